@@ -1,0 +1,166 @@
+#include "app/commands/attend.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <fstream>
+#include <limits>
+#include <memory>
+
+#include "app/commands/report.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::Error;
+using attention::Status;
+
+enum class Kind { size, count, number, flag };
+
+struct Flag {
+  const char* option;  ///< as in the file's metadata
+  const char* flag;
+  Kind kind;
+  bool optional;  ///< "none" is a value
+  const char* help;
+};
+
+constexpr Flag kFlags[] = {
+    {"heads", "--heads", Kind::size, false, "Query heads"},
+    {"kv_heads", "--kv-heads", Kind::size, false, "Key and value heads; divides heads"},
+    {"head_dim", "--head-dim", Kind::size, false, "Size of one head"},
+    {"causal", "--causal", Kind::flag, false,
+     "Each query sees keys up to its own position; --causal=false for all"},
+    {"window", "--window", Kind::size, true, "Keys within reach of a query, itself included"},
+    {"sinks", "--sinks", Kind::count, false, "First keys that escape the window"},
+    {"cache_length", "--cache-length", Kind::count, false, "Tokens of the context that stand before x"},
+    {"rope_theta", "--rope-theta", Kind::number, true, "Base of the rotary position embedding"},
+    {"alibi", "--alibi", Kind::flag, false, "Linear position biases; --alibi=false for none"},
+    {"softcap", "--softcap", Kind::number, true, "Soft limit of the scores"},
+    {"scale", "--scale", Kind::number, true, "Factor on q·k; 1/sqrt(head_dim) when left out"},
+    {"dropout", "--dropout", Kind::number, false, "Probability with which a weight is dropped"},
+    {"dropout_seed", "--dropout-seed", Kind::count, false, "Seed of the dropout"}};
+
+template <typename Number>
+bool reads(const std::string& text, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [at, code] = std::from_chars(text.data(), end, value);
+  return code == std::errc() && at == end;
+}
+
+/// Empty, or what is wrong with the value typed for a flag. Ranges that depend on other sizes come later.
+std::string checkValue(const Flag& flag, const std::string& text) {
+  const std::string none = flag.optional ? ", or none" : "";
+  if (flag.optional && (text == "none" || text == "None")) return {};
+  std::uint64_t whole = 0;
+  double number = 0;
+  switch (flag.kind) {
+    case Kind::size:
+      if (reads(text, whole) && whole > 0) return {};
+      return "found " + attention::quotedText(text) + ", expected a whole number of at least 1" + none;
+    case Kind::count:
+      if (reads(text, whole)) return {};
+      return "found " + attention::quotedText(text) + ", expected a whole number of at least 0" + none;
+    case Kind::number:
+      if (reads(text, number) && std::isfinite(number)) return {};
+      return "found " + attention::quotedText(text) + ", expected a finite number" + none;
+    case Kind::flag:
+      if (text == "true" || text == "false") return {};
+      return "found " + attention::quotedText(text) + ", expected true or false";
+  }
+  return {};
+}
+
+/// What the command line says; shared with CLI11, which outlives addAttendCommand's frame.
+struct Arguments {
+  std::string input, output;
+  std::string values[std::size(kFlags)];
+};
+
+void addFlag(CLI::App& command, const Flag& flag, std::string& value) {
+  CLI::Option* option = flag.kind == Kind::flag ? command.add_flag(flag.flag, value, flag.help)
+                                                : command.add_option(flag.flag, value, flag.help);
+  const char* kinds[] = {"N", "N", "NUMBER", ""};
+  option->type_name(kinds[static_cast<int>(flag.kind)]);
+  option->check([&flag](const std::string& text) { return checkValue(flag, text); });
+}
+
+/// The first number in a file of the system; nothing if there is none.
+std::optional<std::uint64_t> systemNumber(const char* path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  return file >> value ? std::optional(value) : std::nullopt;
+}
+
+int runAttend(const Arguments& arguments) {
+  attention::AttentionOptions options;
+  for (std::size_t i = 0; i < std::size(kFlags); ++i) {
+    if (!arguments.values[i].empty()) options[kFlags[i].option] = arguments.values[i];
+  }
+  try {
+    const auto status = attendFile(arguments.input, arguments.output, options, attendBudget());
+    return status ? kExitDone : fail(status.error());
+  } catch (const std::bad_alloc&) {
+    return fail(Error{arguments.input + ": needs more memory than there is"});
+  } catch (const std::exception& failure) {
+    return fail(Error{arguments.input + ": " + failure.what()});
+  }
+}
+
+}  // namespace
+
+std::uint64_t attendBudget() {
+  // A result is held three times: as computed, as named tensors, and as the bytes of the file. The fourth
+  // part is left to the inputs and to everything else that runs.
+  constexpr std::uint64_t kShare = 4;
+  auto bytes = std::uint64_t{4} << 30;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), pageSize = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && pageSize > 0)
+    bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageSize);
+  // A container may be allowed less than the machine has.
+  for (const char* limit : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    bytes = std::min(bytes, systemNumber(limit).value_or(bytes));
+  }
+  return bytes / kShare;
+}
+
+Status attendFile(const std::string& input, const std::string& output,
+                  const attention::AttentionOptions& options, std::uint64_t budget) {
+  const auto in = [&](const Error& error) { return Error{input + ": " + error.message}; };
+  auto file = attention::readSafetensors(input);
+  if (!file) return file.error();
+  const auto problem = attention::readProblem(*file, options, input);
+  if (!problem) return problem.error();
+  file->tensors.clear();
+  for (const auto& tensor : problem->unused)
+    warn(input + ": tensor " + attention::quotedText(tensor) + " is not used");
+  if (const auto status = attention::checkBudget(*problem, budget); !status) return in(status.error());
+  const auto results = attention::solve(*problem);
+  if (const auto status = attention::checkFinite(*problem, results); !status) return in(status.error());
+  return attention::writeSafetensors(output, attention::resultFile(results, problem->batched));
+}
+
+void addAttendCommand(CLI::App& app, int& exitCode) {
+  auto* command = app.add_subcommand(
+      "attend", "Run an attention layer from a safetensors file and write every array computed on the way");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("input", arguments->input, "Safetensors file with x and q_proj, k_proj, v_proj, o_proj")
+      ->type_name("IN.safetensors")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "Where the arrays go")
+      ->type_name("OUT.safetensors")
+      ->required();
+  for (std::size_t i = 0; i < std::size(kFlags); ++i) addFlag(*command, kFlags[i], arguments->values[i]);
+  command->footer(
+      "Options stand in the file's metadata under the same names (kv_heads for --kv-heads); what is given "
+      "here "
+      "counts.");
+  command->callback([arguments, &exitCode] { exitCode = runAttend(*arguments); });
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+
+#include "app/scene.h"
+
+namespace headscope::app {
+
+// Each command registers itself with the command line and leaves its exit code: 0 done, 1 could not.
+// Wrong usage is CLI11's to find and exits with 2.
+
+void addRenderCommand(CLI::App& app, int& exitCode);
+void addSnapshotCommand(CLI::App& app, int& exitCode);
+void addSceneCommand(CLI::App& app, int& exitCode);
+
+/// The scene of a file, or the opening scene where `path` is empty.
+attention::Result<Scene> sceneOrOpening(const std::string& path);
+
+/// Opens the window on the scene of a file ("" = the opening scene) and runs until it is closed.
+int runWindow(const std::string& path);
+
+}  // namespace headscope::app

@@ -1,0 +1,74 @@
+#include <charconv>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+#include "app/headless.h"
+#include "attention/formats/file_io.h"
+
+namespace headscope::app {
+
+namespace {
+
+struct RenderOptions {
+  std::string scene, output, size = "1920x1080", theme = "dark";
+  float scale = 1;
+  Index head = -1, step = -1;
+};
+
+attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
+  int width = 0, height = 0;
+  const std::size_t cross = text.find('x');
+  const auto number = [&](std::size_t from, std::size_t to, int& value) {
+    const auto parsed = std::from_chars(text.data() + from, text.data() + to, value);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + to;
+  };
+  if (cross == std::string::npos || !number(0, cross, width) || !number(cross + 1, text.size(), height))
+    return attention::Error{"--size is \"" + text + "\", expected WIDTHxHEIGHT such as 1920x1080"};
+  if (width < 320 || height < 240 || width > 16384 || height > 16384)
+    return attention::Error{"--size is " + text + ", expected 320x240 to 16384x16384"};
+  return std::pair(width, height);
+}
+
+int runRender(const RenderOptions& options) {
+  const auto size = parseSize(options.size);
+  if (!size) return usage(size.error());
+  attention::Result<Scene> scene = sceneOrOpening(options.scene);
+  if (!scene) return fail(scene.error());
+  if (options.head >= scene->setup.model.heads)
+    return usage({"--head is " + std::to_string(options.head) + ", expected 0 to " + std::to_string(scene->setup.model.heads - 1)});
+  if (options.head >= 0) {
+    scene->cursor.focus = options.head;
+    scene->cursor.cell.head = options.head;
+  }
+  if (options.step >= 0) {
+    scene->cursor.decoding = true;
+    scene->cursor.step = options.step;
+    scene->cursor.cell.query = std::max<Index>(options.step - 1, 0);
+  }
+  HeadlessApp headless(size->first, size->second, options.scale);
+  headless.session().view().preferences.light = options.theme == "light";
+  headless.session().setScene(*scene, options.scene);
+  headless.draw();
+  if (const Snapshot* snapshot = headless.session().snapshot(); snapshot && snapshot->error)
+    return fail({snapshot->error->message});
+  const auto written = attention::writeFile(options.output, render::encodePng(headless.image()));
+  return written.ok() ? 0 : fail(written.error());
+}
+
+}  // namespace
+
+void addRenderCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand("render", "Draw what the window would show into a PNG, without a display");
+  auto options = std::make_shared<RenderOptions>();
+  command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out");
+  command->add_option("-o,--output", options->output, "The PNG to write")->required();
+  command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT")->capture_default_str();
+  command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")->check(CLI::Range(0.5, 4.0))->capture_default_str();
+  command->add_option("--theme", options->theme, "dark or light")->check(CLI::IsMember({"dark", "light"}))->capture_default_str();
+  command->add_option("--head", options->head, "Show this head large")->check(CLI::NonNegativeNumber);
+  command->add_option("--step", options->step, "Decode this many tokens")->check(CLI::PositiveNumber);
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
+}
+
+}  // namespace headscope::app

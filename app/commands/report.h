@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "attention/core/result.h"
+
+namespace headscope::app {
+
+/// How a command ended: as asked, could not, or was asked wrongly.
+inline constexpr int kExitDone = 0, kExitFailed = 1, kExitUsage = 2;
+
+/// One sentence on standard error.
+inline void warn(const std::string& sentence) {
+  std::fprintf(stderr, "headscope: %s\n", sentence.c_str());
+}
+
+/// Says why the command could not; its exit code.
+inline int fail(const attention::Error& error) {
+  warn(error.message);
+  return kExitFailed;
+}
+
+/// Says what was wrong with the options; its exit code.
+inline int usage(const attention::Error& error) {
+  warn(error.message);
+  return kExitUsage;
+}
+
+/// Runs a command; what it throws (no OpenGL, no memory) becomes one sentence and exit code 1.
+template <typename Command>
+int guarded(Command command) {
+  try {
+    return command();
+  } catch (const std::bad_alloc&) {
+    return fail({"there is not enough free memory for this"});
+  } catch (const std::exception& error) {
+    return fail({error.what()});
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,22 @@
+#include <iostream>
+
+#include "app/commands/commands.h"
+#include "app/scene_json.h"
+
+namespace headscope::app {
+
+attention::Result<Scene> sceneOrOpening(const std::string& path) {
+  if (path.empty()) return openingScene();
+  return readScene(path);
+}
+
+void addSceneCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand("scene", "Print the opening scene's JSON: the start of one of your own");
+  command->callback([&exitCode] {
+    std::cout << formatScene(openingScene()) << std::flush;
+    exitCode = std::cout ? 0 : 1;
+    if (exitCode) std::cerr << "headscope: standard output can't be written\n";
+  });
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,59 @@
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+#include "app/platform/ui.h"
+#include "app/platform/window.h"
+#include "app/session.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Sleeps until something happens; draws while something moves.
+void runLoop(Window& window, Ui& ui, Session& session) {
+  std::string title;
+  Clock::time_point last = Clock::now();
+  while (!session.wantsToQuit()) {
+    const double wait = session.nextFrameIn();
+    if (!window.takeRefresh()) {
+      window.wait(std::isinf(wait) ? 30 : wait);
+    } else {
+      window.wait(0);
+    }
+    if (window.shouldClose()) {
+      window.keepOpen();
+      session.requestQuit();
+    }
+    const int width = window.width(), height = window.height();
+    if (width == 0 || height == 0) continue;  // minimised
+    const Clock::time_point now = Clock::now();
+    const double elapsed = std::chrono::duration<double>(now - last).count();
+    last = now;
+    session.frame(width, height, window.scale(), elapsed);
+    window.present();
+    if (session.title() != title) window.setTitle(title = session.title());
+    (void)ui;
+  }
+}
+
+}  // namespace
+
+int runWindow(const std::string& path) {
+  const attention::Result<Scene> scene = sceneOrOpening(path);
+  if (!scene) return fail(scene.error());
+  Window window("Headscope", 1600, 960);
+  Ui ui;
+  window.sendEventsTo(ui.input());
+  Session session(ui, defaultLimits(), [] { Window::wake(); });
+  session.view().preferences = loadPreferences();
+  if (!path.empty()) session.setScene(*scene, path);
+  runLoop(window, ui, session);
+  return 0;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,70 @@
+#include "app/file_job.h"
+
+#include "app/scene_json.h"
+#include "attention/formats/attention_file.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+Result<LoadedWeights> readWeights(const std::filesystem::path& path) {
+  Result<attention::SafetensorsFile> file = attention::readSafetensors(path);
+  if (!file) return file.error();
+  Result<attention::AttentionProblem> layer = attention::readLayer(*file, {}, path.filename().string());
+  if (!layer) return layer.error();
+  const attention::AttentionConfig& config = layer->config;
+  const auto tooLarge = [&](const char* what, Index found, Index most) {
+    return Error{path.filename().string() + ": the " + what + " is " + std::to_string(found) +
+                 ", the window shows at most " + std::to_string(most)};
+  };
+  if (config.heads > kMaxHeads) return tooLarge("number of heads", config.heads, kMaxHeads);
+  if (config.headDim > kMaxHeadDim) return tooLarge("head size", config.headDim, kMaxHeadDim);
+  if (config.modelDim > kMaxModelDim) return tooLarge("model dim", config.modelDim, kMaxModelDim);
+  return LoadedWeights{config, layer->projections.q.bias.size() > 0};
+}
+
+Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {
+  Result<attention::Table> table = attention::readTable(path);
+  if (!table) return table;
+  const std::string name = path.filename().string();
+  if (table->values.rows() > kMaxTokens || table->values.cols() > kMaxModelDim)
+    return Error{name + ": the table is " + attention::shapeText(table->values.rows(), table->values.cols()) +
+                 ", expected at most " + attention::shapeText(kMaxTokens, kMaxModelDim) + " (tokens × dimensions)"};
+  return table;
+}
+
+template <typename T>
+void fill(FileAnswer& answer, Result<T> result) {
+  if (result.ok())
+    answer.content = *std::move(result);
+  else
+    answer.content = result.error();
+}
+
+}  // namespace
+
+FileAnswer readRequested(const FileRequest& request) {
+  FileAnswer answer;
+  answer.request = request;
+  switch (request.kind) {
+    case FileRequest::Kind::scene: fill(answer, readScene(request.path)); break;
+    case FileRequest::Kind::weights: fill(answer, readWeights(request.path)); break;
+    case FileRequest::Kind::table: fill(answer, readEmbeddings(request.path)); break;
+  }
+  return answer;
+}
+
+Result<FileRequest> requestFor(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  if (ending == ".json") return FileRequest{FileRequest::Kind::scene, path};
+  if (ending == ".safetensors") return FileRequest{FileRequest::Kind::weights, path};
+  if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
+    return FileRequest{FileRequest::Kind::table, path};
+  return Error{path.filename().string() + " has the ending \"" + ending +
+               "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)"};
+}
+
+}  // namespace headscope::app

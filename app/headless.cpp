@@ -1,0 +1,32 @@
+#include "app/headless.h"
+
+namespace headscope::app {
+
+HeadlessApp::HeadlessApp(int width, int height, float scale)
+    : width_(width), height_(height), scale_(scale), context_(width, height), session_(ui_, defaultLimits(), [] {}) {
+  session_.view().showTimings = false;
+  session_.view().preferences.reducedMotion = true;
+}
+
+void HeadlessApp::frame() {
+  context_.bind();
+  session_.frame(width_, height_, scale_, 1.0 / 60);
+}
+
+void HeadlessApp::draw() {
+  session_.settle();
+  for (int i = 0; i < 4; ++i) {
+    frame();
+    session_.settle();
+  }
+  frame();
+}
+
+void HeadlessApp::resize(int width, int height, float scale) {
+  width_ = width;
+  height_ = height;
+  scale_ = scale;
+  context_.resize(width, height);
+}
+
+}  // namespace headscope::app

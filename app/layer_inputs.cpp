@@ -1,0 +1,186 @@
+#include "app/layer_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "attention/core/positions.h"
+#include "attention/formats/attention_file.h"
+#include "attention/text/embedding.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Matrix;
+using attention::Projections;
+using attention::Result;
+using attention::Token;
+using TokenLines = std::vector<std::vector<Token>>;
+
+bool usesPlantedEmbedding(const Setup& setup) {
+  return setup.weights.source == WeightSource::planted && setup.input.source == EmbeddingSource::text;
+}
+
+namespace {
+
+/// A table's rows as tokens: their names, or t0, t1, …
+std::vector<Token> tableTokens(const attention::Table& table) {
+  std::vector<Token> tokens;
+  for (Index row = 0; row < table.values.rows(); ++row) {
+    const std::string name = row < static_cast<Index>(table.names.size()) ? table.names[row] : "";
+    tokens.push_back({name.empty() ? "t" + std::to_string(row) : name, false});
+  }
+  return tokens;
+}
+
+std::size_t longestLine(const TokenLines& lines) {
+  std::size_t longest = 0;
+  for (const auto& line : lines) longest = std::max(longest, line.size());
+  return longest;
+}
+
+std::vector<Token> padded(std::vector<Token> tokens, std::size_t length) {
+  tokens.resize(length, Token{"<pad>", false});
+  return tokens;
+}
+
+Result<Matrix> embed(const Setup& setup, const std::vector<Token>& tokens) {
+  attention::EmbeddingOptions options;
+  options.modelDim = setup.model.modelDim;
+  options.seed = setup.input.seed;
+  options.ignoreCase = setup.input.ignoreCase;
+  options.sinusoidal = setup.model.position == PositionKind::sinusoidal;
+  if (!usesPlantedEmbedding(setup)) return attention::embedPlain(tokens, options);
+  Result<attention::EmbeddingLayout> layout = attention::plantedLayout(options.modelDim);
+  if (!layout) return layout.error();
+  return attention::embedPlanted(tokens, *layout, options);
+}
+
+std::optional<PlacedError> checkLines(const TokenLines& lines, Place place) {
+  const std::size_t longest = longestLine(lines);
+  if (longest > static_cast<std::size_t>(kMaxTokens))
+    return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; at most " +
+                                  std::to_string(kMaxTokens) + " can be shown. Shorten it, or tokenize by words."};
+  constexpr std::size_t kMaxLines = 64;
+  if (lines.size() > kMaxLines)
+    return PlacedError{place, "The text has " + std::to_string(lines.size()) +
+                                  " lines, each a sequence of the batch; at most " + std::to_string(kMaxLines) +
+                                  " can be shown."};
+  return std::nullopt;
+}
+
+BatchResult tableBatch(const Setup& setup) {
+  const attention::Table& table = setup.input.table;
+  if (table.values.rows() == 0) return {};
+  if (table.values.cols() != setup.model.modelDim)
+    return {{},
+            PlacedError{Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
+                                          " dimensions, but the model dim is " +
+                                          std::to_string(setup.model.modelDim) + "."}};
+  LineInput line;
+  line.queries = line.keys = tableTokens(table);
+  if (auto error = checkLines({line.queries}, Place::input)) return {{}, error};
+  line.queryLength = line.keyLength = table.values.rows();
+  line.x = table.values;
+  if (setup.model.position == PositionKind::sinusoidal)
+    line.x += attention::sinusoidalPositions(0, line.x.rows(), line.x.cols());
+  return {{{std::move(line)}}, std::nullopt};
+}
+
+/// The context lines for each line of the text; with one context line, the same for all.
+std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& context) {
+  if (context.empty())
+    return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read."};
+  if (context.size() == 1) context.resize(lines.size(), context.front());
+  if (context.size() != lines.size())
+    return PlacedError{Place::context, "The context has " + std::to_string(context.size()) +
+                                           " lines and the text " + std::to_string(lines.size()) +
+                                           ": give one context line for all, or one for each."};
+  return checkLines(context, Place::context);
+}
+
+}  // namespace
+
+BatchResult buildBatch(const Setup& setup) {
+  if (setup.input.source == EmbeddingSource::table) return tableBatch(setup);
+  Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
+  if (!text) return {{}, PlacedError{Place::input, text.error().message}};
+  if (text->empty()) return {};
+  if (auto error = checkLines(*text, Place::input)) return {{}, error};
+  TokenLines keys = *text;
+  if (setup.input.cross) {
+    Result<TokenLines> context = attention::tokenize(setup.input.contextText, setup.input.tokenization);
+    if (!context) return {{}, PlacedError{Place::context, context.error().message}};
+    keys = *std::move(context);
+    if (auto error = matchContext(*text, keys)) return {{}, error};
+  }
+  const std::size_t n = longestLine(*text), m = longestLine(keys);
+  BatchResult result;
+  for (std::size_t i = 0; i < text->size(); ++i) {
+    LineInput line;
+    line.queryLength = (*text)[i].size();
+    line.keyLength = keys[i].size();
+    line.queries = padded(std::move((*text)[i]), n);
+    line.keys = padded(std::move(keys[i]), m);
+    Result<Matrix> x = embed(setup, line.queries);
+    if (!x) return {{}, PlacedError{Place::model, x.error().message}};
+    line.x = *std::move(x);
+    if (setup.input.cross) line.context = *embed(setup, line.keys);
+    result.batch.lines.push_back(std::move(line));
+  }
+  return result;
+}
+
+namespace {
+
+/// Weights from a file, kept while the file stays as it was: dragging a slider does not read it again.
+Result<Projections> fileProjections(const Setup& setup) {
+  namespace fs = std::filesystem;
+  struct Kept {
+    std::string path;
+    fs::file_time_type changed;
+    std::uintmax_t size = 0;
+    attention::AttentionProblem layer;
+  };
+  thread_local std::optional<Kept> kept;
+  const std::string& path = setup.weights.file;
+  if (path.empty()) return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
+  std::error_code ignored;
+  const auto changed = fs::last_write_time(path, ignored);
+  const auto size = ignored ? 0 : fs::file_size(path, ignored);
+  if (!kept || kept->path != path || kept->changed != changed || kept->size != size) {
+    kept.reset();
+    Result<attention::SafetensorsFile> file = attention::readSafetensors(path);
+    if (!file) return file.error();
+    Result<attention::AttentionProblem> layer =
+        attention::readLayer(*file, {}, fs::path(path).filename().string());
+    if (!layer) return layer.error();
+    kept = Kept{path, changed, size, *std::move(layer)};
+  }
+  const attention::AttentionConfig& found = kept->layer.config;
+  const ModelSetup& model = setup.model;
+  if (found.modelDim != model.modelDim || found.heads * found.headDim != model.heads * model.headDim ||
+      found.kvHeads * found.headDim != model.kvHeads * model.headDim)
+    return Error{fs::path(path).filename().string() + " holds model dim " + std::to_string(found.modelDim) + ", " +
+                 std::to_string(found.heads) + " heads over " + std::to_string(found.kvHeads) + " of size " +
+                 std::to_string(found.headDim) + ", which the sliders don't match: load the file again to set them."};
+  return kept->layer.projections;
+}
+
+}  // namespace
+
+Result<Projections> buildProjections(const Setup& setup, Index longest) {
+  const attention::AttentionConfig config = configOf(setup);
+  if (setup.weights.source == WeightSource::file) return fileProjections(setup);
+  if (setup.weights.source == WeightSource::planted) {
+    if (!usesPlantedEmbedding(setup))
+      return Error{"Planted heads read the parts of a text's embedding; typed embeddings have none. "
+                   "Choose random weights or a file."};
+    Result<attention::EmbeddingLayout> layout = attention::plantedLayout(config.modelDim);
+    if (!layout) return layout.error();
+    return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,
+                                 std::max<Index>(longest, 64), setup.weights.seed);
+  }
+  return attention::xavierProjections(config, setup.model.bias, setup.weights.seed);
+}
+
+}  // namespace headscope::app

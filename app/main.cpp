@@ -1,0 +1,27 @@
+#include <CLI/CLI.hpp>
+
+#include "app/commands/attend.h"
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+
+int main(int argc, char** argv) {
+  using namespace headscope::app;
+  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.", "headscope"};
+  app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
+  app.require_subcommand(0, 1);
+  app.fallthrough(false);
+  std::string scene;
+  app.add_option("SCENE", scene, "A scene file to open in the window");
+  int exitCode = 0;
+  addRenderCommand(app, exitCode);
+  addAttendCommand(app, exitCode);
+  addSnapshotCommand(app, exitCode);
+  addSceneCommand(app, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (app.get_subcommands().empty()) exitCode = guarded([&] { return runWindow(scene); });
+  return exitCode;
+}

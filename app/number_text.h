@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headscope::app {
+
+// The same quantity is written the same way everywhere on screen.
+
+/// "384 B", "2.3 KiB", "1.0 GiB".
+std::string bytesText(double bytes);
+/// A weight or probability: "0.819", and "0" or "1" only when exactly so.
+std::string weightText(float value);
+/// A score, product or other signed number: "5.590", "31.62", "-1.2e+05"; a true minus sign.
+std::string numberText(double value, int significant = 4);
+/// "12,288".
+std::string countText(std::uint64_t value);
+/// "0.31 ms", "12 ms", "1.4 s".
+std::string timeText(double seconds);
+
+}  // namespace headscope::app

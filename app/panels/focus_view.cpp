@@ -1,0 +1,109 @@
+#include "app/panels/focus_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Keeps the camera inside the matrix; at zoom 1 the whole of it is shown.
+void clampCamera(Camera& camera, float n, float m) {
+  const float most = std::max(1.0f, std::max(n, m) / 2);  // two cells across at the closest
+  camera.zoom = std::clamp(camera.zoom, 1.0f, most);
+  camera.row = std::clamp(camera.row, 0.0f, n - n / camera.zoom);
+  camera.col = std::clamp(camera.col, 0.0f, m - m / camera.zoom);
+}
+
+HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, Index head) {
+  return {cells, camera.row, camera.col, static_cast<float>(n) / camera.zoom, static_cast<float>(m) / camera.zoom, head};
+}
+
+/// The cells' area: square cells, centred, with room for title and labels.
+ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
+  const float left = view.px(96), bottom = view.px(84), top = view.px(44);
+  const float aspect = std::clamp(m / n, 0.2f, 5.0f);
+  const float roomX = area.GetWidth() - left - view.px(24), roomY = area.GetHeight() - top - bottom;
+  const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
+  const float height = std::floor(width / aspect);
+  const float x = std::round(area.Min.x + left + std::max(0.0f, (roomX - width) / 2));
+  const float y = std::round(area.Min.y + top);
+  return {x, y, x + width, y + height};
+}
+
+void moveCamera(View& view, const ImRect& cells, float n, float m) {
+  Camera& camera = view.camera;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  for (const InputEvent& event : view.input.events) {
+    if (event.kind != InputEvent::Kind::wheel || !ImGui::IsItemHovered() || event.y == 0) continue;
+    const float fx = (mouse.x - cells.Min.x) / cells.GetWidth(), fy = (mouse.y - cells.Min.y) / cells.GetHeight();
+    const float row = camera.row + fy * n / camera.zoom, col = camera.col + fx * m / camera.zoom;
+    camera.zoom *= std::pow(1.2f, event.y);
+    clampCamera(camera, n, m);
+    camera.row = row - fy * n / camera.zoom;
+    camera.col = col - fx * m / camera.zoom;
+  }
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(4))) {
+    const ImVec2 moved = ImGui::GetIO().MouseDelta;
+    camera.col -= moved.x / cells.GetWidth() * m / camera.zoom;
+    camera.row -= moved.y / cells.GetHeight() * n / camera.zoom;
+  }
+  clampCamera(camera, n, m);
+}
+
+}  // namespace
+
+void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, const ImRect& area) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
+  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
+  const ImRect cells = cellArea(view, area, rows, cols);
+  ImGui::SetCursorScreenPos(cells.Min);
+  ImGui::InvisibleButton("focus", cells.GetSize());
+  trackItem("focus");
+  const bool hovered = ImGui::IsItemHovered();
+  const float still = view.px(4);
+  const bool released = ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  moveCamera(view, cells, rows, cols);
+  const HeatTile tile = tileFor(view.camera, cells, n, m, head);
+
+  HeatmapTile picture;
+  picture.view.target = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
+  picture.view.clip = picture.view.target;
+  picture.view.firstRow = tile.row;
+  picture.view.firstCol = tile.col;
+  picture.view.rows = tile.rows;
+  picture.view.cols = tile.cols;
+  if (scene.cursor.decoding) picture.view.litRows = static_cast<int>(scene.cursor.step);
+  const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
+  picture.low = range.low;
+  picture.high = range.high;
+  view.heatmaps->draw(list, HeatmapLayer::Surface::focus, styleFor(view, scene.look), {picture});
+
+  const Cell& chosen = scene.cursor.cell;
+  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
+  paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
+  paintCellValues(view, list, tile, sequence, scene.look, range);
+  paintAxisLabels(view, list, tile, {&sequence.queries, &sequence.keys, query, key, view.px(94), view.px(80)});
+  paintCrosshair(view, list, tile, query, key, n, m);
+  if (view.camera.zoom > 1.01f) {
+    const std::string zoom = "rows " + std::to_string(static_cast<Index>(tile.row)) + "–" +
+                             std::to_string(std::min<Index>(n, static_cast<Index>(std::ceil(tile.row + tile.rows))) - 1) +
+                             " of " + std::to_string(n);
+    paintText(list, view.fonts->small, ImVec2(area.Min.x, cells.Min.y - view.px(22)), view.theme->faint, zoom);
+  }
+  if (!hovered) return;
+  const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  if (!cell) return;
+  view.nextHover = {head, cell->row, cell->col};
+  if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
+  if (released) scene.cursor.cell = {head, cell->row, cell->col};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "app/layout.h"
+#include "app/scene.h"
+#include "app/snapshot.h"
+#include "app/view.h"
+
+namespace headscope::app {
+
+// One function per panel. A panel draws a snapshot and edits the scene; it computes nothing.
+// `snapshot` may be null before the first computation is done.
+
+void topBar(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void sidePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void headsPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void receiptPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void dialogs(Scene& scene, const Snapshot* snapshot, View& view);
+
+// Sections of the side panel.
+void inputSection(Scene& scene, const Snapshot* snapshot, View& view);
+void modelSection(Scene& scene, const Snapshot* snapshot, View& view);
+void weightsSection(Scene& scene, const Snapshot* snapshot, View& view);
+void maskSection(Scene& scene, const Snapshot* snapshot, View& view);
+
+/// The error that belongs to `place`, or nothing.
+const PlacedError* errorAt(const Snapshot* snapshot, Place place);
+/// The sequence that is shown, or null when there is none.
+const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
+/// A KV group's colour.
+std::uint32_t groupColor(const Theme& theme, Index kvHead);
+/// "head 4", "KV 1": the same words everywhere.
+std::string headName(Index head);
+std::string kvName(Index kvHead);
+
+}  // namespace headscope::app

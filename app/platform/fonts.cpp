@@ -1,0 +1,165 @@
+#include "app/platform/fonts.h"
+
+#include <fontconfig/fontconfig.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/platform/imgui_compat.h"
+
+namespace headscope::app {
+
+namespace {
+
+// Symbols the interface itself uses, beyond Latin.
+constexpr const char* kSymbols =
+    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬�";
+
+std::vector<unsigned> codepoints(std::string_view text) {
+  std::vector<unsigned> result;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    unsigned code = 0;
+    const int length = ImTextCharFromUtf8(&code, at, end);
+    if (length <= 0) break;
+    at += length;
+    result.push_back(code);
+  }
+  return result;
+}
+
+struct FcDeleter {
+  void operator()(FcPattern* p) const { FcPatternDestroy(p); }
+  void operator()(FcCharSet* p) const { FcCharSetDestroy(p); }
+};
+using Pattern = std::unique_ptr<FcPattern, FcDeleter>;
+using CharSet = std::unique_ptr<FcCharSet, FcDeleter>;
+
+std::string fileOf(FcPattern* match) {
+  FcChar8* file = nullptr;
+  if (!match || FcPatternGetString(match, FC_FILE, 0, &file) != FcResultMatch) return {};
+  return reinterpret_cast<const char*>(file);
+}
+
+std::string findFont(FcPattern* wanted) {
+  FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
+  FcDefaultSubstitute(wanted);
+  FcResult result;
+  const Pattern match(FcFontMatch(nullptr, wanted, &result));
+  return fileOf(match.get());
+}
+
+/// The file fontconfig picks for the first installed of the families.
+std::string fontFile(const char* family, const char* fallback, int weight) {
+  const Pattern wanted(FcPatternCreate());
+  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(family));
+  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(fallback));
+  FcPatternAddInteger(wanted.get(), FC_WEIGHT, weight);
+  FcPatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
+  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  return findFont(wanted.get());
+}
+
+std::string fontWith(unsigned character) {
+  const CharSet set(FcCharSetCreate());
+  FcCharSetAddChar(set.get(), character);
+  const Pattern wanted(FcPatternCreate());
+  FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
+  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  FcPatternAddBool(wanted.get(), FC_COLOR, FcFalse);
+  return findFont(wanted.get());
+}
+
+const ImWchar* latinRanges() {
+  static const ImWchar ranges[] = {0x20, 0x7E, 0xA0, 0x17F, 0};
+  return ranges;
+}
+
+/// One font of the atlas with its fallbacks merged in. `fallbacks` maps files to the ranges taken from them.
+class AtlasBuilder {
+ public:
+  AtlasBuilder(float scale, const std::set<unsigned>& extra) : scale_(scale) {
+    ImFontGlyphRangesBuilder all;
+    all.AddText(kSymbols);
+    for (unsigned code : extra) all.AddChar(static_cast<ImWchar>(code));
+    all.BuildRanges(&extraRanges_);
+    std::map<std::string, std::vector<unsigned>> byFile;
+    std::vector<unsigned> wanted = codepoints(kSymbols);
+    wanted.insert(wanted.end(), extra.begin(), extra.end());
+    for (unsigned code : wanted)
+      if (std::string file = fontWith(code); !file.empty()) byFile[file].push_back(code);
+    fallbacks_.reserve(byFile.size());
+    for (const auto& [file, codes] : byFile) {
+      ImFontGlyphRangesBuilder ranges;
+      for (unsigned code : codes) ranges.AddChar(static_cast<ImWchar>(code));
+      fallbacks_.emplace_back(file, ImVector<ImWchar>());
+      ranges.BuildRanges(&fallbacks_.back().second);
+    }
+  }
+
+  ImFont* add(const std::string& file, float size) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    const float pixels = std::round(size * scale_);
+    ImFontConfig config;
+    config.PixelSnapH = false;
+    config.OversampleH = config.OversampleV = 1;
+    ImFont* font = file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, latinRanges());
+    if (!font) {
+      config.SizePixels = pixels;
+      font = atlas.AddFontDefault(&config);
+    }
+    config.MergeMode = true;
+    if (!file.empty()) atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, extraRanges_.Data);
+    for (const auto& [fallback, ranges] : fallbacks_)
+      if (fallback != file) atlas.AddFontFromFileTTF(fallback.c_str(), pixels, &config, ranges.Data);
+    return font;
+  }
+
+ private:
+  float scale_;
+  ImVector<ImWchar> extraRanges_;  // the atlas keeps pointers to ranges until it is built
+  std::vector<std::pair<std::string, ImVector<ImWchar>>> fallbacks_;
+};
+
+}  // namespace
+
+bool FontBook::need(std::string_view text) {
+  bool added = false;
+  for (unsigned code : codepoints(text)) {
+    const bool base = code < 0x180 || code > 0xFFFF || (code >= 0xD800 && code < 0xE000);
+    if (!base) added = extra_.insert(code).second || added;
+  }
+  return added;
+}
+
+bool FontBook::setScale(float scale) {
+  if (scale == scale_) return false;
+  scale_ = scale;
+  return true;
+}
+
+void FontBook::build() {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  atlas.Clear();
+  compat::useFreeType(atlas);
+  atlas.TexGlyphPadding = 1;
+  AtlasBuilder builder(scale_, extra_);
+  const std::string regular = fontFile("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
+  const std::string semibold = fontFile("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
+  const std::string mono = fontFile("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
+  fonts_.text = builder.add(regular, 15);
+  fonts_.small = builder.add(regular, 12);
+  fonts_.smallBold = builder.add(semibold, 12);
+  fonts_.bold = builder.add(semibold, 15);
+  fonts_.title = builder.add(semibold, 17);
+  fonts_.hero = builder.add(semibold, 22);
+  fonts_.monoSmall = builder.add(mono, 12);
+  fonts_.mono = builder.add(mono, 15);
+  fonts_.monoTitle = builder.add(mono, 17);
+  compat::buildAtlas(atlas);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+struct ImFont;
+
+namespace headscope::app {
+
+/// The typefaces at their four sizes: Inter for words, JetBrains Mono for tokens and numbers.
+struct Fonts {
+  ImFont* small = nullptr;     ///< 12
+  ImFont* smallBold = nullptr;
+  ImFont* text = nullptr;      ///< 15
+  ImFont* bold = nullptr;
+  ImFont* title = nullptr;     ///< 17, semibold
+  ImFont* hero = nullptr;      ///< 22, semibold
+  ImFont* monoSmall = nullptr; ///< 12
+  ImFont* mono = nullptr;      ///< 15
+  ImFont* monoTitle = nullptr; ///< 17
+};
+
+/// Builds the atlas for a scale and the characters that are needed, and rebuilds it when either changes.
+class FontBook {
+ public:
+  /// Makes sure the characters of `text` can be drawn; true if the atlas has to be rebuilt for it.
+  /// Characters beyond U+FFFF are left to the placeholder glyph.
+  bool need(std::string_view text);
+  /// True if `scale` differs from what was built.
+  bool setScale(float scale);
+  /// Rebuilds ImGui's atlas. Families are looked up through fontconfig; characters they lack come from
+  /// whatever installed font has them.
+  void build();
+
+  const Fonts& fonts() const { return fonts_; }
+  float scale() const { return scale_; }
+
+ private:
+  float scale_ = 0;
+  std::set<unsigned> extra_;  ///< characters beyond the base set
+  Fonts fonts_;
+};
+
+}  // namespace headscope::app

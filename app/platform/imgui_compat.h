@@ -1,0 +1,186 @@
+#pragma once
+
+// The one place that knows which Dear ImGui this is. Debian 12 has 1.86; the source also compiles against
+// newer ones. Everything else includes this header instead of imgui.h.
+
+#ifndef IMGUI_DEFINE_MATH_OPERATORS
+#define IMGUI_DEFINE_MATH_OPERATORS
+#endif
+#include <imgui.h>
+#include <imgui_freetype.h>
+#include <imgui_internal.h>
+#include <backends/imgui_impl_opengl3.h>
+
+#include "app/platform/input_queue.h"
+
+namespace headscope::app::compat {
+
+/// ImGui's name for one of our keys; ImGuiKey_None (or -1 before 1.87) for keys it has no use for.
+inline int imguiKey(Key key) {
+  switch (key) {
+    case Key::tab: return ImGuiKey_Tab;
+    case Key::left: return ImGuiKey_LeftArrow;
+    case Key::right: return ImGuiKey_RightArrow;
+    case Key::up: return ImGuiKey_UpArrow;
+    case Key::down: return ImGuiKey_DownArrow;
+    case Key::pageUp: return ImGuiKey_PageUp;
+    case Key::pageDown: return ImGuiKey_PageDown;
+    case Key::home: return ImGuiKey_Home;
+    case Key::end: return ImGuiKey_End;
+    case Key::insert: return ImGuiKey_Insert;
+    case Key::del: return ImGuiKey_Delete;
+    case Key::backspace: return ImGuiKey_Backspace;
+    case Key::space: return ImGuiKey_Space;
+    case Key::enter: return ImGuiKey_Enter;
+    case Key::escape: return ImGuiKey_Escape;
+    case Key::a: return ImGuiKey_A;
+    case Key::c: return ImGuiKey_C;
+    case Key::v: return ImGuiKey_V;
+    case Key::x: return ImGuiKey_X;
+    case Key::y: return ImGuiKey_Y;
+    case Key::z: return ImGuiKey_Z;
+    default: return -1;
+  }
+}
+
+#if IMGUI_VERSION_NUM < 18700
+inline void setUpKeys(ImGuiIO& io) {
+  for (int code = 0; code < kKeyCount; ++code)
+    if (const int key = imguiKey(static_cast<Key>(code)); key >= 0) io.KeyMap[key] = code;
+}
+inline void feedMouse(ImGuiIO& io, float x, float y) { io.MousePos = ImVec2(x, y); }
+inline void feedButton(ImGuiIO& io, int button, bool down) { io.MouseDown[button] = down; }
+inline void feedWheel(ImGuiIO& io, float x, float y) {
+  io.MouseWheelH += x;
+  io.MouseWheel += y;
+}
+inline void feedMods(ImGuiIO& io, Mods mods) {
+  io.KeyCtrl = mods.ctrl;
+  io.KeyShift = mods.shift;
+  io.KeyAlt = mods.alt;
+  io.KeySuper = mods.super;
+}
+inline void feedKey(ImGuiIO& io, Key key, bool down) { io.KeysDown[static_cast<int>(key)] = down; }
+inline void releaseAll(ImGuiIO& io) {
+  for (bool& down : io.KeysDown) down = false;
+  for (bool& down : io.MouseDown) down = false;
+  feedMods(io, {});
+}
+#else
+inline void setUpKeys(ImGuiIO& io) { io.ConfigInputTrickleEventQueue = false; }
+inline void feedMouse(ImGuiIO& io, float x, float y) { io.AddMousePosEvent(x, y); }
+inline void feedButton(ImGuiIO& io, int button, bool down) { io.AddMouseButtonEvent(button, down); }
+inline void feedWheel(ImGuiIO& io, float x, float y) { io.AddMouseWheelEvent(x, y); }
+inline void feedMods(ImGuiIO& io, Mods mods) {
+  io.AddKeyEvent(ImGuiMod_Ctrl, mods.ctrl);
+  io.AddKeyEvent(ImGuiMod_Shift, mods.shift);
+  io.AddKeyEvent(ImGuiMod_Alt, mods.alt);
+  io.AddKeyEvent(ImGuiMod_Super, mods.super);
+}
+inline void feedKey(ImGuiIO& io, Key key, bool down) {
+  if (const int named = imguiKey(key); named > 0) io.AddKeyEvent(static_cast<ImGuiKey>(named), down);
+}
+inline void releaseAll(ImGuiIO& io) { io.ClearInputKeys(); }
+#endif
+
+inline void useFreeType(ImFontAtlas& atlas) {
+#if IMGUI_VERSION_NUM < 19200
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+#else
+  atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+#endif
+}
+
+/// Before 1.92 the atlas is built at once; newer ImGui bakes glyphs when they are first drawn.
+inline void buildAtlas(ImFontAtlas& atlas) {
+#if IMGUI_VERSION_NUM < 19200
+  atlas.Build();
+#else
+  (void)atlas;
+#endif
+}
+
+/// Forgets the atlas on the GPU, so that the rebuilt one is uploaded; newer ImGui does so by itself.
+inline void refreshFontTexture() {
+#if IMGUI_VERSION_NUM < 19200
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+#endif
+}
+
+inline float sizeOf(const ImFont* font) {
+#if IMGUI_VERSION_NUM < 19200
+  return font->FontSize;
+#else
+  return font->LegacySize;
+#endif
+}
+
+inline void pushFont(ImFont* font) {
+#if IMGUI_VERSION_NUM < 19200
+  ImGui::PushFont(font);
+#else
+  ImGui::PushFont(font, font->LegacySize);
+#endif
+}
+
+/// Keeps the wheel for the last item while it is hovered, instead of scrolling its window.
+inline void claimWheel() {
+#if IMGUI_VERSION_NUM < 18900
+  ImGui::SetItemUsingMouseWheel();
+#else
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+#endif
+}
+
+using GetClipboard = const char* (*)(void* user);
+using SetClipboard = void (*)(void* user, const char* text);
+
+/// The window system's clipboard. Newer ImGui keeps these in its platform interface, with its context as the
+/// first argument; there the hooks are reached through clipboardHooks().
+struct ClipboardHooks {
+  GetClipboard get = nullptr;
+  SetClipboard set = nullptr;
+  void* user = nullptr;
+};
+inline ClipboardHooks& clipboardHooks() {
+  static ClipboardHooks hooks;
+  return hooks;
+}
+inline void useClipboard(ClipboardHooks hooks) {
+  clipboardHooks() = hooks;
+#if IMGUI_VERSION_NUM < 19110
+  ImGuiIO& io = ImGui::GetIO();
+  io.GetClipboardTextFn = hooks.get;
+  io.SetClipboardTextFn = hooks.set;
+  io.ClipboardUserData = hooks.user;
+#else
+  ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
+  platform.Platform_GetClipboardTextFn = [](ImGuiContext*) { return clipboardHooks().get(clipboardHooks().user); };
+  platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
+    clipboardHooks().set(clipboardHooks().user, text);
+  };
+#endif
+}
+
+/// Lets ImGui's renderer set its own state again after a draw callback.
+inline void addResetRenderState(ImDrawList& list) { list.AddCallback(ImDrawCallback_ResetRenderState, nullptr); }
+
+/// An outlined rectangle; newer ImGui swapped the last two arguments of AddRect, which compiles silently wrong.
+inline void rectOutline(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) {
+#if IMGUI_VERSION_NUM < 19280
+  list.AddRect(from, to, color, rounding, 0, thickness);
+#else
+  list.AddRect(from, to, color, rounding, thickness, 0);
+#endif
+}
+
+inline void polyline(ImDrawList& list, const ImVec2* points, int count, ImU32 color, float thickness) {
+#if IMGUI_VERSION_NUM < 19280
+  list.AddPolyline(points, count, color, 0, thickness);
+#else
+  list.AddPolyline(points, count, color, thickness, 0);
+#endif
+}
+
+}  // namespace headscope::app::compat

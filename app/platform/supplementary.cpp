@@ -1,0 +1,95 @@
+#include "app/platform/supplementary.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::uint32_t kFirst = 0xE000, kLast = 0xF8FF;
+
+struct StandIns {
+  std::unordered_map<std::uint32_t, std::uint32_t> byCharacter;
+  std::vector<std::uint32_t> characters;  // what kFirst + index stands for
+};
+
+StandIns& standIns() {
+  static StandIns table;
+  return table;
+}
+
+/// Calls `visit` with every code point; the text is valid UTF-8 or at least never read past its end.
+template <typename Visit>
+void eachCodepoint(std::string_view text, Visit visit) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (at + length > text.size()) length = text.size() - at;
+    std::uint32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    visit(code, text.substr(at, length));
+    at += length;
+  }
+}
+
+}  // namespace
+
+void appendUtf8(std::string& out, std::uint32_t code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+std::uint32_t editableCharacter(std::uint32_t code) {
+  // A private-use character the person typed gets a stand-in too, or it would come back as another's.
+  if (code <= 0xFFFF && !(code >= kFirst && code <= kLast)) return code;
+  StandIns& table = standIns();
+  if (const auto found = table.byCharacter.find(code); found != table.byCharacter.end()) return found->second;
+  const std::uint32_t standIn = kFirst + static_cast<std::uint32_t>(table.characters.size());
+  if (standIn > kLast) return 0xFFFD;
+  table.characters.push_back(code);
+  table.byCharacter.emplace(code, standIn);
+  return standIn;
+}
+
+std::string toEditable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  eachCodepoint(text, [&](std::uint32_t code, std::string_view bytes) {
+    const std::uint32_t editable = editableCharacter(code);
+    if (editable == code)
+      out += bytes;
+    else
+      appendUtf8(out, editable);
+  });
+  return out;
+}
+
+std::string fromEditable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  const StandIns& table = standIns();
+  eachCodepoint(text, [&](std::uint32_t code, std::string_view bytes) {
+    const bool standIn = code >= kFirst && code < kFirst + table.characters.size();
+    if (standIn)
+      appendUtf8(out, table.characters[code - kFirst]);
+    else
+      out += bytes;
+  });
+  return out;
+}
+
+}  // namespace headscope::app

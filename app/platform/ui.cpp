@@ -1,0 +1,85 @@
+#include "app/platform/ui.h"
+
+#include <stdexcept>
+
+#include "app/platform/imgui_compat.h"
+#include "app/platform/supplementary.h"
+#include "app/widgets/track.h"
+#include "render/viewport.h"
+
+namespace headscope::app {
+
+Ui::Ui() {
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.LogFilename = nullptr;
+  io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
+  io.ConfigFlags |= ImGuiConfigFlags_NoMouseCursorChange;
+  compat::setUpKeys(io);
+  if (!ImGui_ImplOpenGL3_Init("#version 330")) {
+    ImGui::DestroyContext();
+    throw std::runtime_error("Dear ImGui could not load the OpenGL functions it needs (libGL is missing or too old)");
+  }
+}
+
+Ui::~Ui() {
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext();
+}
+
+void Ui::setScale(float scale) { fontsStale_ = fonts_.setScale(scale) || fontsStale_; }
+
+void Ui::needText(std::string_view text) { fontsStale_ = fonts_.need(text) || fontsStale_; }
+
+void Ui::feed(const FrameInput& frame) {
+  ImGuiIO& io = ImGui::GetIO();
+  for (const InputEvent& event : frame.events) {
+    switch (event.kind) {
+      case InputEvent::Kind::mouseMove: compat::feedMouse(io, event.x, event.y); break;
+      case InputEvent::Kind::wheel:
+        compat::feedMods(io, event.mods);
+        compat::feedWheel(io, event.x, event.y);
+        break;
+      case InputEvent::Kind::mouseButton:
+        compat::feedMods(io, event.mods);
+        compat::feedButton(io, event.button, event.down);
+        break;
+      case InputEvent::Kind::key:
+        compat::feedMods(io, event.mods);
+        compat::feedKey(io, event.key, event.down);
+        break;
+      case InputEvent::Kind::text: io.AddInputCharacter(editableCharacter(event.codepoint)); break;
+      case InputEvent::Kind::focusLost: compat::releaseAll(io); break;
+      case InputEvent::Kind::drop: break;
+    }
+  }
+}
+
+void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>& clear,
+               const std::function<void(const FrameInput&)>& draw) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
+  io.DeltaTime = elapsed > 0 ? static_cast<float>(elapsed) : 1.0f / 60;
+  if (fontsStale_) {
+    fonts_.build();
+    compat::refreshFontTexture();
+    fontsStale_ = false;
+  }
+  while (true) {
+    const FrameInput input = input_.takeFrame();
+    feed(input);
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui::NewFrame();
+    clearTracks();
+    draw(input);
+    if (input_.empty()) break;
+    ImGui::EndFrame();
+    io.DeltaTime = 1e-4f;  // the same moment, only the next edge of it
+  }
+  ImGui::Render();
+  render::clearViewport(width, height, clear);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,265 @@
+#include "app/platform/window.h"
+
+#include <GLFW/glfw3.h>
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "app/platform/imgui_compat.h"
+#include "app/platform/supplementary.h"
+#include "render/viewport.h"
+
+namespace headscope::app {
+
+struct Window::State {
+  GLFWwindow* handle = nullptr;
+  InputQueue* queue = nullptr;
+  std::array<GLFWcursor*, 6> cursors{};
+  Pointer pointer = Pointer::arrow;
+  bool refresh = true;
+  std::string clipboard;
+
+  void push(InputEvent event) {
+    refresh = true;
+    if (queue) queue->push(std::move(event));
+  }
+};
+
+namespace {
+
+Window::State* stateOf(GLFWwindow* window);
+
+Key keyOf(int key) {
+  if (key >= GLFW_KEY_SPACE && key <= GLFW_KEY_GRAVE_ACCENT) return static_cast<Key>(key);
+  if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9) return static_cast<Key>('0' + key - GLFW_KEY_KP_0);
+  switch (key) {
+    case GLFW_KEY_TAB: return Key::tab;
+    case GLFW_KEY_LEFT: return Key::left;
+    case GLFW_KEY_RIGHT: return Key::right;
+    case GLFW_KEY_UP: return Key::up;
+    case GLFW_KEY_DOWN: return Key::down;
+    case GLFW_KEY_PAGE_UP: return Key::pageUp;
+    case GLFW_KEY_PAGE_DOWN: return Key::pageDown;
+    case GLFW_KEY_HOME: return Key::home;
+    case GLFW_KEY_END: return Key::end;
+    case GLFW_KEY_INSERT: return Key::insert;
+    case GLFW_KEY_DELETE: return Key::del;
+    case GLFW_KEY_BACKSPACE: return Key::backspace;
+    case GLFW_KEY_ENTER:
+    case GLFW_KEY_KP_ENTER: return Key::enter;
+    case GLFW_KEY_KP_ADD: return Key::equal;
+    case GLFW_KEY_KP_SUBTRACT: return Key::minus;
+    case GLFW_KEY_ESCAPE: return Key::escape;
+    case GLFW_KEY_F1: return Key::f1;
+    default: return Key::none;
+  }
+}
+
+Mods modsOf(int bits) {
+  return {(bits & GLFW_MOD_CONTROL) != 0, (bits & GLFW_MOD_SHIFT) != 0, (bits & GLFW_MOD_ALT) != 0,
+          (bits & GLFW_MOD_SUPER) != 0};
+}
+
+/// The key by what is printed on it, so that Ctrl+Z is where the person's keyboard has Z.
+Key printedKey(int key, int scancode) {
+  const char* name = glfwGetKeyName(key, scancode);
+  if (key < GLFW_KEY_KP_0 && name && name[0] >= 'a' && name[0] <= 'z' && name[1] == 0)
+    return static_cast<Key>(name[0] - 'a' + 'A');
+  return keyOf(key);
+}
+
+void onKey(GLFWwindow* window, int key, int scancode, int action, int bits) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::key;
+  event.key = printedKey(key, scancode);
+  event.down = action != GLFW_RELEASE;
+  event.repeat = action == GLFW_REPEAT;
+  event.mods = modsOf(bits);
+  if (event.key != Key::none) stateOf(window)->push(event);
+}
+
+void onText(GLFWwindow* window, unsigned codepoint) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::text;
+  event.codepoint = codepoint;
+  stateOf(window)->push(event);
+}
+
+void onMove(GLFWwindow* window, double x, double y) {
+  int windowWidth = 1, windowHeight = 1, width = 1, height = 1;
+  glfwGetWindowSize(window, &windowWidth, &windowHeight);
+  glfwGetFramebufferSize(window, &width, &height);
+  InputEvent event;
+  event.kind = InputEvent::Kind::mouseMove;
+  event.x = static_cast<float>(x * width / std::max(windowWidth, 1));
+  event.y = static_cast<float>(y * height / std::max(windowHeight, 1));
+  stateOf(window)->push(event);
+}
+
+Mods currentMods(GLFWwindow* window) {
+  const auto held = [&](int left, int right) {
+    return glfwGetKey(window, left) == GLFW_PRESS || glfwGetKey(window, right) == GLFW_PRESS;
+  };
+  return {held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL), held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
+          held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT), held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER)};
+}
+
+void onButton(GLFWwindow* window, int button, int action, int bits) {
+  if (button > 2) return;
+  InputEvent event;
+  event.kind = InputEvent::Kind::mouseButton;
+  event.button = button;
+  event.down = action == GLFW_PRESS;
+  event.mods = modsOf(bits);
+  stateOf(window)->push(event);
+}
+
+void onWheel(GLFWwindow* window, double x, double y) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::wheel;
+  event.x = static_cast<float>(x);
+  event.y = static_cast<float>(y);
+  event.mods = currentMods(window);
+  stateOf(window)->push(event);
+}
+
+void onDrop(GLFWwindow* window, int count, const char** paths) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::drop;
+  event.paths.assign(paths, paths + count);
+  stateOf(window)->push(std::move(event));
+}
+
+void onFocus(GLFWwindow* window, int focused) {
+  if (focused) return;
+  InputEvent event;
+  event.kind = InputEvent::Kind::focusLost;
+  stateOf(window)->push(event);
+}
+
+void onLeave(GLFWwindow* window, int entered) {
+  if (entered) return;
+  InputEvent event;
+  event.kind = InputEvent::Kind::mouseMove;
+  event.x = event.y = -1e6f;
+  stateOf(window)->push(event);
+}
+
+void onRefresh(GLFWwindow* window) { stateOf(window)->refresh = true; }
+void onResize(GLFWwindow* window, int, int) { stateOf(window)->refresh = true; }
+
+Window::State* stateOf(GLFWwindow* window) { return static_cast<Window::State*>(glfwGetWindowUserPointer(window)); }
+
+std::string glfwReason() {
+  const char* description = nullptr;
+  glfwGetError(&description);
+  return description ? description : "no reason given";
+}
+
+void setClipboard(void* user, const char* text) {
+  glfwSetClipboardString(static_cast<Window::State*>(user)->handle, fromEditable(text).c_str());
+}
+
+const char* getClipboard(void* user) {
+  auto* state = static_cast<Window::State*>(user);
+  const char* text = glfwGetClipboardString(state->handle);
+  state->clipboard = toEditable(text ? text : "");
+  return state->clipboard.c_str();
+}
+
+}  // namespace
+
+bool Window::displayAvailable() {
+  glfwSetErrorCallback(nullptr);
+  return glfwInit() == GLFW_TRUE;
+}
+
+Window::Window(const std::string& title, int width, int height) : state_(std::make_unique<State>()) {
+  if (!displayAvailable()) throw std::runtime_error("no display can be opened: " + glfwReason());
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
+  state_->handle = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
+  if (!state_->handle) {
+    const std::string reason = glfwReason();
+    glfwTerminate();
+    throw std::runtime_error("no window with OpenGL 3.3 core can be opened: " + reason);
+  }
+  GLFWwindow* window = state_->handle;
+  glfwMakeContextCurrent(window);
+  glfwSwapInterval(1);
+  glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwSetWindowUserPointer(window, state_.get());
+  glfwSetKeyCallback(window, onKey);
+  glfwSetCharCallback(window, onText);
+  glfwSetCursorPosCallback(window, onMove);
+  glfwSetMouseButtonCallback(window, onButton);
+  glfwSetScrollCallback(window, onWheel);
+  glfwSetDropCallback(window, onDrop);
+  glfwSetWindowFocusCallback(window, onFocus);
+  glfwSetCursorEnterCallback(window, onLeave);
+  glfwSetWindowRefreshCallback(window, onRefresh);
+  glfwSetFramebufferSizeCallback(window, onResize);
+  static constexpr std::array kShapes{GLFW_ARROW_CURSOR,     GLFW_IBEAM_CURSOR,   GLFW_HAND_CURSOR,
+                                      GLFW_CROSSHAIR_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_HAND_CURSOR};
+  for (std::size_t i = 0; i < kShapes.size(); ++i) state_->cursors[i] = glfwCreateStandardCursor(kShapes[i]);
+}
+
+Window::~Window() {
+  for (GLFWcursor* cursor : state_->cursors)
+    if (cursor) glfwDestroyCursor(cursor);
+  glfwDestroyWindow(state_->handle);
+  glfwTerminate();
+}
+
+void Window::sendEventsTo(InputQueue& queue) {
+  state_->queue = &queue;
+  compat::useClipboard({getClipboard, setClipboard, state_.get()});
+}
+
+void Window::wait(double seconds) {
+  if (seconds > 0)
+    glfwWaitEventsTimeout(seconds);
+  else
+    glfwPollEvents();
+}
+
+void Window::wake() { glfwPostEmptyEvent(); }
+bool Window::shouldClose() const { return glfwWindowShouldClose(state_->handle); }
+void Window::keepOpen() { glfwSetWindowShouldClose(state_->handle, GLFW_FALSE); }
+void Window::close() { glfwSetWindowShouldClose(state_->handle, GLFW_TRUE); }
+void Window::present() { glfwSwapBuffers(state_->handle); }
+void Window::setTitle(const std::string& title) { glfwSetWindowTitle(state_->handle, title.c_str()); }
+
+void Window::setPointer(Pointer pointer) {
+  if (pointer == state_->pointer) return;
+  state_->pointer = pointer;
+  glfwSetCursor(state_->handle, state_->cursors[static_cast<std::size_t>(pointer)]);
+}
+
+bool Window::takeRefresh() { return std::exchange(state_->refresh, false); }
+
+int Window::width() const {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(state_->handle, &width, &height);
+  return width;
+}
+
+int Window::height() const {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(state_->handle, &width, &height);
+  return height;
+}
+
+float Window::scale() const {
+  float x = 1, y = 1;
+  glfwGetWindowContentScale(state_->handle, &x, &y);
+  return std::max(1.0f, std::round(std::max(x, y) * 4) / 4);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/platform/input_queue.h"
+
+namespace headscope::app {
+
+/// The mouse pointer's shape.
+enum class Pointer { arrow, text, hand, crosshair, horizontal, grab };
+
+/// A GLFW window with an OpenGL 3.3 core context, current on the creating thread. Events go into the
+/// queue it is given.
+class Window {
+ public:
+  /// Throws std::runtime_error with one sentence: no display, or which OpenGL was found and is needed.
+  Window(const std::string& title, int width, int height);
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  /// Whether a display can be reached at all.
+  static bool displayAvailable();
+
+  void sendEventsTo(InputQueue& queue);
+  /// Sleeps until an event, a wake() or `seconds`; 0 only looks.
+  void wait(double seconds);
+  /// Makes wait() return; safe from any thread.
+  static void wake();
+  bool shouldClose() const;
+  void keepOpen();
+  void close();
+  void present();
+  void setTitle(const std::string& title);
+  void setPointer(Pointer pointer);
+  bool takeRefresh();  ///< the window was resized, uncovered or woken since the last call
+
+  int width() const;  ///< framebuffer pixels
+  int height() const;
+  float scale() const;  ///< the monitor's content scale
+
+  struct State;  // GLFW's; defined in window.cpp
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headscope::app

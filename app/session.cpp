@@ -1,0 +1,238 @@
+#include "app/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "app/cache_picture.h"
+#include "app/layout.h"
+#include "app/panels/panels.h"
+#include "app/scene_json.h"
+#include "app/widgets/style.h"
+
+namespace headscope::app {
+
+namespace {
+constexpr double kPlayInterval = 0.7;   // seconds a decode step stays before the next
+constexpr double kEditSettles = 0.45;   // seconds after which a drag or a burst of typing is one step
+constexpr double kNoticeSeconds = 6;
+}  // namespace
+
+bool View::pressed(Key key, Mods mods) const {
+  if (ImGui::GetIO().WantTextInput) return false;
+  return std::any_of(input.events.begin(), input.events.end(), [&](const InputEvent& event) {
+    return event.kind == InputEvent::Kind::key && event.down && event.key == key && event.mods == mods;
+  });
+}
+
+Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
+    : ui_(ui),
+      limits_(limits),
+      scene_(openingScene()),
+      history_(scene_),
+      saved_(scene_),
+      files_([](const FileRequest& request, std::stop_token) { return readRequested(request); }, wake),
+      job_([limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); }, wake) {
+  view_.heatmaps = &heatmaps_;
+  view_.memoryLimit = limits.memoryBytes;
+}
+
+Session::~Session() = default;
+
+void Session::frame(int width, int height, float scale, double elapsed) {
+  view_.time += elapsed;
+  const auto start = std::chrono::steady_clock::now();
+  applyStyle(scale);
+  const render::Color back = unpacked(view_.theme->background);
+  const Theme* const themeBefore = view_.theme;
+  ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
+    heatmaps_.beginFrame(width, height, view_.time);
+    drawPanels(input, static_cast<float>(width), static_cast<float>(height));
+  });
+  if (view_.theme != themeBefore) settling_ = 3;
+  if (view_.showTimings) view_.drawSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  settling_ = std::max(0, settling_ - 1);
+}
+
+void Session::applyStyle(float scale) {
+  view_.theme = view_.preferences.light ? &lightTheme() : &darkTheme();
+  view_.unit = scale * view_.preferences.textSize;
+  ui_.setScale(view_.unit);
+  if (const std::string text = scene_.setup.input.text + scene_.setup.input.contextText; text != neededText_) {
+    ui_.needText(text);
+    for (const std::string& name : scene_.setup.input.table.names) ui_.needText(name);
+    neededText_ = text;
+  }
+  view_.fonts = &ui_.fonts();
+}
+
+void Session::drawPanels(const FrameInput& input, float width, float height) {
+  applyImGuiStyle(view_);
+  takeResults();
+  view_.input = input;
+  view_.hover = view_.nextHover;
+  view_.nextHover = {};
+  view_.continuousEdit.clear();
+  view_.busySeconds = job_.busySeconds();
+  view_.catchingUp = !snapshot_ || snapshot_->setup != scene_.setup;
+  view_.undoSteps = history_.undoSteps();
+  view_.canUndo = history_.canUndo() || history_.differs(scene_);
+  view_.canRedo = history_.canRedo();
+  view_.dirty = scene_.setup != saved_.setup || scene_.look != saved_.look;
+  view_.gpuBytes = heatmaps_.bytes();
+  view_.sceneName = path_.empty() ? "untitled" : path_.filename().string();
+  if (!input.events.empty()) settling_ = 3;
+  const Scene before = scene_;
+  handleInput(input);
+  advancePlay();
+  keepCursorInside();
+  showPictures();
+  const Layout layout = layoutFor(view_, width, height, scene_.cursor.decoding);
+  const Snapshot* snapshot = snapshot_.get();
+  topBar(scene_, snapshot, view_, layout);
+  sidePanel(scene_, snapshot, view_, layout);
+  headsPanel(scene_, snapshot, view_, layout);
+  cachePanel(scene_, snapshot, view_, layout);
+  receiptPanel(scene_, snapshot, view_, layout);
+  statusLine(scene_, snapshot, view_, layout);
+  dialogs(scene_, snapshot, view_);
+  const std::vector<Action> requests = std::move(view_.requests);
+  view_.requests.clear();
+  recordHistory(before);
+  for (const Action action : requests) perform(action);
+  submitIfChanged();
+  if (view_.nextHover != view_.hover) settling_ = std::max(settling_, 2);
+  if (!requests.empty()) settling_ = 3;
+}
+
+void Session::takeResults() {
+  if (auto latest = job_.latest(); latest && latest != snapshot_) {
+    snapshot_ = std::move(latest);
+    shown_ = {};
+    settling_ = 3;
+  }
+  if (auto answer = files_.latest(); answer && answer->request.ticket != answered_) {
+    answered_ = answer->request.ticket;
+    takeFile(*answer);
+  }
+}
+
+void Session::showPictures() {
+  const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
+  if (!sequence) return;
+  const bool ease = !view_.preferences.reducedMotion;
+  const bool weights = scene_.look.quantity == Quantity::weights;
+  using Surface = HeatmapLayer::Surface;
+  const Shown wanted{sequence, scene_.look.quantity, scene_.cursor.focus};
+  if (wanted == shown_) return;
+  heatmaps_.surface(Surface::grid).set(weights ? sequence->pictures.weights : sequence->pictures.scores, view_.time, ease);
+  heatmaps_.surface(Surface::cache).set(cachePicture(sequence->attention), view_.time, ease);
+  if (scene_.cursor.focus >= 0) {
+    const attention::Matrix full = weights ? markedWeights(sequence->attention, scene_.cursor.focus)
+                                           : markedScores(sequence->attention, scene_.cursor.focus);
+    attention::Stack one(1, full.rows(), full.cols());
+    one[0] = full;
+    heatmaps_.surface(Surface::focus).set(one, view_.time, ease && shown_.focus == wanted.focus);
+  }
+  shown_ = wanted;
+}
+
+void Session::keepCursorInside() {
+  Cursor& cursor = scene_.cursor;
+  if (!snapshot_ || snapshot_->sequences.empty()) return;
+  cursor.sequence = std::clamp<Index>(cursor.sequence, 0, static_cast<Index>(snapshot_->sequences.size()) - 1);
+  const SequenceSnapshot& sequence = *shownSequence(scene_, snapshot_.get());
+  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
+  cursor.focus = std::clamp<Index>(cursor.focus, -1, snapshot_->config.heads - 1);
+  cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, snapshot_->config.heads - 1);
+  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, n - 1);
+  cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, m - 1);
+  if (view_.hover.query >= n) view_.hover.query = -1;
+  if (view_.hover.key >= m) view_.hover.key = -1;
+  if (!snapshot_->config.causal || snapshot_->setup.input.cross) cursor.decoding = view_.playing = false;
+  cursor.step = std::clamp<Index>(cursor.step, 1, sequence.queryLength);
+}
+
+void Session::recordHistory(const Scene& before) {
+  const bool changed = scene_.setup != before.setup || scene_.look != before.look;
+  if (changed) {
+    view_.error.clear();
+    if (!pendingEdit_.empty() && pendingEdit_ != view_.continuousEdit) history_.record(before);
+    if (view_.continuousEdit.empty()) {
+      history_.record(scene_);
+      pendingEdit_.clear();
+    } else {
+      pendingEdit_ = view_.continuousEdit;
+      pendingAt_ = view_.time;
+    }
+    return;
+  }
+  if (!pendingEdit_.empty() && !ImGui::IsMouseDown(0) && view_.time - pendingAt_ > kEditSettles) {
+    history_.record(scene_);
+    pendingEdit_.clear();
+  }
+}
+
+void Session::submitIfChanged() {
+  if (anySubmitted_ && submitted_ == scene_.setup) return;
+  submitted_ = scene_.setup;
+  anySubmitted_ = true;
+  job_.submit(submitted_);
+}
+
+double Session::nextFrameIn() const {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  if (settling_ > 0 || heatmaps_.moving()) return 0;
+  double next = kNever;
+  const auto within = [&](double seconds) { next = std::min(next, std::max(seconds, 0.01)); };
+  if (view_.playing) within(view_.playedAt + kPlayInterval - view_.time);
+  if (!pendingEdit_.empty()) within(pendingAt_ + kEditSettles + 0.02 - view_.time);
+  if (!view_.notice.empty()) within(view_.noticeAt + kNoticeSeconds - view_.time);
+  if (job_.busySeconds() > 0) within(0.2);  // the progress past half a second has to appear
+  return next;
+}
+
+void Session::settle() {
+  for (int round = 0; round < 4; ++round) {
+    submitIfChanged();
+    files_.finish();
+    job_.finish();
+    takeResults();
+    keepCursorInside();
+  }
+}
+
+void Session::advancePlay() {
+  if (!view_.notice.empty() && view_.time - view_.noticeAt > kNoticeSeconds) view_.notice.clear();
+  if (!view_.playing || view_.time - view_.playedAt < kPlayInterval) return;
+  performDecode(Action::stepForward);
+  view_.playing = true;
+  view_.playedAt = view_.time;
+  const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
+  if (!sequence || scene_.cursor.step >= sequence->queryLength) view_.playing = false;
+}
+
+std::string Session::title() const {
+  return (path_.empty() ? std::string("untitled") : path_.filename().string()) +
+         (scene_.setup != saved_.setup || scene_.look != saved_.look ? " •" : "") + " — Headscope";
+}
+
+void Session::requestQuit() {
+  const bool dirty = scene_.setup != saved_.setup || scene_.look != saved_.look;
+  if (dirty && view_.dialog != Dialog::discard)
+    view_.dialog = Dialog::discard;
+  else
+    quit_ = true;
+  settling_ = 3;
+}
+
+void Session::notice(const std::string& text) {
+  view_.notice = text;
+  view_.noticeAt = view_.time;
+  view_.error.clear();
+}
+
+void Session::fail(const std::string& text) { view_.error = text; }
+
+}  // namespace headscope::app

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "app/file_job.h"
+#include "app/heatmap_layer.h"
+#include "app/history.h"
+#include "app/latest_job.h"
+#include "app/platform/ui.h"
+#include "app/scene.h"
+#include "app/snapshot.h"
+#include "app/view.h"
+
+namespace headscope::app {
+
+/// One open window's worth of state: the scene and its history, the worker, the textures. Runs one frame at
+/// a time. Everything but the workers is on the calling thread.
+class Session {
+ public:
+  /// `wake` is called from worker threads when there is something new to show.
+  Session(Ui& ui, const Limits& limits, std::function<void()> wake);
+  ~Session();
+
+  /// Draws one frame of width × height pixels at `scale` (the monitor's), `elapsed` seconds after the last.
+  void frame(int width, int height, float scale, double elapsed);
+
+  /// Seconds until something has to be drawn again without input; 0 = at once, infinity = never.
+  double nextFrameIn() const;
+
+  /// Replaces the scene as a step that can be undone.
+  void setScene(Scene scene, const std::filesystem::path& path = {});
+  void openFile(const std::filesystem::path& path);
+  /// Blocks until the picture shows the scene. For headless rendering and tests.
+  void settle();
+
+  const Scene& scene() const { return scene_; }
+  Scene& scene() { return scene_; }
+  const Snapshot* snapshot() const { return snapshot_.get(); }
+  View& view() { return view_; }
+  const HeatmapLayer& heatmaps() const { return heatmaps_; }
+  bool wantsToQuit() const { return quit_; }
+  /// The person asked to close the window: asks back when something is unsaved.
+  void requestQuit();
+  std::string title() const;
+
+ private:
+  void drawPanels(const FrameInput& input, float width, float height);
+  void takeResults();
+  void showPictures();
+  void handleInput(const FrameInput& input);
+  void perform(Action action);
+  void performDialog(Action action);
+  void performDecode(Action action);
+  void advancePlay();
+  void keepCursorInside();
+  void recordHistory(const Scene& before);
+  void submitIfChanged();
+  void takeFile(FileAnswer answer);
+  void applyWeights(const LoadedWeights& weights, const std::string& path);
+  void applyTable(attention::Table table);
+  void save(const std::filesystem::path& path);
+  void requestFile(FileRequest request);
+  void notice(const std::string& text);
+  void fail(const std::string& text);
+  void applyStyle(float scale);
+
+  Ui& ui_;
+  Limits limits_;
+  Scene scene_;
+  History history_;
+  View view_;
+  HeatmapLayer heatmaps_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  Setup submitted_;
+  std::string neededText_;
+  bool anySubmitted_ = false;
+  Scene saved_;
+  std::filesystem::path path_;
+  std::string pendingEdit_;  ///< the control whose continuous edit is not in the history yet
+  double pendingAt_ = 0;
+  int settling_ = 3;
+  bool quit_ = false;
+  /// What the textures hold, so that they are filled anew only when something else is to be seen.
+  struct Shown {
+    const void* sequence = nullptr;
+    Quantity quantity = Quantity::weights;
+    Index focus = -1;
+    bool operator==(const Shown&) const = default;
+  } shown_;
+  std::uint64_t ticket_ = 0, answered_ = 0;
+  LatestJob<FileRequest, FileAnswer> files_;
+  LatestJob<Setup, Snapshot> job_;  // last: joins before anything it touches goes
+};
+
+/// $XDG_CONFIG_HOME/headscope/preferences.json; defaults where it can't be read.
+Preferences loadPreferences();
+void savePreferences(const Preferences& preferences);
+
+}  // namespace headscope::app

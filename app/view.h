@@ -1,0 +1,98 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/actions.h"
+#include "app/platform/fonts.h"
+#include "app/platform/imgui_compat.h"
+#include "app/platform/input_queue.h"
+#include "app/scene.h"
+#include "app/theme.h"
+
+namespace headscope::app {
+
+class HeatmapLayer;
+
+/// What the person prefers everywhere, whatever the scene.
+struct Preferences {
+  bool light = false;
+  float textSize = 1;  ///< 0.75 to 2
+  bool reducedMotion = false;
+  bool operator==(const Preferences&) const = default;
+};
+
+/// A (query, key) place that is lit in every picture; −1 = none of it.
+struct Crosshair {
+  Index head = -1, query = -1, key = -1;
+  bool operator==(const Crosshair&) const = default;
+};
+
+/// The part of a focused head that is on screen, in cells.
+struct Camera {
+  float row = 0, col = 0;
+  float zoom = 1;  ///< 1 = the whole head
+  bool operator==(const Camera&) const = default;
+};
+
+/// A slider's value while it is typed.
+struct TypedValue {
+  std::string control;  ///< "" = nothing is being typed
+  std::string text;
+  bool justOpened = false;
+};
+
+/// Why a value that was asked for can't be, shown beside the control that was asked.
+struct Refusal {
+  std::string control, reason;
+};
+
+/// A question that covers the window until it is answered.
+enum class Dialog { none, shortcuts, palette, openScene, saveScene, openWeights, openTable, table, discard };
+
+/// How the window looks right now, beyond the scene: passing, never saved, free for panels to change.
+struct View {
+  const Theme* theme = &darkTheme();
+  const Fonts* fonts = nullptr;
+  float unit = 1;  ///< pixels per layout unit: monitor scale × text size
+  FrameInput input;
+  double time = 0;  ///< seconds since start
+  Preferences preferences;
+
+  Crosshair hover;      ///< as drawn: what was pointed at in the last frame
+  Crosshair nextHover;  ///< what is pointed at in this one
+  Camera camera;
+  bool present = false;  ///< side panels away, heads large
+  bool drawer = false;   ///< narrow windows: the receipt is pulled out
+  Dialog dialog = Dialog::none;
+  TypedValue typed;
+  Refusal refusal;
+  std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
+  bool playing = false;        ///< the decode steps by itself
+  double playedAt = 0;
+
+  std::vector<Action> requests;  ///< for the session, after the panels
+  std::string requestedPath;     ///< what a file dialog answered
+  std::string notice;            ///< a sentence in the status line: what was just done
+  std::string error;             ///< the last thing that failed
+  double noticeAt = 0;
+
+  HeatmapLayer* heatmaps = nullptr;
+
+  // For the status line; the session fills them.
+  bool showTimings = true;  ///< off where pictures have to come out the same every time
+  double drawSeconds = 0;  ///< what the last frame took to draw
+  double busySeconds = 0;
+  std::size_t undoSteps = 0, gpuBytes = 0;
+  std::uint64_t memoryLimit = 0;
+  bool dirty = false, catchingUp = false, canUndo = false, canRedo = false;
+  std::string sceneName;
+
+  float px(float units) const { return units * unit; }
+  void request(Action action) { requests.push_back(action); }
+  /// Whether `key` was pressed in this frame while nobody is typing text.
+  bool pressed(Key key, Mods mods = {}) const;
+};
+
+}  // namespace headscope::app

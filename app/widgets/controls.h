@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/view.h"
+
+namespace headscope::app {
+
+// The controls of the side panels. Each takes the full width of its ImGui window, is known to tests by
+// `name`, and returns whether it changed its value. A disabled control has a reason, shown while hovered.
+
+/// A small spaced heading with an optional quiet word on the right.
+void sectionTitle(const View& view, const std::string& title, const std::string& aside = "");
+/// Vertical space in layout units.
+void gap(const View& view, float units);
+/// A quiet sentence, wrapped.
+void hint(const View& view, const std::string& text);
+/// A sentence beside its cause: what was found and what was expected.
+void problem(const View& view, const std::string& text);
+
+struct Choice {
+  std::string label;
+  std::string disabledReason;  ///< "" = can be chosen
+  std::string name;            ///< for tests
+};
+
+/// Buttons side by side, one of them chosen.
+bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen);
+/// A quiet word with a triangle that opens a list below it; takes only the width it needs.
+bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen, float width = 0);
+/// A label with a switch at the right.
+bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
+            const std::string& disabledReason = "");
+/// A button as wide as its label.
+bool button(View& view, const std::string& name, const std::string& label, const std::string& disabledReason = "",
+            bool quiet = false);
+
+struct SliderSpec {
+  std::string name, label;
+  std::string disabledReason;
+  std::string limits;  ///< "1 to 64", shown while hovered
+};
+
+/// A slider over the legal values `stops` (ascending, not empty). A typed value that is not one of them and
+/// for which `refuse` gives a reason is not taken; the reason is shown under the slider.
+/// The pointer's wheel and the arrow keys step while it hovers; a double click types.
+bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, Index& value,
+            const std::function<std::string(Index)>& refuse = {});
+/// A slider over a range of real numbers; `logarithmic` for ranges that span decades.
+bool slider(View& view, const SliderSpec& spec, float low, float high, bool logarithmic, float& value);
+
+}  // namespace headscope::app

@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// What the person did to a slider in this frame.
+struct Touch {
+  enum class Kind { none, moved, stepped, typed } kind = Kind::none;
+  float position = 0;  ///< moved: 0 to 1 along the track
+  int steps = 0;       ///< stepped
+  std::string text;    ///< typed
+};
+
+struct Place {
+  float labelEnd, trackFrom, trackTo, right, y;
+};
+
+Place placeOf(const View& view, ImVec2 from, float width, float height) {
+  const float right = from.x + width;
+  const float trackFrom = from.x + std::min(view.px(112), width * 0.36f);
+  return {trackFrom - view.px(6), trackFrom, right - view.px(62), right, from.y + height / 2};
+}
+
+void paintSlider(const View& view, const SliderSpec& spec, const Place& at, float left, float position,
+                 const std::string& shown, bool lit) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const bool enabled = spec.disabledReason.empty();
+  paintFitted(view, list, view.fonts->text, ImVec2(left, at.y), at.labelEnd - left,
+              enabled ? theme.text : theme.faint, spec.label);
+  const float x = at.trackFrom + position * (at.trackTo - at.trackFrom), half = view.px(1.5f);
+  list.AddRectFilled(ImVec2(at.trackFrom, at.y - half), ImVec2(at.trackTo, at.y + half), theme.line, half);
+  list.AddRectFilled(ImVec2(at.trackFrom, at.y - half), ImVec2(x, at.y + half),
+                     enabled ? theme.secondary : theme.faint, half);
+  list.AddCircleFilled(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.knob : theme.faint, 24);
+  if (theme.light) list.AddCircle(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.secondary : theme.line, 24, 1.2f);
+  paintText(list, view.fonts->mono, ImVec2(at.right, at.y), enabled ? theme.text : theme.faint, shown, Align::right);
+}
+
+/// The text field over the value while it is typed. Returns true when Enter was pressed.
+bool typeField(View& view, const Place& at, float height, std::string& text) {
+  ImGui::SetCursorScreenPos(ImVec2(at.trackTo + view.px(8), at.y - height / 2 + view.px(2)));
+  ImGui::PushItemWidth(at.right - at.trackTo - view.px(8));
+  compat::pushFont(view.fonts->mono);
+  if (view.typed.justOpened) ImGui::SetKeyboardFocusHere();
+  std::array<char, 32> buffer{};
+  text.copy(buffer.data(), buffer.size() - 1);
+  const bool entered = ImGui::InputText("##typed", buffer.data(), buffer.size(),
+                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  text = buffer.data();
+  ImGui::PopFont();
+  ImGui::PopItemWidth();
+  const bool left = !view.typed.justOpened && ImGui::IsItemDeactivated();
+  view.typed.justOpened = false;
+  if (left && !entered) view.typed.control.clear();
+  return entered;
+}
+
+int keyboardSteps(const View& view) {
+  int steps = 0;
+  for (const InputEvent& event : view.input.events) {
+    if (event.kind == InputEvent::Kind::wheel) steps += event.y > 0 ? 1 : event.y < 0 ? -1 : 0;
+    if (event.kind != InputEvent::Kind::key || !event.down || ImGui::GetIO().WantTextInput) continue;
+    if (event.key == Key::right || event.key == Key::up) ++steps;
+    if (event.key == Key::left || event.key == Key::down) --steps;
+  }
+  return steps;
+}
+
+Touch touchSlider(View& view, const SliderSpec& spec, float position, const std::string& shown) {
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(28);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const Place at = placeOf(view, from, width, height);
+  const bool typing = view.typed.control == spec.name;
+  Touch touch;
+  ImGui::PushID(spec.name.c_str());
+  ImGui::InvisibleButton("track", ImVec2(typing ? at.trackTo - from.x : width, height));
+  trackItem(spec.name);
+  track(spec.name + ".track", ImVec2(at.trackFrom, from.y), ImVec2(at.trackTo, from.y + height));
+  track(spec.name + ".value", ImVec2(at.trackTo + view.px(8), from.y), ImVec2(at.right, from.y + height));
+  const bool hovered = ImGui::IsItemHovered(), enabled = spec.disabledReason.empty();
+  if (hovered) compat::claimWheel();
+  paintSlider(view, spec, at, from.x, position, typing ? "" : shown, enabled && (hovered || ImGui::IsItemActive()));
+  const float mouse = ImGui::GetIO().MousePos.x;
+  if (hovered && !enabled) tooltip(view, spec.disabledReason);
+  if (enabled) {
+    const bool onValue = mouse > at.trackTo + view.px(8);
+    if (hovered && onValue && !ImGui::IsItemActive()) tooltip(view, spec.limits + " — double-click to type");
+    if (ImGui::IsItemActive() && ImGui::GetIO().MouseClickedPos[0].x <= at.trackTo + view.px(8) &&
+        ImGui::GetIO().MouseClickedPos[0].x >= at.trackFrom - view.px(10)) {
+      touch.kind = Touch::Kind::moved;
+      touch.position = std::clamp((mouse - at.trackFrom) / (at.trackTo - at.trackFrom), 0.0f, 1.0f);
+    } else if (hovered && ImGui::IsMouseDoubleClicked(0)) {
+      view.typed = {spec.name, shown, true};
+    } else if (const int steps = hovered ? keyboardSteps(view) : 0; steps != 0) {
+      touch.kind = Touch::Kind::stepped;
+      touch.steps = steps;
+    }
+    if (typing && typeField(view, at, height, view.typed.text)) {
+      touch.kind = Touch::Kind::typed;
+      touch.text = view.typed.text;
+      view.typed.control.clear();
+    }
+  }
+  ImGui::PopID();
+  ImGui::SetCursorScreenPos(from);
+  ImGui::Dummy(ImVec2(width, height));
+  if (touch.kind == Touch::Kind::moved || touch.kind == Touch::Kind::stepped) {
+    view.continuousEdit = spec.name;
+    if (view.refusal.control == spec.name) view.refusal = {};
+  }
+  return touch;
+}
+
+void showRefusal(const View& view, const std::string& control) {
+  if (view.refusal.control == control) problem(view, view.refusal.reason);
+}
+
+std::size_t nearestStop(std::span<const Index> stops, Index value) {
+  const auto above = std::lower_bound(stops.begin(), stops.end(), value);
+  if (above == stops.end()) return stops.size() - 1;
+  const auto at = static_cast<std::size_t>(above - stops.begin());
+  return at > 0 && value - stops[at - 1] < *above - value ? at - 1 : at;
+}
+
+/// The typed whole number, or the stop nearest to it; a refusal stays beside the slider.
+void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std::span<const Index> stops, Index& value,
+               const std::function<std::string(Index)>& refuse) {
+  long long number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+    view.refusal = {spec.name, "\"" + text + "\" is not a whole number; expected " + spec.limits + "."};
+    return;
+  }
+  const auto wanted = static_cast<Index>(number);
+  view.refusal = {};
+  if (std::binary_search(stops.begin(), stops.end(), wanted)) {
+    value = wanted;
+    return;
+  }
+  const std::string reason = refuse ? refuse(wanted) : std::to_string(wanted) + " is not between " + spec.limits + ".";
+  if (reason.empty())
+    value = wanted;
+  else
+    view.refusal = {spec.name, reason};
+}
+
+}  // namespace
+
+bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, Index& value,
+            const std::function<std::string(Index)>& refuse) {
+  const std::size_t at = nearestStop(stops, value);
+  const auto last = static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
+  const Touch touch = touchSlider(view, spec, static_cast<float>(at) / last, std::to_string(value));
+  const Index before = value;
+  if (touch.kind == Touch::Kind::moved) {
+    // A click on the knob itself must not move a typed value onto the nearest stop.
+    const auto wanted = std::min(static_cast<std::size_t>(std::lround(touch.position * last)), stops.size() - 1);
+    if (wanted != at) value = stops[wanted];
+  } else if (touch.kind == Touch::Kind::stepped) {
+    const auto wanted = static_cast<std::ptrdiff_t>(at) + touch.steps;
+    value = stops[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];
+  } else if (touch.kind == Touch::Kind::typed) {
+    takeTyped(view, spec, touch.text, stops, value, refuse);
+  }
+  showRefusal(view, spec.name);
+  return value != before;
+}
+
+bool slider(View& view, const SliderSpec& spec, float low, float high, bool logarithmic, float& value) {
+  const auto position = [&](float v) {
+    if (logarithmic) return std::log(std::max(v, low) / low) / std::log(high / low);
+    return (v - low) / (high - low);
+  };
+  const auto valueAt = [&](float p) {
+    const float v = logarithmic ? low * std::pow(high / low, p) : low + p * (high - low);
+    // Two significant digits, so that what is shown is what is used.
+    if (v == 0) return v;
+    const float unit = std::pow(10.0f, std::floor(std::log10(std::abs(v))) - 1);
+    return std::round(v / unit) * unit;
+  };
+  const Touch touch = touchSlider(view, spec, std::clamp(position(value), 0.0f, 1.0f), numberText(value, 2));
+  const float before = value;
+  if (touch.kind == Touch::Kind::moved) {
+    value = valueAt(touch.position);
+  } else if (touch.kind == Touch::Kind::stepped) {
+    value = valueAt(std::clamp(position(value) + 0.02f * static_cast<float>(touch.steps), 0.0f, 1.0f));
+  } else if (touch.kind == Touch::Kind::typed) {
+    char* end = nullptr;
+    const float number = std::strtof(touch.text.c_str(), &end);
+    if (end != touch.text.c_str() && *end == 0 && number >= low && number <= high) {
+      value = number;
+      view.refusal = {};
+    } else {
+      view.refusal = {spec.name, "\"" + touch.text + "\" is not a number between " + spec.limits + "."};
+    }
+  }
+  showRefusal(view, spec.name);
+  return value != before;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "attention/core/config.h"
+
+namespace headscope::attention {
+
+/// Bytes of K and V for `tokens` tokens in one layer of one sequence:
+/// 2 · kvHeads · headDim · bytesPerValue · tokens (Pope et al. 2022, section 3.3).
+/// The largest number instead of an overflow.
+std::uint64_t kvCacheBytes(Index kvHeads, Index headDim, Index tokens, Index bytesPerValue);
+
+/// Learned numbers of the layer: Q d·H·s, K and V d·G·s each, O H·s·d, and the biases when on.
+std::uint64_t parameterCount(const AttentionConfig& config, bool bias);
+
+}  // namespace headscope::attention

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+
+#include "attention/core/config.h"
+#include "attention/core/mask.h"
+#include "attention/core/projections.h"
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+/// Everything attention computes on the way, for one sequence of n queries over m keys.
+struct AttentionResult {
+  Stack q;           ///< [heads, n, headDim], rotated under RoPE
+  Stack k;           ///< [kvHeads, m, headDim], rotated under RoPE
+  Stack v;           ///< [kvHeads, m, headDim]
+  Stack scores;      ///< [heads, n, m] after scale, ALiBi, soft-cap and mask; −inf where masked
+  Stack weights;     ///< [heads, n, m]; rows sum to 1, or are all 0 where no key is visible
+  Matrix lse;        ///< [heads, n] log-sum-exp of the scores; −inf where no key is visible
+  Stack headOutput;  ///< [heads, n, headDim]
+  Matrix output;     ///< [n, modelDim]
+};
+
+/// The textbook path: multi-head attention that reads like the equation
+/// softmax(Q·Kᵀ·scale + bias)·V, heads concatenated and mapped by W_O (Vaswani et al. 2017, eq. 1;
+/// GQA: Ainslie et al. 2023). It is the definition that faster paths are tested against.
+///
+/// x [n, modelDim] gives the queries; context [m, modelDim] the keys and values (pass x for
+/// self-attention). The query in row r has absolute position cacheLength + r. Between heads `stop` is
+/// asked; once it is requested the remaining heads stay zero and the caller drops the result.
+/// Throws std::invalid_argument, naming both shapes, where sizes don't fit.
+AttentionResult attend(const AttentionConfig& config, const Projections& projections,
+                       const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
+                       const MaskInput& mask, std::stop_token stop = {});
+
+/// The part after the projections: fills scores, weights, lse and headOutput of `result` from its
+/// q, k and v. A key that a row doesn't see touches no bit of that row, not even where the key or
+/// its value is NaN or infinite; a mask changes no bit of the scores it leaves visible.
+void attendHeads(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,
+                 std::stop_token stop = {});
+/// The same with keys and values that lie elsewhere, one view [m, headDim] per kv head.
+void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
+                 std::span<const MatrixView> values, AttentionResult& result, std::stop_token stop = {});
+
+/// Splits y [n, count · headDim] into [count, n, headDim].
+Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count);
+/// The inverse: [count, n, headDim] to [n, count · headDim].
+Matrix mergeHeads(const Stack& heads);
+
+/// Bytes an AttentionResult of these sizes occupies; saturates instead of overflowing.
+std::uint64_t attentionResultBytes(const AttentionConfig& config, Index queries, Index keys);
+
+}  // namespace headscope::attention

@@ -1,0 +1,74 @@
+#include "attention/core/config.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "attention/core/saturating.h"
+
+namespace headscope::attention {
+namespace {
+
+Error wrong(const std::string& field, const std::string& found, const std::string& expected) {
+  return {field + " is " + found + ", expected " + expected};
+}
+
+Status validateSizes(const AttentionConfig& config) {
+  const std::pair<const char*, Index> sizes[] = {{"modelDim", config.modelDim},
+                                                 {"heads", config.heads},
+                                                 {"kvHeads", config.kvHeads},
+                                                 {"headDim", config.headDim}};
+  for (const auto& [name, size] : sizes)
+    if (size < 1) return wrong(name, std::to_string(size), "at least 1");
+  if (config.heads % config.kvHeads != 0)
+    return wrong("kvHeads", std::to_string(config.kvHeads),
+                 "a divisor of heads (" + std::to_string(config.heads) + ")");
+  // The largest projection in bytes; every other product of these sizes is smaller.
+  const std::uint64_t bytes = saturatingProduct({config.modelDim, config.heads, config.headDim, 4});
+  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
+    return Error{"modelDim " + std::to_string(config.modelDim) + " · heads " + std::to_string(config.heads) +
+                 " · headDim " + std::to_string(config.headDim) + " overflows"};
+  return success();
+}
+
+Status validateVisibility(const AttentionConfig& config) {
+  if (config.window && *config.window < 1)
+    return wrong("window", std::to_string(*config.window), "at least 1");
+  if (config.sinks < 0) return wrong("sinks", std::to_string(config.sinks), "at least 0");
+  // Half the range leaves room for the rows that are counted on from here.
+  if (config.cacheLength < 0 || config.cacheLength > std::numeric_limits<Index>::max() / 2)
+    return wrong("cacheLength", std::to_string(config.cacheLength),
+                 "at least 0 and within half the index range");
+  return success();
+}
+
+Status validateScores(const AttentionConfig& config) {
+  if (config.scale && !std::isfinite(*config.scale))
+    return wrong("scale", std::to_string(*config.scale), "a finite number");
+  if (config.ropeTheta) {
+    if (config.headDim % 2 != 0)
+      return wrong("headDim", std::to_string(config.headDim), "an even number, because RoPE rotates pairs");
+    if (!std::isfinite(*config.ropeTheta) || *config.ropeTheta <= 0)
+      return wrong("ropeTheta", std::to_string(*config.ropeTheta), "a finite number above 0");
+  }
+  if (config.softcap && (!std::isfinite(*config.softcap) || *config.softcap <= 0))
+    return wrong("softcap", std::to_string(*config.softcap), "a finite number above 0");
+  const float probability = config.dropout.probability;
+  if (!(probability >= 0 && probability < 1))
+    return wrong("dropout", std::to_string(probability), "a probability from 0 to below 1");
+  return success();
+}
+
+}  // namespace
+
+float AttentionConfig::effectiveScale() const {
+  return scale.value_or(static_cast<float>(1.0 / std::sqrt(static_cast<double>(headDim))));
+}
+
+Status validate(const AttentionConfig& config) {
+  for (const auto& check : {validateSizes, validateVisibility, validateScores})
+    if (Status status = check(config); !status) return status;
+  return success();
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "attention/core/result.h"
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+/// Attention dropout on the weights, as in training: each weight is zeroed with `probability`
+/// and the rest are scaled by 1/(1−probability). Off at 0. Deterministic in `seed`.
+struct Dropout {
+  float probability = 0;
+  std::uint64_t seed = 0;
+  bool operator==(const Dropout&) const = default;
+};
+
+/// Everything that shapes one attention layer, apart from its weights and its input.
+/// Query head h reads kv head ⌊h / (heads / kvHeads)⌋ (Ainslie et al. 2023, GQA).
+struct AttentionConfig {
+  Index modelDim = 0;  ///< width of the queries' source and of the output
+  Index heads = 1;     ///< query heads
+  Index kvHeads = 1;   ///< divides heads
+  Index headDim = 1;   ///< size of one head; heads · headDim may differ from modelDim
+
+  /// Factor on q·k; 1/√headDim when empty (Vaswani et al. 2017, eq. 1).
+  std::optional<float> scale;
+
+  bool causal = false;          ///< key j visible to query i where j ≤ i (absolute positions)
+  std::optional<Index> window;  ///< causal: 0 ≤ i−j < W; otherwise |i−j| < W
+  Index sinks = 0;              ///< keys j < sinks escape the window, not causality
+  Index cacheLength = 0;        ///< absolute position of the first query
+
+  std::optional<double>
+      ropeTheta;                 ///< rotary base, half-split pairing (Su et al. 2021); headDim must be even
+  bool alibi = false;            ///< slope(h)·|i−j| subtracted from scaled scores (Press et al. 2022)
+  std::optional<float> softcap;  ///< c·tanh(s/c), after ALiBi and before masking
+  Dropout dropout;
+
+  float effectiveScale() const;
+  Index groupSize() const { return heads / kvHeads; }
+  Index kvHeadOf(Index head) const { return head / groupSize(); }
+  bool operator==(const AttentionConfig&) const = default;
+};
+
+/// The first thing about `config` that cannot be, in the field's words; success if it can.
+/// Checks positive sizes, kvHeads | heads, even headDim under RoPE, window ≥ 1, finite scale,
+/// softcap > 0, dropout in [0, 1), and that no product of sizes overflows.
+Status validate(const AttentionConfig& config);
+
+}  // namespace headscope::attention

@@ -1,0 +1,81 @@
+#include "attention/core/positions.h"
+
+#include <bit>
+#include <cmath>
+
+#include "attention/core/result.h"
+
+namespace headscope::attention {
+namespace {
+
+/// 2^(−8(h+1)/H), h = 0 … H−1, for a power of two.
+std::vector<float> geometricSlopes(Index heads) {
+  std::vector<float> slopes;
+  for (Index h = 0; h < heads; ++h)
+    slopes.push_back(
+        static_cast<float>(std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads))));
+  return slopes;
+}
+
+}  // namespace
+
+Matrix sinusoidalPositions(Index first, Index count, Index dim) {
+  require(count >= 0 && dim >= 1, "sinusoidal positions of shape " + shapeText(count, dim) + " asked for");
+  Matrix encoding(count, dim);
+  for (Index d = 0; d < dim; ++d) {
+    const Index pair = d - d % 2;
+    const double frequency = std::pow(10000.0, -static_cast<double>(pair) / static_cast<double>(dim));
+    for (Index p = 0; p < count; ++p) {
+      const double angle = static_cast<double>(first + p) * frequency;
+      encoding(p, d) = static_cast<float>(d % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return encoding;
+}
+
+Matrix ropeTable(Index first, Index count, Index headDim, double theta) {
+  require(headDim >= 2 && headDim % 2 == 0,
+          "RoPE rotates pairs: head size is " + std::to_string(headDim) + ", expected an even number");
+  const Index half = headDim / 2;
+  Matrix table(count, headDim);
+  for (Index t = 0; t < half; ++t) {
+    const double frequency = std::pow(theta, -2.0 * static_cast<double>(t) / static_cast<double>(headDim));
+    for (Index p = 0; p < count; ++p) {
+      const double angle = static_cast<double>(first + p) * frequency;
+      table(p, t) = static_cast<float>(std::cos(angle));
+      table(p, half + t) = static_cast<float>(std::sin(angle));
+    }
+  }
+  return table;
+}
+
+void applyRope(MutableMatrixView x, const Matrix& table) {
+  require(x.rows() == table.rows() && x.cols() == table.cols(),
+          "RoPE table is " + shapeText(table.rows(), table.cols()) + ", expected " +
+              shapeText(x.rows(), x.cols()));
+  const Index half = x.cols() / 2;
+  for (Index row = 0; row < x.rows(); ++row) {
+    for (Index t = 0; t < half; ++t) {
+      const float cosine = table(row, t), sine = table(row, half + t);
+      const float a = x(row, t), b = x(row, half + t);
+      x(row, t) = a * cosine - b * sine;
+      x(row, half + t) = b * cosine + a * sine;
+    }
+  }
+}
+
+void applyRope(MutableMatrixView x, Index first, double theta) {
+  applyRope(x, ropeTable(first, x.rows(), x.cols(), theta));
+}
+
+std::vector<float> alibiSlopes(Index heads) {
+  require(heads >= 1, "ALiBi slopes for " + std::to_string(heads) + " heads asked for");
+  const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  std::vector<float> slopes = geometricSlopes(power);
+  if (power == heads) return slopes;
+  const std::vector<float> finer = geometricSlopes(2 * power);
+  for (std::size_t h = 0; slopes.size() < static_cast<std::size_t>(heads); h += 2) slopes.push_back(finer[h]);
+  return slopes;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+/// Sinusoidal position encodings, [count, dim]: sin and cos of p/10000^(2t/dim) in dimensions 2t
+/// and 2t+1 (Vaswani et al. 2017, section 3.5), for positions first … first+count−1.
+Matrix sinusoidalPositions(Index first, Index count, Index dim);
+
+/// Rotates every row of x [n, headDim] in place by its position first+row: dimension t is paired
+/// with t + headDim/2 at angle position · theta^(−2t/headDim) (Su et al. 2021, half-split pairing).
+void applyRope(MutableMatrixView x, Index first, double theta);
+
+/// The angles' cosines (first half of each row) and sines (second half), [count, headDim], for
+/// positions first … first+count−1: computed once, they serve every head.
+Matrix ropeTable(Index first, Index count, Index headDim, double theta);
+/// Rotates x [n, headDim] in place by a table [n, headDim].
+void applyRope(MutableMatrixView x, const Matrix& table);
+
+/// ALiBi's slope per head: 2^(−8(h+1)/H) when H is a power of two, otherwise the published
+/// interleave of the next lower power's slopes and every other one of the next (Press et al. 2022).
+std::vector<float> alibiSlopes(Index heads);
+
+}  // namespace headscope::attention

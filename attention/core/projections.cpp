@@ -1,0 +1,64 @@
+#include "attention/core/projections.h"
+
+#include <cmath>
+
+#include "attention/core/random.h"
+
+namespace headscope::attention {
+namespace {
+
+Linear xavier(Index out, Index in, bool bias, std::uint64_t seed) {
+  Linear linear;
+  linear.weight.resize(out, in);
+  const auto fill = [](auto& values, double limit, std::uint64_t stream) {
+    Random random(stream);
+    for (Index i = 0; i < values.size(); ++i)
+      values.data()[i] = static_cast<float>((2 * random.uniform() - 1) * limit);
+  };
+  fill(linear.weight, std::sqrt(6.0 / static_cast<double>(in + out)), mixSeed(seed, 0));
+  if (bias) {
+    // A stream of its own: switching biases on leaves the weights as they are.
+    linear.bias.resize(out);
+    fill(linear.bias, 1 / std::sqrt(static_cast<double>(in)), mixSeed(seed, 1));
+  }
+  return linear;
+}
+
+void requireLinearShape(const Linear& linear, const char* name, Index out, Index in) {
+  require(linear.weight.rows() == out && linear.weight.cols() == in,
+          std::string(name) + " projection is " + shapeText(linear.weight.rows(), linear.weight.cols()) +
+              ", expected " + shapeText(out, in));
+  require(linear.bias.size() == 0 || linear.bias.size() == out,
+          std::string(name) + " bias is [" + std::to_string(linear.bias.size()) + "], expected [" +
+              std::to_string(out) + "]");
+}
+
+}  // namespace
+
+Matrix Linear::apply(const Eigen::Ref<const Matrix>& x) const {
+  require(x.cols() == weight.cols(), "input is " + shapeText(x.rows(), x.cols()) + ", expected [rows, " +
+                                         std::to_string(weight.cols()) + "] for a weight of " +
+                                         shapeText(weight.rows(), weight.cols()));
+  Matrix y(x.rows(), weight.rows());
+  y.noalias() = x * weight.transpose();
+  if (bias.size() != 0) y.rowwise() += bias.transpose();
+  return y;
+}
+
+Projections xavierProjections(const AttentionConfig& config, bool bias, std::uint64_t seed) {
+  const Index query = config.heads * config.headDim, key = config.kvHeads * config.headDim;
+  return {xavier(query, config.modelDim, bias, mixSeed(seed, 0)),
+          xavier(key, config.modelDim, bias, mixSeed(seed, 1)),
+          xavier(key, config.modelDim, bias, mixSeed(seed, 2)),
+          xavier(config.modelDim, query, bias, mixSeed(seed, 3))};
+}
+
+void requireProjectionShapes(const AttentionConfig& config, const Projections& projections) {
+  const Index query = config.heads * config.headDim, key = config.kvHeads * config.headDim;
+  requireLinearShape(projections.q, "q", query, config.modelDim);
+  requireLinearShape(projections.k, "k", key, config.modelDim);
+  requireLinearShape(projections.v, "v", key, config.modelDim);
+  requireLinearShape(projections.o, "o", config.modelDim, query);
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+/// What one row of scores came to on the way to its weights.
+struct SoftmaxRow {
+  float max = 0;  ///< largest score; −inf where no key is visible
+  float sum = 0;  ///< Σ exp(score − max); 0 where no key is visible
+  float lse = 0;  ///< log-sum-exp of the scores, max + ln sum; −inf where no key is visible
+};
+
+/// weights[j] = exp(scores[j] − max) / Σ exp(scores − max), both [count]. A score of −inf gives the
+/// weight 0, and a row of nothing else gives zeros. NaN or +inf among the scores makes every weight
+/// NaN but those of −inf scores. Each element's bits depend on its score, the row's max and its sum
+/// alone, not on where the row lies in memory.
+SoftmaxRow softmaxRow(const float* scores, Index count, float* weights);
+
+/// exp(x) for x ≤ 0, within two units in the last place; 0 below −87.33, where the result would
+/// be subnormal; NaN for NaN. Written without branches and tables, so that compilers vectorise it.
+float expNonPositive(float x);
+
+}  // namespace headscope::attention

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attention/core/attention.h"
+#include "attention/formats/safetensors.h"
+
+namespace headscope::attention {
+
+/// An attention layer and its input as `headscope attend` reads them.
+struct AttentionProblem {
+  AttentionConfig config;
+  Projections projections;
+  std::vector<Matrix> x;            ///< per sequence [n, modelDim]
+  std::vector<Matrix> context;      ///< per sequence [m, modelDim]; empty for self-attention
+  std::vector<MaskInput> masks;     ///< per sequence
+  bool batched = false;             ///< x had a batch axis, so the output has one
+  std::vector<std::string> unused;  ///< tensors of the file that nothing was read from, `expect.*` apart
+};
+
+/// Options by name as in the file's metadata (heads, kv_heads, head_dim, causal, window, sinks,
+/// cache_length, rope_theta, alibi, softcap, scale, dropout, dropout_seed). Python's True/False/None.
+using AttentionOptions = std::map<std::string, std::string>;
+
+/// Reads the layer alone: projections by attend's tensor names and the config from metadata
+/// overridden by `options`. Sizes that metadata leaves out are inferred where the shapes allow it.
+/// NaN or infinite values are errors. `name` stands in front of messages.
+Result<AttentionProblem> readLayer(const SafetensorsFile& file, const AttentionOptions& options,
+                                   const std::string& name);
+/// The layer and its input: x, context, mask, key_lengths. NaN or infinite inputs are errors, apart from
+/// −inf in an additive mask.
+Result<AttentionProblem> readProblem(const SafetensorsFile& file, const AttentionOptions& options,
+                                     const std::string& name);
+
+/// Whether the results of `problem` fit into `bytes`; the error says what they need. For before solve().
+Status checkBudget(const AttentionProblem& problem, std::uint64_t bytes);
+
+/// Runs every sequence of the batch.
+std::vector<AttentionResult> solve(const AttentionProblem& problem);
+
+/// Finite inputs can still overflow on the way: the error names the first array that holds NaN, an
+/// infinite value, or a score of −inf where the mask lets the query see the key.
+Status checkFinite(const AttentionProblem& problem, const std::vector<AttentionResult>& results);
+
+/// q, k, v, scores, weights, lse, head_output, output as F32; a leading batch axis when `batched`.
+/// All results have the same shapes.
+SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool batched);
+
+}  // namespace headscope::attention

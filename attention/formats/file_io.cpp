@@ -1,0 +1,182 @@
+#include "attention/formats/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace headscope::attention {
+namespace {
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  /// Closes and returns whether that succeeded: a network file system may report a full disk only here.
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+std::string systemText(int code) {
+  return std::generic_category().message(code);
+}
+
+Error fileError(const std::filesystem::path& path, const std::string& what) {
+  return Error{path.string() + ": " + what};
+}
+
+const char* kindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// Fills `bytes`; how much of the file there was.
+Result<std::size_t> readAll(int fd, std::span<std::uint8_t> bytes, const std::filesystem::path& path) {
+  // Some systems refuse a single read of more than 2 GiB.
+  constexpr std::size_t kChunk = std::size_t{1} << 30;
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(fd, bytes.data() + done, std::min(kChunk, bytes.size() - done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fileError(path, "cannot be read: " + systemText(errno));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+/// 0, or the error number.
+int writeAll(int fd, std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kChunk = std::size_t{1} << 30;
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), std::min(kChunk, bytes.size()));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return 0;
+}
+
+/// Where a write to `path` has to go, and the permissions to keep if something is there already.
+struct Target {
+  std::filesystem::path path;
+  std::optional<mode_t> mode;
+};
+
+Result<Target> findTarget(const std::filesystem::path& path) {
+  if (path.filename().empty()) return fileError(path, "is not the name of a file");
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    const int code = errno;
+    if (code != ENOENT) return fileError(path, "cannot be written: " + systemText(code));
+    struct stat link {};
+    if (::lstat(path.c_str(), &link) == 0) return fileError(path, "is a link to nothing, expected a file");
+    return Target{path, std::nullopt};
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return fileError(path, std::string("is ") + kindOf(info.st_mode) + ", expected a regular file");
+  }
+  // The rename would succeed without this, but a write-protected file is meant to stay.
+  if (::access(path.c_str(), W_OK) != 0) return fileError(path, "cannot be written: " + systemText(errno));
+  std::error_code code;
+  const auto real = std::filesystem::canonical(path, code);
+  if (code) return fileError(path, "cannot be written: " + code.message());
+  return Target{real, info.st_mode & 07777};
+}
+
+/// Creates a file beside `target` under a name that nobody has; its descriptor, or the error number.
+std::pair<int, int> createBeside(const std::filesystem::path& target, std::filesystem::path& temporary) {
+  constexpr int kAttempts = 100;
+  // A name near the limit of 255 bytes leaves no room for a suffix, so the temporary name stands alone.
+  const std::string stem = ".headscope-" + std::to_string(::getpid()) + "-";
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    temporary = target.parent_path() / (stem + std::to_string(attempt) + ".tmp");
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) return {fd, 0};
+    if (errno != EEXIST) return {-1, errno};
+  }
+  return {-1, EEXIST};
+}
+
+/// Makes the rename itself durable. Some file systems cannot flush a folder, and the contents are safe
+/// by then, so failure is no error.
+void flushFolder(const std::filesystem::path& file) {
+  const auto folder = file.parent_path();
+  const Descriptor fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) ::fsync(fd.get());
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
+  // Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (fd.get() < 0) return fileError(path, "cannot be opened: " + systemText(errno));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return fileError(path, "cannot be read: " + systemText(errno));
+  if (!S_ISREG(info.st_mode)) {
+    return fileError(path, std::string("is ") + kindOf(info.st_mode) + ", expected a regular file");
+  }
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size > maxBytes) {
+    return fileError(path,
+                     "is " + std::to_string(size) + " bytes, expected at most " + std::to_string(maxBytes));
+  }
+  try {
+    std::vector<std::uint8_t> bytes(size);
+    const auto got = readAll(fd.get(), bytes, path);
+    if (!got) return got.error();
+    if (*got != size) {
+      return fileError(path,
+                       "ended after " + std::to_string(*got) + " bytes, expected " + std::to_string(size));
+    }
+    return bytes;
+  } catch (const std::bad_alloc&) {
+    return fileError(path, "is " + std::to_string(size) + " bytes, more than there is memory for");
+  }
+}
+
+Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  const auto target = findTarget(path);
+  if (!target) return target.error();
+  std::filesystem::path temporary;
+  const auto [fd, openCode] = createBeside(target->path, temporary);
+  if (fd < 0) return fileError(path, "cannot be written: " + systemText(openCode));
+  Descriptor file(fd);
+  int code = writeAll(file.get(), bytes);
+  if (code == 0 && target->mode && ::fchmod(file.get(), *target->mode) != 0) code = errno;
+  if (code == 0 && ::fsync(file.get()) != 0) code = errno;
+  if (!file.close() && code == 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), target->path.c_str()) != 0) code = errno;
+  if (code != 0) {
+    ::unlink(temporary.c_str());
+    return fileError(path, "cannot be written: " + systemText(code));
+  }
+  flushFolder(target->path);
+  return success();
+}
+
+Status writeFile(const std::filesystem::path& path, std::string_view text) {
+  return writeFile(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,174 @@
+#include "attention/formats/safetensors_header.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxRank = 32;
+constexpr std::string_view kMetadata = "__metadata__";
+
+/// Receives the parser's events and knows the only document it accepts:
+/// {"__metadata__": {text: text}, tensor: {"dtype": text, "shape": [n…], "data_offsets": [begin, end]}}.
+class HeaderReader : public nlohmann::json_sax<Json> {
+ public:
+  SafetensorsHeader header;
+  std::string problem;
+
+  bool null() override { return unexpected("null"); }
+  bool boolean(bool value) override { return unexpected(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return unexpected(std::to_string(value)); }
+  bool number_float(number_float_t, const string_t& text) override { return unexpected(text); }
+  bool binary(binary_t&) override { return unexpected("binary data"); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (place_ == Place::shape) {
+      if (entry_.shape.size() == kMaxRank) {
+        return fail(where() + " has more than " + std::to_string(kMaxRank) + " dimensions");
+      }
+      entry_.shape.push_back(value);
+      return true;
+    }
+    if (place_ == Place::offsets && offsetCount_ < offsets_.size()) {
+      offsets_[offsetCount_++] = value;
+      return true;
+    }
+    return unexpected(std::to_string(value));
+  }
+
+  bool string(string_t& value) override {
+    if (place_ == Place::metadata) {
+      header.metadata[key_] = std::move(value);
+      return true;
+    }
+    if (place_ != Place::tensor || key_ != "dtype") return unexpected(quotedText(value));
+    const auto dtype = dtypeFromName(value);
+    if (!dtype) return fail(where() + " " + dtype.error().message);
+    entry_.dtype = *dtype;
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    if (place_ == Place::outside) {
+      place_ = Place::root;
+    } else if (place_ == Place::root) {
+      place_ = tensor_ == kMetadata ? Place::metadata : Place::tensor;
+      entry_ = {};
+      hasDtype_ = hasShape_ = hasOffsets_ = false;
+    } else {
+      return unexpected("an object");
+    }
+    return true;
+  }
+
+  bool key(string_t& name) override {
+    if (place_ == Place::root) return beginEntry(name);
+    key_ = name;
+    if (place_ == Place::metadata) {
+      return header.metadata.count(name) == 0 || fail("the metadata names " + quotedText(name) + " twice");
+    }
+    bool* seen = name == "dtype"          ? &hasDtype_
+                 : name == "shape"        ? &hasShape_
+                 : name == "data_offsets" ? &hasOffsets_
+                                          : nullptr;
+    if (!seen)
+      return fail(where() + " has " + quotedText(name) + ", expected dtype, shape and data_offsets alone");
+    if (*seen) return fail(where() + " has " + quotedText(name) + " twice");
+    return *seen = true;
+  }
+
+  bool end_object() override {
+    if (place_ == Place::tensor) {
+      if (!hasDtype_) return fail(where() + " has no dtype");
+      if (!hasShape_) return fail(where() + " has no shape");
+      if (!hasOffsets_) return fail(where() + " has no data_offsets");
+      entry_.begin = offsets_[0];
+      entry_.end = offsets_[1];
+      header.tensors.emplace(tensor_, std::move(entry_));
+    }
+    place_ = place_ == Place::root ? Place::outside : Place::root;
+    return true;
+  }
+
+  bool start_array(std::size_t) override {
+    if (place_ != Place::tensor || key_ == "dtype") return unexpected("an array");
+    place_ = key_ == "shape" ? Place::shape : Place::offsets;
+    offsetCount_ = 0;
+    return true;
+  }
+
+  bool end_array() override {
+    if (place_ == Place::offsets && offsetCount_ != offsets_.size()) {
+      return fail(where() + " has " + std::to_string(offsetCount_) + " data_offsets, expected 2");
+    }
+    place_ = Place::tensor;
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    return fail("is not valid JSON at byte " + std::to_string(position));
+  }
+
+ private:
+  enum class Place { outside, root, metadata, tensor, shape, offsets };
+
+  bool beginEntry(const std::string& name) {
+    tensor_ = name;
+    if (name == kMetadata ? std::exchange(hasMetadata_, true) : header.tensors.count(name) != 0) {
+      return fail("names " + quotedText(name) + " twice");
+    }
+    key_.clear();
+    return true;
+  }
+
+  std::string where() const { return "tensor " + quotedText(tensor_); }
+
+  bool fail(std::string message) {
+    problem = std::move(message);
+    return false;
+  }
+
+  bool unexpected(const std::string& found) {
+    switch (place_) {
+      case Place::outside:
+        return fail("is " + found + ", expected an object");
+      case Place::root:
+        return fail("has " + found + " for " + quotedText(tensor_) + ", expected an object");
+      case Place::metadata:
+        return fail("has " + found + " for the metadata " + quotedText(key_) + ", expected a text");
+      case Place::tensor:
+        return fail(where() + " has " + found + " for " + key_ + ", expected " +
+                    (key_ == "dtype" ? "a text" : "an array of whole numbers"));
+      case Place::shape:
+        return fail(where() + " has " + found + " in its shape, expected whole numbers");
+      case Place::offsets:
+        return fail(where() + " has " + found + " in its data_offsets, expected two whole numbers");
+    }
+    return false;
+  }
+
+  Place place_ = Place::outside;
+  std::string tensor_, key_;
+  TensorEntry entry_;
+  std::array<std::uint64_t, 2> offsets_{};
+  std::size_t offsetCount_ = 0;
+  bool hasDtype_ = false, hasShape_ = false, hasOffsets_ = false, hasMetadata_ = false;
+};
+
+}  // namespace
+
+Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, const std::string& name) {
+  // The parser takes a null byte for the end and skips a byte-order mark; here neither may stand.
+  if (json.empty() || json.front() != '{') return Error{name + ": its header is not a JSON object"};
+  if (json.find('\0') != std::string_view::npos) return Error{name + ": its header holds a null byte"};
+  HeaderReader reader;
+  if (!Json::sax_parse(json, &reader)) return Error{name + ": its header: " + reader.problem};
+  return std::move(reader.header);
+}
+
+}  // namespace headscope::attention

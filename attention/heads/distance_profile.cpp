@@ -1,0 +1,108 @@
+#include "attention/heads/distance_profile.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "attention/core/result.h"
+
+namespace headscope::attention {
+namespace {
+
+// Slow cosines are almost the same curve over a short reach; a little weight on small amplitudes
+// chooses among the many nearly equal answers and keeps the scores small.
+constexpr double kFitRidge = 1e-5, kPeakRidge = 1e-3;
+constexpr int kMostSteps = 60;
+constexpr double kConverged = 1e-7;
+
+/// cos(ω_f·d), [last − first, frequencies], for d = first … last−1.
+Eigen::MatrixXd cosines(std::span<const double> frequencies, Index first, Index last) {
+  Eigen::MatrixXd table(last - first, static_cast<Index>(frequencies.size()));
+  for (Index f = 0; f < table.cols(); ++f) {
+    for (Index d = first; d < last; ++d) {
+      table(d - first, f) = std::cos(frequencies[static_cast<std::size_t>(f)] * static_cast<double>(d));
+    }
+  }
+  return table;
+}
+
+std::vector<double> toVector(const Eigen::VectorXd& amplitudes) {
+  return {amplitudes.begin(), amplitudes.end()};
+}
+
+/// The divergence from the target as a function of the amplitudes, up to a constant.
+class ProfileLoss {
+ public:
+  ProfileLoss(std::span<const double> frequencies, std::span<const double> target)
+      : cosines_(cosines(frequencies, 0, static_cast<Index>(target.size()))),
+        sides_(Eigen::VectorXd::Constant(cosines_.rows(), 2)) {
+    sides_[0] = 1;  // Distance 0 occurs once, every other on both sides.
+    Eigen::VectorXd wanted =
+        sides_.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(target.data(), cosines_.rows()));
+    wanted /= wanted.sum();
+    moments_ = cosines_.transpose() * wanted;
+  }
+
+  double at(const Eigen::VectorXd& amplitudes) const {
+    const Eigen::VectorXd scores = cosines_ * amplitudes;
+    const double top = scores.maxCoeff();
+    const double logSum = top + std::log((sides_.array() * (scores.array() - top).exp()).sum());
+    return logSum - moments_.dot(amplitudes) + 0.5 * kFitRidge * amplitudes.squaredNorm();
+  }
+
+  /// The Newton step to subtract, and how much a full step promises.
+  std::pair<Eigen::VectorXd, double> step(const Eigen::VectorXd& amplitudes) const {
+    const Eigen::VectorXd scores = cosines_ * amplitudes;
+    Eigen::VectorXd weights = sides_.array() * (scores.array() - scores.maxCoeff()).exp();
+    weights /= weights.sum();
+    const Eigen::VectorXd mean = cosines_.transpose() * weights;
+    const Eigen::VectorXd gradient = mean - moments_ + kFitRidge * amplitudes;
+    Eigen::MatrixXd hessian =
+        cosines_.transpose() * weights.asDiagonal() * cosines_ - mean * mean.transpose();
+    hessian.diagonal().array() += kFitRidge;
+    Eigen::VectorXd direction = hessian.ldlt().solve(gradient);
+    const double promise = gradient.dot(direction);
+    return {std::move(direction), promise};
+  }
+
+ private:
+  Eigen::MatrixXd cosines_;
+  Eigen::VectorXd sides_, moments_;
+};
+
+}  // namespace
+
+std::vector<double> fitDistanceProfile(std::span<const double> frequencies, std::span<const double> target) {
+  require(!frequencies.empty() && !target.empty(), "a distance profile needs frequencies and a target");
+  const ProfileLoss loss(frequencies, target);
+  Eigen::VectorXd amplitudes = Eigen::VectorXd::Zero(static_cast<Index>(frequencies.size()));
+  double current = loss.at(amplitudes);
+  for (int n = 0; n < kMostSteps; ++n) {
+    const auto [direction, promise] = loss.step(amplitudes);
+    if (!(promise > kConverged)) break;
+    double length = 1, next = loss.at(amplitudes - direction);
+    // Backtracking (Armijo): a full step can overshoot far from the answer.
+    while (length > 1e-6 && !(next <= current - 0.1 * length * promise)) {
+      length /= 2;
+      next = loss.at(amplitudes - length * direction);
+    }
+    if (!(next < current)) break;
+    amplitudes -= length * direction;
+    current = next;
+  }
+  return toVector(amplitudes);
+}
+
+std::vector<double> flattestPeak(std::span<const double> frequencies, Index reach) {
+  require(!frequencies.empty() && reach >= 2, "a peak needs frequencies and two distances or more");
+  Eigen::MatrixXd elsewhere = cosines(frequencies, 1, reach);
+  const Eigen::RowVectorXd mean = elsewhere.colwise().mean();
+  elsewhere.rowwise() -= mean;
+  Eigen::MatrixXd covariance = elsewhere.transpose() * elsewhere / static_cast<double>(elsewhere.rows());
+  covariance.diagonal().array() += kPeakRidge;
+  const Eigen::VectorXd rise = Eigen::VectorXd::Ones(elsewhere.cols()) - mean.transpose();
+  const Eigen::VectorXd amplitudes = covariance.ldlt().solve(rise);
+  return toVector(amplitudes / amplitudes.dot(rise));
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,76 @@
+#include "attention/heads/kv_division.h"
+
+#include <algorithm>
+
+namespace headscope::attention {
+namespace {
+
+constexpr Index kFewestFrequencies = 2, kFewestIdentity = 2;
+// Below this a same-token head has too little left to recognise tokens by if it also reads positions.
+constexpr Index kRoomForBoth = 8;
+
+bool readsPositions(const PlantedHead& head) {
+  return head.pattern == Pattern::offset || head.pattern == Pattern::localBand;
+}
+
+/// `count` of `total` frequencies, from the fastest to the slowest.
+std::vector<Index> spreadOut(Index total, Index count) {
+  std::vector<Index> chosen;
+  for (Index f = 0; f < count; ++f) {
+    chosen.push_back(count == 1 ? 0 : (f * (total - 1) + (count - 1) / 2) / (count - 1));
+  }
+  return chosen;
+}
+
+std::string misfit(const AttentionConfig& config, Index kvHead, const Division& flags, bool positions,
+                   bool identity, Index needed) {
+  std::string parts;
+  const auto add = [&](Index count, const char* what) {
+    parts += (parts.empty() ? "" : ", ") + std::to_string(count) + " for " + what;
+  };
+  if (flags.first) add(1, "the first-token flag");
+  if (flags.separator) add(1, "the separator flag");
+  if (positions) add(2 * kFewestFrequencies, "positions");
+  if (identity) add(kFewestIdentity, "token identity");
+  const Index group = config.groupSize(), from = kvHead * group;
+  const std::string readers = group == 1 ? " serves head " + std::to_string(from) + ", which needs "
+                                         : " is shared by heads " + std::to_string(from) + "–" +
+                                               std::to_string(from + group - 1) + ", which need ";
+  return "kv head " + std::to_string(kvHead) + readers + std::to_string(needed) +
+         (needed == 1 ? " dimension (" : " dimensions (") + parts + "), but head size is " +
+         std::to_string(config.headDim) + ": choose a larger head size or fewer patterns";
+}
+
+}  // namespace
+
+Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& layout,
+                        std::span<const PlantedHead> group, Index kvHead) {
+  const auto has = [&](Pattern pattern) {
+    return std::ranges::find(group, pattern, &PlantedHead::pattern) != group.end();
+  };
+  Division division;
+  division.first = has(Pattern::firstToken);
+  division.separator = has(Pattern::separator);
+  const bool positions = std::ranges::any_of(group, readsPositions), identity = has(Pattern::sameToken);
+  const Index needed =
+      division.positionsAt() + (positions ? 2 * kFewestFrequencies : 0) + (identity ? kFewestIdentity : 0);
+  if (needed > config.headDim) {
+    return Error{misfit(config, kvHead, division, positions, identity, needed)};
+  }
+  const Index room = config.headDim - division.positionsAt();
+  const bool both = (positions && (identity || has(Pattern::random))) || (identity && room >= kRoomForBoth);
+  Index frequencies = 0;
+  if (both) {
+    // Few frequencies already make a sharp peak; words are told apart by every dimension they get.
+    const Index most = identity ? (room - kFewestIdentity) / 2 : room / 2;
+    frequencies = std::clamp(room / 5 + 1, kFewestFrequencies, most);
+  } else if (positions) {
+    frequencies = room / 2;
+  }
+  frequencies = std::min(frequencies, layout.positions / 2);
+  division.frequencies = spreadOut(layout.positions / 2, frequencies);
+  division.identity = std::min(room - 2 * frequencies, layout.identity);
+  return division;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,235 @@
+#include "attention/heads/planted.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "attention/core/random.h"
+#include "attention/heads/distance_profile.h"
+#include "attention/heads/kv_division.h"
+
+namespace headscope::attention {
+namespace {
+
+// The weights an offset head aims at: the wanted key, its two neighbours, and hardly anything beyond.
+// A peak of about 0.94 looks sharp and still moves when something is changed.
+constexpr double kNeighbourWeight = 0.03;
+constexpr double kBandCurvature = 0.25;  ///< a local band falls off as exp(−0.25·d²)
+constexpr double kStrayWeight = 0.01;    ///< shared by all distances; keeps the fit finite
+constexpr double kRandomSpread = 1.5;    ///< standard deviation of a random head's scores
+constexpr Index kShortestReach = 64, kLongestReach = 8192;
+
+/// Writes the rows of W_Q and W_K for one layer; holds what all its heads have in common.
+class Planter {
+ public:
+  Planter(const AttentionConfig& config, const EmbeddingLayout& layout, Index maxPositions,
+          std::uint64_t seed)
+      : config_(config), layout_(layout), seed_(seed), all_(plantedFrequencies(layout)) {
+    // Rounded up, so that the weights stay the same while a text grows word by word.
+    reach_ = static_cast<Index>(
+        std::bit_ceil(static_cast<std::uint64_t>(std::clamp(maxPositions, kShortestReach, kLongestReach))));
+    // Attention divides by √headDim; a scale that the person sets instead is meant to be seen.
+    unit_ = std::sqrt(static_cast<double>(config.headDim));
+  }
+
+  /// rows [headDim, modelDim] of W_K.
+  void plantKeys(const Division& division, Index kvHead, Eigen::Ref<Matrix> rows) const {
+    Index row = 0;
+    if (division.first) rows(row++, kFlagFirst) = 1;
+    if (division.separator) rows(row++, kFlagSeparator) = 1;
+    for (const Index f : division.frequencies) {
+      rows(row++, layout_.positionsAt() + 2 * f) = 1;
+      rows(row++, layout_.positionsAt() + 2 * f + 1) = 1;
+    }
+    const Index start = identityStart(division, kvHead);
+    for (Index d = 0; d < division.identity; ++d) rows(row++, start + d) = 1;
+  }
+
+  /// rows [headDim, modelDim] of W_Q.
+  void plantQuery(const PlantedHead& planted, const Division& division, Index head, Eigen::Ref<Matrix> rows) {
+    switch (planted.pattern) {
+      case Pattern::offset:
+        return readPositions(division, peak(division), planted.offset, rows);
+      case Pattern::localBand:
+        return readPositions(division, band(division), 0, rows);
+      case Pattern::firstToken:
+        rows(0, kFlagOne) = flagGain();
+        return;
+      case Pattern::separator:
+        rows(division.first ? 1 : 0, kFlagOne) = flagGain();
+        return;
+      case Pattern::sameToken:
+        return readIdentity(division, config_.kvHeadOf(head), rows);
+      case Pattern::random:
+        return readAnything(division, head, rows);
+      case Pattern::uniform:
+        return;
+    }
+  }
+
+ private:
+  using Amplitudes = std::vector<double>;
+
+  /// One flagged key keeps 16/17 of the weight against as many others as the reach.
+  float flagGain() const { return static_cast<float>(unit_ * std::log(16.0 * static_cast<double>(reach_))); }
+
+  /// Every kv head reads its own stretch of the identity part where there is enough of it.
+  Index identityStart(const Division& division, Index kvHead) const {
+    const Index spare = layout_.identity - division.identity;
+    return layout_.identityAt() + (kvHead * division.identity % (spare + 1)) / 2 * 2;
+  }
+
+  std::vector<double> frequenciesOf(const Division& division) const {
+    std::vector<double> frequencies;
+    for (const Index f : division.frequencies) frequencies.push_back(all_[static_cast<std::size_t>(f)]);
+    return frequencies;
+  }
+
+  template <typename Weight>
+  const Amplitudes& fitted(const Division& division, std::map<std::size_t, Amplitudes>& known,
+                           Weight weight) {
+    const auto [entry, isNew] = known.try_emplace(division.frequencies.size());
+    if (isNew) {
+      std::vector<double> target;
+      double sum = 0;
+      for (Index d = 0; d < reach_; ++d) {
+        target.push_back(weight(static_cast<double>(d)));
+        sum += (d == 0 ? 1 : 2) * target.back();
+      }
+      const double stray = kStrayWeight / static_cast<double>(2 * reach_ - 1);
+      for (double& t : target) t = (1 - kStrayWeight) * t / sum + stray;
+      entry->second = fitDistanceProfile(frequenciesOf(division), target);
+    }
+    return entry->second;
+  }
+
+  const Amplitudes& peak(const Division& division) {
+    return fitted(division, peaks_, [](double d) { return d == 0 ? 1 : d == 1 ? kNeighbourWeight : 0; });
+  }
+
+  const Amplitudes& band(const Division& division) {
+    return fitted(division, bands_, [](double d) { return std::exp(-kBandCurvature * d * d); });
+  }
+
+  /// Q reads the sinusoids turned back by `offset` steps, so that q·k = Σ a_f·cos(ω_f·(i − offset − j)).
+  void readPositions(const Division& division, const Amplitudes& amplitudes, Index offset,
+                     Eigen::Ref<Matrix> rows) const {
+    for (std::size_t f = 0; f < division.frequencies.size(); ++f) {
+      const Index column = layout_.positionsAt() + 2 * division.frequencies[f];
+      const Index row = division.positionsAt() + 2 * static_cast<Index>(f);
+      const double angle =
+          all_[static_cast<std::size_t>(division.frequencies[f])] * static_cast<double>(offset);
+      const auto cosine = static_cast<float>(unit_ * amplitudes[f] * std::cos(angle));
+      const auto sine = static_cast<float>(unit_ * amplitudes[f] * std::sin(angle));
+      rows(row, column) += cosine;
+      rows(row, column + 1) -= sine;
+      rows(row + 1, column) += sine;
+      rows(row + 1, column + 1) += cosine;
+    }
+  }
+
+  /// Q reads identity as K does, and takes the token itself away by its position.
+  void readIdentity(const Division& division, Index kvHead, Eigen::Ref<Matrix> rows) const {
+    const Index whole = division.wholeIdentity();
+    if (whole == 0) return;
+    // Other tokens' products have variance 1/whole: over many keys they weigh exp(gain²/2·whole)
+    // together, which the second term makes up for.
+    const auto reach = static_cast<double>(reach_);
+    const double clear = std::log(19.0 * reach / 4);
+    const double gain = clear * (1 + clear / static_cast<double>(whole));
+    const Index start = identityStart(division, kvHead);
+    for (Index d = 0; d < whole; ++d) {
+      rows(division.identityAt() + d, start + d) =
+          static_cast<float>(unit_ * gain / static_cast<double>(whole));
+    }
+    if (division.frequencies.empty()) return;
+    // Enough to lose against a match, and not to stand out among the rest where there is none.
+    const double away = std::max(9.0, gain - std::log(reach));
+    Amplitudes amplitudes = flattestPeak(frequenciesOf(division), reach_);
+    for (double& a : amplitudes) a *= -away;
+    readPositions(division, amplitudes, 0, rows);
+  }
+
+  void readAnything(const Division& division, Index head, Eigen::Ref<Matrix> rows) const {
+    const auto keyNorm = static_cast<double>(division.positionsAt()) +
+                         static_cast<double>(division.frequencies.size()) +
+                         static_cast<double>(division.identity);
+    const auto inputNorm =
+        1 + static_cast<double>(layout_.positions) / 2 + static_cast<double>(layout_.identity);
+    const double spread = kRandomSpread * unit_ / std::sqrt(std::max(1.0, keyNorm) * inputNorm);
+    Random random(mixSeed(mixSeed(seed_, 0x72616e64), static_cast<std::uint64_t>(head)));
+    for (Index row = 0; row < division.used(); ++row) {
+      for (Index d = 0; d < rows.cols(); ++d) rows(row, d) = static_cast<float>(spread) * random.gaussian();
+    }
+  }
+
+  const AttentionConfig& config_;
+  const EmbeddingLayout& layout_;
+  std::uint64_t seed_;
+  std::vector<double> all_;  ///< the layout's frequencies
+  Index reach_ = 0;
+  double unit_ = 1;
+  std::map<std::size_t, Amplitudes> peaks_, bands_;  ///< by number of frequencies
+};
+
+}  // namespace
+
+std::string describe(const PlantedHead& head) {
+  switch (head.pattern) {
+    case Pattern::offset:
+      if (head.offset == 0) return "self";
+      if (head.offset == 1) return "previous token";
+      if (head.offset == -1) return "next token";
+      return head.offset > 0 ? std::to_string(head.offset) + " back"
+                             : std::to_string(-head.offset) + " ahead";
+    case Pattern::firstToken:
+      return "first token";
+    case Pattern::sameToken:
+      return "same token";
+    case Pattern::localBand:
+      return "local band";
+    case Pattern::uniform:
+      return "uniform";
+    case Pattern::separator:
+      return "separator";
+    case Pattern::random:
+      return "random";
+  }
+  return "";
+}
+
+Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
+                               const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
+                               std::uint64_t seed) {
+  require(static_cast<Index>(heads.size()) == config.heads,
+          std::to_string(heads.size()) + " planted heads given, expected " + std::to_string(config.heads));
+  require(layout.modelDim == config.modelDim && layout.flags == kFlagCount,
+          "embedding layout is " + std::to_string(layout.modelDim) + " wide with " +
+              std::to_string(layout.flags) + " flags, expected " + std::to_string(config.modelDim) +
+              " with " + std::to_string(kFlagCount));
+  Projections projections = xavierProjections(config, bias, seed);
+  // A bias on queries or keys would add a pattern of its own.
+  for (Linear* linear : {&projections.q, &projections.k}) {
+    linear->weight.setZero();
+    linear->bias.setZero();
+  }
+  Planter planter(config, layout, maxPositions, seed);
+  const Index group = config.groupSize();
+  for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
+    const std::span<const PlantedHead> readers(heads.data() + kvHead * group,
+                                               static_cast<std::size_t>(group));
+    const Result<Division> division = divide(config, layout, readers, kvHead);
+    if (!division) return division.error();
+    planter.plantKeys(*division, kvHead,
+                      projections.k.weight.middleRows(kvHead * config.headDim, config.headDim));
+    for (Index h = kvHead * group; h < (kvHead + 1) * group; ++h) {
+      planter.plantQuery(heads[static_cast<std::size_t>(h)], *division, h,
+                         projections.q.weight.middleRows(h * config.headDim, config.headDim));
+    }
+  }
+  return projections;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attention/core/projections.h"
+#include "attention/text/embedding.h"
+
+namespace headscope::attention {
+
+enum class Pattern { offset, firstToken, sameToken, localBand, uniform, separator, random };
+
+/// What one query head is made to do.
+struct PlantedHead {
+  Pattern pattern = Pattern::uniform;
+  Index offset = 1;  ///< for Pattern::offset: looks at i − offset; 1 = previous, 0 = self, −1 = next
+  bool operator==(const PlantedHead&) const = default;
+};
+
+/// "previous token", "self", "next token", "3 back", "local band", …
+std::string describe(const PlantedHead& head);
+
+/// Weights that make each head do what `heads` says, by construction, on embeddings in `layout`.
+/// heads.size() == config.heads. Heads of one kv group share K: each kv head's dimensions are divided among
+/// the parts its group needs, as [flags | sinusoids | identity].
+/// - offset, local band: K reads sinusoids and Q reads them turned back by the offset, with amplitudes fitted
+///   so that the softmax comes closest to the wanted profile (heads/distance_profile.h);
+/// - first token, separator: Q reads the constant flag, K the flag;
+/// - same token: Q and K read identity, and where K holds positions Q takes the token itself away by them, so
+///   that the head looks for an earlier occurrence and spreads over the rest where there is none;
+/// - random: Q is Gaussian over all that K holds; uniform: Q = 0.
+/// `maxPositions` is the longest sequence for which peaks must stay unambiguous; it sets the gains. It is
+/// rounded up to a power of two between 64 and 8,192, so that weights stay put while a text grows; the closer
+/// it is to the real length the better same-token, first-token and separator heads are matched to it.
+/// Gains make up for a factor of 1/√headDim whatever config.scale says, so that another scale is seen to act.
+/// V and O are Xavier from `seed`; Q and K get zero biases where `bias` asks for biases; K dimensions nobody
+/// needs are filled from identity. Without sinusoids in the embedding, offset and local heads are uniform.
+/// Error, naming the kv head and what its group needs, where headDim is too small to hold it.
+Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
+                               const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
+                               std::uint64_t seed);
+
+}  // namespace headscope::attention

@@ -1,0 +1,121 @@
+#include "attention/text/embedding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "attention/core/positions.h"
+#include "attention/core/random.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr Index kSmallestPlantedDim = 16;
+
+// Sixteen frequencies tell several thousand positions apart with room to spare (heads/distance_profile.h);
+// what is left is better spent on identity.
+constexpr Index kFewestFrequencies = 3, kMostFrequencies = 16;
+
+// The fastest turns by more than a third of a circle per token, so that neighbours stand well apart;
+// the slowest takes 314 tokens for a circle, and longer distances are told by how the others combine.
+constexpr double kFastest = 2.2, kSlowest = 0.02;
+
+/// Fills part [n, dim] of a matrix with one row per distinct token, by `draw(Random&, row)`.
+template <typename Part, typename Draw>
+void fillIdentities(const std::vector<Token>& tokens, const EmbeddingOptions& options, Part part, Draw draw) {
+  std::unordered_map<std::string, Index> firstRow;
+  for (Index i = 0; i < part.rows(); ++i) {
+    std::string identity = tokenIdentity(tokens[static_cast<std::size_t>(i)], options.ignoreCase);
+    Random random(hashText(identity, options.seed));
+    const auto [known, isNew] = firstRow.try_emplace(std::move(identity), i);
+    if (isNew) {
+      draw(random, part.row(i));
+    } else {
+      part.row(i) = part.row(known->second);
+    }
+  }
+}
+
+/// Gaussian pairs scaled to length √2 (an odd dimension at the end to length 1).
+template <typename Row>
+void drawPairs(Random& random, Row row) {
+  for (Index d = 0; d < row.size(); d += 2) {
+    const Index width = std::min<Index>(2, row.size() - d);
+    float norm = 0;
+    while (norm == 0) {
+      for (Index k = 0; k < width; ++k) row[d + k] = random.gaussian();
+      norm = row.segment(d, width).norm();
+    }
+    row.segment(d, width) *= std::sqrt(static_cast<float>(width)) / norm;
+  }
+}
+
+}  // namespace
+
+Result<EmbeddingLayout> plantedLayout(Index modelDim) {
+  if (modelDim < kSmallestPlantedDim) {
+    return Error{"model width is " + std::to_string(modelDim) + ", but planted heads need at least " +
+                 std::to_string(kSmallestPlantedDim) +
+                 ": flags, positions and identity each take a part of it"};
+  }
+  EmbeddingLayout layout;
+  layout.modelDim = modelDim;
+  layout.flags = kFlagCount;
+  layout.positions = 2 * std::clamp(modelDim / 6, kFewestFrequencies, kMostFrequencies);
+  layout.identity = modelDim - layout.flags - layout.positions;
+  return layout;
+}
+
+Matrix embedPlain(const std::vector<Token>& tokens, const EmbeddingOptions& options) {
+  require(options.modelDim >= 1, "embedding of width " + std::to_string(options.modelDim) + " asked for");
+  const auto n = static_cast<Index>(tokens.size());
+  Matrix x(n, options.modelDim);
+  if (n == 0) return x;
+  fillIdentities(tokens, options, x.leftCols(options.modelDim), [](Random& random, auto row) {
+    for (Index d = 0; d < row.size(); ++d) row[d] = random.gaussian();
+  });
+  if (options.sinusoidal) x += sinusoidalPositions(0, n, options.modelDim);
+  return x;
+}
+
+Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& layout,
+                    const EmbeddingOptions& options) {
+  require(layout.flags == kFlagCount && layout.flags + layout.positions + layout.identity == layout.modelDim,
+          "planted embedding: the layout's parts do not add up to its width of " +
+              std::to_string(layout.modelDim));
+  require(options.modelDim == layout.modelDim,
+          "planted embedding of width " + std::to_string(options.modelDim) + " in a layout of width " +
+              std::to_string(layout.modelDim));
+  const auto n = static_cast<Index>(tokens.size());
+  Matrix x = Matrix::Zero(n, layout.modelDim);
+  if (n == 0) return x;
+  x.col(kFlagOne).setOnes();
+  x(0, kFlagFirst) = 1;
+  for (Index i = 0; i < n; ++i)
+    x(i, kFlagSeparator) = tokens[static_cast<std::size_t>(i)].separator ? 1.0f : 0.0f;
+  if (options.sinusoidal) {
+    const std::vector<double> frequencies = plantedFrequencies(layout);
+    for (std::size_t f = 0; f < frequencies.size(); ++f) {
+      const Index d = layout.positionsAt() + 2 * static_cast<Index>(f);
+      for (Index i = 0; i < n; ++i) {
+        x(i, d) = static_cast<float>(std::sin(static_cast<double>(i) * frequencies[f]));
+        x(i, d + 1) = static_cast<float>(std::cos(static_cast<double>(i) * frequencies[f]));
+      }
+    }
+  }
+  fillIdentities(tokens, options, x.rightCols(layout.identity),
+                 [](Random& random, auto row) { drawPairs(random, row); });
+  return x;
+}
+
+std::vector<double> plantedFrequencies(const EmbeddingLayout& layout) {
+  const Index count = layout.positions / 2;
+  std::vector<double> frequencies;
+  for (Index f = 0; f < count; ++f) {
+    const double share = count == 1 ? 0 : static_cast<double>(f) / static_cast<double>(count - 1);
+    frequencies.push_back(kFastest * std::pow(kSlowest / kFastest, share));
+  }
+  return frequencies;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,141 @@
+#include "attention/text/tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "attention/text/unicode.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::string_view kVisibleSpace = "␣";
+
+/// "<0A>": what stands for something that draws nothing, or for a byte outside ASCII.
+std::string escaped(char32_t c) {
+  std::array<char, 16> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "<%02X>", static_cast<unsigned>(c));
+  return buffer.data();
+}
+
+/// Apostrophes and hyphens that hold a word together when they stand inside one.
+bool isJoiner(char32_t c) {
+  return c == '\'' || c == '-' || c == 0x2019 /* ’ */ || c == 0x2010 || c == 0x2011;
+}
+
+bool belongsToWord(char32_t c) {
+  return isWordCharacter(c) && !isIdeograph(c) && !isInvisible(c);
+}
+
+Token characterToken(char32_t base, std::string_view cluster) {
+  if (base == ' ') return {std::string(kVisibleSpace), false};
+  if (isControl(base) || isSpace(base) || isInvisible(base)) return {escaped(base), false};
+  return {std::string(cluster), isPunctuation(base)};
+}
+
+std::vector<Token> wordsOf(std::string_view line) {
+  std::vector<Token> tokens;
+  std::string word;
+  const auto finishWord = [&] {
+    if (!word.empty()) tokens.push_back({std::move(word), false});
+    word.clear();
+  };
+  for (std::size_t at = 0, end = 0; at < line.size(); at = end) {
+    end = clusterEnd(line, at);
+    const std::string_view cluster = line.substr(at, end - at);
+    const char32_t base = decodeUtf8(line, at).value;
+    const bool joins =
+        isJoiner(base) && !word.empty() && end < line.size() && belongsToWord(decodeUtf8(line, end).value);
+    if (joins || belongsToWord(base)) {
+      word += cluster;
+      continue;
+    }
+    finishWord();
+    if (!isSpace(base) && !isInvisible(base)) tokens.push_back(characterToken(base, cluster));
+  }
+  finishWord();
+  return tokens;
+}
+
+std::vector<Token> charactersOf(std::string_view line) {
+  std::vector<Token> tokens;
+  for (std::size_t at = 0, end = 0; at < line.size(); at = end) {
+    end = clusterEnd(line, at);
+    tokens.push_back(characterToken(decodeUtf8(line, at).value, line.substr(at, end - at)));
+  }
+  return tokens;
+}
+
+std::vector<Token> bytesOf(std::string_view line) {
+  std::vector<Token> tokens;
+  tokens.reserve(line.size());
+  for (const char c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool ascii = byte < 0x80;
+    tokens.push_back(ascii ? characterToken(byte, std::string_view(&c, 1)) : Token{escaped(byte), false});
+  }
+  return tokens;
+}
+
+std::vector<Token> tokensOf(std::string_view line, Tokenization how) {
+  switch (how) {
+    case Tokenization::words:
+      return wordsOf(line);
+    case Tokenization::characters:
+      return charactersOf(line);
+    case Tokenization::bytes:
+      return bytesOf(line);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status validateUtf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const DecodedCodePoint decoded = decodeUtf8(text, at);
+    if (decoded.fault != nullptr) {
+      std::array<char, 8> byte{};
+      std::snprintf(byte.data(), byte.size(), "0x%02X", static_cast<unsigned char>(text[at]));
+      return Error{std::string("text is not valid UTF-8: byte ") + byte.data() + " at offset " +
+                   std::to_string(at) + " " + decoded.fault};
+    }
+    at += decoded.length;
+  }
+  return success();
+}
+
+Result<std::vector<std::vector<Token>>> tokenize(std::string_view text, Tokenization how) {
+  if (Status valid = validateUtf8(text); !valid) return valid.error();
+  // A byte-order mark names the encoding; it is not text.
+  if (constexpr std::string_view kMark = "\xEF\xBB\xBF"; text.starts_with(kMark))
+    text.remove_prefix(kMark.size());
+  std::vector<std::vector<Token>> batch;
+  while (!text.empty()) {
+    // Line feed, carriage return, and the two together each end a line; the empty line that the pair
+    // would leave between them has no token and is passed over with the others.
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    std::vector<Token> tokens = tokensOf(text.substr(0, end), how);
+    if (!tokens.empty()) batch.push_back(std::move(tokens));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return batch;
+}
+
+std::string tokenIdentity(const Token& token, bool ignoreCase) {
+  if (!ignoreCase) return token.text;
+  std::string lower;
+  lower.reserve(token.text.size());
+  for (std::size_t at = 0; at < token.text.size();) {
+    const DecodedCodePoint decoded = decodeUtf8(token.text, at);
+    if (decoded.fault != nullptr) {
+      lower.push_back(token.text[at]);
+    } else {
+      appendUtf8(toLower(decoded.value), lower);
+    }
+    at += decoded.length;
+  }
+  return lower;
+}
+
+}  // namespace headscope::attention

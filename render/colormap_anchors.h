@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+/// Points that the colormaps run through, in straight lines of sRGB values. Each is 0xPPRRGGBB: the place
+/// PP of 0..255 along the map, and the colour there.
+namespace headscope::render::anchors {
+
+// From the published tables of matplotlib 3.6, where these colormaps are CC0: viridis and magma by Nathaniel
+// Smith, Stéfan van der Walt and Eric Firing (2015); cividis by Nuñez, Anderton and Renslow, "Optimizing
+// colormaps with consideration for color vision deficiency" (2018). The fewest points that keep each of the
+// 256 entries within 1/255 of the table.
+inline constexpr std::array<std::uint32_t, 23> kViridis{
+    0x00440154, 0x0e481668, 0x1d482979, 0x2c443b84, 0x393e4a89, 0x4638598c, 0x5a2e6d8e, 0x7126828e,
+    0x8120928c, 0x8f1f9f88, 0x9a23a983, 0xa22ab07f, 0xaa35b779, 0xb344bf70, 0xbc56c667, 0xc66ccd5a,
+    0xd084d44b, 0xe7c0df25, 0xeed2e21b, 0xf2dde318, 0xf6e7e419, 0xfaf1e51d, 0xfffde725};
+inline constexpr std::array<std::uint32_t, 22> kCividis{
+    0x0000224e, 0x1300306f, 0x17013271, 0x1c123570, 0x221e3a6f, 0x2b2b406d, 0x3436466c, 0x4245506c,
+    0x54565c6d, 0x6b6b6d72, 0x7e7b7a78, 0x938f8a78, 0xa49f9775, 0xb3aea371, 0xc0bcae6c, 0xcdc9b965,
+    0xdbd9c55c, 0xe8e7d150, 0xf3f3db42, 0xfbfde334, 0xfcfee434, 0xfffee838};
+inline constexpr std::array<std::uint32_t, 22> kMagma{
+    0x00000004, 0x04020109, 0x0d07061c, 0x1d19103f, 0x26251255, 0x2f341069, 0x36400f74, 0x3d4c117a,
+    0x465a167e, 0x516b1d81, 0x5f812581, 0x6b942c80, 0x81b83779, 0x98dc4869, 0xa4eb5760, 0xaff4695c,
+    0xb8f9795d, 0xc2fc8c63, 0xcffea571, 0xddfebf84, 0xecfdda9c, 0xfffcfdbf};
+
+// Our own, laid out in CIE LCh with even steps of lightness. Neither end is near black or white, so that
+// cells stay apart from a dark and from a light page. Lightness runs 20 to 88 in blues, 22 to 88 in greys.
+inline constexpr std::array<std::uint32_t, 11> kBlues{0x000c2e67, 0x1a103e7e, 0x33164e94, 0x4c1e60aa,
+                                                      0x662c72bd, 0x803984d0, 0x994797e4, 0xb254aaf7,
+                                                      0xcc7cbcfa, 0xe6a0cefc, 0xffc3e0fd};
+inline constexpr std::array<std::uint32_t, 11> kGreys{0x00323538, 0x1a414447, 0x33505357, 0x4c606367,
+                                                      0x66707377, 0x80818488, 0x99929599, 0xb2a4a7ab,
+                                                      0xccb5b8bd, 0xe6c8cbcf, 0xffdadde1};
+// Blue below, orange above, the same lightness (24 in the middle, 76 at the ends) at equal distances from
+// the neutral middle. Blue and orange stay apart for the common kinds of colour blindness.
+inline constexpr std::array<std::uint32_t, 18> kDiverging{
+    0x0087c0fa, 0x105cb0f8, 0x20309fef, 0x302a8dd7, 0x402b7bbc, 0x4f396a9b,
+    0x5f425976, 0x6f414855, 0x7f393939, 0x80393939, 0x90544538, 0xa0715032,
+    0xb0895d34, 0xbfa26b37, 0xcfbb7939, 0xdfd5863b, 0xeff0943e, 0xfffba963};
+
+}  // namespace headscope::render::anchors

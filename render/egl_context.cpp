@@ -1,0 +1,136 @@
+#include "render/egl_context.h"
+
+// Keeps X11's headers, and their macros, out.
+#define EGL_NO_X11
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope::render {
+namespace {
+
+constexpr const char* kNeeded = "Headscope needs an OpenGL 3.3 core context, but ";
+constexpr unsigned kGlRenderer = 0x1F01, kGlVersion = 0x1F02;
+
+bool hasExtension(const char* list, std::string_view wanted) {
+  if (list == nullptr) return false;
+  const std::string padded = " " + std::string(list) + " ";
+  return padded.find(" " + std::string(wanted) + " ") != std::string::npos;
+}
+
+/// The displays that need no window system, best first.
+std::vector<EGLDisplay> windowlessDisplays() {
+  std::vector<EGLDisplay> displays;
+  const char* extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+  const auto getDisplay =
+      reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
+  if (getDisplay == nullptr) return displays;
+  if (hasExtension(extensions, "EGL_MESA_platform_surfaceless")) {
+    displays.push_back(getDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
+  }
+  const auto queryDevices =
+      reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(eglGetProcAddress("eglQueryDevicesEXT"));
+  if (queryDevices == nullptr || !hasExtension(extensions, "EGL_EXT_platform_device")) return displays;
+  EGLDeviceEXT devices[16];
+  EGLint count = 0;
+  if (queryDevices(16, devices, &count)) {
+    for (EGLint i = 0; i < count; ++i) {
+      displays.push_back(getDisplay(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr));
+    }
+  }
+  return displays;
+}
+
+EGLContext makeContext(EGLDisplay display, EGLConfig config, bool anyVersion) {
+  const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                               3,
+                               EGL_CONTEXT_MINOR_VERSION,
+                               3,
+                               EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                               EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                               EGL_NONE};
+  const EGLint none[] = {EGL_NONE};
+  return eglCreateContext(display, config, EGL_NO_CONTEXT, anyVersion ? none : attributes);
+}
+
+/// glGetString, asked for by name: this file goes without OpenGL's headers, which do not get along with
+/// EGL's.
+std::string glText(unsigned which) {
+  const auto getString =
+      reinterpret_cast<const unsigned char* (*)(unsigned)>(eglGetProcAddress("glGetString"));
+  const unsigned char* text = getString != nullptr ? getString(which) : nullptr;
+  return text != nullptr ? reinterpret_cast<const char*>(text) : "unknown";
+}
+
+/// What the display offers where it offers no 3.3, for the message.
+std::string offeredVersion(EGLDisplay display, EGLConfig config) {
+  const EGLContext context = makeContext(display, config, true);
+  if (context == EGL_NO_CONTEXT) return "EGL offers no OpenGL at all";
+  std::string found = "EGL offers an OpenGL context that cannot be made current";
+  if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context)) {
+    found = "EGL offers only OpenGL " + glText(kGlVersion) + " (" + glText(kGlRenderer) + ")";
+    eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+  }
+  eglDestroyContext(display, context);
+  return found;
+}
+
+/// A current 3.3 context on this display, or EGL_NO_CONTEXT and the reason in `found`.
+EGLContext tryDisplay(EGLDisplay display, std::string& found) {
+  if (display == EGL_NO_DISPLAY || !eglInitialize(display, nullptr, nullptr)) {
+    found = "no EGL display without a window system can be opened";
+    return EGL_NO_CONTEXT;
+  }
+  const EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+  EGLConfig config = nullptr;
+  EGLint configs = 0;
+  if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, wanted, &config, 1, &configs) ||
+      configs == 0) {
+    found = "EGL offers no OpenGL at all";
+    return EGL_NO_CONTEXT;
+  }
+  const EGLContext context = makeContext(display, config, false);
+  if (context == EGL_NO_CONTEXT) {
+    found = offeredVersion(display, config);
+    return EGL_NO_CONTEXT;
+  }
+  if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context)) {
+    found = "the one EGL offers cannot be made current without a surface";
+    eglDestroyContext(display, context);
+    return EGL_NO_CONTEXT;
+  }
+  return context;
+}
+
+}  // namespace
+
+EglContext::EglContext() {
+  std::string found = "this EGL knows no platform without a window system";
+  for (const EGLDisplay candidate : windowlessDisplays()) {
+    const EGLContext made = tryDisplay(candidate, found);
+    if (made == EGL_NO_CONTEXT) continue;
+    display_ = candidate;
+    context_ = made;
+    return;
+  }
+  throw std::runtime_error(kNeeded + found);
+}
+
+EglContext::~EglContext() {
+  if (eglGetCurrentContext() == context_) {
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+  }
+  eglDestroyContext(display_, context_);
+}
+
+void EglContext::makeCurrent() const {
+  if (eglGetCurrentContext() != context_) {
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_);
+  }
+}
+
+}  // namespace headscope::render

@@ -1,0 +1,103 @@
+#include "render/headless.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "render/egl_context.h"
+#include "render/gl_objects.h"
+
+namespace headscope::render {
+
+struct HeadlessContext::State {
+  EglContext context;  ///< first, so that it outlives the objects in it
+  int width = 0, height = 0;
+  Framebuffer framebuffer = makeFramebuffer();
+  Renderbuffer color;
+
+  State() = default;
+  // The names below mean something in this context alone, whichever is current now.
+  ~State() { context.makeCurrent(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+HeadlessContext::HeadlessContext(int width, int height) : state_(std::make_unique<State>()) {
+  resize(width, height);
+}
+
+HeadlessContext::~HeadlessContext() = default;
+
+void HeadlessContext::resize(int width, int height) {
+  const std::string size = std::to_string(width) + " × " + std::to_string(height);
+  if (width < 1 || height < 1) throw std::invalid_argument("a framebuffer of " + size + " pixels");
+  State& state = *state_;
+  if (state.width == width && state.height == height) {
+    bind();
+    return;
+  }
+  state.context.makeCurrent();
+  GLint largest = 0, viewport[2] = {};
+  glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+  glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
+  largest = std::min({largest, viewport[0], viewport[1]});
+  if (width > largest || height > largest) {
+    throw std::runtime_error("a framebuffer of " + size + " pixels is beyond this device's limit of " +
+                             std::to_string(largest) + " a side");
+  }
+  clearErrors();
+  Renderbuffer color = makeRenderbuffer();
+  glBindRenderbuffer(GL_RENDERBUFFER, color.id());
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+  glBindFramebuffer(GL_FRAMEBUFFER, state.framebuffer.id());
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color.id());
+  const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+  if (glGetError() != GL_NO_ERROR || status != GL_FRAMEBUFFER_COMPLETE) {
+    // The one before stays in use.
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, state.color.id());
+    throw std::runtime_error("cannot make a framebuffer of " + size + " RGBA pixels (status " +
+                             std::to_string(status) + ")");
+  }
+  state.color = std::move(color);
+  state.width = width;
+  state.height = height;
+  bind();
+}
+
+void HeadlessContext::bind() {
+  state_->context.makeCurrent();
+  glBindFramebuffer(GL_FRAMEBUFFER, state_->framebuffer.id());
+  glViewport(0, 0, state_->width, state_->height);
+}
+
+Image HeadlessContext::read() const {
+  const State& state = *state_;
+  state.context.makeCurrent();
+  Image image;
+  image.width = state.width;
+  image.height = state.height;
+  const std::size_t stride = std::size_t{4} * static_cast<std::size_t>(state.width);
+  std::vector<std::uint8_t> bottomFirst(stride * static_cast<std::size_t>(state.height));
+  GLint previous = 0;
+  glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &previous);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, state.framebuffer.id());
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
+  glReadPixels(0, 0, state.width, state.height, GL_RGBA, GL_UNSIGNED_BYTE, bottomFirst.data());
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(previous));
+  image.rgba.resize(bottomFirst.size());
+  for (std::size_t y = 0; y < static_cast<std::size_t>(state.height); ++y) {
+    const std::size_t from = static_cast<std::size_t>(state.height) - 1 - y;
+    std::memcpy(image.rgba.data() + y * stride, bottomFirst.data() + from * stride, stride);
+  }
+  return image;
+}
+
+std::string HeadlessContext::renderer() const {
+  state_->context.makeCurrent();
+  const GLubyte* text = glGetString(GL_RENDERER);
+  return text != nullptr ? reinterpret_cast<const char*>(text) : "unknown";
+}
+
+}  // namespace headscope::render

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "render/image.h"
+
+namespace headscope::render {
+
+/// An OpenGL 3.3 core context without any window system (EGL surfaceless, else an EGL device), current
+/// on the creating thread, with an RGBA8 framebuffer of a given size bound for drawing.
+class HeadlessContext {
+ public:
+  /// Throws std::runtime_error with one sentence: what was found and what is needed.
+  HeadlessContext(int width, int height);
+  ~HeadlessContext();
+  HeadlessContext(const HeadlessContext&) = delete;
+  HeadlessContext& operator=(const HeadlessContext&) = delete;
+
+  void resize(int width, int height);
+  /// Binds the framebuffer and sets the viewport.
+  void bind();
+  Image read() const;
+  std::string renderer() const;  ///< GL_RENDERER
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headscope::render

@@ -1,0 +1,129 @@
+#include "render/heatmap_shader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headscope::render {
+namespace {
+
+/// 0 up to `from`, 1 from `to` on, smooth between.
+float smoothStep(float from, float to, float x) {
+  const float t = std::clamp((x - from) / (to - from), 0.0f, 1.0f);
+  return t * t * (3.0f - 2.0f * t);
+}
+
+Color over(const Color& ground, const Color& ink, float amount) {
+  return {std::lerp(ground.r, ink.r, amount), std::lerp(ground.g, ink.g, amount),
+          std::lerp(ground.b, ink.b, amount), 1};
+}
+
+void setColor(GLint at, const Color& color) {
+  glUniform3f(at, color.r, color.g, color.b);
+}
+
+std::string definesOf(int features) {
+  std::string defines;
+  if ((features & HeatmapShader::kMixPrevious) != 0) defines += "#define MIX_PREVIOUS\n";
+  if ((features & HeatmapShader::kMarks) != 0) defines += "#define MARKS\n";
+  return defines;
+}
+
+}  // namespace
+
+HeatmapMarks::HeatmapMarks(const HeatmapStyle& style, float smallestCell) {
+  gap = std::max(style.gap, 0.0f);
+  gapStrength = gap > 0.0f ? smoothStep(6.0f, 10.0f, smallestCell / gap) : 0.0f;
+  spacing = std::max(style.hatchSpacing, 4.0f);
+  lineWidth = std::max(spacing / 12.0f, 1.0f);
+  // With less than about a line to a cell, lines are noise.
+  lines = smoothStep(0.75f, 1.5f, smallestCell / spacing);
+  maskedTone = lineWidth * std::sqrt(2.0f) / spacing;
+  deadTone = 1.0f - (1.0f - maskedTone) * (1.0f - maskedTone);
+}
+
+HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features)
+    : program_(makeProgram("heatmap", vertexSource, fragmentSource, definesOf(features))) {
+  const auto at = [this](const char* name) { return glGetUniformLocation(program_.id(), name); };
+  at_ = {.blend = at("blend"),
+         .layer = at("layer"),
+         .cellsPerPixel = at("cellsPerPixel"),
+         .firstPixel = at("firstPixel"),
+         .cellSize = at("cellSize"),
+         .firstCell = at("firstCell"),
+         .lastCell = at("lastCell"),
+         .gap = at("gap"),
+         .range = at("range"),
+         .logarithmic = at("logarithmic"),
+         .litRows = at("litRows"),
+         .fade = at("fade"),
+         .background = at("background"),
+         .maskedColor = at("maskedColor"),
+         .deadColor = at("deadColor"),
+         .nanColor = at("nanColor"),
+         .hatchGround = at("hatchGround"),
+         .hatchWave = at("hatchWave"),
+         .hatchLine = at("hatchLine"),
+         .hatchTone = at("hatchTone")};
+  use();
+  glUniform1i(at("currentValues"), 0);
+  glUniform1i(at("previousValues"), 1);
+  glUniform1i(at("colormap"), 2);
+  glUseProgram(0);
+}
+
+void HeatmapShader::setValues(const HeatmapStyle& style, float blend) const {
+  double low = style.low, high = style.high;
+  if (style.logarithmic) {
+    low = std::log2(low);
+    high = std::log2(high);
+  }
+  // An empty range shows everything as its low end. The bound keeps 0 · ∞ out of the shader.
+  const double largest = std::numeric_limits<float>::max();
+  const double scale = high != low ? std::clamp(255.0 / (high - low), -largest, largest) : 0.0;
+  glUniform2f(at_.range, static_cast<float>(low), static_cast<float>(scale));
+  glUniform1i(at_.logarithmic, style.logarithmic ? 1 : 0);
+  glUniform1f(at_.blend, std::max(blend, 0.0f));
+}
+
+void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& layout, int rows,
+                                int cols) const {
+  const double perX = 1.0 / layout.cellWidth, perY = 1.0 / layout.cellHeight;
+  // Whole cells are kept apart as integers, so that fractions stay exact far into a large matrix.
+  const double wholeCol = std::floor(view.firstCol), wholeRow = std::floor(view.firstRow);
+  const double firstX = (kLean - view.target.x0) * perX + (view.firstCol - wholeCol);
+  const double firstY = (kLean + layout.height - view.target.y0) * perY + (view.firstRow - wholeRow);
+  glUniform2f(at_.cellsPerPixel, static_cast<float>(perX), static_cast<float>(-perY));
+  glUniform2f(at_.firstPixel, static_cast<float>(firstX), static_cast<float>(firstY));
+  glUniform2f(at_.cellSize, static_cast<float>(layout.cellWidth), static_cast<float>(layout.cellHeight));
+  glUniform2i(at_.firstCell, static_cast<int>(wholeCol), static_cast<int>(wholeRow));
+  glUniform2i(at_.lastCell, cols - 1, rows - 1);
+  glUniform1i(at_.layer, view.layer);
+  glUniform1i(at_.litRows, view.litRows);
+  glUniform1f(at_.fade, view.fade);
+}
+
+void HeatmapShader::setColors(const HeatmapStyle& style, const HeatmapMarks& marks,
+                              int framebufferHeight) const {
+  const Color ground = over(style.background, style.masked, style.masked.a);
+  Color masked = over(ground, style.maskedHatch, style.maskedHatch.a);
+  Color dead = over(ground, style.deadHatch, style.deadHatch.a);
+  if (!marks.any()) {
+    masked = over(ground, masked, marks.maskedTone);
+    dead = over(ground, dead, marks.deadTone);
+  }
+  setColor(at_.background, style.background);
+  setColor(at_.maskedColor, masked);
+  setColor(at_.deadColor, dead);
+  setColor(at_.nanColor, style.nan);
+  setColor(at_.hatchGround, ground);
+  // x + y and x − y of a pixel counted from the top, as OpenGL counts from the bottom.
+  const double shift = std::fmod(framebufferHeight / double{marks.spacing}, 1.0);
+  glUniform3f(at_.hatchWave, 1.0f / marks.spacing, static_cast<float>(shift),
+              static_cast<float>(1.0 - shift));
+  glUniform2f(at_.hatchLine, 0.5f * marks.lineWidth + 0.5f, marks.spacing * std::sqrt(0.5f));
+  glUniform3f(at_.hatchTone, marks.maskedTone, marks.deadTone, 1.0f - marks.lines);
+  glUniform2f(at_.gap, 1.0f + marks.gap, marks.gapStrength);
+}
+
+}  // namespace headscope::render

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+#include "render/gl_objects.h"
+#include "render/heatmap.h"
+#include "render/heatmap_layout.h"
+
+namespace headscope::render {
+
+/// What large cells have and small ones do without: gaps, and hatch lines on masked and dead cells.
+struct HeatmapMarks {
+  float gap, gapStrength;      ///< pixels; 0..1
+  float spacing, lineWidth;    ///< of the hatch, pixels
+  float lines;                 ///< 1 shows lines, 0 an even tone of the same weight
+  float maskedTone, deadTone;  ///< that weight
+
+  HeatmapMarks(const HeatmapStyle& style, float smallestCell);
+  bool any() const { return gapStrength > 0.0f || lines > 0.0f; }
+};
+
+/// One variant of the heatmap shader. The second fetch and the marks cost a software rasteriser time even
+/// where they do not show, so that they are compiled in only where they are used.
+class HeatmapShader {
+ public:
+  enum Feature { kMixPrevious = 1, kMarks = 2, kVariants = 4 };
+
+  HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features);
+
+  // In this order: use, then everything else, then draw.
+  void use() const { glUseProgram(program_.id()); }
+  void setValues(const HeatmapStyle& style, float blend) const;
+  void setGeometry(const HeatmapView& view, const HeatmapLayout& layout, int rows, int cols) const;
+  void setColors(const HeatmapStyle& style, const HeatmapMarks& marks, int framebufferHeight) const;
+
+ private:
+  Program program_;
+  // Where the uniforms are; −1 where this variant has none of that name, which OpenGL ignores.
+  struct {
+    GLint blend, layer, cellsPerPixel, firstPixel, cellSize, firstCell, lastCell, gap, range, logarithmic,
+        litRows, fade, background, maskedColor, deadColor, nanColor, hatchGround, hatchWave, hatchLine,
+        hatchTone;
+  } at_;
+};
+
+}  // namespace headscope::render

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "render/gl_objects.h"
+#include "render/heatmap.h"
+
+namespace headscope::render {
+namespace {
+
+std::string shapeText(int layers, int rows, int cols) {
+  return std::to_string(layers) + " × [" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+}
+
+void checkLimits(int layers, int rows, int cols) {
+  GLint largestSide = 0, mostLayers = 0;
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largestSide);
+  glGetIntegerv(GL_MAX_ARRAY_TEXTURE_LAYERS, &mostLayers);
+  if (layers > mostLayers || std::max(rows, cols) > largestSide) {
+    throw std::runtime_error("heatmaps of " + shapeText(layers, rows, cols) +
+                             " cells are beyond this device's limits of " + std::to_string(mostLayers) +
+                             " layers and " + std::to_string(largestSide) + " cells a side");
+  }
+}
+
+/// Binds a texture array to unit 0 for the length of a scope.
+class BoundForEdit {
+ public:
+  explicit BoundForEdit(GLuint id) {
+    glGetIntegerv(GL_ACTIVE_TEXTURE, &activeTexture_);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, id);
+  }
+  ~BoundForEdit() {
+    glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
+    glActiveTexture(static_cast<GLenum>(activeTexture_));
+  }
+  BoundForEdit(const BoundForEdit&) = delete;
+  BoundForEdit& operator=(const BoundForEdit&) = delete;
+
+ private:
+  GLint activeTexture_ = GL_TEXTURE0;
+};
+
+}  // namespace
+
+struct HeatmapTextures::State {
+  Texture texture;
+  int layers = 0, rows = 0, cols = 0;
+};
+
+HeatmapTextures::HeatmapTextures() = default;
+HeatmapTextures::~HeatmapTextures() = default;
+HeatmapTextures::HeatmapTextures(HeatmapTextures&&) noexcept = default;
+HeatmapTextures& HeatmapTextures::operator=(HeatmapTextures&&) noexcept = default;
+
+int HeatmapTextures::layers() const {
+  return state_ ? state_->layers : 0;
+}
+int HeatmapTextures::rows() const {
+  return state_ ? state_->rows : 0;
+}
+int HeatmapTextures::cols() const {
+  return state_ ? state_->cols : 0;
+}
+unsigned HeatmapTextures::texture() const {
+  return state_ ? state_->texture.id() : 0;
+}
+
+std::size_t HeatmapTextures::bytes() const {
+  return sizeof(float) * static_cast<std::size_t>(layers()) * static_cast<std::size_t>(rows()) *
+         static_cast<std::size_t>(cols());
+}
+
+void HeatmapTextures::resize(int layers, int rows, int cols) {
+  if (layers < 1 || rows < 1 || cols < 1) {
+    throw std::invalid_argument("heatmaps of " + shapeText(layers, rows, cols) + " cells");
+  }
+  if (layers == this->layers() && rows == this->rows() && cols == this->cols()) return;
+  checkLimits(layers, rows, cols);
+  auto next = std::make_unique<State>();
+  *next = State{makeTexture(), layers, rows, cols};
+  const BoundForEdit bound(next->texture.id());
+  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) {
+    glTexParameteri(GL_TEXTURE_2D_ARRAY, filter, GL_NEAREST);
+  }
+  for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) {
+    glTexParameteri(GL_TEXTURE_2D_ARRAY, wrap, GL_CLAMP_TO_EDGE);
+  }
+  glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAX_LEVEL, 0);
+  clearErrors();
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  glTexImage3D(GL_TEXTURE_2D_ARRAY, 0, GL_R32F, cols, rows, layers, 0, GL_RED, GL_FLOAT, nullptr);
+  if (const GLenum error = glGetError(); error != GL_NO_ERROR) {
+    throw std::runtime_error("no graphics memory for heatmaps of " + shapeText(layers, rows, cols) +
+                             " cells (OpenGL error " + std::to_string(error) + ")");
+  }
+  state_ = std::move(next);
+}
+
+void HeatmapTextures::upload(int layer, const float* values) {
+  if (layer < 0 || layer >= layers()) {
+    throw std::invalid_argument("heatmap layer " + std::to_string(layer) + " of " + std::to_string(layers()));
+  }
+  const BoundForEdit bound(state_->texture.id());
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+  for (const GLenum layout : {GL_UNPACK_ROW_LENGTH, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_PIXELS,
+                              GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_IMAGES}) {
+    glPixelStorei(layout, 0);
+  }
+  glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, layer, cols(), rows(), 1, GL_RED, GL_FLOAT, values);
+}
+
+}  // namespace headscope::render

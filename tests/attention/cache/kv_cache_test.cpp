@@ -1,0 +1,167 @@
+#include "attention/cache/kv_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "attention/core/attention.h"
+#include "tests/attention/core/attention_reference.h"
+
+namespace headscope::attention::test {
+namespace {
+
+/// Rows [first, first+count) of [heads, n, cols] bounds.
+std::vector<Bounded> rowsOf(const std::vector<Bounded>& all, Index heads, Index n, Index cols, Index first,
+                            Index count) {
+  std::vector<Bounded> part;
+  for (Index h = 0; h < heads; ++h)
+    part.insert(part.end(), all.begin() + (h * n + first) * cols,
+                all.begin() + (h * n + first + count) * cols);
+  return part;
+}
+
+/// The first `keys` columns of each row.
+std::vector<Bounded> columnsOf(const std::vector<Bounded>& all, Index cols, Index keys) {
+  std::vector<Bounded> part;
+  for (std::size_t row = 0; row < all.size(); row += static_cast<std::size_t>(cols))
+    part.insert(part.end(), all.begin() + static_cast<std::ptrdiff_t>(row),
+                all.begin() + static_cast<std::ptrdiff_t>(row) + keys);
+  return part;
+}
+
+/// A causal self-attention problem: what a cached decode must repeat.
+Problem decodeProblem(std::uint64_t seed) {
+  Problem p = randomProblem(seed);
+  p.config.causal = true;
+  p.config.cacheLength = 0;
+  p.x = p.context;
+  p.mask = {};
+  return p;
+}
+
+/// Appends the tokens in chunks and holds every step against the full pass's bounds.
+void expectChunksEqualTheFullPass(const Problem& p, const Reference& full, const std::vector<Index>& chunks) {
+  const Index n = p.x.rows();
+  KvCache cache(p.config, n);
+  const float* reserved = n > 0 ? cache.keys(0).data() : nullptr;
+  for (const Index count : chunks) {
+    const Index first = cache.length(), keys = first + count;
+    SCOPED_TRACE("tokens " + std::to_string(first) + " to " + std::to_string(keys));
+    const AttentionResult step = cache.append(p.projections, p.x.middleRows(first, count));
+    ASSERT_EQ(cache.length(), keys);
+    EXPECT_EQ(step.scores.cols(), keys);
+    EXPECT_TRUE(step.k.empty());
+    const auto rows = [&](const std::vector<Bounded>& all, Index heads, Index cols) {
+      return rowsOf(all, heads, n, cols, first, count);
+    };
+    const AttentionConfig& c = p.config;
+    expectWithin(columnsOf(rows(full.scores, c.heads, n), n, keys), step.scores.data(), count, keys,
+                 "scores");
+    expectWithin(columnsOf(rows(full.weights, c.heads, n), n, keys), step.weights.data(), count, keys,
+                 "weights");
+    expectWithin(rows(full.lse, c.heads, 1), step.lse.data(), 1, count, "lse");
+    expectWithin(rows(full.output, 1, c.modelDim), step.output.data(), count, c.modelDim, "output");
+  }
+  EXPECT_EQ(cache.keys(0).data(), reserved) << "the cache moved";
+}
+
+TEST(KvCache, decodeEqualsTheFullPassForEverySplit) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Problem p = decodeProblem(seed);
+    const Reference full = referenceAttention(p);
+    const Index n = p.x.rows();
+    for (Index prompt = 1; prompt <= n; ++prompt) {
+      SCOPED_TRACE(p.text + ", prompt " + std::to_string(prompt));
+      std::vector<Index> chunks(static_cast<std::size_t>(1 + n - prompt), 1);
+      chunks[0] = prompt;
+      expectChunksEqualTheFullPass(p, full, chunks);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(KvCache, chunksEqualTheFullPass) {
+  for (std::uint64_t seed = 20; seed < 32; ++seed) {
+    const Problem p = decodeProblem(seed);
+    const Reference full = referenceAttention(p);
+    for (const Index size : {2, 3, 7}) {
+      SCOPED_TRACE(p.text + ", chunks of " + std::to_string(size));
+      std::vector<Index> chunks;
+      for (Index done = 0; done < p.x.rows(); done += size)
+        chunks.push_back(std::min(size, p.x.rows() - done));
+      expectChunksEqualTheFullPass(p, full, chunks);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(KvCache, holdsTheKeysAndValuesOfTheFullPass) {
+  const Problem p = decodeProblem(3);
+  const AttentionResult full = attend(p.config, p.projections, p.x, p.x, {});
+  KvCache cache(p.config, p.x.rows() + 5);
+  // One prefill does the same products as the full pass, so that every bit agrees.
+  const AttentionResult prefill = cache.append(p.projections, p.x);
+  for (Index g = 0; g < p.config.kvHeads; ++g) {
+    EXPECT_EQ(cache.keys(g), full.k[g]);
+    EXPECT_EQ(cache.values(g), full.v[g]);
+  }
+  EXPECT_EQ(prefill.output, full.output);
+}
+
+TEST(KvCache, dropoutIsThatOfTheFullPass) {
+  Problem p = decodeProblem(2);
+  p.config.dropout = {0.5f, 3};
+  const AttentionResult full = attend(p.config, p.projections, p.x, p.x, {});
+  KvCache cache(p.config, p.x.rows());
+  for (Index i = 0; i < p.x.rows(); ++i) {
+    const AttentionResult step = cache.append(p.projections, p.x.row(i));
+    for (Index h = 0; h < p.config.heads; ++h)
+      for (Index j = 0; j <= i; ++j)
+        EXPECT_EQ(step.weights.at(h, 0, j) == 0, full.weights.at(h, i, j) == 0)
+            << h << ", " << i << ", " << j;
+  }
+}
+
+TEST(KvCache, masksAreReadAgainstAllKeys) {
+  const Problem p = decodeProblem(5);
+  const Index n = p.x.rows();
+  ASSERT_GE(n, 2);
+  KvCache cache(p.config, n);
+  const AttentionResult prefill = cache.append(p.projections, p.x.topRows(n - 1));
+  EXPECT_EQ(prefill.weights.cols(), n - 1);
+  MaskInput mask;
+  mask.masked = Stack(1, 1, n);
+  mask.masked[0].setOnes();
+  const AttentionResult step = cache.append(p.projections, p.x.row(n - 1), mask);
+  EXPECT_EQ(step.lse(0, 0), -std::numeric_limits<float>::infinity());
+}
+
+TEST(KvCache, whatDoesNotFitThrowsAndChangesNothing) {
+  const Problem p = decodeProblem(4);
+  KvCache cache(p.config, 3);
+  cache.append(p.projections, p.x.row(0));
+  EXPECT_THROW(cache.append(p.projections, gaussianMatrix(3, p.config.modelDim, 1)), std::invalid_argument);
+  EXPECT_THROW(cache.append(p.projections, gaussianMatrix(1, p.config.modelDim + 1, 1)),
+               std::invalid_argument);
+  MaskInput mask;
+  mask.masked = Stack(1, 1, 7);
+  EXPECT_THROW(cache.append(p.projections, p.x.row(0), mask), std::invalid_argument);
+  EXPECT_EQ(cache.length(), 1);
+  EXPECT_THROW(cache.keys(p.config.kvHeads), std::invalid_argument);
+  EXPECT_THROW(KvCache(p.config, -1), std::invalid_argument);
+  EXPECT_THROW(KvCache(p.config, std::numeric_limits<Index>::max()), std::invalid_argument);
+}
+
+TEST(KvCache, stoppedStepKeepsItsTokens) {
+  const Problem p = decodeProblem(4);
+  KvCache cache(p.config, 4);
+  std::stop_source source;
+  source.request_stop();
+  const AttentionResult step = cache.append(p.projections, p.x.row(0), {}, source.get_token());
+  EXPECT_EQ(cache.length(), 1);
+  EXPECT_TRUE((step.weights[0].array() == 0).all());
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

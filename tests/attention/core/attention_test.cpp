@@ -1,0 +1,260 @@
+#include "attention/core/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tests/attention/core/attention_reference.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+AttentionConfig smallConfig() {
+  AttentionConfig config;
+  config.modelDim = 20;
+  config.heads = 4;
+  config.kvHeads = 2;
+  config.headDim = 6;
+  return config;
+}
+
+AttentionResult solve(const Problem& p) {
+  return attend(p.config, p.projections, p.x, p.context, p.mask);
+}
+
+/// The bound on every element of the output, as the reference derives it.
+void expectSameOutput(const Problem& p, const AttentionResult& result) {
+  const Reference reference = referenceAttention(p);
+  expectWithin(reference.output, result.output.data(), result.output.rows(), result.output.cols(), "output");
+}
+
+TEST(Attention, agreesWithTheDefinitionOnRandomProblems) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Problem p = randomProblem(seed);
+    SCOPED_TRACE(p.text);
+    const Reference expected = referenceAttention(p);
+    const AttentionResult found = solve(p);
+    const Index n = p.x.rows(), m = p.context.rows();
+    expectWithin(expected.scores, found.scores.data(), n, m, "scores");
+    expectWithin(expected.weights, found.weights.data(), n, m, "weights");
+    expectWithin(expected.lse, found.lse.data(), 1, n, "lse");
+    expectWithin(expected.headOutput, found.headOutput.data(), n, p.config.headDim, "headOutput");
+    expectWithin(expected.output, found.output.data(), n, p.config.modelDim, "output");
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Attention, rowsSumToOneOrToZero) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Problem p = randomProblem(seed);
+    const AttentionResult result = solve(p);
+    for (Index h = 0; h < p.config.heads; ++h)
+      for (Index row = 0; row < p.x.rows(); ++row) {
+        bool any = false;
+        double sum = 0;
+        for (Index j = 0; j < p.context.rows(); ++j) {
+          const bool seen = visible(p.config, p.mask, h, row, j);
+          any |= seen;
+          sum += result.weights.at(h, row, j);
+          if (!seen) {
+            EXPECT_EQ(result.weights.at(h, row, j), 0) << p.text << " at " << h << ", " << row << ", " << j;
+          }
+        }
+        // One rounding per weight, and those of the sum they were divided by.
+        const double tolerance = kEpsilon * static_cast<double>(p.context.rows() + 2);
+        EXPECT_NEAR(sum, any ? 1.0 : 0.0, any ? tolerance : 0.0) << p.text << " at " << h << ", " << row;
+      }
+  }
+}
+
+TEST(Attention, rowThatSeesNothingGivesTheBiasAlone) {
+  Problem p{smallConfig(), {}, gaussianMatrix(5, 20, 1), {}, {}, {}};
+  p.context = p.x;
+  p.projections = xavierProjections(p.config, true, 2);
+  p.mask.masked = Stack(1, 5, 5);
+  p.mask.masked[0].row(3).setOnes();
+  const AttentionResult result = solve(p);
+  for (Index h = 0; h < p.config.heads; ++h) {
+    EXPECT_EQ(result.lse(h, 3), -kInfinity);
+    EXPECT_TRUE((result.weights[h].row(3).array() == 0).all());
+    EXPECT_TRUE((result.headOutput[h].row(3).array() == 0).all());
+  }
+  EXPECT_EQ(result.output.row(3).transpose(), p.projections.o.bias);
+  EXPECT_TRUE(std::isfinite(result.lse(0, 2)));
+
+  p.projections.o.bias.resize(0);
+  EXPECT_TRUE((solve(p).output.row(3).array() == 0).all());
+}
+
+TEST(Attention, noKeysAtAllAndNoQueriesAtAll) {
+  const AttentionConfig config = smallConfig();
+  const Projections projections = xavierProjections(config, true, 2);
+  const Matrix none(0, 20), some = gaussianMatrix(3, 20, 4);
+  const AttentionResult blind = attend(config, projections, some, none, {});
+  EXPECT_EQ(blind.output.row(1).transpose(), projections.o.bias);
+  EXPECT_EQ(blind.lse(3, 2), -kInfinity);
+  const AttentionResult empty = attend(config, projections, none, some, {});
+  EXPECT_EQ(empty.output.rows(), 0);
+  EXPECT_EQ(empty.scores.count(), 4);
+}
+
+TEST(Attention, groupedQueriesAreFullHeadsWithRepeatedKeysAndValues) {
+  for (const Index kvHeads : {1, 2, 3}) {
+    AttentionConfig grouped = smallConfig();
+    grouped.heads = 6;
+    grouped.kvHeads = kvHeads;
+    grouped.causal = true;
+    AttentionResult few;
+    few.q = splitHeads(gaussianMatrix(7, 36, 1), 6);
+    few.k = splitHeads(gaussianMatrix(7, kvHeads * 6, 2), kvHeads);
+    few.v = splitHeads(gaussianMatrix(7, kvHeads * 6, 3), kvHeads);
+    AttentionResult many;
+    many.q = few.q;
+    many.k = many.v = Stack(6, 7, 6);
+    for (Index h = 0; h < 6; ++h) {
+      // Repeat-interleave: neighbouring query heads share a kv head.
+      many.k[h] = few.k[h / (6 / kvHeads)];
+      many.v[h] = few.v[h / (6 / kvHeads)];
+    }
+    AttentionConfig full = grouped;
+    full.kvHeads = 6;
+    attendHeads(grouped, {}, few);
+    attendHeads(full, {}, many);
+    for (Index h = 0; h < 6; ++h) {
+      EXPECT_EQ(few.weights[h], many.weights[h]) << kvHeads << " kv heads, head " << h;
+      EXPECT_EQ(few.headOutput[h], many.headOutput[h]) << kvHeads << " kv heads, head " << h;
+    }
+  }
+}
+
+TEST(Attention, permutedTokensPermuteRowsAndColumns) {
+  Problem p{smallConfig(), {}, gaussianMatrix(9, 20, 5), {}, {}, {}};
+  p.context = p.x;
+  p.projections = xavierProjections(p.config, true, 6);
+  std::vector<Index> order(9);
+  std::iota(order.begin(), order.end(), 0);
+  for (Index i = 8; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(i * 5 % 7)]);
+  const AttentionResult plain = solve(p);
+  const Reference bounds = referenceAttention(p);
+  Problem shuffled = p;
+  shuffled.x = shuffled.context = p.x(order, Eigen::all);
+  const AttentionResult result = solve(shuffled);
+  for (Index h = 0; h < 4; ++h)
+    for (Index r = 0; r < 9; ++r)
+      for (Index j = 0; j < 9; ++j) {
+        const Index row = order[static_cast<std::size_t>(r)], key = order[static_cast<std::size_t>(j)];
+        // Either side may stray from the definition by its bound.
+        const double limit = 2 * bounds.weights[static_cast<std::size_t>((h * 9 + row) * 9 + key)].error;
+        EXPECT_NEAR(result.weights.at(h, r, j), plain.weights.at(h, row, key), limit)
+            << h << ", " << r << ", " << j;
+      }
+  expectSameOutput(shuffled, result);
+}
+
+TEST(Attention, staysStableForScoresInTheThousands) {
+  Problem p{smallConfig(), {}, gaussianMatrix(12, 20, 8) * 60, {}, {}, {}};
+  p.context = p.x;
+  p.projections = xavierProjections(p.config, false, 9);
+  const AttentionResult result = solve(p);
+  EXPECT_GT(result.scores[0].cwiseAbs().maxCoeff(), 1000);
+  EXPECT_TRUE(result.output.allFinite());
+  expectSameOutput(p, result);
+}
+
+TEST(Attention, dropoutActsOnWeightsAlone) {
+  Problem p{smallConfig(), {}, gaussianMatrix(40, 20, 8), {}, {}, {}};
+  p.context = p.x;
+  p.config.causal = true;
+  p.projections = xavierProjections(p.config, true, 9);
+  const AttentionResult plain = solve(p);
+  p.config.dropout = {0.25f, 11};
+  const AttentionResult dropped = solve(p);
+  EXPECT_EQ(plain.lse, dropped.lse);
+  Index kept = 0, visibleCount = 0;
+  for (Index i = 0; i < plain.scores.size(); ++i) {
+    EXPECT_EQ(plain.scores.data()[i], dropped.scores.data()[i]);
+    if (plain.weights.data()[i] == 0) continue;
+    ++visibleCount;
+    if (dropped.weights.data()[i] == 0) continue;
+    ++kept;
+    EXPECT_NEAR(dropped.weights.data()[i], plain.weights.data()[i] / 0.75f,
+                3 * kEpsilon * plain.weights.data()[i]);
+  }
+  // Five standard deviations of a binomial share.
+  const double share = static_cast<double>(kept) / static_cast<double>(visibleCount);
+  EXPECT_NEAR(share, 0.75, 5 * std::sqrt(0.25 * 0.75 / static_cast<double>(visibleCount)));
+  EXPECT_EQ(dropped.output, solve(p).output);
+  p.config.dropout.seed = 12;
+  EXPECT_NE(dropped.output, solve(p).output);
+}
+
+TEST(Attention, stopTokenLeavesTheRemainingHeadsZero) {
+  Problem p{smallConfig(), {}, gaussianMatrix(6, 20, 8), {}, {}, {}};
+  p.projections = xavierProjections(p.config, true, 9);
+  std::stop_source source;
+  source.request_stop();
+  const AttentionResult result = attend(p.config, p.projections, p.x, p.x, {}, source.get_token());
+  EXPECT_EQ(result.weights.count(), 4);
+  for (Index h = 0; h < 4; ++h) EXPECT_TRUE((result.weights[h].array() == 0).all());
+  EXPECT_TRUE((result.output.array() == 0).all());
+  EXPECT_FALSE((attend(p.config, p.projections, p.x, p.x, {}).output.array() == 0).any());
+}
+
+TEST(Attention, splitAndMergeAreInverse) {
+  const Matrix y = gaussianMatrix(5, 12, 3);
+  const Stack heads = splitHeads(y, 3);
+  EXPECT_EQ(heads.at(2, 4, 1), y(4, 9));
+  EXPECT_EQ(mergeHeads(heads), y);
+  EXPECT_THROW(splitHeads(y, 5), std::invalid_argument);
+}
+
+TEST(Attention, wrongShapesAreNamed) {
+  const AttentionConfig config = smallConfig();
+  const Projections projections = xavierProjections(config, false, 1);
+  const Matrix x = gaussianMatrix(3, 20, 1), narrow = gaussianMatrix(3, 19, 1);
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_EQ(message([&] { attend(config, projections, narrow, x, {}); }),
+            "input is [3, 19], expected [rows, 20] for a weight of [24, 20]");
+  MaskInput mask;
+  mask.masked = Stack(1, 3, 4);
+  EXPECT_EQ(message([&] { attend(config, projections, x, x, mask); }),
+            "boolean mask is [1, 3, 4], expected [1, 3, 3] or [4, 3, 3]");
+  AttentionConfig uneven = config;
+  uneven.kvHeads = 3;
+  EXPECT_EQ(message([&] { attend(uneven, projections, x, x, {}); }),
+            "kvHeads is 3, expected a divisor of heads (4)");
+  AttentionResult mixed;
+  mixed.q = Stack(4, 3, 6);
+  mixed.k = Stack(2, 3, 6);
+  mixed.v = Stack(2, 4, 6);
+  EXPECT_EQ(message([&] { attendHeads(config, {}, mixed); }),
+            "keys or values of kv head 0 are [4, 6], expected [3, 6]");
+}
+
+TEST(Attention, resultBytesCountWhatIsThere) {
+  const AttentionConfig config = smallConfig();
+  const Matrix x = gaussianMatrix(5, 20, 1), context = gaussianMatrix(7, 20, 2);
+  const AttentionResult r = attend(config, xavierProjections(config, false, 1), x, context, {});
+  const Index values = r.q.size() + r.k.size() + r.v.size() + r.scores.size() + r.weights.size() +
+                       r.lse.size() + r.headOutput.size() + r.output.size();
+  EXPECT_EQ(attentionResultBytes(config, 5, 7), static_cast<std::uint64_t>(values) * sizeof(float));
+  const Index huge = std::numeric_limits<Index>::max();
+  EXPECT_EQ(attentionResultBytes(config, huge, huge), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(attentionResultBytes(config, huge / 64, 1), std::numeric_limits<std::uint64_t>::max());
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,68 @@
+#include "attention/core/softmax.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/attention/core/attention_reference.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+TEST(Softmax, exponentialIsWithinTwoUnitsInTheLastPlace) {
+  for (int i = 0; i <= 100000; ++i) {
+    const float x = -87.3f * static_cast<float>(i) / 100000;
+    const double expected = std::exp(static_cast<double>(x));
+    ASSERT_NEAR(expNonPositive(x), expected, 2 * kEpsilon * expected) << x;
+  }
+  EXPECT_EQ(expNonPositive(0), 1);
+  EXPECT_EQ(expNonPositive(-0.0f), 1);
+  EXPECT_EQ(expNonPositive(-88), 0);
+  EXPECT_EQ(expNonPositive(-kInfinity), 0);
+  EXPECT_TRUE(std::isnan(expNonPositive(kNaN)));
+}
+
+TEST(Softmax, rowOfNothingIsZeros) {
+  const std::vector<float> scores(5, -kInfinity);
+  std::vector<float> weights(5, 3.0f);
+  const SoftmaxRow row = softmaxRow(scores.data(), 5, weights.data());
+  EXPECT_EQ(weights, std::vector<float>(5, 0.0f));
+  EXPECT_EQ(row.max, -kInfinity);
+  EXPECT_EQ(row.sum, 0);
+  EXPECT_EQ(row.lse, -kInfinity);
+}
+
+TEST(Softmax, whatIsNotANumberStaysWithinItsVisibleKeys) {
+  for (const float odd : {kNaN, kInfinity})
+    for (const float other : {2.0f, -kInfinity}) {
+      const std::vector<float> scores = {other, odd, -kInfinity};
+      std::vector<float> weights(3);
+      const SoftmaxRow row = softmaxRow(scores.data(), 3, weights.data());
+      EXPECT_EQ(std::isnan(weights[0]), other == 2.0f);
+      EXPECT_TRUE(std::isnan(weights[1]));
+      EXPECT_EQ(weights[2], 0);
+      EXPECT_TRUE(std::isnan(row.lse));
+    }
+}
+
+TEST(Softmax, bitsDoNotDependOnWhereTheRowLies) {
+  const Matrix values = gaussianMatrix(1, 61, 3) * 20;
+  std::vector<float> first(61);
+  softmaxRow(values.data(), 61, first.data());
+  for (std::size_t offset = 1; offset < 8; ++offset) {
+    std::vector<float> scores(offset), weights(61 + offset);
+    scores.insert(scores.end(), values.data(), values.data() + 61);
+    softmaxRow(scores.data() + offset, 61, weights.data() + offset);
+    EXPECT_EQ(std::vector<float>(weights.begin() + static_cast<std::ptrdiff_t>(offset), weights.end()),
+              first);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,177 @@
+#include "attention/formats/file_io.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::attention {
+namespace {
+
+namespace fs = std::filesystem;
+using test::fileText;
+using test::putFile;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+std::string readError(const fs::path& path) {
+  const auto bytes = readFile(path);
+  return bytes ? "no error" : bytes.error().message;
+}
+
+std::string writeError(const fs::path& path, std::string_view text = "new") {
+  const auto status = writeFile(path, text);
+  return status ? "no error" : status.error().message;
+}
+
+TEST(ReadFile, ReadsEveryByte) {
+  const TemporaryFolder folder;
+  const std::string text("a\0b\r\n\xFF", 6);
+  putFile(folder / "some.bin", text);
+  const auto bytes = readFile(folder / "some.bin");
+  ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+  EXPECT_EQ(std::string(bytes->begin(), bytes->end()), text);
+}
+
+TEST(ReadFile, ReadsAnEmptyFile) {
+  const TemporaryFolder folder;
+  putFile(folder / "empty", "");
+  const auto bytes = readFile(folder / "empty");
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_TRUE(bytes->empty());
+}
+
+TEST(ReadFile, NamesTheMissingFile) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(readError(folder / "none"),
+            (folder / "none").string() + ": cannot be opened: No such file or directory");
+}
+
+TEST(ReadFile, RefusesWhatIsNoRegularFile) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(readError(folder.path()), HasSubstr("is a directory, expected a regular file"));
+  EXPECT_THAT(readError("/dev/zero"), HasSubstr("is a device, expected a regular file"));
+}
+
+TEST(ReadFile, DoesNotWaitForTheWriterOfAPipe) {
+  const TemporaryFolder folder;
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(readError(pipe), HasSubstr("is a pipe, expected a regular file"));
+}
+
+TEST(ReadFile, RefusesAFileThatMayNotBeRead) {
+  const TemporaryFolder folder;
+  putFile(folder / "file", "text");
+  EXPECT_THAT(readError(folder / "file" / "below"), HasSubstr("cannot be opened: Not a directory"));
+  if (::geteuid() == 0) return;  // root reads everything
+  ASSERT_EQ(::chmod((folder / "file").c_str(), 0), 0);
+  EXPECT_THAT(readError(folder / "file"), HasSubstr("cannot be opened: Permission denied"));
+}
+
+TEST(ReadFile, RefusesAFileBeyondTheLimitBeforeReadingIt) {
+  const TemporaryFolder folder;
+  putFile(folder / "huge", "");
+  // A hole: it takes no room on the disk, but reading it would take a tebibyte of memory.
+  fs::resize_file(folder / "huge", std::uintmax_t{1} << 40);
+  EXPECT_THAT(readError(folder / "huge"), HasSubstr("is 1099511627776 bytes, expected at most 8589934592"));
+  putFile(folder / "small", "12345");
+  EXPECT_TRUE(readFile(folder / "small", 5).ok());
+  EXPECT_FALSE(readFile(folder / "small", 4).ok());
+}
+
+TEST(WriteFile, CreatesAndReplaces) {
+  const TemporaryFolder folder;
+  const auto path = folder / "out";
+  ASSERT_TRUE(writeFile(path, std::string_view("first, and longer")).ok());
+  ASSERT_TRUE(writeFile(path, std::string_view("second")).ok());
+  EXPECT_EQ(fileText(path), "second");
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST(WriteFile, WritesIntoTheWorkingFolder) {
+  const TemporaryFolder folder;
+  const auto before = fs::current_path();
+  fs::current_path(folder.path());
+  const auto status = writeFile("bare-name", std::string_view("text"));
+  fs::current_path(before);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(fileText(folder / "bare-name"), "text");
+}
+
+TEST(WriteFile, KeepsPermissionsAndFollowsLinks) {
+  const TemporaryFolder folder;
+  putFile(folder / "real", "old");
+  ASSERT_EQ(::chmod((folder / "real").c_str(), 0640), 0);
+  fs::create_symlink("real", folder / "link");
+  ASSERT_TRUE(writeFile(folder / "link", std::string_view("new")).ok());
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(fileText(folder / "real"), "new");
+  EXPECT_EQ(static_cast<unsigned>(fs::status(folder / "real").permissions()), 0640u);
+}
+
+TEST(WriteFile, RefusesFoldersDevicesAndPipes) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(writeError(folder.path()), HasSubstr("is a directory, expected a regular file"));
+  EXPECT_THAT(writeError(folder.path().string() + "/"), HasSubstr("is not the name of a file"));
+  EXPECT_THAT(writeError("/dev/full"), HasSubstr("is a device, expected a regular file"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(writeError(folder / "pipe"), HasSubstr("is a pipe, expected a regular file"));
+}
+
+TEST(WriteFile, RefusesWhereItMayNotOrCannotWrite) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(writeError(folder / "none" / "out"), HasSubstr("cannot be written: No such file or directory"));
+  putFile(folder / "file", "old");
+  EXPECT_THAT(writeError(folder / "file" / "out"), HasSubstr("cannot be written: Not a directory"));
+  fs::create_symlink("nowhere", folder / "dangling");
+  EXPECT_THAT(writeError(folder / "dangling"), HasSubstr("is a link to nothing"));
+  if (::geteuid() == 0) return;  // root writes everywhere
+  ASSERT_EQ(::chmod((folder / "file").c_str(), 0400), 0);
+  EXPECT_THAT(writeError(folder / "file"), HasSubstr("cannot be written: Permission denied"));
+  EXPECT_EQ(fileText(folder / "file"), "old");
+}
+
+/// In a process of its own whose files may not grow beyond 4096 bytes: 0 if writing 1 MiB over `path`
+/// failed with the sentence for that.
+int writeWithoutRoom(const fs::path& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
+    const auto message = writeError(path, std::string(1 << 20, 'x'));
+    ::_exit(message.find("cannot be written: File too large") == std::string::npos ? 1 : 0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(WriteFile, LeavesTheOldFileWhereThereIsNoRoomForTheNew) {
+  const TemporaryFolder folder;
+  putFile(folder / "out", "old");
+  EXPECT_EQ(writeWithoutRoom(folder / "out"), 0);
+  EXPECT_EQ(fileText(folder / "out"), "old");
+  EXPECT_EQ(folder.count(), 1u) << "a temporary file was left behind";
+}
+
+TEST(WriteFile, PassesOverTemporaryFilesOfOthers) {
+  const TemporaryFolder folder;
+  const auto taken = folder / (".headscope-" + std::to_string(::getpid()) + "-0.tmp");
+  putFile(taken, "not ours");
+  ASSERT_TRUE(writeFile(folder / "out", std::string_view("text")).ok());
+  EXPECT_EQ(fileText(folder / "out"), "text");
+  EXPECT_EQ(fileText(taken), "not ours");
+}
+
+}  // namespace
+}  // namespace headscope::attention

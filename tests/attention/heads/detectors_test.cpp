@@ -1,0 +1,246 @@
+#include "attention/heads/detectors.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+
+/// One head on a text of one letter per token; '.' separates.
+struct Head {
+  Matrix weights, scores;
+  std::string queries, keys;
+  Index firstPosition = 0;
+  bool cross = false;
+
+  HeadProfile profile() const {
+    std::vector<std::uint8_t> separators;
+    for (const char c : keys) separators.push_back(c == '.' ? 1 : 0);
+    const MatrixView w(weights.data(), weights.rows(), weights.cols());
+    const MatrixView s(scores.data(), scores.rows(), scores.cols());
+    return profileHead(w, s, ids(queries), ids(keys), separators, firstPosition, 2, cross);
+  }
+
+  static std::vector<Index> ids(const std::string& text) { return {text.begin(), text.end()}; }
+};
+
+/// Causal if asked, all weight spread evenly over what is visible.
+Head uniformHead(const std::string& text, bool causal) {
+  const auto n = static_cast<Index>(text.size());
+  Head head{Matrix::Zero(n, n), Matrix::Zero(n, n), text, text};
+  for (Index i = 0; i < n; ++i) {
+    const Index visible = causal ? i + 1 : n;
+    head.weights.row(i).head(visible).setConstant(1 / static_cast<float>(visible));
+    head.scores.row(i).tail(n - visible).setConstant(kHidden);
+  }
+  return head;
+}
+
+/// Row i puts all its weight on `target(i)`, or on itself where that is not visible.
+template <typename Target>
+Head pointingHead(const std::string& text, bool causal, Target target) {
+  Head head = uniformHead(text, causal);
+  head.weights.setZero();
+  for (Index i = 0; i < head.weights.rows(); ++i) {
+    const Index j = target(i);
+    const bool visible = j >= 0 && j < head.weights.cols() && head.scores(i, j) != kHidden;
+    head.weights(i, visible ? j : i) = 1;
+  }
+  return head;
+}
+
+TEST(Detectors, perfectPreviousTokenHeadScoresOne) {
+  for (const bool causal : {true, false}) {
+    const HeadProfile profile = pointingHead("abcdefgh", causal, [](Index i) { return i - 1; }).profile();
+    EXPECT_EQ(profile[Detector::previous].raw, 1);
+    EXPECT_EQ(profile[Detector::previous].rows, 7) << "row 0 has no previous token";
+    EXPECT_EQ(profile.bestOffset, 1);
+    EXPECT_EQ(profile[Detector::offset].raw, 1);
+  }
+}
+
+TEST(Detectors, previousBaselineIsTheMeanOfOneOverVisible) {
+  const HeadProfile profile = pointingHead("abcd", true, [](Index i) { return i - 1; }).profile();
+  EXPECT_NEAR(profile[Detector::previous].baseline, (1 / 2.0f + 1 / 3.0f + 1 / 4.0f) / 3, kEpsilon);
+}
+
+TEST(Detectors, eachPointingHeadIsNamed) {
+  struct Case {
+    Detector detector;
+    bool causal;
+    Index (*target)(Index);
+  };
+  for (const Case& c : {Case{Detector::previous, true, [](Index i) { return i - 1; }},
+                        Case{Detector::self, true, [](Index i) { return i; }},
+                        Case{Detector::next, false, [](Index i) { return i + 1; }},
+                        Case{Detector::first, true, [](Index) { return Index{0}; }},
+                        Case{Detector::offset, true, [](Index i) { return i - 3; }}}) {
+    const HeadProfile profile = pointingHead("abcdefghijklmnop", c.causal, c.target).profile();
+    EXPECT_EQ(profile[c.detector].raw, 1) << name(c.detector);
+    const HeadLabel label = labelHead(profile);
+    EXPECT_FALSE(label.mixed);
+    EXPECT_EQ(label.detector, c.detector) << name(c.detector) << ", not " << describe(label);
+  }
+}
+
+TEST(Detectors, labelsSayWhichOffset) {
+  const auto labelOf = [](Index offset, bool causal) {
+    const auto target = [offset](Index i) { return i - offset; };
+    return describe(labelHead(pointingHead("abcdefghijklmnop", causal, target).profile()));
+  };
+  EXPECT_EQ(labelOf(1, true), "previous token");
+  EXPECT_EQ(labelOf(2, true), "2 back");
+  EXPECT_EQ(labelOf(-3, false), "3 ahead");
+}
+
+TEST(Detectors, uniformHeadScoresItsBaseline) {
+  for (const bool causal : {true, false}) {
+    const Head head = uniformHead("abca.bc.dd", causal);
+    const HeadProfile profile = head.profile();
+    for (int d = 0; d < kDetectorCount; ++d) {
+      // A mean over rows of sums over keys: each rounded once per term.
+      EXPECT_NEAR(profile.scores[static_cast<std::size_t>(d)].above(), 0, 20 * kEpsilon)
+          << name(static_cast<Detector>(d));
+    }
+    EXPECT_NEAR(profile[Detector::uniform].raw, 1, 20 * kEpsilon);
+    EXPECT_EQ(describe(labelHead(profile)), "uniform");
+  }
+}
+
+TEST(Detectors, entropyIsInNats) {
+  const HeadProfile profile = uniformHead("abcd", false).profile();
+  EXPECT_NEAR(profile.meanEntropy, std::log(4.0f), 8 * kEpsilon);
+  EXPECT_EQ(pointingHead("abcd", true, [](Index i) { return i; }).profile().meanEntropy, 0);
+}
+
+TEST(Detectors, whatTheMaskForcesIsNotBehaviour) {
+  // A window of one key: every row can only look at itself.
+  Head head = pointingHead("abcdef", true, [](Index i) { return i; });
+  for (Index i = 0; i < 6; ++i) {
+    for (Index j = 0; j < 6; ++j) head.scores(i, j) = i == j ? 0 : kHidden;
+  }
+  const HeadProfile profile = head.profile();
+  EXPECT_EQ(profile[Detector::self].raw, 1);
+  EXPECT_EQ(profile[Detector::self].above(), 0);
+  EXPECT_EQ(profile[Detector::local].above(), 0);
+  EXPECT_EQ(profile[Detector::previous].rows, 0) << "no row can see its previous token";
+  EXPECT_EQ(profile[Detector::uniform].rows, 0) << "no row has a choice";
+  EXPECT_TRUE(labelHead(profile).mixed);
+}
+
+TEST(Detectors, nextTokenDoesNotAriseUnderACausalMask) {
+  const DetectorScore next = uniformHead("abcd", true).profile()[Detector::next];
+  EXPECT_EQ(next.rows, 0);
+  EXPECT_EQ(next.raw, 0);
+  EXPECT_EQ(next.baseline, 0);
+}
+
+TEST(Detectors, sameTokenCountsEarlierOccurrencesOnly) {
+  // Rows 3 (a) and 5 (a) and 4 (b) have an earlier occurrence.
+  Head head = uniformHead("abcaba", false);
+  head.weights.setZero();
+  head.weights.col(2).setOnes();
+  head.weights.row(3) << 0.5f, 0, 0, 0.5f, 0, 0;       // half on the earlier a, half on itself
+  head.weights.row(4) << 0, 1, 0, 0, 0, 0;             // all on the earlier b
+  head.weights.row(5) << 0.25f, 0, 0, 0.25f, 0, 0.5f;  // both earlier a's
+  const DetectorScore same = head.profile()[Detector::sameToken];
+  EXPECT_EQ(same.rows, 3);
+  EXPECT_FLOAT_EQ(same.raw, (0.5f + 1 + 0.5f) / 3);
+  EXPECT_FLOAT_EQ(same.baseline, (1 / 6.0f + 1 / 6.0f + 2 / 6.0f) / 3);
+}
+
+TEST(Detectors, crossAttentionComparesTextsWhereverTheyStand) {
+  Head head{Matrix::Zero(2, 3), Matrix::Zero(2, 3), "ab", "cba"};
+  head.weights << 0, 0, 1, 0, 1, 0;
+  EXPECT_EQ(head.profile()[Detector::sameToken].rows, 0) << "within one text, nothing stands before";
+  head.cross = true;
+  const HeadProfile profile = head.profile();
+  EXPECT_EQ(profile[Detector::sameToken].rows, 2);
+  EXPECT_EQ(profile[Detector::sameToken].raw, 1);
+  EXPECT_EQ(profile[Detector::first].rows, 2);
+}
+
+TEST(Detectors, positionsCountFromTheFirstQuery) {
+  // Two queries after a cache of three: rows at positions 3 and 4.
+  Head head{Matrix::Zero(2, 5), Matrix::Zero(2, 5), "da", "abcda"};
+  head.firstPosition = 3;
+  head.scores(0, 4) = kHidden;
+  head.weights(0, 2) = 1;
+  head.weights(1, 3) = 1;
+  const HeadProfile profile = head.profile();
+  EXPECT_EQ(profile[Detector::previous].raw, 1);
+  EXPECT_EQ(profile[Detector::previous].rows, 2);
+  EXPECT_EQ(profile.bestOffset, 1);
+  EXPECT_EQ(profile[Detector::sameToken].rows, 1) << "the second a; d has not been seen before";
+}
+
+TEST(Detectors, rowsWithoutAVisibleKeyAreEligibleForNothing) {
+  Head head = pointingHead("aaaa", true, [](Index i) { return i - 1; });
+  head.scores.row(2).setConstant(kHidden);
+  head.weights.row(2).setZero();
+  const HeadProfile profile = head.profile();
+  EXPECT_EQ(profile[Detector::previous].rows, 2);
+  EXPECT_EQ(profile[Detector::previous].raw, 1);
+  EXPECT_EQ(profile[Detector::self].rows, 3);
+  EXPECT_EQ(profile[Detector::sameToken].rows, 2);
+  for (Index i = 0; i < 4; ++i) head.scores.row(i).setConstant(kHidden);
+  const HeadProfile dead = head.profile();
+  for (const DetectorScore& score : dead.scores) EXPECT_EQ(score.rows, 0);
+  EXPECT_EQ(dead.meanEntropy, 0);
+  EXPECT_TRUE(labelHead(dead).mixed);
+}
+
+TEST(Detectors, separatorAsksRowsThatSeeOne) {
+  Head head = pointingHead("ab.cd", true, [](Index i) { return std::min<Index>(i, 2); });
+  const DetectorScore separator = head.profile()[Detector::separator];
+  EXPECT_EQ(separator.rows, 3);
+  EXPECT_EQ(separator.raw, 1);
+  EXPECT_FLOAT_EQ(separator.baseline, (1 / 3.0f + 1 / 4.0f + 1 / 5.0f) / 3);
+}
+
+TEST(Detectors, localBandIsSpreadOverSeveralOffsets) {
+  Head head = uniformHead("abcdefghijklmnopqrst", true);
+  head.weights.setZero();
+  for (Index i = 0; i < 20; ++i) {
+    const Index from = std::max<Index>(0, i - 2);
+    head.weights.row(i).segment(from, i - from + 1).setConstant(1 / static_cast<float>(i - from + 1));
+  }
+  const HeadProfile profile = head.profile();
+  EXPECT_NEAR(profile[Detector::local].raw, 1, 4 * kEpsilon);
+  EXPECT_EQ(describe(labelHead(profile)), "local band");
+}
+
+TEST(Detectors, oneBrightCornerIsNotAnOffset) {
+  // The first-token head alone fills the longest diagonal's only cell.
+  const HeadProfile profile = pointingHead("abcdefghijkl", true, [](Index) { return Index{0}; }).profile();
+  EXPECT_LT(profile[Detector::offset].raw, 0.5f);
+  EXPECT_EQ(describe(labelHead(profile)), "first token");
+}
+
+TEST(Detectors, thresholdDecidesBetweenPatternAndMixed) {
+  Head head = uniformHead("abcdefgh", false);
+  // Half on the previous token, half evenly on all: above baseline by ½·(1 − 1/8).
+  head.weights *= 0.5f;
+  for (Index i = 1; i < 8; ++i) head.weights(i, i - 1) += 0.5f;
+  const HeadProfile profile = head.profile();
+  EXPECT_NEAR(profile[Detector::previous].above(), 0.4375f, 4 * kEpsilon);
+  EXPECT_EQ(labelHead(profile, 0.43f).detector, Detector::previous);
+  EXPECT_TRUE(labelHead(profile, 0.45f).mixed);
+}
+
+TEST(Detectors, misfittingSizesThrow) {
+  Head head = uniformHead("abcd", true);
+  head.keys = "abc";
+  EXPECT_THROW(head.profile(), std::invalid_argument);
+  head = uniformHead("abcd", true);
+  head.scores.resize(4, 3);
+  EXPECT_THROW(head.profile(), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

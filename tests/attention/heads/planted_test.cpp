@@ -1,0 +1,314 @@
+#include "attention/heads/planted.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "attention/core/attention.h"
+#include "attention/core/random.h"
+#include "attention/heads/detectors.h"
+
+namespace headscope::attention::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kOpening = "The animal didn't cross the street because it was too tired .";
+
+const std::vector<PlantedHead> kOpeningHeads = {
+    {Pattern::offset, 1}, {Pattern::firstToken, 0}, {Pattern::offset, 0},    {Pattern::uniform, 0},
+    {Pattern::offset, 2}, {Pattern::localBand, 0},  {Pattern::sameToken, 0}, {Pattern::random, 0}};
+
+AttentionConfig configFor(Index modelDim, Index heads, Index kvHeads, Index headDim, bool causal = true) {
+  AttentionConfig config;
+  config.modelDim = modelDim;
+  config.heads = heads;
+  config.kvHeads = kvHeads;
+  config.headDim = headDim;
+  config.causal = causal;
+  return config;
+}
+
+/// `count` words of which many recur, with a full stop after every 16.
+std::vector<Token> longText(Index count) {
+  Random random(5);
+  std::vector<Token> tokens;
+  for (Index i = 0; i < count; ++i) {
+    const auto word =
+        static_cast<Index>(random.uniform() * random.uniform() * static_cast<double>(count) / 3);
+    const bool stop = i % 17 == 16;
+    tokens.push_back({stop ? "." : "w" + std::to_string(word), stop});
+  }
+  return tokens;
+}
+
+struct Pass {
+  AttentionResult result;
+  std::vector<HeadProfile> profiles;
+
+  const HeadProfile& operator[](std::size_t head) const { return profiles[head]; }
+  std::string label(std::size_t head) const { return describe(labelHead(profiles[head])); }
+};
+
+/// Plants, attends and profiles through the same functions that the application calls.
+Pass runHeads(const AttentionConfig& config, const std::vector<PlantedHead>& heads,
+              const std::vector<Token>& tokens, bool sinusoidal = true) {
+  const EmbeddingLayout layout = *plantedLayout(config.modelDim);
+  EmbeddingOptions options;
+  options.modelDim = config.modelDim;
+  options.sinusoidal = sinusoidal;
+  const Matrix x = embedPlanted(tokens, layout, options);
+  const auto n = static_cast<Index>(tokens.size());
+  const auto projections = plantHeads(config, layout, heads, true, n, 0);
+  if (!projections) throw std::runtime_error(projections.error().message);
+  Pass pass;
+  pass.result = attend(config, *projections, x, x, {});
+  std::map<std::string, Index> known;
+  std::vector<Index> ids;
+  std::vector<std::uint8_t> separators;
+  for (const Token& token : tokens) {
+    ids.push_back(
+        known.try_emplace(tokenIdentity(token, true), static_cast<Index>(known.size())).first->second);
+    separators.push_back(token.separator ? 1 : 0);
+  }
+  const AttentionResult& result = pass.result;
+  for (Index h = 0; h < config.heads; ++h) {
+    pass.profiles.push_back(profileHead(result.weights[h], result.scores[h], ids, ids, separators));
+  }
+  return pass;
+}
+
+std::vector<Token> opening() {
+  return tokenize(kOpening, Tokenization::words)->front();
+}
+
+TEST(Planted, openingSceneShowsEveryPattern) {
+  const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
+  EXPECT_GE(scene[0][Detector::previous].raw, 0.9f);
+  EXPECT_GE(scene[1][Detector::first].raw, 0.9f);
+  EXPECT_GE(scene[2][Detector::self].raw, 0.9f);
+  EXPECT_GE(scene[4][Detector::offset].raw, 0.9f);
+  EXPECT_EQ(scene[4].bestOffset, 2);
+  EXPECT_GE(scene[5][Detector::local].raw, 0.85f);
+  EXPECT_EQ(scene[6][Detector::sameToken].rows, 1) << "the second \"the\"";
+  EXPECT_GE(scene[6][Detector::sameToken].raw, 0.9f);
+  for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h]));
+}
+
+TEST(Planted, peaksAreSharpButNotOneHot) {
+  const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
+  for (const std::size_t h : {std::size_t{0}, std::size_t{4}}) {
+    EXPECT_LT(scene[h][Detector::offset].raw, 0.97f);
+    EXPECT_GT(scene[h][Detector::offset].raw, 0.93f);
+  }
+}
+
+TEST(Planted, localBandIsSpreadOverSeveralKeys) {
+  const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
+  const MatrixView weights = scene.result.weights[5];
+  for (Index i = 4; i < 12; ++i) {
+    EXPECT_LT(weights.row(i).maxCoeff(), 0.6f);
+    for (Index back = 0; back <= 2; ++back) EXPECT_GT(weights(i, i - back), 0.08f) << "row " << i;
+    EXPECT_GT(weights(i, i), weights(i, i - 2));
+  }
+}
+
+TEST(Planted, uniformIsExactAndRandomIsNeither) {
+  const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
+  EXPECT_NEAR(scene[3][Detector::uniform].raw, 1, 12 * std::numeric_limits<float>::epsilon());
+  EXPECT_GT(scene[7][Detector::uniform].raw, 0.3f);
+  EXPECT_LT(scene[7][Detector::uniform].raw, 0.9f);
+}
+
+TEST(Planted, sameTokenHeadLooksAwayFromItself) {
+  const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
+  EXPECT_LT(scene.result.weights.at(6, 4, 4), 0.01f) << "the second \"the\" does not look at itself";
+  EXPECT_LT(scene[6][Detector::self].raw, 0.5f);
+}
+
+TEST(Planted, separatorHeadFindsTheFullStops) {
+  const std::vector<PlantedHead> heads = {{Pattern::separator, 0}, {Pattern::firstToken, 0}};
+  const Pass scene = runHeads(configFor(64, 2, 1, 16), heads, longText(64));
+  EXPECT_GE(scene[0][Detector::separator].raw, 0.9f);
+  EXPECT_EQ(scene.label(0), "separator");
+  EXPECT_EQ(scene.label(1), "first token");
+}
+
+struct Shape {
+  Index modelDim, kvHeads, headDim, tokens;
+  bool causal;
+};
+
+void PrintTo(const Shape& s, std::ostream* out) {
+  *out << "model" << s.modelDim << "kv" << s.kvHeads << "head" << s.headDim << "n" << s.tokens
+       << (s.causal ? "causal" : "full");
+}
+
+std::string caseName(const testing::TestParamInfo<Shape>& info) {
+  return testing::PrintToString(info.param);
+}
+
+class PlantedShapes : public testing::TestWithParam<Shape> {};
+
+/// All patterns at once are the hardest case: with one kv head they share one K.
+TEST_P(PlantedShapes, everyPatternIsFoundByItsDetector) {
+  const Shape& s = GetParam();
+  const Pass scene =
+      runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim, s.causal), kOpeningHeads, longText(s.tokens));
+  for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h])) << "head " << h;
+  // With fewer frequencies and longer texts, peaks lose some of their weight to far keys.
+  const bool roomy = s.headDim >= 32 && s.modelDim >= 64;
+  const float least = roomy ? 0.9f : 0.7f;
+  EXPECT_GE(scene[0][Detector::previous].raw, least);
+  EXPECT_GE(scene[1][Detector::first].raw, 0.9f);
+  EXPECT_GE(scene[2][Detector::self].raw, least);
+  EXPECT_GE(scene[4][Detector::offset].raw, least);
+  EXPECT_EQ(scene[4].bestOffset, 2);
+  EXPECT_GE(scene[5][Detector::local].raw, roomy ? 0.85f : 0.7f);
+  EXPECT_TRUE(scene.result.output.allFinite());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    MhaGqaMqa, PlantedShapes,
+    testing::Values(Shape{256, 8, 32, 64, true}, Shape{256, 2, 32, 64, true}, Shape{256, 1, 32, 64, true},
+                    Shape{256, 8, 16, 64, true}, Shape{256, 2, 16, 64, true}, Shape{256, 1, 16, 64, true},
+                    Shape{256, 2, 128, 64, true}, Shape{64, 2, 16, 64, true}, Shape{64, 1, 64, 64, true},
+                    Shape{4096, 2, 32, 64, true}, Shape{256, 2, 32, 64, false}, Shape{256, 1, 16, 64, false},
+                    Shape{256, 8, 32, 512, true}, Shape{256, 2, 32, 512, true}, Shape{256, 1, 32, 512, true},
+                    Shape{256, 2, 16, 512, true}, Shape{64, 2, 64, 512, true}, Shape{256, 2, 64, 512, false}),
+    caseName);
+
+TEST(Planted, worksAtTwoThousandTokens) {
+  const std::vector<PlantedHead> heads = {
+      {Pattern::offset, 1}, {Pattern::sameToken, 0}, {Pattern::localBand, 0}, {Pattern::firstToken, 0}};
+  const Pass scene = runHeads(configFor(256, 4, 1, 32), heads, longText(2048));
+  for (std::size_t h = 0; h < heads.size(); ++h) EXPECT_EQ(scene.label(h), describe(heads[h]));
+  EXPECT_GE(scene[0][Detector::previous].raw, 0.9f);
+  EXPECT_GE(scene[1][Detector::sameToken].raw, 0.7f);
+  EXPECT_GE(scene[2][Detector::local].raw, 0.85f);
+  EXPECT_GE(scene[3][Detector::first].raw, 0.9f);
+}
+
+TEST(Planted, offsetsReachBackAndAhead) {
+  const std::vector<PlantedHead> heads = {
+      {Pattern::offset, -1}, {Pattern::offset, 5}, {Pattern::offset, -7}, {Pattern::offset, 12}};
+  const Pass scene = runHeads(configFor(128, 4, 2, 32, false), heads, longText(64));
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    EXPECT_EQ(scene[h].bestOffset, heads[h].offset);
+    EXPECT_GE(scene[h][Detector::offset].raw, 0.9f);
+    EXPECT_EQ(scene.label(h), describe(heads[h]));
+  }
+}
+
+TEST(Planted, headsReadTheirOwnKvHeadByRepeatInterleave) {
+  // Heads 0–3 read kv head 0 and 4–7 kv head 1. With h mod kvHeads, half of these patterns would ask
+  // for what their K does not hold: K of group 0 has no identity to match, of group 1 no flag.
+  std::vector<PlantedHead> heads(8);
+  for (std::size_t h = 0; h < 4; ++h) heads[h] = {Pattern::firstToken, 0};
+  for (std::size_t h = 4; h < 8; ++h) heads[h] = {Pattern::offset, 1};
+  const AttentionConfig config = configFor(64, 8, 2, 16);
+  const Pass scene = runHeads(config, heads, longText(64));
+  for (std::size_t h = 0; h < 8; ++h) EXPECT_EQ(scene.label(h), h < 4 ? "first token" : "previous token");
+  const Projections projections = *plantHeads(config, *plantedLayout(64), heads, false, 64, 0);
+  EXPECT_EQ(projections.k.weight(0, kFlagFirst), 1);
+  EXPECT_TRUE(projections.k.weight.bottomRows(16).col(kFlagFirst).isZero(0));
+}
+
+TEST(Planted, withoutSinusoidsOffsetsAreUniform) {
+  const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening(), false);
+  for (const std::size_t h : {std::size_t{0}, std::size_t{2}, std::size_t{4}, std::size_t{5}}) {
+    EXPECT_EQ(scene.label(h), "uniform");
+  }
+  EXPECT_EQ(scene.label(1), "first token");
+  for (Index h = 0; h < 8; ++h) EXPECT_TRUE(scene.result.weights[h].allFinite());
+}
+
+TEST(Planted, anotherScaleIsSeenToAct) {
+  AttentionConfig config = configFor(256, 8, 2, 32);
+  const Pass usual = runHeads(config, kOpeningHeads, opening());
+  config.scale = config.effectiveScale();
+  EXPECT_EQ(runHeads(config, kOpeningHeads, opening())[0][Detector::previous].raw,
+            usual[0][Detector::previous].raw);
+  config.scale = config.effectiveScale() / 4;
+  EXPECT_LT(runHeads(config, kOpeningHeads, opening())[0][Detector::previous].raw, 0.8f);
+  config.scale = 1.0f;
+  EXPECT_GT(runHeads(config, kOpeningHeads, opening())[0][Detector::previous].raw, 0.99f);
+}
+
+TEST(Planted, weightsStayPutWhileATextGrows) {
+  const AttentionConfig config = configFor(64, 8, 2, 16);
+  const EmbeddingLayout layout = *plantedLayout(64);
+  const auto queries = [&](Index longest) {
+    return plantHeads(config, layout, kOpeningHeads, false, longest, 3)->q.weight;
+  };
+  EXPECT_EQ(queries(1), queries(64));
+  EXPECT_EQ(queries(65), queries(128));
+  EXPECT_NE(queries(64), queries(65));
+}
+
+TEST(Planted, biasesActOnValuesAndOutputAlone) {
+  const Projections projections =
+      *plantHeads(configFor(64, 8, 2, 16), *plantedLayout(64), kOpeningHeads, true, 12, 3);
+  EXPECT_TRUE(projections.q.bias.isZero(0));
+  EXPECT_TRUE(projections.k.bias.isZero(0));
+  EXPECT_EQ(projections.q.bias.size(), 128);
+  EXPECT_FALSE(projections.v.bias.isZero(0));
+  EXPECT_FALSE(projections.o.bias.isZero(0));
+}
+
+TEST(Planted, misfitNamesTheGroupAndWhatItNeeds) {
+  const std::vector<PlantedHead> heads = {
+      {Pattern::offset, 1}, {Pattern::firstToken, 0}, {Pattern::offset, 0}, {Pattern::sameToken, 0}};
+  const auto planted = plantHeads(configFor(64, 4, 1, 4), *plantedLayout(64), heads, false, 12, 0);
+  ASSERT_FALSE(planted.ok());
+  EXPECT_EQ(
+      planted.error().message,
+      "kv head 0 is shared by heads 0–3, which need 7 dimensions (1 for the first-token flag, 4 for "
+      "positions, 2 for token identity), but head size is 4: choose a larger head size or fewer patterns");
+  const std::vector<PlantedHead> second = {{Pattern::uniform, 0}, {Pattern::localBand, 0}};
+  const auto alone = plantHeads(configFor(64, 2, 2, 2), *plantedLayout(64), second, false, 12, 0);
+  ASSERT_FALSE(alone.ok());
+  EXPECT_THAT(alone.error().message, HasSubstr("kv head 1 serves head 1, which needs 4 dimensions"));
+}
+
+TEST(Planted, smallestSizesThatFit) {
+  // One dimension holds a flag; six hold positions and identity.
+  EXPECT_EQ(runHeads(configFor(16, 1, 1, 1), {{Pattern::firstToken, 0}}, opening()).label(0), "first token");
+  const std::vector<PlantedHead> heads = {{Pattern::offset, 1}, {Pattern::sameToken, 0}};
+  const Pass scene = runHeads(configFor(16, 2, 1, 6), heads, opening());
+  EXPECT_EQ(scene.label(0), "previous token");
+  for (const Pattern pattern : {Pattern::random, Pattern::uniform, Pattern::separator, Pattern::sameToken}) {
+    const Pass one = runHeads(configFor(16, 1, 1, 2), {{pattern, 0}}, {{"only", false}});
+    EXPECT_EQ(one.result.weights.at(0, 0, 0), 1);
+  }
+}
+
+TEST(Planted, headSizeBeyondTheEmbeddingLeavesRowsEmpty) {
+  const Pass scene = runHeads(configFor(16, 8, 2, 64), kOpeningHeads, opening());
+  EXPECT_TRUE(scene.result.output.allFinite());
+  EXPECT_EQ(scene.label(0), "previous token");
+}
+
+TEST(Planted, misuseThrows) {
+  const AttentionConfig config = configFor(64, 8, 2, 16);
+  EXPECT_THROW((void)plantHeads(config, *plantedLayout(64), {{Pattern::uniform, 0}}, false, 12, 0),
+               std::invalid_argument);
+  EXPECT_THROW((void)plantHeads(config, *plantedLayout(32), kOpeningHeads, false, 12, 0),
+               std::invalid_argument);
+}
+
+TEST(Planted, headsAreDescribedInWords) {
+  const auto words = [](Index offset) { return describe(PlantedHead{Pattern::offset, offset}); };
+  EXPECT_EQ(words(0), "self");
+  EXPECT_EQ(words(1), "previous token");
+  EXPECT_EQ(words(-1), "next token");
+  EXPECT_EQ(words(3), "3 back");
+  EXPECT_EQ(words(-2), "2 ahead");
+  EXPECT_EQ(describe(PlantedHead{Pattern::random, 0}), "random");
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

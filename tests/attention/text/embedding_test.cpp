@@ -1,0 +1,131 @@
+#include "attention/text/embedding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attention/core/positions.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
+
+std::vector<Token> words(std::string_view text) {
+  return tokenize(text, Tokenization::words)->front();
+}
+
+EmbeddingOptions options(Index modelDim, bool sinusoidal = false, std::uint64_t seed = 7) {
+  EmbeddingOptions result;
+  result.modelDim = modelDim;
+  result.seed = seed;
+  result.sinusoidal = sinusoidal;
+  return result;
+}
+
+TEST(Embedding, sameWordSameVectorWhereverItStands) {
+  const Matrix x = embedPlain(words("The cat saw the dog"), options(48));
+  EXPECT_EQ(x.row(0), x.row(3)) << "case is ignored";
+  EXPECT_NE(x.row(0), x.row(1));
+  const Matrix alone = embedPlain(words("dog"), options(48));
+  EXPECT_EQ(alone.row(0), x.row(4)) << "the rest of the text plays no part";
+  EXPECT_NE(embedPlain(words("dog"), options(48, false, 8)).row(0), alone.row(0)) << "the seed does";
+}
+
+TEST(Embedding, caseCountsWhenAsked) {
+  EmbeddingOptions exact = options(16);
+  exact.ignoreCase = false;
+  const Matrix x = embedPlain(words("The the"), exact);
+  EXPECT_NE(x.row(0), x.row(1));
+}
+
+TEST(Embedding, plainRowsAreStandardGaussian) {
+  const Index n = 20000;
+  const Matrix x = embedPlain(words("word"), options(n));
+  const float mean = x.mean(), variance = (x.array() - mean).square().mean();
+  // Five standard errors: of the mean 1/√n, of the variance √(2/n).
+  EXPECT_NEAR(mean, 0, 5 / std::sqrt(static_cast<float>(n)));
+  EXPECT_NEAR(variance, 1, 5 * std::sqrt(2 / static_cast<float>(n)));
+}
+
+TEST(Embedding, plainAddsSinusoids) {
+  const std::vector<Token> tokens = words("a b c a");
+  const Matrix expected = embedPlain(tokens, options(33)) + sinusoidalPositions(0, 4, 33);
+  EXPECT_EQ(embedPlain(tokens, options(33, true)), expected);
+}
+
+TEST(Embedding, layoutPartsFillTheWidth) {
+  for (const Index modelDim : {16, 17, 64, 100, 256, 4096}) {
+    const auto layout = plantedLayout(modelDim);
+    ASSERT_TRUE(layout.ok());
+    EXPECT_EQ(layout->flags, kFlagCount);
+    EXPECT_EQ(layout->flags + layout->positions + layout->identity, modelDim);
+    EXPECT_EQ(layout->positions % 2, 0);
+    EXPECT_GE(layout->positions, 6);
+    EXPECT_GE(layout->identity, 6);
+  }
+  const auto narrow = plantedLayout(15);
+  ASSERT_FALSE(narrow.ok());
+  EXPECT_THAT(narrow.error().message, testing::AllOf(testing::HasSubstr("15"), testing::HasSubstr("16")));
+}
+
+TEST(Embedding, plantedPartsAreOrthogonal) {
+  const EmbeddingLayout layout = *plantedLayout(64);
+  const std::vector<Token> tokens = words("The cat , the dog");
+  const Matrix with = embedPlanted(tokens, layout, options(64, true));
+  const Matrix without = embedPlanted(tokens, layout, options(64, false));
+  // Positions change their own part alone, and that part holds nothing else.
+  EXPECT_EQ(with.leftCols(layout.flags), without.leftCols(layout.flags));
+  EXPECT_EQ(with.rightCols(layout.identity), without.rightCols(layout.identity));
+  EXPECT_TRUE(without.middleCols(layout.positionsAt(), layout.positions).isZero(0));
+  EXPECT_EQ(with.row(0).tail(layout.identity), with.row(3).tail(layout.identity));
+  Matrix flags(5, 3);
+  flags << 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0;
+  EXPECT_EQ(with.leftCols(3), flags);
+}
+
+TEST(Embedding, plantedSinusoidsTurnByTheirFrequency) {
+  const EmbeddingLayout layout = *plantedLayout(256);
+  const std::vector<double> frequencies = plantedFrequencies(layout);
+  ASSERT_EQ(static_cast<Index>(frequencies.size()), layout.positions / 2);
+  EXPECT_TRUE(std::ranges::is_sorted(frequencies, std::greater{}));
+  const Matrix x = embedPlanted(words("a b c d e f"), layout, options(256, true));
+  for (std::size_t f = 0; f < frequencies.size(); ++f) {
+    const Index d = layout.positionsAt() + 2 * static_cast<Index>(f);
+    EXPECT_NEAR(x(5, d), std::sin(5 * frequencies[f]), kEpsilon);
+    EXPECT_NEAR(x(5, d + 1), std::cos(5 * frequencies[f]), kEpsilon);
+  }
+}
+
+TEST(Embedding, identityPairsAreOfEqualLength) {
+  const EmbeddingLayout layout = *plantedLayout(64);
+  const Matrix x = embedPlanted(words("a b c d e f g h"), layout, options(64));
+  const Index whole = layout.identity / 2 * 2;
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index d = 0; d < whole; d += 2) {
+      EXPECT_NEAR(x.row(i).segment(layout.identityAt() + d, 2).squaredNorm(), 2, 8 * kEpsilon);
+    }
+    if (whole < layout.identity) {
+      EXPECT_NEAR(std::abs(x(i, x.cols() - 1)), 1, 2 * kEpsilon);
+    }
+  }
+}
+
+TEST(Embedding, noTokensNoRows) {
+  EXPECT_EQ(embedPlain({}, options(8)).rows(), 0);
+  EXPECT_EQ(embedPlanted({}, *plantedLayout(16), options(16)).rows(), 0);
+}
+
+TEST(Embedding, misuseNamesBothWidths) {
+  try {
+    embedPlanted(words("a"), *plantedLayout(32), options(16));
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("16"), testing::HasSubstr("32")));
+  }
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

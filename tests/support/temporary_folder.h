@@ -1,0 +1,59 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope::test {
+
+/// An empty folder of its own, removed at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    auto pattern = (std::filesystem::temp_directory_path() / "headscope-test-XXXXXX").string();
+    if (!::mkdtemp(pattern.data())) throw std::runtime_error("cannot create " + pattern);
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  /// How many files stand in it.
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Written plainly, so that a test of our own writer does not stand on itself.
+inline void putFile(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+inline void putFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  putFile(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+inline std::string fileText(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+inline std::vector<std::uint8_t> fileBytes(const std::filesystem::path& path) {
+  const auto text = fileText(path);
+  return {text.begin(), text.end()};
+}
+
+}  // namespace headscope::test
