@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace headscope::app {
 
@@ -20,6 +21,17 @@ std::string withMinusSign(std::string text) {
   return text;
 }
 
+/// "2.4·10⁻⁶".
+std::string scientific(double value, int significant) {
+  static constexpr std::array<const char*, 10> kRaised{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const std::string plain = format("%.*e", std::max(significant - 2, 0), value);
+  const std::size_t e = plain.find('e');
+  const int exponent = std::stoi(plain.substr(e + 1));
+  std::string raised = exponent < 0 ? "⁻" : "";
+  for (char digit : std::to_string(std::abs(exponent))) raised += kRaised[static_cast<std::size_t>(digit - '0')];
+  return plain.substr(0, e) + "·10" + raised;
+}
+
 }  // namespace
 
 std::string bytesText(double bytes) {
@@ -34,7 +46,7 @@ std::string bytesText(double bytes) {
 
 std::string weightText(float value) {
   if (value == 0 || value == 1) return format("%.0f", value);
-  if (std::isfinite(value) && value < 0.0005f) return format("%.0e", value);
+  if (std::isfinite(value) && value < 0.0005f) return numberText(value, 2);
   return format("%.3f", value);
 }
 
@@ -43,7 +55,7 @@ std::string numberText(double value, int significant) {
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
   if (value == 0) return "0";
   const double magnitude = std::floor(std::log10(std::abs(value)));
-  if (magnitude >= 6 || magnitude < -4) return withMinusSign(format("%.*e", significant - 2, value));
+  if (magnitude >= 6 || magnitude < -3) return withMinusSign(scientific(value, significant));
   const int decimals = std::max(0, significant - 1 - static_cast<int>(std::max(magnitude, 0.0)));
   return withMinusSign(format("%.*f", decimals, value));
 }

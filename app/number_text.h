@@ -11,7 +11,7 @@ namespace headscope::app {
 std::string bytesText(double bytes);
 /// A weight or probability: "0.819", and "0" or "1" only when exactly so.
 std::string weightText(float value);
-/// A score, product or other signed number: "5.590", "31.62", "-1.2e+05"; a true minus sign.
+/// A score, product or other signed number: "5.590", "31.62", "2.4·10⁻⁶"; a true minus sign.
 std::string numberText(double value, int significant = 4);
 /// "12,288".
 std::string countText(std::uint64_t value);

@@ -96,7 +96,7 @@ struct Cell {
 struct Cursor {
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
-  Cell cell{4, 7, 1};  ///< what the receipt explains
+  Cell cell{0, 7, 6};  ///< what the receipt explains
   bool decoding = false;
   Index step = 0;  ///< tokens in the cache while decoding
   bool operator==(const Cursor&) const = default;

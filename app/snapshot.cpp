@@ -78,7 +78,7 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
     const attention::MatrixView weights(result.weights[head].data(), rows, result.weights.cols());
     const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
     sequence.profiles.push_back(attention::profileHead(
-        weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)), keyIds, separators));
+        weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)), keyIds, separators, 0, 2, setup.input.cross));
     sequence.labels.push_back(attention::labelHead(sequence.profiles.back()));
   }
 }

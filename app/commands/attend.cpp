@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <exception>
 #include <fstream>
-#include <limits>
 #include <memory>
+#include <optional>
 
 #include "app/commands/report.h"
 #include "attention/formats/quote.h"
@@ -102,14 +101,10 @@ int runAttend(const Arguments& arguments) {
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
     if (!arguments.values[i].empty()) options[kFlags[i].option] = arguments.values[i];
   }
-  try {
+  return guarded([&] {
     const auto status = attendFile(arguments.input, arguments.output, options, attendBudget());
     return status ? kExitDone : fail(status.error());
-  } catch (const std::bad_alloc&) {
-    return fail(Error{arguments.input + ": needs more memory than there is"});
-  } catch (const std::exception& failure) {
-    return fail(Error{arguments.input + ": " + failure.what()});
-  }
+  });
 }
 
 }  // namespace

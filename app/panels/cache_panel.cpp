@@ -190,10 +190,10 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
 void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
   const DecodeCheck& check = sequence.decode;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  std::string text = "Cached decode equals the full pass: max |Δ| " + (check.maxDifference == 0 ? "0" : numberText(check.maxDifference, 3)) + " over prefill " +
-                     std::to_string(check.prefill) + " + " + std::to_string(check.steps) + (check.steps == 1 ? " step" : " steps");
-  if (!check.applies) text = "";
-  paintFitted(view, list, view.fonts->small, at, width, view.theme->secondary, text);
+  if (!check.applies) return;
+  const std::string text = "Cached decode equals the full pass: max |Δ| " + numberText(check.maxDifference, 2) + " over a prefill of " +
+                           std::to_string(check.prefill) + " and " + std::to_string(check.steps) + (check.steps == 1 ? " step" : " steps");
+  paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
 }
 
 /// The one-line form for low windows: buttons, step, bytes.
@@ -231,7 +231,7 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
       const ImRect left(area.Min.x, area.Min.y, area.Max.x - costWidth - view.px(28), area.Max.y);
       const float y = left.Min.y + view.px(12);
-      const float title = paintText(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint, "K V   C A C H E");
+      const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint, "KV CACHE", view.px(1.2f));
       stepButtons(scene, view, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
       const std::string step = stepText(scene, state);
@@ -243,7 +243,7 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       strips(scene, *snapshot, *sequence, view, state, ImRect(left.Min.x, left.Min.y + view.px(34), left.Max.x, left.Max.y - 0 * foot));
       const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
       costs(scene, *snapshot, view, state, right);
-      checkText(*sequence, view, ImVec2(right.Min.x, right.Min.y + view.px(38 + 4 * 24)), costWidth);
+      checkText(*sequence, view, ImVec2(right.Min.x, right.Min.y + view.px(38 + 4 * 24 - 10)), costWidth);
     }
   }
   endPanel();

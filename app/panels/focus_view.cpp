@@ -25,7 +25,7 @@ HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, In
 
 /// The cells' area: square cells, centred, with room for title and labels.
 ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
-  const float left = view.px(96), bottom = view.px(84), top = view.px(44);
+  const float left = view.px(116), bottom = view.px(100), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
   const float roomX = area.GetWidth() - left - view.px(24), roomY = area.GetHeight() - top - bottom;
   const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
@@ -90,7 +90,7 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
   paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
-  paintAxisLabels(view, list, tile, {&sequence.queries, &sequence.keys, query, key, view.px(94), view.px(80)});
+  paintAxisLabels(view, list, tile, {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
   paintCrosshair(view, list, tile, query, key, n, m);
   if (view.camera.zoom > 1.01f) {
     const std::string zoom = "rows " + std::to_string(static_cast<Index>(tile.row)) + "–" +

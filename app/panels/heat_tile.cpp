@@ -45,10 +45,11 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
   style.colormap = colormapFor(look);
   style.logarithmic = look.quantity == Quantity::weights && look.range == RangeMode::logarithmic;
   style.background = unpacked(view.theme->background);
-  style.maskedHatch = unpacked(mixed(view.theme->background, view.theme->line, 0.75f));
+  style.masked = unpacked(mixed(view.theme->background, view.theme->panel, 0.7f));
+  style.maskedHatch = unpacked(mixed(view.theme->background, view.theme->line, 0.8f));
   style.deadHatch = unpacked(view.theme->faint);
   style.gap = std::max(1.0f, std::round(view.unit));
-  style.hatchSpacing = view.px(9);
+  style.hatchSpacing = view.px(12);
   return style;
 }
 
@@ -89,7 +90,7 @@ std::vector<Index> labelled(float first, float count, Index total, float cell, f
 }  // namespace
 
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels) {
-  ImFont* font = view.fonts->monoSmall;
+  ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
   const float room = lineHeight(font) * 1.08f;
   const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
   for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room, labels.litQuery)) {
@@ -123,7 +124,8 @@ std::string cellText(float value, Quantity quantity) {
     std::snprintf(buffer.data(), buffer.size(), "%.2f", value);
     text = buffer.data();
     if (text == "0.00") return "";
-    if (text[0] == '0') text.erase(0, 1);
+    if (text == "1.00") return "1.0";
+    text.erase(0, 1);
   }
   return text;
 }
@@ -139,7 +141,8 @@ float normalized(const ValueRange& range, float value) {
 void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile, const SequenceSnapshot& sequence,
                      const Look& look, const ValueRange& range) {
   const bool weights = look.quantity == Quantity::weights;
-  ImFont* font = std::min(tile.cellWidth(), tile.cellHeight()) > view.px(58) ? view.fonts->mono : view.fonts->monoSmall;
+  const float side = std::min(tile.cellWidth(), tile.cellHeight());
+  ImFont* font = side > view.px(60) ? view.fonts->monoTitle : side > view.px(40) ? view.fonts->mono : view.fonts->monoSmall;
   const float needed = textWidth(font, weights ? ".88" : "−88.8") + view.px(4);
   if (tile.cellWidth() < needed || tile.cellHeight() < lineHeight(font) * 1.25f) return;
   const attention::AttentionResult& result = sequence.attention;
@@ -190,7 +193,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  std::string word = label.mixed ? "mixed" : std::string(attention::name(label.detector));
+  const std::string word = attention::describe(label);
   float end = right;
   if (!label.mixed) {
     std::array<char, 16> buffer;

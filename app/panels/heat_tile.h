@@ -46,6 +46,7 @@ struct AxisLabels {
   const std::vector<attention::Token>* keys;
   Index litQuery = -1, litKey = -1;
   float leftRoom = 0, bottomRoom = 0;  ///< pixels
+  bool large = false;
 };
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
 

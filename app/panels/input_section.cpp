@@ -40,8 +40,26 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
     list.AddRectFilled(ImVec2(from.x + view.px(4), from.y), ImVec2(to.x - view.px(4), from.y + view.px(2)), theme.key);
 }
 
+/// As many rows of chips as are shown before they scroll.
+constexpr int kChipRows = 6;
+
+/// The height that chips of these widths take in rows of `width`.
+float chipsHeight(const View& view, const std::vector<attention::Token>& tokens, float width) {
+  float x = 0;
+  int rows = 1;
+  for (std::size_t i = 0; i < std::min(tokens.size(), kMaxChips) && rows <= kChipRows; ++i) {
+    const float wide = std::min(width, chipWidth(view, std::to_string(i), tokens[i].text));
+    if (x > 0 && x + wide > width) {
+      x = 0;
+      ++rows;
+    }
+    x += wide + view.px(5);
+  }
+  return static_cast<float>(std::min(rows, kChipRows)) * view.px(28) + (rows > kChipRows ? view.px(10) : 0);
+}
+
 /// The tokens as chips. Pointing at one lights its row (queries) and its column (keys).
-void chips(View& view, const std::string& name, const std::vector<attention::Token>& tokens, Index realLength,
+void chipRows(View& view, const std::string& name, const std::vector<attention::Token>& tokens, Index realLength,
            bool areQueries, bool areKeys, const Cell& selected, Cursor& cursor) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(23), space = view.px(5);
@@ -74,6 +92,15 @@ void chips(View& view, const std::string& name, const std::vector<attention::Tok
   ImGui::Dummy(ImVec2(width, at.y + height - start.y));
   if (shown < tokens.size())
     hint(view, "and " + countText(tokens.size() - shown) + " more tokens");
+}
+
+/// The chips in a box of their own, so that a long text leaves room for the controls below.
+void chips(View& view, const std::string& name, const std::vector<attention::Token>& tokens, Index realLength, bool areQueries, bool areKeys,
+           const Cell& selected, Cursor& cursor) {
+  const float height = chipsHeight(view, tokens, ImGui::GetContentRegionAvail().x);
+  ImGui::BeginChild((name + ".box").c_str(), ImVec2(0, height), false, ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  chipRows(view, name, tokens, realLength, areQueries, areKeys, selected, cursor);
+  ImGui::EndChild();
 }
 
 void tokenizationChoice(Scene& scene, View& view) {

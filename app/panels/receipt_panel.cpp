@@ -132,7 +132,7 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
     text += "Spreads evenly: entropy is " + weightText(profile[label.detector].raw) + " of the largest possible.";
   } else {
     const attention::DetectorScore& score = profile[label.detector];
-    text += "Seen: " + std::string(attention::name(label.detector)) + ", " + weightText(score.raw) + " of the weight, where even spreading would give " +
+    text += "Seen: " + attention::describe(label) + ", " + weightText(score.raw) + " of the weight, where even spreading would give " +
             weightText(score.baseline) + ".";
   }
   hint(view, text);
@@ -180,8 +180,10 @@ void receiptPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layo
   // A drawer covers heatmaps, so its background belongs to its own window there.
   if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.PushClipRect(layout.right.Min, layout.right.Max);
     list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);
     list.AddLine(layout.right.Min, ImVec2(layout.right.Min.x, layout.right.Max.y), view.theme->line);
+    list.PopClipRect();
     if (const SequenceSnapshot* sequence = shownSequence(scene, snapshot)) {
       receipt(scene, *snapshot, *sequence, view);
     } else {

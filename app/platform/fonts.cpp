@@ -15,7 +15,7 @@ namespace {
 
 // Symbols the interface itself uses, beyond Latin.
 constexpr const char* kSymbols =
-    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬�";
+    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬�";
 
 std::vector<unsigned> codepoints(std::string_view text) {
   std::vector<unsigned> result;

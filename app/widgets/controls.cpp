@@ -37,12 +37,7 @@ void sectionTitle(const View& view, const std::string& title, const std::string&
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(22), width = contentWidth();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  // Spaced capitals: one letter at a time, since the font has no tracking of its own.
-  float x = at.x;
-  for (std::size_t i = 0; i < title.size(); ++i)
-    x += paintText(list, view.fonts->smallBold, ImVec2(x, at.y + height / 2), view.theme->faint,
-                   std::string_view(title).substr(i, 1)) +
-         view.px(1.2f);
+  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint, title, view.px(1.2f));
   if (!aside.empty())
     paintText(list, view.fonts->small, ImVec2(at.x + width, at.y + height / 2), view.theme->faint, aside, Align::right);
   ImGui::Dummy(ImVec2(width, height));

@@ -24,6 +24,17 @@ float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, 
   return width;
 }
 
+float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text, float space) {
+  const float start = at.x;
+  for (std::size_t from = 0; from < text.size();) {
+    std::size_t to = from + 1;
+    while (to < text.size() && (static_cast<unsigned char>(text[to]) & 0xC0) == 0x80) ++to;
+    at.x += paintText(list, font, at, color, text.substr(from, to - from)) + space;
+    from = to;
+  }
+  return at.x - start;
+}
+
 std::string fitted(ImFont* font, std::string_view text, float width) {
   if (textWidth(font, text) <= width) return std::string(text);
   const float room = width - textWidth(font, "…");

@@ -14,6 +14,8 @@ enum class Align { left, center, right };
 /// One line of text with its left, centre or right edge at x and its middle at y. Returns its width.
 float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                 Align align = Align::left);
+/// paintText with extra space between the characters, as headings have it.
+float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text, float space);
 float textWidth(ImFont* font, std::string_view text);
 float lineHeight(const ImFont* font);
 

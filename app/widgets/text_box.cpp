@@ -2,9 +2,13 @@
 
 #include <imgui_stdlib.h>
 
+#include <algorithm>
+#include <map>
+
 #include "app/platform/supplementary.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"
+#include "app/widgets/wrapped_text.h"
 
 namespace headscope::app {
 
@@ -36,17 +40,84 @@ void paintHint(const View& view, const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+/// The box that has the keyboard: the person's text, and how it is wrapped in ImGui's editor.
+struct WrappedEdit {
+  std::string text;    ///< editable form, unwrapped
+  std::string shown;   ///< the same, wrapped: what ImGui's editor holds
+  const View* view = nullptr;
+  float width = 0;
+  int selectionFrom = 0, selectionTo = 0;
+
+  std::string wrap(std::string_view what) const {
+    return wrapped(what, width, [&](std::string_view piece) { return textWidth(view->fonts->text, piece); });
+  }
+};
+
+void replaceAll(ImGuiInputTextCallbackData& data, const std::string& with) {
+  const int cursor = data.CursorPos;
+  data.DeleteChars(0, data.BufTextLen);
+  data.InsertChars(0, with.c_str(), with.c_str() + with.size());
+  data.CursorPos = std::min(cursor, data.BufTextLen);
+  data.SelectionStart = data.SelectionEnd = data.CursorPos;
+}
+
+/// Keeps the editor's text wrapped after every edit, and takes over what changed outside (undo, an opened scene).
+int onEdit(ImGuiInputTextCallbackData* data) {
+  auto& edit = *static_cast<WrappedEdit*>(data->UserData);
+  const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+  if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
+    edit.text = unwrapped(edit.text, edit.shown, now);
+    edit.shown = edit.wrap(edit.text);
+    if (edit.shown != now) {
+      edit.shown.copy(data->Buf, edit.shown.size());  // the same length: the cursor stays where it is
+      data->BufDirty = true;
+    }
+  } else if (edit.shown != now) {
+    replaceAll(*data, edit.shown);
+  }
+  edit.selectionFrom = std::min(data->SelectionStart, data->SelectionEnd);
+  edit.selectionTo = std::max(data->SelectionStart, data->SelectionEnd);
+  return 0;
+}
+
+/// While a wrapped box has the keyboard, copying gives its text with spaces where it was only wrapped.
+void copyUnwrapped(const WrappedEdit& edit) {
+  const auto from = static_cast<std::size_t>(edit.selectionFrom), to = static_cast<std::size_t>(edit.selectionTo);
+  if (to <= from || to > edit.text.size()) return;
+  const char* clip = ImGui::GetClipboardText();
+  if (!clip || edit.shown.compare(from, to - from, clip) != 0 || edit.text.compare(from, to - from, clip) == 0) return;
+  ImGui::SetClipboardText(edit.text.substr(from, to - from).c_str());
+}
+
+}  // namespace
+
 bool textBox(View& view, const std::string& name, std::string& text, int lines, const std::string& hintText) {
+  static std::map<std::string, WrappedEdit> edits;
+  WrappedEdit& edit = edits[name];
   pushBoxStyle(view);
-  std::string edited = toEditable(text);
+  edit.view = &view;
+  edit.width = ImGui::GetContentRegionAvail().x - view.px(26);
+  edit.text = toEditable(text);
+  edit.shown = edit.wrap(edit.text);
+  const auto selectedBefore = edit;
+  std::string buffer = edit.shown;
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
-  const bool changed = ImGui::InputTextMultiline(("##" + name).c_str(), &edited, ImVec2(-FLT_MIN, height),
-                                                 ImGuiInputTextFlags_NoHorizontalScroll);
+  const bool changed = ImGui::InputTextMultiline(
+      ("##" + name).c_str(), &buffer, ImVec2(-FLT_MIN, height),
+      ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_NoUndoRedo, onEdit, &edit);
   trackItem(name);
+  const bool copied = std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
+    return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl && (event.key == Key::c || event.key == Key::x);
+  });
+  if (copied && ImGui::IsItemActive()) copyUnwrapped(selectedBefore);
   if (text.empty() && !ImGui::IsItemActive()) paintHint(view, hintText);
   popBoxStyle();
   if (!changed) return false;
-  text = fromEditable(edited);
+  const std::string now = fromEditable(edit.text);
+  if (now == text) return false;
+  text = now;
   view.continuousEdit = name;
   return true;
 }

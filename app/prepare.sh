@@ -1,0 +1,108 @@
+# Sourced by app/run and tests/run: what Headscope needs, and the steps from a checkout to a program.
+# Everything is said on standard error, so that what the program itself prints can be piped.
+#
+# Two variables of the environment choose another build: HEADSCOPE_BUILD_DIR is its folder (relative to the
+# current one; build/ of the checkout if unset) and HEADSCOPE_CMAKE_ARGS has further words for cmake.
+# shellcheck shell=bash
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+buildFolder=$(realpath -m -- "${HEADSCOPE_BUILD_DIR:-$root/build}")
+
+# The names are those of Debian 12. The Mesa packages are the software renderer that draws without a graphics card.
+programPackages=(
+  g++ cmake ninja-build pkgconf
+  libimgui-dev libstb-dev libglfw3-dev libepoxy-dev libegl-dev libgl-dev
+  libgl1-mesa-dri libegl-mesa0 libglx-mesa0
+  libeigen3-dev nlohmann-json3-dev libcli11-dev libpng-dev
+  libfreetype-dev libfontconfig-dev fontconfig fonts-inter fonts-jetbrains-mono fonts-dejavu-core
+)
+testPackages=(libgtest-dev libgmock-dev xvfb xdotool)
+
+say() { printf '%s\n' "$*" >&2; }
+
+missingPackages() {
+  local installed package
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null) || true
+  for package in "$@"; do
+    grep -qxF -- "installed $package" <<<"$installed" || printf '%s\n' "$package"
+  done
+}
+
+explainByHand() {
+  say "This system has no apt-get, so its packages can't be installed from here."
+  say "Headscope needs g++ 12 or clang++ 14, CMake 3.25, Ninja, pkg-config, and the libraries with their headers:"
+  say "  Dear ImGui (with imgui.pc), stb, GLFW 3.3, libepoxy, EGL and OpenGL 3.3 (Mesa serves), Eigen 3.4,"
+  say "  nlohmann-json 3.11, CLI11 2.1, libpng, FreeType, Fontconfig; the fonts Inter, JetBrains Mono and DejaVu;"
+  say "  for the tests GoogleTest with GoogleMock, Xvfb and xdotool."
+  say "With these installed:"
+  say "  cmake -S $root -B $buildFolder -G Ninja -DCMAKE_BUILD_TYPE=Release"
+  say "  cmake --build $buildFolder"
+}
+
+# installMissing PACKAGE...: asks dpkg first, so that nothing is started where nothing is missing.
+installMissing() {
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    explainByHand
+    return 1
+  fi
+  local missing asRoot=()
+  mapfile -t missing < <(missingPackages "$@")
+  ((${#missing[@]})) || return 0
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      say "These packages are missing, and installing them takes root or sudo: ${missing[*]}"
+      return 1
+    fi
+    asRoot=(sudo)
+  fi
+  say "Installing ${missing[*]}"
+  local apt=("${asRoot[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+  # A broken source that has nothing to do with these packages is no reason to stop.
+  "${apt[@]}" update >&2 || say "The package lists could not all be refreshed; going on with those there are."
+  if ! "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2; then
+    say "Installing failed; apt-get's own words are above."
+    return 1
+  fi
+}
+
+# configure CMAKE_ARGUMENT...
+configure() {
+  local extra=() arguments=(-DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_SANITIZE=) cache=$buildFolder/CMakeCache.txt output
+  read -ra extra <<<"${HEADSCOPE_CMAKE_ARGS:-}" || true
+  if command -v ccache >/dev/null; then arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  if [[ -f $cache ]]; then
+    # A folder of another checkout or another generator can't be built further, only anew.
+    if ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || ! grep -qx 'CMAKE_GENERATOR:INTERNAL=Ninja' "$cache"; then
+      arguments+=(--fresh)
+    fi
+  else
+    say "Configuring $buildFolder"
+  fi
+  if ! output=$(cmake -S "$root" -B "$buildFolder" -G Ninja "${arguments[@]}" "$@" "${extra[@]}" 2>&1 </dev/null); then
+    say "$output"
+    say "Configuring failed; cmake's own words are above."
+    return 1
+  fi
+}
+
+# Shows one line of progress on a terminal and every line elsewhere; nothing where nothing is to do.
+showProgress() {
+  local line columns
+  columns=$(tput cols 2>/dev/null) || columns=80
+  while IFS= read -r line; do
+    case $line in
+      'ninja: no work to do.' | *'Re-checking globbed directories'*) ;;
+      '['[0-9]*/[0-9]*']'*) if [[ -t 2 ]]; then printf '\r\033[K%s' "${line:0:columns-1}" >&2; else say "$line"; fi ;;
+      *) if [[ -t 2 && $line == FAILED* ]]; then printf '\r\033[K' >&2; fi && say "$line" ;;
+    esac
+  done
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+}
+
+# build [TARGET]...
+build() {
+  if ! cmake --build "$buildFolder" ${1:+--target "$@"} 2>&1 </dev/null | showProgress; then
+    say "Building failed; the compiler's own words are above."
+    return 1
+  fi
+}

@@ -1,0 +1,314 @@
+#include "tests/support/ui_driver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "app/layout.h"
+#include "app/panels/panels.h"
+#include "app/scene_json.h"
+#include "app/widgets/track.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::test {
+
+using app::InputEvent;
+using app::Key;
+using app::Mods;
+
+namespace {
+
+/// Before the program starts: what it would keep in the home folder goes to one that is thrown away.
+int atTemporaryHome(int width) {
+  static const TemporaryFolder folder;
+  ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
+  return width;
+}
+
+/// One code point of valid UTF-8, and how many bytes it takes.
+std::pair<std::uint32_t, std::size_t> decoded(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  std::uint32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (static_cast<unsigned char>(text.at(i)) & 0x3Fu);
+  return {code, length};
+}
+
+/// The key that types a character on a keyboard with English letters; none where there is no such key.
+Key keyFor(std::uint32_t code) {
+  if (code >= 'a' && code <= 'z') return static_cast<Key>(code - 'a' + 'A');
+  if ((code >= 'A' && code <= 'Z') || (code >= '0' && code <= '9')) return static_cast<Key>(code);
+  return code == ' ' || code == '-' || code == '.' || code == ',' || code == '/' ? static_cast<Key>(code) : Key::none;
+}
+
+}  // namespace
+
+UiDriver::UiDriver(int width, int height, float scale)
+    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale) {
+  park();
+}
+
+std::string UiDriver::textOf(const app::Scene& scene) { return app::formatScene(scene); }
+
+const app::Snapshot& UiDriver::snapshot() {
+  if (!session().snapshot()) throw std::runtime_error("nothing was computed yet");
+  return *session().snapshot();
+}
+
+const app::SequenceSnapshot& UiDriver::sequence() {
+  const app::SequenceSnapshot* shown = app::shownSequence(scene(), session().snapshot());
+  if (!shown) throw std::runtime_error("no sequence is shown");
+  return *shown;
+}
+
+void UiDriver::frames(int count) {
+  for (int i = 0; i < count; ++i) app_.frame();
+}
+
+void UiDriver::resize(int width, int height, float scale) {
+  width_ = width;
+  height_ = height;
+  app_.resize(width, height, scale);
+  park();
+}
+
+bool UiDriver::has(const std::string& name) const { return app::tracked(name).has_value(); }
+
+std::vector<std::string> UiDriver::names(const std::string& prefix) const {
+  std::vector<std::string> result;
+  for (const auto& [name, rect] : app::allTracked())
+    if (name.rfind(prefix, 0) == 0) result.push_back(name);
+  return result;
+}
+
+ImRect UiDriver::require(const std::string& name) {
+  if (const auto rect = app::tracked(name)) return *rect;
+  std::string known;
+  for (const std::string& other : names()) known += (known.empty() ? "" : ", ") + other;
+  throw std::runtime_error("no control \"" + name + "\" is on screen; there are: " + known);
+}
+
+UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect& rect) {
+  const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
+  const ImRect window(0, 0, static_cast<float>(width_), static_cast<float>(height_));
+  if (ImGui::GetCurrentContext()->OpenPopupStack.Size > 0) return {window, {}, false};
+  if (view().dialog != app::Dialog::none) {
+    if (const auto dialog = app::tracked("dialog")) return {*dialog, dialog->GetCenter(), true};
+  }
+  const app::Layout layout = app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor.decoding);
+  // A panel's own edge is padding: the wheel there never lands on a slider.
+  const auto panel = [](const ImRect& area) { return Container{area, ImVec2(area.Min.x + 4, area.GetCenter().y), true}; };
+  if (begins("bars.") || begins("top.")) return panel(layout.right);
+  const bool apart = begins("bar.") || name == "error" || name == "notice" || name == "catching_up";
+  if (layout.showLeft && !apart && rect.GetCenter().x < layout.left.Max.x) return panel(layout.left);
+  return {window, {}, false};
+}
+
+bool UiDriver::visible(const std::string& name) {
+  const auto rect = app::tracked(name);
+  return rect && containerOf(name, *rect).visible.Contains(*rect);
+}
+
+ImRect UiDriver::find(const std::string& name) {
+  float before = -1e9f;
+  for (int turns = 0; turns < 400; ++turns) {
+    const ImRect rect = require(name);
+    const Container container = containerOf(name, rect);
+    const float middle = rect.GetCenter().y, top = container.visible.Min.y, bottom = container.visible.Max.y;
+    // A margin, so that the whole of a small control shows and nothing is at the very edge.
+    const float margin = std::min(rect.GetHeight() / 2, (bottom - top) / 4);
+    if (middle - margin >= top && middle + margin <= bottom) return rect;
+    if (!container.scrolls || middle == before)
+      throw std::runtime_error("\"" + name + "\" is at y = " + std::to_string(middle) + ", outside of what is visible (" +
+                               std::to_string(top) + " to " + std::to_string(bottom) + "), and can't be scrolled to");
+    before = middle;
+    pushMove(container.wheelAt.x, container.wheelAt.y);
+    app_.frame();
+    InputEvent event;
+    event.kind = InputEvent::Kind::wheel;
+    event.y = middle > bottom - margin ? -1.0f : 1.0f;
+    app_.input().push(event);
+    frames(3);
+  }
+  throw std::runtime_error("\"" + name + "\" could not be scrolled to");
+}
+
+void UiDriver::pushMove(float x, float y) {
+  InputEvent event;
+  event.x = x;
+  event.y = y;
+  app_.input().push(event);
+  mouse_ = ImVec2(x, y);
+}
+
+void UiDriver::pushButton(int button, bool down) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::mouseButton;
+  event.button = button;
+  event.down = down;
+  app_.input().push(event);
+}
+
+/// Two clicks on one place become a double click when they follow each other closely.
+void UiDriver::notTooSoonAfterTheLastPress() {
+  const bool near = std::abs(mouse_.x - pressedAt_.x) < 8 && std::abs(mouse_.y - pressedAt_.y) < 8;
+  while (near && view().time - pressedTime_ < 0.4) app_.frame();
+  pressedAt_ = mouse_;
+  pressedTime_ = view().time;
+}
+
+void UiDriver::moveTo(float x, float y) {
+  pushMove(x, y);
+  draw();
+}
+
+void UiDriver::park() { moveTo(2, 2); }
+
+void UiDriver::hoverAt(const std::string& name, float fx, float fy) {
+  const ImRect rect = find(name);
+  moveTo(rect.Min.x + fx * rect.GetWidth(), rect.Min.y + fy * rect.GetHeight());
+}
+
+void UiDriver::press(int button) {
+  notTooSoonAfterTheLastPress();
+  pushButton(button, true);
+  app_.frame();
+}
+
+void UiDriver::release(int button) {
+  pushButton(button, false);
+  draw();
+}
+
+void UiDriver::clickAt(const std::string& name, float fx, float fy) {
+  const ImRect rect = find(name);
+  pushMove(rect.Min.x + fx * rect.GetWidth(), rect.Min.y + fy * rect.GetHeight());
+  app_.frame();
+  press();
+  release();
+}
+
+void UiDriver::doubleClick(const std::string& name) {
+  const ImVec2 middle = find(name).GetCenter();
+  pushMove(middle.x, middle.y);
+  app_.frame();
+  notTooSoonAfterTheLastPress();
+  for (const bool down : {true, false, true, false}) pushButton(0, down);
+  draw();
+}
+
+void UiDriver::dragAcross(const std::string& name, ImVec2 from, ImVec2 to) {
+  constexpr int kMoves = 12;
+  const ImRect rect = find(name);
+  const auto at = [&](float t) {
+    return ImVec2(rect.Min.x + (from.x + t * (to.x - from.x)) * rect.GetWidth(),
+                  rect.Min.y + (from.y + t * (to.y - from.y)) * rect.GetHeight());
+  };
+  pushMove(at(0).x, at(0).y);
+  app_.frame();
+  press();
+  for (int i = 1; i <= kMoves; ++i) {
+    const ImVec2 place = at(static_cast<float>(i) / kMoves);
+    pushMove(place.x, place.y);
+    app_.frame();
+  }
+  release();
+}
+
+void UiDriver::wheel(const std::string& name, float steps) { wheelAt(name, 0.5f, 0.5f, steps); }
+
+void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps) {
+  hoverAt(name, fx, fy);
+  InputEvent event;
+  event.kind = InputEvent::Kind::wheel;
+  for (float left = std::abs(steps); left > 0; left -= 1) {
+    event.y = std::copysign(std::min(left, 1.0f), steps);
+    app_.input().push(event);
+    app_.frame();
+  }
+  draw();
+}
+
+void UiDriver::dragTo(const std::string& slider, float fraction) {
+  dragAcross(slider + ".track", ImVec2(0.5f, 0.5f), ImVec2(fraction, 0.5f));
+}
+
+void UiDriver::typeValue(const std::string& slider, std::string_view text) {
+  doubleClick(slider + ".value");
+  chord(kCtrl, Key::a);
+  type(text);
+  key(Key::enter);
+}
+
+void UiDriver::choose(const std::string& dropdown, const std::string& choice) {
+  click(dropdown);
+  click(dropdown + "." + choice);
+}
+
+void UiDriver::type(std::string_view utf8) {
+  while (!utf8.empty()) {
+    const auto [code, length] = decoded(utf8);
+    utf8.remove_prefix(length);
+    const Key pressed = code == '\n' ? Key::enter : keyFor(code);
+    const Mods mods{.shift = code >= 'A' && code <= 'Z'};
+    if (pressed != Key::none) pushKey(pressed, mods, true);
+    if (code != '\n') {
+      InputEvent event;
+      event.kind = InputEvent::Kind::text;
+      event.codepoint = code;
+      app_.input().push(event);
+    }
+    if (pressed != Key::none) pushKey(pressed, mods, false);
+  }
+  draw();
+}
+
+void UiDriver::replaceText(const std::string& box, std::string_view utf8) {
+  click(box);
+  chord(kCtrl, Key::a);
+  key(Key::del);
+  type(utf8);
+}
+
+void UiDriver::pushKey(Key pressed, Mods mods, bool down) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::key;
+  event.key = pressed;
+  event.mods = mods;
+  event.down = down;
+  app_.input().push(event);
+}
+
+void UiDriver::key(Key pressed, Mods mods) {
+  pushKey(pressed, mods, true);
+  pushKey(pressed, mods, false);
+  // The window hears nothing of modifiers alone; they are up by the time anything else happens.
+  pushKey(Key::none, {}, false);
+  draw();
+}
+
+void UiDriver::drop(const std::vector<std::string>& paths) {
+  InputEvent event;
+  event.kind = InputEvent::Kind::drop;
+  event.paths = paths;
+  app_.input().push(event);
+  draw();
+}
+
+int pixelsApart(const render::Image& a, const render::Image& b, std::optional<ImRect> area) {
+  if (a.width != b.width || a.height != b.height) throw std::runtime_error("the pictures have different sizes");
+  const ImRect where = area.value_or(ImRect(0, 0, static_cast<float>(a.width), static_cast<float>(a.height)));
+  const int left = std::max(0, static_cast<int>(where.Min.x)), right = std::min(a.width, static_cast<int>(where.Max.x));
+  const int top = std::max(0, static_cast<int>(where.Min.y)), bottom = std::min(a.height, static_cast<int>(where.Max.y));
+  int apart = 0;
+  for (int y = top; y < bottom; ++y)
+    for (int x = left; x < right; ++x) {
+      const std::size_t at = (static_cast<std::size_t>(y) * static_cast<std::size_t>(a.width) + static_cast<std::size_t>(x)) * 4;
+      apart += !std::equal(a.rgba.begin() + static_cast<std::ptrdiff_t>(at), a.rgba.begin() + static_cast<std::ptrdiff_t>(at + 4),
+                           b.rgba.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  return apart;
+}
+
+}  // namespace headscope::test

@@ -1,0 +1,227 @@
+// Toggles, segmented choices and lists: each changes its own field of the scene and nothing else.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Cursor;
+using app::EmbeddingSource;
+using app::PositionKind;
+using app::RangeMode;
+using app::Scene;
+using app::WeightSource;
+using attention::Pattern;
+using attention::PlantedHead;
+using attention::Tokenization;
+
+/// Does something and expects the scene to differ by what `change` does to it, and by nothing more.
+void expectOnly(UiDriver& ui, const std::string& what, const std::function<void()>& act,
+                const std::function<void(Scene&)>& change) {
+  Scene expected = ui.scene();
+  change(expected);
+  ASSERT_NE(UiDriver::textOf(expected), ui.sceneText()) << what << " was so already";
+  act();
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(expected)) << what;
+  EXPECT_TRUE(ui.scene() == expected) << what;
+  EXPECT_TRUE(ui.snapshot().setup == expected.setup) << what << " was not computed";
+}
+
+TEST(Toggles, EachChangesItsOwnField) {
+  UiDriver ui;
+  const auto flips = [&](const std::string& name, bool& (*field)(Scene&)) {
+    for (int twice = 0; twice < 2; ++twice)
+      expectOnly(ui, name, [&] { ui.click(name); }, [&](Scene& scene) { field(scene) = !field(scene); });
+  };
+  flips("ignore_case", [](Scene& s) -> bool& { return s.setup.input.ignoreCase; });
+  flips("linked", [](Scene& s) -> bool& { return s.setup.model.linked; });
+  flips("scaled", [](Scene& s) -> bool& { return s.setup.model.scaled; });
+  flips("bias", [](Scene& s) -> bool& { return s.setup.model.bias; });
+  flips("causal", [](Scene& s) -> bool& { return s.setup.mask.causal; });
+  flips("window", [](Scene& s) -> bool& { return s.setup.mask.window; });
+  ui.click("window");
+  flips("sinks", [](Scene& s) -> bool& { return s.setup.mask.sinks; });
+  flips("cross", [](Scene& s) -> bool& { return s.setup.input.cross; });
+}
+
+TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.click("padding");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  ui.replaceText("text", "one two three\nfour");
+  expectOnly(ui, "padding", [&] { ui.click("padding"); }, [](Scene& s) { s.setup.mask.padding = false; });
+}
+
+TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
+  UiDriver ui;
+  const auto picks = [&](const std::string& name, const std::function<void(Scene&)>& change) {
+    expectOnly(ui, name, [&] { ui.click(name); }, change);
+  };
+  picks("tokenization.bytes", [](Scene& s) { s.setup.input.tokenization = Tokenization::bytes; });
+  picks("tokenization.characters", [](Scene& s) { s.setup.input.tokenization = Tokenization::characters; });
+  picks("tokenization.words", [](Scene& s) { s.setup.input.tokenization = Tokenization::words; });
+  picks("position.none", [](Scene& s) { s.setup.model.position = PositionKind::none; });
+  picks("position.rope", [](Scene& s) { s.setup.model.position = PositionKind::rope; });
+  picks("position.alibi", [](Scene& s) { s.setup.model.position = PositionKind::alibi; });
+  picks("position.sinusoidal", [](Scene& s) { s.setup.model.position = PositionKind::sinusoidal; });
+  picks("kind.mha", [](Scene& s) { s.setup.model.kvHeads = 8; });
+  picks("kind.mqa", [](Scene& s) { s.setup.model.kvHeads = 1; });
+  picks("kind.gqa", [](Scene& s) { s.setup.model.kvHeads = app::kvHeadsFor(app::AttentionKind::gqa, 8); });
+  picks("weights.random", [](Scene& s) { s.setup.weights.source = WeightSource::random; });
+  picks("weights.planted", [](Scene& s) { s.setup.weights.source = WeightSource::planted; });
+}
+
+TEST(Choices, AChosenOneChosenAgainChangesNothing) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  for (const char* name : {"tokenization.words", "position.sinusoidal", "kind.gqa", "weights.planted", "embedding.text"})
+    ui.click(name);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Lists, EachPlantedPatternReachesItsHead) {
+  UiDriver ui;
+  const std::vector<std::pair<const char*, PlantedHead>> patterns{{"self", {Pattern::offset, 0}},
+                                                                  {"next", {Pattern::offset, -1}},
+                                                                  {"back2", {Pattern::offset, 2}},
+                                                                  {"back3", {Pattern::offset, 3}},
+                                                                  {"back4", {Pattern::offset, 4}},
+                                                                  {"first_token", {Pattern::firstToken, 1}},
+                                                                  {"same_token", {Pattern::sameToken, 1}},
+                                                                  {"local_band", {Pattern::localBand, 1}},
+                                                                  {"separator", {Pattern::separator, 1}},
+                                                                  {"uniform", {Pattern::uniform, 1}},
+                                                                  {"random", {Pattern::random, 1}},
+                                                                  {"previous", {Pattern::offset, 1}}};
+  for (const auto& [name, planted] : patterns)
+    expectOnly(ui, name, [&] { ui.choose("plant.0", name); }, [&](Scene& s) { s.setup.weights.planted[0] = planted; });
+}
+
+TEST(Lists, TheLastHeadsListCanBeUsedToo) {
+  UiDriver ui;
+  expectOnly(ui, "plant.7", [&] { ui.choose("plant.7", "uniform"); },
+             [&](Scene& s) { s.setup.weights.planted[7] = {Pattern::uniform, 1}; });
+}
+
+TEST(Lists, PlantingAHeadShowsInItsPicture) {
+  UiDriver ui;
+  ui.choose("plant.0", "first_token");
+  const auto weights = ui.sequence().attention.weights[0];
+  EXPECT_GT(weights(9, 0), 0.5f);
+  ui.choose("plant.0", "self");
+  EXPECT_GT(ui.sequence().attention.weights[0](9, 9), 0.5f);
+}
+
+TEST(Lists, ColormapRangeAndQuantityChangeTheLookAlone) {
+  UiDriver ui;
+  for (const render::Colormap map : {render::Colormap::magma, render::Colormap::greys, render::Colormap::viridis})
+    expectOnly(ui, "colormap", [&] { ui.choose("colormap", std::string(render::name(map))); },
+               [&](Scene& s) { s.look.colormap = map; });
+  expectOnly(ui, "per head", [&] { ui.choose("range", "per_head"); }, [](Scene& s) { s.look.range = RangeMode::perHead; });
+  expectOnly(ui, "shared", [&] { ui.choose("range", "shared"); }, [](Scene& s) { s.look.range = RangeMode::shared; });
+  expectOnly(ui, "log", [&] { ui.choose("range", "logarithmic"); }, [](Scene& s) { s.look.range = RangeMode::logarithmic; });
+  expectOnly(ui, "scores", [&] { ui.choose("quantity", "scores"); }, [](Scene& s) {
+    s.look.quantity = app::Quantity::scores;
+    s.look.range = RangeMode::shared;  // scores have no fixed range
+  });
+  expectOnly(ui, "score colours", [&] { ui.choose("colormap", "magma"); },
+             [](Scene& s) { s.look.scoreColormap = render::Colormap::magma; });
+}
+
+TEST(Lists, BytesOfACachedValue) {
+  UiDriver ui(1920, 1080);
+  for (const auto& [name, bytes] : {std::pair("fp8", 1), std::pair("fp32", 4), std::pair("fp16", 2)})
+    expectOnly(ui, name, [&, name = name] { ui.choose("cache_type", name); },
+               [bytes = bytes](Scene& s) { s.look.cacheBytes = bytes; });
+}
+
+TEST(Lists, EscapeOrAClickOutsideClosesAListWithoutAChoice) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.click("range");
+  ASSERT_TRUE(ui.has("range.shared"));
+  ui.moveTo(800, 880);
+  ui.press();
+  ui.release();
+  EXPECT_FALSE(ui.has("range.shared"));
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+/// Expects that a click does nothing and that pointing at the control says something beside it.
+void expectDisabled(UiDriver& ui, const std::string& name) {
+  const Scene before = ui.scene();
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  ui.click(name);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << name;
+  EXPECT_EQ(ui.session().snapshot(), snapshot) << name;
+  EXPECT_EQ(ui.view().dialog, app::Dialog::none) << name;
+  const render::Image pointed = ui.screenshot();
+  const ImRect at = ui.find(name);
+  ui.park();
+  // The reason stands in a box beside the pointer, so far more changes than the control itself.
+  const int inside = pixelsApart(pointed, ui.screenshot(), at);
+  EXPECT_GT(pixelsApart(pointed, ui.screenshot()) - inside, 500) << name << " gives no reason";
+}
+
+TEST(Disabled, ControlsDoNothingAndGiveTheirReason) {
+  UiDriver ui;
+  expectDisabled(ui, "sinks");
+  expectDisabled(ui, "padding");
+  expectDisabled(ui, "head_dim");
+  ui.typeValue("heads", "1");
+  expectDisabled(ui, "kind.gqa");
+  expectDisabled(ui, "kv_heads");
+}
+
+TEST(Disabled, LinkingNeedsAModelDimThatDivides) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.click("linked");
+  ui.typeValue("heads", "7");
+  ASSERT_EQ(ui.scene().setup.model.heads, 7);
+  expectDisabled(ui, "linked");
+  ui.typeValue("heads", "4");
+  ui.click("linked");
+  EXPECT_TRUE(ui.scene().setup.model.linked);
+  EXPECT_EQ(ui.scene().setup.model.headDim, 64);
+}
+
+TEST(Disabled, OddHeadSizesHaveNoRope) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.click("linked");
+  ui.typeValue("head_dim", "17");
+  expectDisabled(ui, "position.rope");
+}
+
+TEST(Disabled, CrossAttentionHasNoCausalMaskAndNoWindow) {
+  UiDriver ui;
+  ui.click("cross");
+  ui.click("context");
+  ui.type("hello there");
+  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  expectDisabled(ui, "causal");
+  expectDisabled(ui, "window");
+  expectDisabled(ui, "sinks");
+  expectDisabled(ui, "embedding.table");
+  expectDisabled(ui, "decode.forward");
+}
+
+TEST(Disabled, ScoresHaveNoFixedRange) {
+  UiDriver ui;
+  ui.choose("quantity", "scores");
+  const Scene before = ui.scene();
+  ui.click("range");
+  ui.click("range.unit");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+}  // namespace
+}  // namespace headscope::test

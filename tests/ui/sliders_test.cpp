@@ -1,0 +1,254 @@
+// Every slider: reached by dragging, the wheel, the keyboard and typing; never an illegal value.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Index;
+using app::Key;
+using app::Scene;
+using ::testing::HasSubstr;
+
+TEST(Sliders, HeadsReachBothEndsAndOnlyDivisorsOfTheModelDim) {
+  UiDriver ui;
+  ui.dragTo("heads", -0.3f);
+  EXPECT_EQ(ui.scene().setup.model.heads, 1);
+  EXPECT_EQ(ui.snapshot().config.heads, 1);
+  ui.dragTo("heads", 1.3f);
+  EXPECT_EQ(ui.scene().setup.model.heads, 64);
+  EXPECT_EQ(ui.snapshot().config.heads, 64);
+  EXPECT_EQ(ui.names("head.").size(), 64u);
+  std::set<Index> reached;
+  for (int i = 0; i <= 20; ++i) {
+    ui.dragTo("heads", static_cast<float>(i) / 20);
+    const app::ModelSetup& model = ui.scene().setup.model;
+    reached.insert(model.heads);
+    EXPECT_EQ(model.heads * model.headDim, 256);
+    EXPECT_EQ(ui.snapshot().config.headDim, model.headDim);
+  }
+  EXPECT_EQ(reached, (std::set<Index>{1, 2, 4, 8, 16, 32, 64}));
+}
+
+TEST(Sliders, KvHeadsReachOnlyTheDivisorsOfTheHeads) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.typeValue("model_dim", "240");
+  ui.typeValue("heads", "12");
+  ASSERT_EQ(ui.scene().setup.model.heads, 12);
+  std::set<Index> reached;
+  for (int i = 0; i <= 20; ++i) {
+    ui.dragTo("kv_heads", static_cast<float>(i) / 20);
+    reached.insert(ui.scene().setup.model.kvHeads);
+    EXPECT_EQ(ui.snapshot().config.kvHeads, ui.scene().setup.model.kvHeads);
+  }
+  EXPECT_EQ(reached, (std::set<Index>{1, 2, 3, 4, 6, 12}));
+}
+
+TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.typeValue("heads", "8");
+  for (int i = 0; i <= 10; ++i) {
+    // The far end computes thousands of dimensions; its limit is checked once below.
+    ui.dragTo("model_dim", static_cast<float>(i) / 16);
+    const app::ModelSetup& model = ui.scene().setup.model;
+    EXPECT_EQ(model.heads, 8);
+    EXPECT_EQ(model.headDim * model.heads, model.modelDim);
+    EXPECT_EQ(ui.snapshot().config.modelDim, model.modelDim);
+  }
+  ui.dragTo("model_dim", -1);
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 8);
+  ui.dragTo("model_dim", 2);
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 4096);
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.dragTo("head_dim", 0.9f);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "linked, it follows the model dim";
+  ui.click("linked");
+  ui.dragTo("head_dim", -0.2f);
+  EXPECT_EQ(ui.scene().setup.model.headDim, 1);
+  ui.dragTo("head_dim", 1.2f);
+  EXPECT_EQ(ui.scene().setup.model.headDim, 512);
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 256);
+  EXPECT_EQ(ui.scene().setup.model.heads, 8);
+  EXPECT_EQ(ui.snapshot().config.headDim, 512);
+  ui.typeValue("head_dim", "17");
+  EXPECT_EQ(ui.snapshot().config.headDim, 17);
+}
+
+TEST(Sliders, RopeKeepsTheHeadSizeEven) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.click("position.rope");
+  for (int i = 0; i <= 10; ++i) {
+    ui.dragTo("heads", static_cast<float>(i) / 10);
+    EXPECT_EQ(ui.scene().setup.model.headDim % 2, 0);
+    EXPECT_FALSE(ui.snapshot().error.has_value());
+  }
+  ui.typeValue("heads", "8");
+  ui.click("linked");
+  for (int i = 0; i <= 10; ++i) {
+    ui.dragTo("head_dim", static_cast<float>(i) / 10);
+    EXPECT_EQ(ui.scene().setup.model.headDim % 2, 0);
+  }
+  const Scene before = ui.scene();
+  ui.typeValue("head_dim", "33");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_EQ(ui.view().refusal.control, "head_dim");
+}
+
+TEST(Sliders, AnIllegalTypedValueIsRefusedWithItsReasonAndChangesNothing) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  ui.typeValue("heads", "7");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_EQ(ui.session().snapshot(), snapshot) << "nothing is computed for a refused value";
+  EXPECT_EQ(ui.view().refusal.control, "heads");
+  EXPECT_THAT(ui.view().refusal.reason, HasSubstr("256"));
+  EXPECT_THAT(ui.view().refusal.reason, HasSubstr("7 heads"));
+  ui.typeValue("kv_heads", "3");
+  EXPECT_EQ(ui.view().refusal.control, "kv_heads");
+  EXPECT_THAT(ui.view().refusal.reason, HasSubstr("divisor"));
+  for (const char* text : {"0", "65", "-8", "eight", "", "8.5", "99999999999999999999"}) {
+    ui.typeValue("heads", text);
+    EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
+    EXPECT_EQ(ui.view().refusal.control, "heads") << text;
+  }
+  ui.typeValue("heads", "16");
+  EXPECT_EQ(ui.scene().setup.model.heads, 16);
+  EXPECT_EQ(ui.view().refusal.control, "") << "a legal value takes the refusal away";
+}
+
+TEST(Sliders, RefusalsAreDrawnBesideTheirSlider) {
+  UiDriver ui;
+  const ImRect next = ui.find("kv_heads");
+  ui.typeValue("heads", "7");
+  EXPECT_GT(ui.find("kv_heads").Min.y - ui.find("heads").Min.y, next.Min.y - ui.find("heads").Min.y + 4)
+      << "the sentence pushes the next slider down";
+}
+
+TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {
+  UiDriver ui;
+  ui.wheel("heads", 1);
+  EXPECT_EQ(ui.scene().setup.model.heads, 16);
+  ui.wheel("heads", -2);
+  EXPECT_EQ(ui.scene().setup.model.heads, 4);
+  ui.hover("heads");
+  ui.key(Key::right);
+  EXPECT_EQ(ui.scene().setup.model.heads, 8);
+  ui.key(Key::left);
+  ui.key(Key::down);
+  EXPECT_EQ(ui.scene().setup.model.heads, 2);
+  ui.key(Key::up);
+  EXPECT_EQ(ui.scene().setup.model.heads, 4);
+  ui.wheel("heads", -10);
+  EXPECT_EQ(ui.scene().setup.model.heads, 1) << "the lower end holds";
+  ui.park();
+  ui.key(Key::right);
+  EXPECT_EQ(ui.scene().setup.model.heads, 1) << "only the slider under the pointer listens";
+}
+
+TEST(Sliders, TheWheelOverASliderDoesNotScrollItsPanel) {
+  UiDriver ui;
+  const float before = ui.find("heads").Min.y;
+  ui.wheel("heads", -1);
+  EXPECT_EQ(ui.find("heads").Min.y, before);
+}
+
+TEST(Sliders, SharpnessScalesTheScores) {
+  UiDriver ui;
+  const float scale = ui.snapshot().config.scale.value_or(0);
+  ui.dragTo("sharpness", -0.5f);
+  EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 0.1f);
+  ui.dragTo("sharpness", 1.5f);
+  EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 10);
+  EXPECT_FLOAT_EQ(ui.snapshot().config.scale.value_or(0), 10 * scale);
+  const float ten = ui.scene().setup.model.sharpness;
+  ui.wheel("sharpness", -1);
+  EXPECT_LT(ui.scene().setup.model.sharpness, ten);
+  ui.typeValue("sharpness", "2.5");
+  EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 2.5f);
+  const Scene before = ui.scene();
+  for (const char* text : {"0", "11", "nan", "inf", "wide", "1e9", "-1"}) {
+    ui.typeValue("sharpness", text);
+    EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
+    EXPECT_EQ(ui.view().refusal.control, "sharpness") << text;
+  }
+}
+
+TEST(Sliders, WindowAndSinksReachTheMask) {
+  UiDriver ui;
+  ui.click("window");
+  ui.dragTo("window_size", -0.2f);
+  EXPECT_EQ(ui.scene().setup.mask.windowSize, 1);
+  EXPECT_EQ(ui.snapshot().config.window, 1);
+  ui.dragTo("window_size", 1.2f);
+  EXPECT_EQ(ui.scene().setup.mask.windowSize, 64);
+  EXPECT_EQ(ui.snapshot().config.window, 64);
+  ui.typeValue("window_size", "3");
+  ui.click("sinks");
+  ui.dragTo("sink_count", -0.2f);
+  EXPECT_EQ(ui.snapshot().config.sinks, 1);
+  ui.dragTo("sink_count", 1.2f);
+  EXPECT_EQ(ui.snapshot().config.sinks, 64);
+  EXPECT_EQ(ui.snapshot().config.window, 3);
+}
+
+TEST(Sliders, SeedsChangeTheNumbersAndTakeAnyWholeOne) {
+  UiDriver ui;
+  ui.click("weights.random");
+  const float before = ui.sequence().attention.scores.at(0, 5, 2);
+  ui.wheel("weight_seed", 1);
+  EXPECT_EQ(ui.scene().setup.weights.seed, 8u);
+  const float weights = ui.sequence().attention.scores.at(0, 5, 2);
+  EXPECT_NE(weights, before);
+  ui.typeValue("text_seed", "12345");
+  EXPECT_EQ(ui.scene().setup.input.seed, 12345u);
+  EXPECT_NE(ui.sequence().attention.scores.at(0, 5, 2), weights);
+  const Scene scene = ui.scene();
+  ui.typeValue("weight_seed", "-1");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(scene));
+  ui.dragTo("weight_seed", -0.5f);
+  EXPECT_EQ(ui.scene().setup.weights.seed, 0u);
+  ui.dragTo("weight_seed", 1.5f);
+  EXPECT_EQ(ui.scene().setup.weights.seed, 99u);
+}
+
+TEST(Sliders, LeavingTheFieldOrEscapeKeepsTheOldValue) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.doubleClick("heads.value");
+  ui.chord(kCtrl, Key::a);
+  ui.type("16");
+  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_EQ(ui.view().typed.control, "");
+  ui.doubleClick("heads.value");
+  ui.chord(kCtrl, Key::a);
+  ui.type("16");
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_EQ(ui.view().typed.control, "");
+}
+
+TEST(Sliders, AClickOnTheLabelMovesNothing) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  for (const char* name : {"heads", "kv_heads", "model_dim", "sharpness", "weight_seed"}) ui.clickAt(name, 0.05f, 0.5f);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+}  // namespace
+}  // namespace headscope::test

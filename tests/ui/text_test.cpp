@@ -1,0 +1,205 @@
+// The text: typed characters become tokens, chips, sequences of a batch and a context.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Index;
+using app::Key;
+using app::Scene;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> texts(const std::vector<attention::Token>& tokens) {
+  std::vector<std::string> result;
+  for (const auto& token : tokens) result.push_back(token.text);
+  return result;
+}
+
+TEST(Text, TypingChangesTokensSnapshotAndChips) {
+  UiDriver ui;
+  const std::size_t before = ui.sequence().queries.size();
+  EXPECT_EQ(ui.names("token.").size(), before);
+  ui.click("text");
+  ui.key(Key::end, kCtrl);
+  ui.type(" Really");
+  EXPECT_EQ(ui.scene().setup.input.text, "The animal didn't cross the street because it was too tired . Really");
+  EXPECT_EQ(ui.sequence().queries.size(), before + 1);
+  EXPECT_EQ(ui.sequence().queries.back().text, "Really");
+  EXPECT_EQ(ui.sequence().attention.weights.rows(), static_cast<Index>(before + 1));
+  EXPECT_EQ(ui.names("token.").size(), before + 1);
+}
+
+TEST(Text, ReplacingAllGivesNewTokens) {
+  UiDriver ui;
+  ui.replaceText("text", "a b c");
+  EXPECT_THAT(texts(ui.sequence().queries), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(ui.names("token.").size(), 3u);
+}
+
+TEST(Text, LettersInTheBoxAreNotShortcuts) {
+  UiDriver ui;
+  ui.replaceText("text", "drop l p . , r");
+  EXPECT_EQ(ui.scene().setup.input.text, "drop l p . , r");
+  EXPECT_FALSE(ui.view().present);
+  EXPECT_FALSE(ui.scene().cursor.decoding);
+  EXPECT_EQ(ui.view().dialog, app::Dialog::none);
+}
+
+TEST(Text, CharactersAndBytes) {
+  UiDriver ui;
+  ui.replaceText("text", "né");
+  ui.click("tokenization.characters");
+  EXPECT_EQ(ui.sequence().queries.size(), 2u);
+  ui.click("tokenization.bytes");
+  EXPECT_EQ(ui.sequence().queries.size(), 3u);
+}
+
+TEST(Text, NoTextShowsTheEmptyState) {
+  UiDriver ui;
+  ui.replaceText("text", "");
+  EXPECT_EQ(ui.scene().setup.input.text, "");
+  EXPECT_TRUE(ui.snapshot().empty);
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+  EXPECT_TRUE(ui.names("head.").empty());
+  EXPECT_TRUE(ui.names("token.").empty());
+  ui.type("back");
+  EXPECT_EQ(ui.names("head.").size(), 8u);
+}
+
+TEST(Text, OneTokenAttendsToItself) {
+  UiDriver ui;
+  ui.replaceText("text", "alone");
+  ASSERT_EQ(ui.sequence().queries.size(), 1u);
+  EXPECT_EQ(ui.sequence().attention.weights.at(3, 0, 0), 1);
+  EXPECT_EQ(ui.names("head.").size(), 8u);
+  ui.click("head.2");
+  EXPECT_EQ(ui.scene().cursor.focus, 2);
+  ui.wheel("focus", 3);
+  ui.draw();
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+TEST(Text, EmojiAndCjkSurviveEditing) {
+  UiDriver ui;
+  const std::string typed = "我 爱 🐱 and 👩‍🔬 Ω";
+  ui.replaceText("text", typed);
+  EXPECT_EQ(ui.scene().setup.input.text, typed);
+  ui.key(Key::end, kCtrl);
+  ui.type(" 🦊");
+  EXPECT_EQ(ui.scene().setup.input.text, typed + " 🦊");
+  ui.key(Key::backspace);
+  EXPECT_EQ(ui.scene().setup.input.text, typed + " ") << "an emoji is one character to the editor";
+  EXPECT_EQ(ui.sequence().queries[2].text, "🐱");
+}
+
+TEST(Text, PastedTextStaysWhole) {
+  UiDriver ui;
+  ui.replaceText("text", "🐱 x");
+  ui.chord(kCtrl, Key::a);
+  ui.chord(kCtrl, Key::c);
+  ui.key(Key::end, kCtrl);
+  ui.chord(kCtrl, Key::v);
+  EXPECT_EQ(ui.scene().setup.input.text, "🐱 x🐱 x");
+}
+
+TEST(Text, TypingIsOneStepToUndo) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.replaceText("text", "one two");
+  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  ui.wait(0.6);
+  ui.click("bar.undo");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Text, LinesAreABatchAndPaddingMasksTheShorterOnes) {
+  UiDriver ui;
+  ui.replaceText("text", "the quick brown fox\nhello there\nx");
+  ASSERT_EQ(ui.snapshot().sequences.size(), 3u);
+  EXPECT_EQ(ui.sequence().queryLength, 4);
+  ui.choose("sequence", "1");
+  EXPECT_EQ(ui.scene().cursor.sequence, 1);
+  EXPECT_EQ(ui.sequence().queryLength, 2);
+  EXPECT_THAT(texts(ui.sequence().queries), ElementsAre("hello", "there", "<pad>", "<pad>"));
+  ui.click("causal");
+  EXPECT_EQ(ui.sequence().attention.weights.at(0, 0, 3), 0) << "padding is masked";
+  ui.click("padding");
+  EXPECT_GT(ui.sequence().attention.weights.at(3, 0, 3), 0) << "the uniform head sees it now";
+  ui.choose("sequence", "2");
+  EXPECT_EQ(ui.sequence().queryLength, 1);
+}
+
+TEST(Text, FewerLinesBringTheChosenSequenceBackInside) {
+  UiDriver ui;
+  ui.replaceText("text", "a b\nc d\ne f");
+  ui.choose("sequence", "2");
+  ui.replaceText("text", "just one");
+  EXPECT_EQ(ui.scene().cursor.sequence, 0);
+  EXPECT_EQ(ui.names("head.").size(), 8u);
+}
+
+TEST(Chips, PointingAtOneLightsItsQueryAndKeyEverywhere) {
+  UiDriver ui;
+  ui.park();
+  const render::Image before = ui.screenshot();
+  ui.hover("token.3");
+  EXPECT_EQ(ui.view().hover.query, 3);
+  EXPECT_EQ(ui.view().hover.key, 3);
+  const render::Image after = ui.screenshot();
+  for (int head = 0; head < 8; ++head)
+    EXPECT_GT(pixelsApart(before, after, ui.find("head." + std::to_string(head))), 20) << "head " << head;
+  ui.click("token.3");
+  EXPECT_EQ(ui.scene().cursor.cell.query, 3);
+}
+
+TEST(Cross, ReadsTheContext) {
+  UiDriver ui;
+  ui.click("cross");
+  ASSERT_TRUE(ui.snapshot().error.has_value()) << "a context has to be typed first";
+  EXPECT_EQ(ui.snapshot().error->place, app::Place::context);
+  ui.click("context");
+  ui.type("le chat noir");
+  ASSERT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
+  EXPECT_THAT(texts(ui.sequence().keys), ElementsAre("le", "chat", "noir"));
+  EXPECT_EQ(ui.sequence().queries.size(), 12u);
+  EXPECT_FALSE(ui.snapshot().config.causal);
+  EXPECT_EQ(ui.names("context_token.").size(), 3u);
+  ui.hover("context_token.2");
+  EXPECT_EQ(ui.view().hover.key, 2);
+  EXPECT_EQ(ui.view().hover.query, -1);
+  ui.hover("token.10");
+  EXPECT_EQ(ui.view().hover.query, 10);
+  EXPECT_EQ(ui.view().hover.key, -1);
+  ui.click("context_token.1");
+  EXPECT_EQ(ui.scene().cursor.cell.key, 1);
+}
+
+TEST(Cross, ContextLinesHaveToMatchTheTexts) {
+  UiDriver ui;
+  ui.click("cross");
+  ui.click("context");
+  ui.type("one\ntwo");
+  ASSERT_TRUE(ui.snapshot().error.has_value());
+  EXPECT_THAT(ui.snapshot().error->message, HasSubstr("2 lines"));
+  ui.replaceText("context", "only one");
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+TEST(Errors, AShortModelDimSaysSoAndTypingGoesOn) {
+  UiDriver ui;
+  ui.typeValue("model_dim", "8");
+  ASSERT_TRUE(ui.snapshot().error.has_value()) << "planted embeddings need room";
+  EXPECT_EQ(ui.scene().setup.input.text, app::openingScene().setup.input.text);
+  ui.typeValue("model_dim", "256");
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+  EXPECT_EQ(ui.names("head.").size(), 8u);
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,205 @@
+// Undo and redo as a person meets them: the scene and the picture come back to the byte.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using app::Scene;
+
+void undo(UiDriver& ui) { ui.chord(kCtrl, Key::z); }
+void redo(UiDriver& ui) { ui.chord(kCtrlShift, Key::z); }
+
+/// The picture with the side panel at its top and the pointer away.
+render::Image picture(UiDriver& ui) {
+  ui.find("text");
+  ui.park();
+  return ui.screenshot();
+}
+
+/// A bit of everything that undo has to take back.
+void editALot(UiDriver& ui) {
+  ui.dragTo("heads", 1);
+  ui.wait(0.6);
+  ui.click("kind.mqa");
+  ui.wheel("sharpness", 3);
+  ui.wait(0.6);
+  ui.click("causal");
+  ui.click("bias");
+  ui.click("weights.random");
+  ui.choose("range", "per_head");
+  ui.choose("colormap", "magma");
+  ui.replaceText("text", "we 我 🐱 go");
+  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  ui.wait(0.6);
+  ui.click("position.alibi");
+}
+
+TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
+  UiDriver ui;
+  const Scene start = ui.scene();
+  // The cursor stays where it is on undo; keep it inside all texts of this test.
+  ui.session().scene().cursor.cell = {0, 0, 0};
+  const render::Image first = picture(ui);
+  editALot(ui);
+  const Scene end = ui.scene();
+  const render::Image last = picture(ui);
+  ASSERT_GT(pixelsApart(first, last), 10000);
+  int steps = 0;
+  for (; ui.view().canUndo && steps < 100; ++steps) undo(ui);
+  EXPECT_EQ(steps, 10);
+  EXPECT_TRUE(ui.scene().setup == start.setup);
+  EXPECT_TRUE(ui.scene().look == start.look);
+  EXPECT_EQ(pixelsApart(picture(ui), first), 0);
+  for (int i = 0; ui.view().canRedo && i < 100; ++i) redo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(end));
+  EXPECT_EQ(pixelsApart(picture(ui), last), 0);
+}
+
+TEST(Undo, EveryStepOfTheWayIsTheSameInBothDirections) {
+  UiDriver ui;
+  editALot(ui);
+  std::vector<std::string> back;
+  for (; ui.view().canUndo && back.size() < 100; undo(ui)) back.push_back(ui.sceneText());
+  back.push_back(ui.sceneText());
+  for (std::size_t i = back.size(); i-- > 0;) {
+    EXPECT_EQ(ui.sceneText(), back[i]) << "step " << i;
+    if (i > 0) redo(ui);
+  }
+  EXPECT_FALSE(ui.view().canRedo);
+}
+
+TEST(Undo, ALongDragIsOneStep) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.dragAcross("sharpness.track", ImVec2(0.1f, 0.5f), ImVec2(0.9f, 0.5f));
+  ASSERT_NE(ui.sceneText(), UiDriver::textOf(before));
+  undo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Undo, ADragThatRestsWhileHeldIsStillOneStep) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  const ImRect track = ui.find("heads.track");
+  ui.moveTo(track.Min.x + track.GetWidth() * 0.2f, track.GetCenter().y);
+  ui.press();
+  ui.wait(1);
+  ui.moveTo(track.Min.x + track.GetWidth() * 0.8f, track.GetCenter().y);
+  ui.wait(1);
+  ui.release();
+  ui.wait(1);
+  undo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+TEST(Undo, TwoControlsAreTwoStepsHoweverFast) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.wheel("heads", 1);
+  const Scene between = ui.scene();
+  ui.wheel("sharpness", 2);
+  undo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(between));
+  undo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Undo, TwoDragsOfOneSliderApartInTimeAreTwoSteps) {
+  UiDriver ui;
+  ui.dragTo("sharpness", 0.8f);
+  ui.wait(1);
+  const Scene between = ui.scene();
+  ui.dragTo("sharpness", 0.2f);
+  ui.wait(1);
+  undo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(between));
+}
+
+TEST(Undo, InTheMiddleOfABurstTakesTheBurstBackAndCanRedoIt) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.wheel("heads", 2);
+  const Scene after = ui.scene();
+  undo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  redo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(after));
+}
+
+TEST(Undo, AnEditAfterUndoEndsWhatCouldBeRedone) {
+  UiDriver ui;
+  ui.click("bias");
+  ui.click("causal");
+  undo(ui);
+  ASSERT_TRUE(ui.view().canRedo);
+  ui.click("scaled");
+  EXPECT_FALSE(ui.view().canRedo);
+  const Scene after = ui.scene();
+  redo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(after));
+}
+
+TEST(Undo, LookingAroundIsNotAStep) {
+  UiDriver ui;
+  ui.click("head.3");
+  ui.wheel("focus", 2);
+  ui.key(Key::escape);
+  ui.click("token.2");
+  EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Undo, AFastChordInOneQueueUndoesExactlyOnce) {
+  UiDriver ui;
+  ui.click("bias");
+  const Scene one = ui.scene();
+  ui.click("causal");
+  ui.click("scaled");
+  const Scene three = ui.scene();
+  // Control down, Z down, Control up, Z up, all before the next frame.
+  ui.pushKey(Key::none, kCtrl, true);
+  ui.pushKey(Key::z, kCtrl, true);
+  ui.pushKey(Key::none, {}, false);
+  ui.pushKey(Key::z, {}, false);
+  ui.frames(1);
+  EXPECT_TRUE(ui.scene().setup.model.scaled);
+  EXPECT_FALSE(ui.scene().setup.mask.causal) << "undone once, not twice";
+  // Two whole chords and a redo in one queue.
+  for (const app::Mods mods : {kCtrl, kCtrl, kCtrlShift}) {
+    ui.pushKey(Key::z, mods, true);
+    ui.pushKey(Key::z, mods, false);
+  }
+  ui.draw();
+  EXPECT_TRUE(ui.scene().setup.model.bias);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(one));
+  redo(ui);
+  redo(ui);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(three));
+}
+
+TEST(Undo, CtrlYRedoesToo) {
+  UiDriver ui;
+  ui.click("bias");
+  undo(ui);
+  ASSERT_FALSE(ui.scene().setup.model.bias);
+  ui.chord(kCtrl, Key::y);
+  EXPECT_TRUE(ui.scene().setup.model.bias);
+}
+
+TEST(Undo, AtTheStartAndTheEndNothingHappens) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  undo(ui);
+  redo(ui);
+  ui.click("bar.undo");
+  ui.click("bar.redo");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+}  // namespace
+}  // namespace headscope::test
