@@ -1,7 +1,7 @@
 #include "app/file_job.h"
 
+#include "app/layer_file.h"
 #include "app/scene_json.h"
-#include "attention/formats/attention_file.h"
 
 namespace headscope::app {
 
@@ -10,10 +10,8 @@ using attention::Result;
 
 namespace {
 
-Result<LoadedWeights> readWeights(const std::filesystem::path& path) {
-  Result<attention::SafetensorsFile> file = attention::readSafetensors(path);
-  if (!file) return file.error();
-  Result<attention::AttentionProblem> layer = attention::readLayer(*file, {}, path.filename().string());
+Result<LoadedWeights> readWeights(const std::filesystem::path& path, Index heads) {
+  Result<attention::AttentionProblem> layer = readLayerFile(path, heads);
   if (!layer) return layer.error();
   const attention::AttentionConfig& config = layer->config;
   const auto tooLarge = [&](const char* what, Index found, Index most) {
@@ -51,7 +49,7 @@ FileAnswer readRequested(const FileRequest& request) {
   answer.request = request;
   switch (request.kind) {
     case FileRequest::Kind::scene: fill(answer, readScene(request.path)); break;
-    case FileRequest::Kind::weights: fill(answer, readWeights(request.path)); break;
+    case FileRequest::Kind::weights: fill(answer, readWeights(request.path, request.heads)); break;
     case FileRequest::Kind::table: fill(answer, readEmbeddings(request.path)); break;
   }
   return answer;

@@ -13,6 +13,7 @@ namespace headscope::app {
 struct FileRequest {
   enum class Kind { scene, weights, table } kind = Kind::scene;
   std::filesystem::path path;
+  Index heads = 1;           ///< for weights whose file doesn't say how many heads there are
   std::uint64_t ticket = 0;  ///< tells answers apart
 };
 

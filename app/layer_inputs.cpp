@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/layer_file.h"
 #include "attention/core/positions.h"
-#include "attention/formats/attention_file.h"
 #include "attention/text/embedding.h"
 
 namespace headscope::app {
@@ -139,6 +139,7 @@ Result<Projections> fileProjections(const Setup& setup) {
     std::string path;
     fs::file_time_type changed;
     std::uintmax_t size = 0;
+    Index heads = 0;
     attention::AttentionProblem layer;
   };
   thread_local std::optional<Kept> kept;
@@ -147,14 +148,12 @@ Result<Projections> fileProjections(const Setup& setup) {
   std::error_code ignored;
   const auto changed = fs::last_write_time(path, ignored);
   const auto size = ignored ? 0 : fs::file_size(path, ignored);
-  if (!kept || kept->path != path || kept->changed != changed || kept->size != size) {
+  if (!kept || kept->path != path || kept->changed != changed || kept->size != size ||
+      kept->heads != setup.model.heads) {
     kept.reset();
-    Result<attention::SafetensorsFile> file = attention::readSafetensors(path);
-    if (!file) return file.error();
-    Result<attention::AttentionProblem> layer =
-        attention::readLayer(*file, {}, fs::path(path).filename().string());
+    Result<attention::AttentionProblem> layer = readLayerFile(path, setup.model.heads);
     if (!layer) return layer.error();
-    kept = Kept{path, changed, size, *std::move(layer)};
+    kept = Kept{path, changed, size, setup.model.heads, *std::move(layer)};
   }
   const attention::AttentionConfig& found = kept->layer.config;
   const ModelSetup& model = setup.model;

@@ -17,6 +17,9 @@ int main(int argc, char** argv) {
   addAttendCommand(app, exitCode);
   addSnapshotCommand(app, exitCode);
   addSceneCommand(app, exitCode);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return "headscope: " + std::string(error.what()) + "\n";
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -37,7 +37,8 @@ std::string scientific(double value, int significant) {
 std::string bytesText(double bytes) {
   static constexpr std::array<const char*, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+  // From here on it would be written as 1024.0.
+  while (bytes >= 1023.95 && unit + 1 < kUnits.size()) {
     bytes /= 1024;
     ++unit;
   }
@@ -56,7 +57,9 @@ std::string numberText(double value, int significant) {
   if (value == 0) return "0";
   const double magnitude = std::floor(std::log10(std::abs(value)));
   if (magnitude >= 6 || magnitude < -3) return withMinusSign(scientific(value, significant));
-  const int decimals = std::max(0, significant - 1 - static_cast<int>(std::max(magnitude, 0.0)));
+  const int order = static_cast<int>(magnitude);
+  // A fraction keeps at least its first digit: nothing but 0 reads as 0.
+  const int decimals = order < 0 ? std::max(significant - 1, -order) : std::max(significant - 1 - order, 0);
   return withMinusSign(format("%.*f", decimals, value));
 }
 
@@ -67,7 +70,7 @@ std::string countText(std::uint64_t value) {
 }
 
 std::string timeText(double seconds) {
-  if (seconds >= 1) return format("%.1f s", seconds);
+  if (seconds >= 0.9995) return format("%.1f s", seconds);
   const double ms = seconds * 1e3;
   return ms >= 10 ? format("%.0f ms", ms) : format("%.2f ms", ms);
 }

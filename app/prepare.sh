@@ -3,7 +3,7 @@
 #
 # Two variables of the environment choose another build: HEADSCOPE_BUILD_DIR is its folder (relative to the
 # current one; build/ of the checkout if unset) and HEADSCOPE_CMAKE_ARGS has further words for cmake.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 buildFolder=$(realpath -m -- "${HEADSCOPE_BUILD_DIR:-$root/build}")
@@ -99,9 +99,9 @@ showProgress() {
   if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
 }
 
-# build [TARGET]...
+# build TARGET...
 build() {
-  if ! cmake --build "$buildFolder" ${1:+--target "$@"} 2>&1 </dev/null | showProgress; then
+  if ! cmake --build "$buildFolder" --target "$@" 2>&1 </dev/null | showProgress; then
     say "Building failed; the compiler's own words are above."
     return 1
   fi

@@ -6,6 +6,7 @@
 
 #include "app/enum_names.h"
 #include "attention/formats/file_io.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::app {
 
@@ -26,7 +27,7 @@ class ObjectReader {
  public:
   ObjectReader(const Json& json, std::string path, std::string& error)
       : json_(json), path_(std::move(path)), error_(error) {
-    if (!json_.is_object()) fail("", "an object");
+    if (!json_.is_object()) note((path_.empty() ? "the file" : path_) + " is not an object");
   }
 
   void read(const char* key, std::string& to) {
@@ -47,17 +48,18 @@ class ObjectReader {
     requires std::is_integral_v<Integer>
   void read(const char* key, Integer& to) {
     const auto whole = [](const Json& j) {
-      return std::is_unsigned_v<Integer> ? j.is_number_unsigned()
-                                         : j.is_number_integer() && (!j.is_number_unsigned() || j <= INT32_MAX) && j >= INT32_MIN;
+      if (std::is_unsigned_v<Integer> || j.is_number_unsigned())
+        return j.is_number_unsigned() && (std::is_unsigned_v<Integer> || j.get<std::uint64_t>() <= INT32_MAX);
+      return j.is_number_integer() && j.get<std::int64_t>() >= INT32_MIN;
     };
     if (const Json* field = find(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))
       to = field->get<Integer>();
   }
   template <std::size_t N, typename Enum>
   void read(const char* key, const std::array<std::string_view, N>& names, Enum& to) {
-    std::string word;
-    read(key, word);
-    if (word.empty()) return;
+    const Json* field = find(key, "text", [](const Json& j) { return j.is_string(); });
+    if (!field) return;
+    const std::string word = *field;
     for (std::size_t i = 0; i < N; ++i)
       if (names[i] == word) {
         to = static_cast<Enum>(i);
@@ -66,7 +68,7 @@ class ObjectReader {
     std::string expected;
     for (std::size_t i = 0; i < N; ++i)
       expected += (i == 0 ? "" : i + 1 == N ? " or " : ", ") + std::string(names[i]);
-    note(at(key) + " is \"" + word + "\", expected " + expected);
+    note(at(key) + " is " + attention::quotedText(word) + ", expected " + expected);
   }
   template <typename Visit>
   void object(const char* key, Visit visit) {
@@ -89,7 +91,7 @@ class ObjectReader {
   void finish() {
     if (!json_.is_object()) return;
     for (const auto& item : json_.items())
-      if (!known_.contains(item.key())) note("\"" + at(item.key()) + "\" is not a field of a scene");
+      if (!known_.contains(item.key())) note(attention::quotedText(at(item.key())) + " is not a field of a scene");
   }
 
  private:
@@ -100,13 +102,11 @@ class ObjectReader {
     const auto found = json_.find(key);
     if (found == json_.end()) return nullptr;
     if (fits(*found)) return &*found;
-    std::string shown = found->dump(-1, ' ', false, Json::error_handler_t::replace);
+    // In ASCII, so that cutting it never cuts a character.
+    std::string shown = found->dump(-1, ' ', true, Json::error_handler_t::replace);
     if (shown.size() > 40) shown = shown.substr(0, 40) + "…";
     note(at(key) + " is " + shown + ", expected " + expected);
     return nullptr;
-  }
-  void fail(const std::string& key, const std::string& expected) {
-    note((key.empty() && path_.empty() ? "the file" : at(key)) + " is not " + expected);
   }
 
   const Json& json_;
@@ -134,10 +134,10 @@ void readTableRow(const Json& json, const std::string& path, Index row, attentio
   reader.finish();
   if (!values || !error.empty()) return;
   const auto cols = static_cast<Index>(values->size());
-  if (row == 0) table.values.resize(table.values.rows(), cols);
-  if (cols != table.values.cols() || cols == 0 || cols > kMaxModelDim)
+  if (row == 0 ? cols == 0 || cols > kMaxModelDim : cols != table.values.cols())
     return reader.note(path + " has " + std::to_string(cols) + " values, expected " +
                        (row == 0 ? "1 to " + std::to_string(kMaxModelDim) : std::to_string(table.values.cols())));
+  if (row == 0) table.values.resize(table.values.rows(), cols);
   for (Index col = 0; col < cols; ++col) {
     const Json& value = (*values)[static_cast<std::size_t>(col)];
     if (!value.is_number() || !std::isfinite(value.get<float>()))
@@ -240,7 +240,7 @@ void readFields(const Json& json, Scene& scene, std::string& error) {
   root.read("format", format);
   root.read("version", version);
   if (error.empty() && format != "headscope scene")
-    root.note("this is not a Headscope scene: \"format\" is \"" + format + "\", expected \"headscope scene\"");
+    root.note("this is not a Headscope scene: \"format\" is " + attention::quotedText(format) + ", expected \"headscope scene\"");
   if (error.empty() && version != kSceneVersion)
     root.note("the scene has version " + std::to_string(version) + ", this program reads version " +
               std::to_string(kSceneVersion));
@@ -305,17 +305,26 @@ Result<Scene> parseScene(std::string_view text, const std::string& name) {
   // A scene is a few levels deep; the limit keeps hostile nesting off the stack.
   constexpr int kMaxDepth = 16;
   bool tooDeep = false;
-  const auto watchDepth = [&](int depth, Json::parse_event_t, Json&) {
+  std::string twice;
+  std::vector<std::set<std::string>> names;  // in the objects that are open
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
     tooDeep = tooDeep || depth > kMaxDepth;
-    return !tooDeep;
+    if (tooDeep) return false;
+    if (event == Json::parse_event_t::object_start) names.emplace_back();
+    if (event == Json::parse_event_t::object_end) names.pop_back();
+    if (event == Json::parse_event_t::key && !names.back().insert(value).second) twice = value;
+    return true;
   };
   Json json;
   try {
-    json = Json::parse(text, watchDepth);
+    json = Json::parse(text, watch);
   } catch (const Json::parse_error& broken) {
     return located("this is not JSON: unexpected text at byte " + std::to_string(broken.byte));
+  } catch (const Json::out_of_range&) {
+    return located("this can't be read: a number is too large");
   }
   if (tooDeep) return located("the JSON is nested deeper than a scene can be");
+  if (!twice.empty()) return located(attention::quotedText(twice) + " stands twice in one object");
   Scene scene = openingScene();
   std::string error;
   try {
@@ -345,9 +354,12 @@ Status writeScene(const std::filesystem::path& path, const Scene& scene) {
   Scene written = scene;
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::absolute(path, ignored).parent_path();
-  const std::filesystem::path weights = written.setup.weights.file;
-  if (!ignored && !weights.empty() && weights.is_absolute() && weights.parent_path() == folder)
-    written.setup.weights.file = weights.filename().string();
+  // Weights in the scene's folder or below move with it; others are named in full.
+  if (std::string& file = written.setup.weights.file; !ignored && !file.empty()) {
+    const std::filesystem::path weights = std::filesystem::absolute(file, ignored).lexically_normal();
+    const std::filesystem::path relative = weights.lexically_relative(folder.lexically_normal());
+    file = relative.empty() || *relative.begin() == ".." ? weights.string() : relative.string();
+  }
   return attention::writeFile(path, formatScene(written));
 }
 

@@ -90,6 +90,7 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
   showPictures();
   const Layout layout = layoutFor(view_, width, height, scene_.cursor.decoding);
   const Snapshot* snapshot = snapshot_.get();
+  const auto sizes = std::pair(view_.gridPixels, view_.focusCell);
   topBar(scene_, snapshot, view_, layout);
   sidePanel(scene_, snapshot, view_, layout);
   headsPanel(scene_, snapshot, view_, layout);
@@ -102,6 +103,7 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
   recordHistory(before);
   for (const Action action : requests) perform(action);
   submitIfChanged();
+  if (sizes != std::pair(view_.gridPixels, view_.focusCell)) settling_ = std::max(settling_, 2);
   if (view_.nextHover != view_.hover) settling_ = std::max(settling_, 2);
   if (!requests.empty()) settling_ = 3;
 }
@@ -109,7 +111,7 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
 void Session::takeResults() {
   if (auto latest = job_.latest(); latest && latest != snapshot_) {
     snapshot_ = std::move(latest);
-    shown_ = {};
+    shown_.sequence = nullptr;
     settling_ = 3;
   }
   if (auto answer = files_.latest(); answer && answer->request.ticket != answered_) {
@@ -122,17 +124,21 @@ void Session::showPictures() {
   const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
   if (!sequence) return;
   const bool ease = !view_.preferences.reducedMotion;
-  const bool weights = scene_.look.quantity == Quantity::weights;
   using Surface = HeatmapLayer::Surface;
-  const Shown wanted{sequence, scene_.look.quantity, scene_.cursor.focus};
+  const PictureLevel& level = sequence->pictures.levelFor(view_.gridPixels);
+  int focusFactor = 1;
+  while (view_.focusCell * static_cast<float>(focusFactor) < 1) focusFactor *= 2;
+  view_.gridFactor = level.factor;
+  view_.focusFactor = focusFactor;
+  const Quantity quantity = scene_.look.quantity;
+  const Shown wanted{sequence, quantity, scene_.cursor.focus, level.factor, focusFactor};
   if (wanted == shown_) return;
-  heatmaps_.surface(Surface::grid).set(weights ? sequence->pictures.weights : sequence->pictures.scores, view_.time, ease);
+  heatmaps_.surface(Surface::grid).set(level.of(quantity), view_.time, ease);
   heatmaps_.surface(Surface::cache).set(cachePicture(sequence->attention), view_.time, ease);
   if (scene_.cursor.focus >= 0) {
-    const attention::Matrix full = weights ? markedWeights(sequence->attention, scene_.cursor.focus)
-                                           : markedScores(sequence->attention, scene_.cursor.focus);
-    attention::Stack one(1, full.rows(), full.cols());
-    one[0] = full;
+    const attention::Matrix head = drawHead(sequence->attention, scene_.cursor.focus, quantity, focusFactor);
+    attention::Stack one(1, head.rows(), head.cols());
+    one[0] = head;
     heatmaps_.surface(Surface::focus).set(one, view_.time, ease && shown_.focus == wanted.focus);
   }
   shown_ = wanted;
@@ -145,9 +151,12 @@ void Session::keepCursorInside() {
   const SequenceSnapshot& sequence = *shownSequence(scene_, snapshot_.get());
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   cursor.focus = std::clamp<Index>(cursor.focus, -1, snapshot_->config.heads - 1);
-  cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, snapshot_->config.heads - 1);
-  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, n - 1);
-  cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, m - 1);
+  // While a text is typed anew it is short for a moment; the place comes back when there is room for it again.
+  if (cursor.cell != keptCell_) wantedCell_ = cursor.cell;
+  cursor.cell.head = std::clamp<Index>(wantedCell_.head, 0, snapshot_->config.heads - 1);
+  cursor.cell.query = std::clamp<Index>(wantedCell_.query, 0, n - 1);
+  cursor.cell.key = std::clamp<Index>(wantedCell_.key, 0, m - 1);
+  keptCell_ = cursor.cell;
   if (view_.hover.query >= n) view_.hover.query = -1;
   if (view_.hover.key >= m) view_.hover.key = -1;
   if (!snapshot_->config.causal || snapshot_->setup.input.cross) cursor.decoding = view_.playing = false;

@@ -77,6 +77,7 @@ class Session {
   std::string neededText_;
   bool anySubmitted_ = false;
   Scene saved_;
+  Cell wantedCell_, keptCell_;  ///< where the person pointed, and that place inside what there is now
   std::filesystem::path path_;
   std::string pendingEdit_;  ///< the control whose continuous edit is not in the history yet
   double pendingAt_ = 0;
@@ -87,6 +88,7 @@ class Session {
     const void* sequence = nullptr;
     Quantity quantity = Quantity::weights;
     Index focus = -1;
+    int gridFactor = 0, focusFactor = 0;
     bool operator==(const Shown&) const = default;
   } shown_;
   std::uint64_t ticket_ = 0, answered_ = 0;

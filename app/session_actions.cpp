@@ -141,6 +141,7 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
   history_.record(scene_);
   saved_ = scene_;
   path_ = path;
+  keptCell_ = {-1, -1, -1};
   pendingEdit_.clear();
   view_.camera = {};
   view_.refusal = {};
@@ -168,6 +169,7 @@ void Session::openFile(const std::filesystem::path& path) {
 
 void Session::requestFile(FileRequest request) {
   request.ticket = ++ticket_;
+  request.heads = scene_.setup.model.heads;
   files_.submit(std::move(request));
 }
 

@@ -168,9 +168,9 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
     if (stop.stop_requested()) return;
     snapshot.sequences.push_back(computeSequence(setup, snapshot.config, *projections, std::move(line), stop));
     const SequenceSnapshot& done = snapshot.sequences.back();
-    snapshot.bytes += resultBytes(done.attention) +
-                      static_cast<std::uint64_t>(done.pictures.weights.size() + done.pictures.scores.size()) *
-                          sizeof(float);
+    snapshot.bytes += resultBytes(done.attention);
+    for (const PictureLevel& level : done.pictures.levels)
+      snapshot.bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
   }
 }
 

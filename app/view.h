@@ -79,6 +79,11 @@ struct View {
   double noticeAt = 0;
 
   HeatmapLayer* heatmaps = nullptr;
+  // How large heads are drawn, for choosing what to upload: panels say what they need, the session answers with
+  // the number of cells that were pooled into one.
+  float gridPixels = 256;  ///< longer side of one map in the grid
+  float focusCell = 8;     ///< one cell of the focused head
+  int gridFactor = 1, focusFactor = 1;
 
   // For the status line; the session fills them.
   bool showTimings = true;  ///< off where pictures have to come out the same every time

@@ -236,11 +236,15 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
       const std::string step = stepText(scene, state);
       const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
-      if (left.Max.x - stepWidth - slidersAt > view.px(380))
+      // The sliders stand in the title's line where it is long enough, below it otherwise.
+      const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
+      if (oneLine)
         decodeSliders(scene, view, state, ImVec2(slidersAt, y - view.px(15)), left.Max.x - stepWidth - slidersAt);
+      else
+        decodeSliders(scene, view, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
       paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
-      const float foot = view.px(20);
-      strips(scene, *snapshot, *sequence, view, state, ImRect(left.Min.x, left.Min.y + view.px(34), left.Max.x, left.Max.y - 0 * foot));
+      strips(scene, *snapshot, *sequence, view, state,
+             ImRect(left.Min.x, left.Min.y + view.px(oneLine ? 34 : 54), left.Max.x, left.Max.y));
       const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
       costs(scene, *snapshot, view, state, right);
       checkText(*sequence, view, ImVec2(right.Min.x, right.Min.y + view.px(38 + 4 * 24 - 10)), costWidth);

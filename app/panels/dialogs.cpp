@@ -11,22 +11,20 @@
 
 namespace headscope::app {
 
-bool beginDialog(View& view, const char* name, const std::string& title, float width, float height) {
+bool beginDialog(View& view, const char* name, const std::string& title, float width, float height, bool atBottom) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  ImDrawList& fore = *ImGui::GetBackgroundDrawList();
-  (void)fore;
   const float w = std::min(view.px(width), screen.x - view.px(24)), h = std::min(view.px(height), screen.y - view.px(24));
   // A full-window pane below the dialog takes clicks that miss it: they close it.
   ImGui::SetNextWindowPos(ImVec2(0, 0));
   ImGui::SetNextWindowSize(screen);
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, view.theme->light ? IM_COL32(60, 66, 76, 110) : IM_COL32(0, 0, 0, 150));
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, atBottom ? 0u : view.theme->light ? IM_COL32(60, 66, 76, 110) : IM_COL32(0, 0, 0, 150));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::Begin("##shade", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
   if (ImGui::InvisibleButton("##outside", screen)) view.dialog = Dialog::none;
   ImGui::End();
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
-  ImGui::SetNextWindowPos(ImVec2((screen.x - w) / 2, (screen.y - h) / 2.4f));
+  ImGui::SetNextWindowPos(ImVec2((screen.x - w) / 2, atBottom ? screen.y - h - view.px(40) : (screen.y - h) / 2.4f));
   ImGui::SetNextWindowSize(ImVec2(w, h));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(22), view.px(18)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, view.px(12));

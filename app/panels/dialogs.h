@@ -9,7 +9,8 @@
 namespace headscope::app {
 
 /// A titled box in the middle of the window over a shade; a click outside or Escape closes it. Sizes in units.
-bool beginDialog(View& view, const char* name, const std::string& title, float width, float height);
+/// With `atBottom` it stands at the lower edge without a shade, so that the heads above stay in sight.
+bool beginDialog(View& view, const char* name, const std::string& title, float width, float height, bool atBottom = false);
 void endDialog();
 
 /// Folders and files with the given endings, and a line for the path. Answers by view.requestedPath and a

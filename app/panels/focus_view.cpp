@@ -55,6 +55,18 @@ void moveCamera(View& view, const ImRect& cells, float n, float m) {
   clampCamera(camera, n, m);
 }
 
+/// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
+std::string whatIsShown(const View& view, const HeatTile& tile, Index n, Index m) {
+  const auto span = [](float first, float count, Index total) {
+    const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
+    return std::to_string(static_cast<Index>(first)) + "–" + std::to_string(last) + " of " + std::to_string(total);
+  };
+  std::string text = view.camera.zoom > 1.01f ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
+                                              : "wheel zooms, drag moves, Page Up and Page Down change the head";
+  if (view.focusFactor > 1) text += " · " + pooledText(view.focusFactor);
+  return text;
+}
+
 }  // namespace
 
 void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, const ImRect& area) {
@@ -75,11 +87,14 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   HeatmapTile picture;
   picture.view.target = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
   picture.view.clip = picture.view.target;
-  picture.view.firstRow = tile.row;
-  picture.view.firstCol = tile.col;
-  picture.view.rows = tile.rows;
-  picture.view.cols = tile.cols;
-  if (scene.cursor.decoding) picture.view.litRows = static_cast<int>(scene.cursor.step);
+  const auto factor = static_cast<float>(view.focusFactor);
+  view.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  picture.view.firstRow = tile.row / factor;
+  picture.view.firstCol = tile.col / factor;
+  picture.view.rows = tile.rows / factor;
+  picture.view.cols = tile.cols / factor;
+  if (scene.cursor.decoding)
+    picture.view.litRows = static_cast<int>((scene.cursor.step + view.focusFactor - 1) / view.focusFactor);
   const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
   picture.low = range.low;
   picture.high = range.high;
@@ -92,12 +107,7 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   paintCellValues(view, list, tile, sequence, scene.look, range);
   paintAxisLabels(view, list, tile, {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
   paintCrosshair(view, list, tile, query, key, n, m);
-  if (view.camera.zoom > 1.01f) {
-    const std::string zoom = "rows " + std::to_string(static_cast<Index>(tile.row)) + "–" +
-                             std::to_string(std::min<Index>(n, static_cast<Index>(std::ceil(tile.row + tile.rows))) - 1) +
-                             " of " + std::to_string(n);
-    paintText(list, view.fonts->small, ImVec2(area.Min.x, cells.Min.y - view.px(22)), view.theme->faint, zoom);
-  }
+  paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint, whatIsShown(view, tile, n, m));
   if (!hovered) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

@@ -85,6 +85,17 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
   track("colour_bar", from, right);
 }
 
+std::string colormapName(const Look& look) { return std::string(render::name(colormapFor(look))); }
+
+float choicesWidth(const Scene& scene, const View& view) {
+  static constexpr std::array kQuantity{"Weights", "Scores"};
+  static constexpr std::array kRange{"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
+  const Look& look = scene.look;
+  const auto width = [&](const std::string& label) { return textWidth(view.fonts->text, label) + view.px(24); };
+  return width(kQuantity[static_cast<std::size_t>(look.quantity)]) + width(kRange[static_cast<std::size_t>(look.range)]) +
+         width(colormapName(look)) + view.px(16);
+}
+
 /// Title at the left, choices and colour bar at the right.
 void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -101,14 +112,13 @@ void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequ
                    std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
     std::string size = std::to_string(sequence.queries.size()) + " × " + std::to_string(sequence.keys.size()) + " tokens";
-    if (sequence.pictures.factor > 1)
-      size += " · brightest of " + std::to_string(sequence.pictures.factor) + " × " + std::to_string(sequence.pictures.factor) + " cells";
+    if (view.gridFactor > 1) size += " · " + pooledText(view.gridFactor);
     x += paintText(list, view.fonts->text, ImVec2(x, y), view.theme->secondary, size) + view.px(14);
   }
   const float barWidth = view.px(170);
   colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
   // The three lists stand before the bar; they are laid out from the right by their widths.
-  float controls = view.px(330);
+  const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(ImVec2(std::max(x, area.Max.x - barWidth - view.px(20) - controls), y - view.px(13)));
   quantityChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
@@ -177,7 +187,8 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  const int factor = sequence.pictures.factor;
+  const int factor = view.gridFactor;
+  view.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
   for (Index head = 0; head < heads; ++head) {

@@ -162,6 +162,10 @@ void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile, c
   list.PopClipRect();
 }
 
+std::string pooledText(int factor) {
+  return "brightest of " + std::to_string(factor) + " × " + std::to_string(factor) + " cells";
+}
+
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key) {
   const attention::AttentionResult& result = sequence.attention;
   const float score = result.scores.at(head, query, key);

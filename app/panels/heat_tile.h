@@ -54,6 +54,9 @@ void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, c
 void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile, const SequenceSnapshot& sequence,
                      const Look& look, const ValueRange& range);
 
+/// "brightest of 4 × 4 cells": how a picture was pooled.
+std::string pooledText(int factor);
+
 /// "it → animal", weight and score, beside the pointer.
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key);
 

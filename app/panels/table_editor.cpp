@@ -172,7 +172,7 @@ void tableEditor(Scene& scene, View& view) {
   if (scene.setup.input.table.values.rows() == 0) takeTable(scene, starterTable());
   scene.setup.input.table.names.resize(static_cast<std::size_t>(scene.setup.input.table.values.rows()));
   const Index rows = scene.setup.input.table.values.rows(), cols = scene.setup.input.table.values.cols();
-  if (beginDialog(view, "table", "Embeddings: tokens × dimensions", 860, 560)) {
+  if (beginDialog(view, "table", "Embeddings: tokens × dimensions", 860, 340, true)) {
     if (button(view, "table.add_row", "+ Token", rows < kMaxTokens ? "" : "2,048 tokens are the most")) resizeTable(scene, rows + 1, cols);
     ImGui::SameLine(0, view.px(6));
     if (button(view, "table.remove_row", "− Token", rows > 1 ? "" : "One token is the least")) resizeTable(scene, rows - 1, cols);

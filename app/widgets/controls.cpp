@@ -90,6 +90,21 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
   return changed;
 }
 
+namespace {
+/// Puts the list that opens next below its control, above where there is no room, and scrolls what is taller than
+/// the window.
+void placeList(const View& view, const Hit& control, float width, float height) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float margin = view.px(8), space = view.px(4);
+  height = std::min(height, screen.y - 2 * margin);
+  float y = control.to.y + space;
+  if (y + height > screen.y - margin) y = control.from.y - space - height;
+  if (y < margin) y = screen.y - margin - height;
+  ImGui::SetNextWindowPos(ImVec2(std::clamp(control.from.x, margin, std::max(margin, screen.x - margin - width)), y));
+  ImGui::SetNextWindowSizeConstraints(ImVec2(0, 0), ImVec2(FLT_MAX, height));
+}
+}  // namespace
+
 bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen, float width) {
   ImFont* font = view.fonts->text;
   const std::string& label = choices[static_cast<std::size_t>(chosen)].label;
@@ -109,9 +124,9 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const std::string popup = name + ".list";
   if (hit.clicked) ImGui::OpenPopup(popup.c_str());
   bool changed = false;
-  ImGui::SetNextWindowPos(ImVec2(hit.from.x, hit.to.y + view.px(4)));
   float widest = wide;
   for (const Choice& choice : choices) widest = std::max(widest, textWidth(font, choice.label) + view.px(28));
+  placeList(view, hit, widest + view.px(10), view.px(28) * static_cast<float>(choices.size()) + view.px(10));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(5), view.px(5)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {

@@ -83,6 +83,7 @@ struct Target {
 };
 
 Result<Target> findTarget(const std::filesystem::path& path) {
+  if (path.empty()) return Error{"an empty path is not the name of a file"};
   if (path.filename().empty()) return fileError(path, "is not the name of a file");
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {

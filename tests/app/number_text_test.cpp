@@ -29,7 +29,9 @@ TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
 TEST(BytesText, NeverRoundsUpToAThousandAndTwentyFour) {
   for (int unit = 1; unit < 6; ++unit) {
     const double nearly = std::ldexp(1.0, 10 * unit) * (1 - 1e-9);
-    if (unit > 1) EXPECT_THAT(bytesText(nearly), Not(HasSubstr("1024"))) << nearly;
+    if (unit > 1) {
+      EXPECT_THAT(bytesText(nearly), Not(HasSubstr("1024"))) << nearly;
+    }
   }
 }
 
@@ -83,9 +85,11 @@ TEST(NumberText, ReadsAsTheNumberItCameFrom) {
     const int significant = static_cast<int>(dice.between(2, 6));
     const double value = (dice.coin() ? -1 : 1) * std::pow(10.0, dice.real(-12, 12));
     const std::string text = numberText(value, significant);
-    ASSERT_LE(std::abs(readBack(text) - value), std::abs(value) * 0.5 * (1 + 1e-12)) << value << " is " << text;
+    ASSERT_LE(std::abs(readBack(text) - value), std::abs(value) * 0.5 * (1 + 1e-12))
+        << value << " is " << text;
     if (std::abs(value) >= 1 && std::abs(value) < 1e5) {
-      ASSERT_LE(std::abs(readBack(text) - value), std::abs(value) * 0.5 * std::pow(10, 1 - significant) * (1 + 1e-9))
+      ASSERT_LE(std::abs(readBack(text) - value),
+                std::abs(value) * 0.5 * std::pow(10, 1 - significant) * (1 + 1e-9))
           << value << " is " << text;
     }
     ASSERT_NE(readBack(text), 0) << value << " with " << significant << " digits is shown as " << text;

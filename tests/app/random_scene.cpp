@@ -48,9 +48,8 @@ WeightSetup randomWeights(Dice& dice, const SceneSizes& sizes) {
   weights.source = dice.any(WeightSource::planted);
   weights.seed = dice.bits();
   for (Index i = dice.between(0, sizes.planted); i > 0; --i)
-    weights.planted.push_back(
-        {dice.any(attention::Pattern::random), dice.oneIn(4) ? dice.between(-kMaxTokens, kMaxTokens)
-                                                             : dice.between(-3, 3)});
+    weights.planted.push_back({dice.any(attention::Pattern::random),
+                               dice.oneIn(4) ? dice.between(-kMaxTokens, kMaxTokens) : dice.between(-3, 3)});
   return weights;
 }
 
@@ -69,10 +68,12 @@ MaskSetup randomMask(Dice& dice) {
 
 std::string randomLine(Dice& dice, Index words) {
   static const std::string kWords[] = {
-      "The",  "the",   "animal", "didn't", "cross", "7",      "3.5",     ".",       ",",        "\"quoted\"", "\\",
-      "/",    "naïve", "Straße", "ИСТИНА", "αβγ",   "مرحبا",  "猫が好き", "한국어",  "é",        "🦊",         "👩‍🔬",
-      "🇨🇦", "𝔄",     "𠜎",     "�",      "",     "\x7F",   "\x1B[31m", "​", " ",   "<pad>",      "t0",
-      "{}",   "[1,2]", "null",   "1e999",  "\t",    "\xEF\xBB\xBF", "-",       "self-",   "a_b"};
+      "The",         "the",   "animal",     "didn't",       "cross",  "7",     "3.5",
+      ".",           ",",     "\"quoted\"", "\\",           "/",      "naïve", "Straße",
+      "ИСТИНА",      "αβγ",   "مرحبا",      "猫が好き",     "한국어", "é",     "🦊",
+      "👩‍🔬", "🇨🇦",    "𝔄",          "𠜎",           "�",      "",      "\x7F",
+      "\x1B[31m",    "​",   " ",          "<pad>",        "t0",     "{}",    "[1,2]",
+      "null",        "1e999", "\t",         "\xEF\xBB\xBF", "-",      "self-", "a_b"};
   std::string line;
   for (Index i = 0; i < words; ++i) {
     line += dice.pick(kWords);
@@ -88,11 +89,13 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
   setup.model = randomModel(dice, sizes);
   InputSetup& input = setup.input;
   input.text = randomLines(dice, sizes);
-  input.tokenization = dice.oneIn(3) ? dice.any(attention::Tokenization::bytes) : attention::Tokenization::words;
+  input.tokenization =
+      dice.oneIn(3) ? dice.any(attention::Tokenization::bytes) : attention::Tokenization::words;
   input.ignoreCase = dice.coin();
   input.source = dice.oneIn(4) ? EmbeddingSource::table : EmbeddingSource::text;
   const Index cols = dice.oneIn(8) ? dice.between(1, 8) : std::min<Index>(setup.model.modelDim, 64);
-  if (dice.oneIn(3) || input.source == EmbeddingSource::table) input.table = randomTable(dice, cols, sizes.words);
+  if (dice.oneIn(3) || input.source == EmbeddingSource::table)
+    input.table = randomTable(dice, cols, sizes.words);
   input.seed = dice.bits();
   input.cross = dice.oneIn(3);
   input.contextText = dice.coin() ? randomLine(dice, sizes.words) : randomLines(dice, sizes);

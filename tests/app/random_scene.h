@@ -44,7 +44,8 @@ struct SceneSizes {
   attention::Index heads = 8, headDim = 8, modelDim = 48, words = 12, lines = 4, planted = 12;
 };
 /// Everything the document allows, in a text that is still short.
-inline constexpr SceneSizes kAnyScene{app::kMaxHeads, app::kMaxHeadDim, app::kMaxModelDim, 12, 4, app::kMaxHeads};
+inline constexpr SceneSizes kAnyScene{app::kMaxHeads, app::kMaxHeadDim, app::kMaxModelDim, 12, 4,
+                                      app::kMaxHeads};
 
 /// Words of letters, numbers, punctuation, signs of many scripts and emoji, quotes and control characters;
 /// well-formed UTF-8.

@@ -44,21 +44,42 @@ std::vector<OutOfRange> outOfRange() {
     (cases.push_back({field, [member, values](Scene& scene) { member(scene) = values; }}), ...);
   };
   const Index huge = std::numeric_limits<Index>::max();
-  add("model.heads", [](Scene& s) -> auto& { return s.setup.model.heads; }, 0, -1, kMaxHeads + 1, huge);
-  add("model.kv_heads", [](Scene& s) -> auto& { return s.setup.model.kvHeads; }, 0, -2, 3, 16, kMaxHeads + 1, huge);
-  add("model.head_dim", [](Scene& s) -> auto& { return s.setup.model.headDim; }, 0, -1, kMaxHeadDim + 1, huge);
-  add("model.model_dim", [](Scene& s) -> auto& { return s.setup.model.modelDim; }, 0, -1, kMaxModelDim + 1, huge);
-  add("model.linked", [](Scene& s) -> auto& { return s.setup.model.modelDim; }, 255, 1);
-  add("model.sharpness", [](Scene& s) -> auto& { return s.setup.model.sharpness; }, -0.001F, 100.1F, NAN, INFINITY);
-  add("model.softcap", [](Scene& s) -> auto& { return s.setup.model.softcap; }, -1.0F, 1001.0F, NAN, INFINITY);
-  add("model.dropout", [](Scene& s) -> auto& { return s.setup.model.dropout; }, -0.1F, 0.951F, 1.0F, NAN);
-  add("model.rope_theta", [](Scene& s) -> auto& { return s.setup.model.ropeTheta; }, 0.999, -1.0, 1.1e9,
+  add(
+      "model.heads", [](Scene & s) -> auto& { return s.setup.model.heads; }, 0, -1, kMaxHeads + 1, huge);
+  add(
+      "model.kv_heads", [](Scene & s) -> auto& { return s.setup.model.kvHeads; }, 0, -2, 3, 16, kMaxHeads + 1,
+      huge);
+  add(
+      "model.head_dim", [](Scene & s) -> auto& { return s.setup.model.headDim; }, 0, -1, kMaxHeadDim + 1,
+      huge);
+  add(
+      "model.model_dim", [](Scene & s) -> auto& { return s.setup.model.modelDim; }, 0, -1, kMaxModelDim + 1,
+      huge);
+  add(
+      "model.linked", [](Scene & s) -> auto& { return s.setup.model.modelDim; }, 255, 1);
+  add(
+      "model.sharpness", [](Scene & s) -> auto& { return s.setup.model.sharpness; }, -0.001F, 100.1F, NAN,
+      INFINITY);
+  add(
+      "model.softcap", [](Scene & s) -> auto& { return s.setup.model.softcap; }, -1.0F, 1001.0F, NAN,
+      INFINITY);
+  add(
+      "model.dropout", [](Scene & s) -> auto& { return s.setup.model.dropout; }, -0.1F, 0.951F, 1.0F, NAN);
+  add(
+      "model.rope_theta", [](Scene & s) -> auto& { return s.setup.model.ropeTheta; }, 0.999, -1.0, 1.1e9,
       static_cast<double>(NAN));
-  add("mask.window_size", [](Scene& s) -> auto& { return s.setup.mask.windowSize; }, 0, -1, kMaxTokens + 1, huge);
-  add("mask.sink_count", [](Scene& s) -> auto& { return s.setup.mask.sinkCount; }, 0, -1, kMaxTokens + 1, huge);
-  add("prefill", [](Scene& s) -> auto& { return s.setup.prefill; }, 0, -1, kMaxTokens + 1, huge);
-  add("look.cache_bytes", [](Scene& s) -> auto& { return s.look.cacheBytes; }, 0, 3, 8, -4);
-  add("weights.planted", [](Scene& s) -> auto& { return s.setup.weights.planted[5].offset; }, kMaxTokens + 1,
+  add(
+      "mask.window_size", [](Scene & s) -> auto& { return s.setup.mask.windowSize; }, 0, -1, kMaxTokens + 1,
+      huge);
+  add(
+      "mask.sink_count", [](Scene & s) -> auto& { return s.setup.mask.sinkCount; }, 0, -1, kMaxTokens + 1,
+      huge);
+  add(
+      "prefill", [](Scene & s) -> auto& { return s.setup.prefill; }, 0, -1, kMaxTokens + 1, huge);
+  add(
+      "look.cache_bytes", [](Scene & s) -> auto& { return s.look.cacheBytes; }, 0, 3, 8, -4);
+  add(
+      "weights.planted", [](Scene & s) -> auto& { return s.setup.weights.planted[5].offset; }, kMaxTokens + 1,
       -kMaxTokens - 1, huge, -huge);
   cases.push_back({"weights.planted", [](Scene& s) { s.setup.weights.planted.resize(kMaxHeads + 1); }});
   cases.push_back({"model.head_dim", [](Scene& s) {
@@ -93,7 +114,8 @@ TEST(Validate, AcceptsTheEndsOfEveryRange) {
     model.dropout = most ? 0.95F : 0;
     model.ropeTheta = most ? 1e9 : 1;
     scene.setup.mask.windowSize = scene.setup.mask.sinkCount = scene.setup.prefill = most ? kMaxTokens : 1;
-    scene.setup.weights.planted.assign(most ? kMaxHeads : 0, {Pattern::offset, most ? kMaxTokens : -kMaxTokens});
+    scene.setup.weights.planted.assign(most ? kMaxHeads : 0,
+                                       {Pattern::offset, most ? kMaxTokens : -kMaxTokens});
     const auto status = validate(scene);
     EXPECT_TRUE(status.ok()) << status.error().message;
   }
@@ -135,11 +157,12 @@ TEST(KindOf, TellsTheThreeApart) {
   EXPECT_EQ(kindOf({.heads = 1, .kvHeads = 1}), AttentionKind::mha);
 }
 
-/// Every model dim that can be set from outside, from a few models: what comes out is legal, the model dim is as
-/// it was set, and heads that still fit stay.
+/// Every model dim that can be set from outside, from a few models: what comes out is legal, the model dim is
+/// as it was set, and heads that still fit stay.
 TEST(FitModelTo, MakesEveryModelDimLegal) {
   for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope})
-    for (const auto& [heads, kvHeads] : {std::pair<Index, Index>{8, 2}, {1, 1}, {64, 1}, {12, 12}, {7, 7}, {6, 3}})
+    for (const auto& [heads, kvHeads] :
+         {std::pair<Index, Index>{8, 2}, {1, 1}, {64, 1}, {12, 12}, {7, 7}, {6, 3}})
       for (Index modelDim = 1; modelDim <= kMaxModelDim; ++modelDim) {
         Scene scene = openingScene();
         ModelSetup& model = scene.setup.model;
@@ -158,9 +181,15 @@ TEST(FitModelTo, MakesEveryModelDimLegal) {
           ASSERT_EQ(model.heads, heads) << modelDim;
           ASSERT_EQ(model.kvHeads, kvHeads) << modelDim;
         }
-        if (model.linked && kind == AttentionKind::mha) ASSERT_EQ(model.kvHeads, model.heads);
-        if (model.linked && kind == AttentionKind::mqa) ASSERT_EQ(model.kvHeads, 1);
-        if (!model.linked) ASSERT_TRUE(position == PositionKind::rope || modelDim > kMaxHeadDim) << modelDim;
+        if (model.linked && kind == AttentionKind::mha) {
+          ASSERT_EQ(model.kvHeads, model.heads);
+        }
+        if (model.linked && kind == AttentionKind::mqa) {
+          ASSERT_EQ(model.kvHeads, 1);
+        }
+        if (!model.linked) {
+          ASSERT_TRUE(position == PositionKind::rope || modelDim > kMaxHeadDim) << modelDim;
+        }
       }
 }
 
@@ -182,14 +211,15 @@ TEST(FitModelTo, LeavesAnUnlinkedModelAlone) {
 }
 
 TEST(PlantedHeads, FillUpWithDefaultsAndDropNothing) {
-  Setup setup = openingScene().setup;
+  app::Setup setup = openingScene().setup;
   setup.weights.planted = {{Pattern::separator, 1}, {Pattern::random, 1}};
   setup.model.heads = 11;
   const auto heads = plantedHeads(setup);
   ASSERT_EQ(heads.size(), 11u);
   EXPECT_EQ(heads[0].pattern, Pattern::separator);
   EXPECT_EQ(heads[1].pattern, Pattern::random);
-  for (Index head = 2; head < 11; ++head) EXPECT_EQ(heads[static_cast<std::size_t>(head)], defaultPlant(head));
+  for (Index head = 2; head < 11; ++head)
+    EXPECT_EQ(heads[static_cast<std::size_t>(head)], defaultPlant(head));
   setup.model.heads = 1;
   EXPECT_EQ(plantedHeads(setup).size(), 1u);
   EXPECT_EQ(setup.weights.planted.size(), 2u) << "entries beyond the number of heads are kept";

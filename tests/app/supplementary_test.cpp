@@ -13,8 +13,12 @@ using test::Dice;
 constexpr std::uint32_t kSurrogatesFrom = 0xD800, kSurrogatesTo = 0xDFFF, kPrivateFrom = 0xE000,
                         kPrivateTo = 0xF8FF;
 
-bool isSurrogate(std::uint32_t code) { return code >= kSurrogatesFrom && code <= kSurrogatesTo; }
-bool isPrivate(std::uint32_t code) { return code >= kPrivateFrom && code <= kPrivateTo; }
+bool isSurrogate(std::uint32_t code) {
+  return code >= kSurrogatesFrom && code <= kSurrogatesTo;
+}
+bool isPrivate(std::uint32_t code) {
+  return code >= kPrivateFrom && code <= kPrivateTo;
+}
 
 std::string utf8(std::uint32_t code) {
   std::string text;
@@ -35,8 +39,8 @@ void expectRoundTrip(const std::string& text) {
   EXPECT_EQ(fromEditable(editable), text);
 }
 
-// The table of stand-ins is one for the program and has room for 6,400 characters, so that these tests together
-// have to stay below that.
+// The table of stand-ins is one for the program and has room for 6,400 characters, so that these tests
+// together have to stay below that.
 constexpr int kFewCharacters = 1500;
 
 TEST(AppendUtf8, WritesWhatTheTokenizerAccepts) {
@@ -74,7 +78,8 @@ TEST(Supplementary, KeepsPrivateUseCharactersApart) {
   expectRoundTrip(fox);
   EXPECT_EQ(fromEditable(fox), "🦊");
   EXPECT_EQ(toEditable("🦊"), fox) << "a character keeps its stand-in";
-  for (std::uint32_t code = kPrivateFrom; code < kPrivateFrom + kFewCharacters; ++code) expectRoundTrip(utf8(code));
+  for (std::uint32_t code = kPrivateFrom; code < kPrivateFrom + kFewCharacters; ++code)
+    expectRoundTrip(utf8(code));
 }
 
 TEST(Supplementary, RoundTripsAnyText) {
@@ -85,7 +90,8 @@ TEST(Supplementary, RoundTripsAnyText) {
   for (int round = 0; round < 300; ++round) {
     std::string text;
     for (Index i = dice.between(1, 60); i > 0; --i) {
-      std::uint32_t code = dice.coin() ? dice.pick(rare) : static_cast<std::uint32_t>(dice.between(0, 0xD7FF));
+      std::uint32_t code =
+          dice.coin() ? dice.pick(rare) : static_cast<std::uint32_t>(dice.between(0, 0xD7FF));
       appendUtf8(text, code);
     }
     expectRoundTrip(text);

@@ -9,6 +9,7 @@
 #include "app/panels/panels.h"
 #include "app/scene_json.h"
 #include "app/widgets/track.h"
+#include "render/gl.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
@@ -46,7 +47,17 @@ Key keyFor(std::uint32_t code) {
 
 UiDriver::UiDriver(int width, int height, float scale)
     : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale) {
+  // Most frames of a test are never looked at: their pixels are left out, which is most of their cost.
+  glEnable(GL_RASTERIZER_DISCARD);
   park();
+}
+
+render::Image UiDriver::screenshot() {
+  glDisable(GL_RASTERIZER_DISCARD);
+  app_.frame();
+  const render::Image image = app_.image();
+  glEnable(GL_RASTERIZER_DISCARD);
+  return image;
 }
 
 std::string UiDriver::textOf(const app::Scene& scene) { return app::formatScene(scene); }
@@ -92,7 +103,12 @@ ImRect UiDriver::require(const std::string& name) {
 UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect& rect) {
   const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
   const ImRect window(0, 0, static_cast<float>(width_), static_cast<float>(height_));
-  if (ImGui::GetCurrentContext()->OpenPopupStack.Size > 0) return {window, {}, false};
+  if (const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack; popups.Size > 0 && popups.back().Window) {
+    ImRect popup = popups.back().Window->Rect();
+    const ImVec2 middle = popup.GetCenter();
+    popup.ClipWith(window);
+    return {popup, middle, true};
+  }
   if (view().dialog != app::Dialog::none) {
     if (const auto dialog = app::tracked("dialog")) return {*dialog, dialog->GetCenter(), true};
   }
@@ -189,6 +205,13 @@ void UiDriver::clickAt(const std::string& name, float fx, float fy) {
   release();
 }
 
+void UiDriver::clickAway() {
+  pushMove(2, 2);
+  app_.frame();
+  press();
+  release();
+}
+
 void UiDriver::doubleClick(const std::string& name) {
   const ImVec2 middle = find(name).GetCenter();
   pushMove(middle.x, middle.y);
@@ -237,6 +260,7 @@ void UiDriver::dragTo(const std::string& slider, float fraction) {
 void UiDriver::typeValue(const std::string& slider, std::string_view text) {
   doubleClick(slider + ".value");
   chord(kCtrl, Key::a);
+  key(Key::del);
   type(text);
   key(Key::enter);
 }

@@ -34,7 +34,8 @@ class UiDriver {
   void draw() { app_.draw(); }
   void frames(int count);
   void wait(double seconds) { frames(static_cast<int>(seconds * 60 + 0.5)); }
-  render::Image screenshot() { return app_.image(); }
+  /// Draws the frame that is read.
+  render::Image screenshot();
   void resize(int width, int height, float scale = 1);
 
   /// Where a control is now, after scrolling its panel so that it can be seen.
@@ -54,6 +55,8 @@ class UiDriver {
   void release(int button = 0);
   void click(const std::string& name) { clickAt(name, 0.5f, 0.5f); }
   void clickAt(const std::string& name, float fx, float fy);
+  /// Where nothing is, so that a text box lets go of the keyboard.
+  void clickAway();
   void doubleClick(const std::string& name);
   /// From one place inside a control to another (0 to 1 across it; may leave it), in several moves.
   void dragAcross(const std::string& name, ImVec2 from, ImVec2 to);

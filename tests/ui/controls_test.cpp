@@ -206,7 +206,7 @@ TEST(Disabled, CrossAttentionHasNoCausalMaskAndNoWindow) {
   ui.click("cross");
   ui.click("context");
   ui.type("hello there");
-  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  ui.clickAway();
   expectDisabled(ui, "causal");
   expectDisabled(ui, "window");
   expectDisabled(ui, "sinks");

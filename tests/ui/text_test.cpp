@@ -111,11 +111,53 @@ TEST(Text, TypingIsOneStepToUndo) {
   UiDriver ui;
   const Scene before = ui.scene();
   ui.replaceText("text", "one two");
-  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  ui.clickAway();
   ui.wait(0.6);
   ui.click("bar.undo");
-  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_TRUE(ui.scene().setup == before.setup);
   EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.click("text");
+  ui.key(Key::end, kCtrl);
+  ui.type(" more");
+  ui.wait(0.6);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(ui.scene().setup.input.text, before.setup.input.text);
+  ui.key(Key::end, kCtrl);
+  ui.type(" words");
+  EXPECT_EQ(ui.scene().setup.input.text, before.setup.input.text + " words");
+}
+
+/// The box wraps long lines for the eye; none of it may reach the text.
+TEST(Text, WrappingLeavesNoTraceInTheText) {
+  UiDriver ui;
+  std::string typed;
+  for (int i = 0; i < 30; ++i) typed += (i ? " word" : "word") + std::to_string(i * i);
+  ui.replaceText("text", typed);
+  EXPECT_EQ(ui.scene().setup.input.text, typed);
+  ui.key(Key::home, kCtrl);
+  ui.type("first and foremost ");
+  EXPECT_EQ(ui.scene().setup.input.text, "first and foremost " + typed);
+  ui.key(Key::end, kCtrl);
+  for (int i = 0; i < 6; ++i) ui.key(Key::backspace);
+  EXPECT_EQ(ui.scene().setup.input.text, "first and foremost " + typed.substr(0, typed.size() - 6));
+  ui.chord(kCtrl, Key::a);
+  ui.chord(kCtrl, Key::c);
+  EXPECT_EQ(std::string(ImGui::GetClipboardText()), ui.scene().setup.input.text);
+  ui.type("x\ny z");
+  EXPECT_EQ(ui.scene().setup.input.text, "x\ny z");
+}
+
+TEST(Text, EscapeKeepsWhatWasTyped) {
+  UiDriver ui;
+  ui.replaceText("text", "kept words");
+  ui.key(Key::escape);
+  ui.clickAway();
+  EXPECT_EQ(ui.scene().setup.input.text, "kept words");
 }
 
 TEST(Text, LinesAreABatchAndPaddingMasksTheShorterOnes) {

@@ -33,7 +33,7 @@ void editALot(UiDriver& ui) {
   ui.choose("range", "per_head");
   ui.choose("colormap", "magma");
   ui.replaceText("text", "we 我 🐱 go");
-  ui.clickAt("bar.undo", -0.4f, 0.5f);
+  ui.clickAway();
   ui.wait(0.6);
   ui.click("position.alibi");
 }
@@ -53,7 +53,9 @@ TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   EXPECT_EQ(steps, 10);
   EXPECT_TRUE(ui.scene().setup == start.setup);
   EXPECT_TRUE(ui.scene().look == start.look);
-  EXPECT_EQ(pixelsApart(picture(ui), first), 0);
+  // The one difference: there is something to redo now.
+  const render::Image again = picture(ui);
+  EXPECT_EQ(pixelsApart(again, first) - pixelsApart(again, first, ui.find("bar.redo")), 0);
   for (int i = 0; ui.view().canRedo && i < 100; ++i) redo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(end));
   EXPECT_EQ(pixelsApart(picture(ui), last), 0);

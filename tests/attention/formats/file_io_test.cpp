@@ -121,6 +121,7 @@ TEST(WriteFile, RefusesFoldersDevicesAndPipes) {
   const TemporaryFolder folder;
   EXPECT_THAT(writeError(folder.path()), HasSubstr("is a directory, expected a regular file"));
   EXPECT_THAT(writeError(folder.path().string() + "/"), HasSubstr("is not the name of a file"));
+  EXPECT_EQ(writeError(""), "an empty path is not the name of a file");
   EXPECT_THAT(writeError("/dev/full"), HasSubstr("is a device, expected a regular file"));
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);

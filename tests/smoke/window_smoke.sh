@@ -1,0 +1,231 @@
+#!/usr/bin/env bash
+# window_smoke.sh HEADSCOPE FOLDER: opens the real window on a virtual X server, uses it as a person would,
+# and closes it. FOLDER keeps what the server showed last and what was said, where a step fails.
+#
+# The pixels are read from the file Xvfb keeps its frame buffer in (-fbdir, an XWD file), without the mouse
+# pointer (-nocursor). The status line shows timings that differ from frame to frame, so that "the picture
+# changed" is asked of the rows with the heatmaps alone.
+set -uo pipefail
+
+# The whole group ends with timeout, so that no X server outlives a script that hangs.
+if [[ ${WINDOW_SMOKE_BOUNDED:-} != yes ]]; then
+  WINDOW_SMOKE_BOUNDED=yes exec timeout --kill-after=10 240 bash "$0" "$@"
+fi
+
+headscope=$1 folder=$2
+readonly kWidth=1600 kHeight=960          # the size the window opens with
+readonly kHeatmapRows="170 720"           # from below the text box down to above the cache panel
+readonly kHeatmapAt="700 300"             # inside a head
+readonly kTextBoxAt="150 110"
+readonly kLeaveButtonAt="420 328"         # in the question, in a window of 1200x720
+readonly kPatience=30                     # seconds; a loaded machine is slow, a hang takes for ever
+
+work=$(mktemp -d)
+server='' program=''
+
+cleanUp() {
+  [[ -z $program ]] || kill -KILL "$program" 2>/dev/null
+  [[ -z $server ]] || kill "$server" 2>/dev/null
+  wait 2>/dev/null
+  rm -rf -- "$work"
+}
+trap cleanUp EXIT
+trap 'exit 124' TERM INT
+
+fail() {
+  mkdir -p "$folder"
+  cp -- "$work"/Xvfb_screen0 "$folder/window_smoke.xwd" 2>/dev/null && echo "the screen: $folder/window_smoke.xwd"
+  if [[ -s $work/errors ]]; then echo "headscope said:" && cat "$work/errors"; fi
+  echo "FAILED: $*"
+  exit 1
+}
+
+step() { echo "- $*"; }
+
+# waitFor SECONDS COMMAND...: false if the command is not true within the time.
+waitFor() {
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < deadline)) || return 1
+    sleep 0.1
+  done
+}
+
+# headerWord N: the Nth 32-bit word of the XWD header.
+headerWord() { od -An --endian=big -tu4 -j $((4 * $1)) -N 4 "$work/Xvfb_screen0" | tr -d ' '; }
+
+# rows FROM TO: the pixels of these rows of the screen.
+rows() {
+  dd if="$work/Xvfb_screen0" bs=1M iflag=skip_bytes,count_bytes status=none \
+    skip=$((pixelsAt + $1 * bytesPerRow)) count=$((($2 - $1) * bytesPerRow))
+}
+
+# shellcheck disable=SC2086  # the two numbers of kHeatmapRows
+heatmaps() { rows $kHeatmapRows | cksum; }
+
+colours() { rows "$1" "$2" | od -An -v -tx4 -w4 | sort -u | wc -l; }
+
+# The picture, once it has stood still: eases and answers of the worker are over.
+settled() {
+  local before now same=0 deadline=$((SECONDS + kPatience))
+  before=$(heatmaps)
+  while ((same < 3)); do
+    ((SECONDS < deadline)) || fail "the picture never stands still"
+    sleep 0.1
+    now=$(heatmaps)
+    if [[ $now == "$before" ]]; then same=$((same + 1)); else same=0; fi
+    before=$now
+  done
+  picture=$now
+}
+
+differsFrom() { settled && [[ $picture != "$1" ]]; }
+equals() { settled && [[ $picture == "$1" ]]; }
+gone() { ! kill -0 "$program" 2>/dev/null; }
+
+expectChange() {
+  local before=$picture
+  waitFor "$kPatience" differsFrom "$before" || fail "$1 changed nothing in the picture"
+  gone && fail "headscope ended after this: $1"
+  step "$1 changed the picture"
+}
+
+# shellcheck disable=SC2086  # a place is two numbers
+pointAt() { xdotool mousemove $1; }
+
+# A key as a hand presses it: down for a while.
+press() {
+  local key
+  for key in "$@"; do xdotool keydown "$key"; sleep 0.05; done
+  for key in "$@"; do xdotool keyup "$key"; done
+}
+
+withoutDisplay() {
+  local code=0
+  env -u DISPLAY -u WAYLAND_DISPLAY timeout 60 "$headscope" >"$work/said" 2>"$work/errors" || code=$?
+  ((code == 1)) || fail "without a display headscope exits with $code, expected 1"
+  (($(wc -l <"$work/errors") == 1)) || fail "without a display headscope says $(wc -l <"$work/errors") lines, expected 1"
+  grep -q 'display' "$work/errors" || fail "without a display headscope does not say that it is the display"
+  [[ ! -s $work/said ]] || fail "without a display headscope prints to standard output"
+  step "without a display: $(cat "$work/errors")"
+  : >"$work/errors"
+}
+
+serverReady() {
+  kill -0 "$server" 2>/dev/null || fail "Xvfb ends at once: $(cat "$work/server")"
+  [[ -s $work/display && -s $work/Xvfb_screen0 ]]
+}
+
+startServer() {
+  Xvfb -displayfd 8 -screen 0 1920x1080x24 -fbdir "$work" -nocursor -nolisten tcp 8>"$work/display" >"$work/server" 2>&1 &
+  server=$!
+  waitFor "$kPatience" serverReady || fail "Xvfb does not start: $(cat "$work/server")"
+  DISPLAY=:$(cat "$work/display")
+  export DISPLAY
+  pixelsAt=$(($(headerWord 0) + 12 * $(headerWord 19)))
+  bytesPerRow=$(headerWord 12)
+  step "Xvfb shows $DISPLAY"
+}
+
+findWindow() { window=$(xdotool search --onlyvisible --name Headscope 2>/dev/null | head -n 1) && [[ -n $window ]]; }
+showsHeatmaps() { (($(colours 300 310) > 20)); }
+
+startProgram() {
+  # Preferences of the person who runs the tests must not change the pictures, nor be changed.
+  unset WAYLAND_DISPLAY
+  HOME=$work XDG_CONFIG_HOME=$work/config "$headscope" >"$work/said" 2>"$work/errors" &
+  program=$!
+  waitFor "$kPatience" findWindow || fail "no window appears"
+  waitFor "$kPatience" showsHeatmaps || fail "the window stays empty"
+  [[ $(xdotool getwindowgeometry --shell "$window") == *WIDTH=$kWidth*HEIGHT=$kHeight* ]] ||
+    fail "the window is not ${kWidth}x$kHeight: $(xdotool getwindowgeometry "$window")"
+  settled
+  step "the window is there"
+}
+
+processorTicks() { # of the program, since it started
+  local stat
+  stat=$(</proc/"$program"/stat)
+  # shellcheck disable=SC2086  # the fields after the name in brackets; user and system time are the 12th and 13th
+  set -- ${stat##*) }
+  echo $((${12} + ${13}))
+}
+
+# Nothing moves, nothing is drawn. The bound is several times what waking up now and then costs.
+expectIdle() {
+  local seconds=3 before after allowed
+  before=$(processorTicks)
+  sleep "$seconds"
+  gone && fail "$1 headscope ended"
+  after=$(processorTicks)
+  allowed=$(($(getconf CLK_TCK) * seconds * 5 / 100))
+  ((after - before < allowed)) || fail "$1 headscope used $((after - before)) ticks in $seconds s, expected under $allowed"
+  step "$1 headscope used $((after - before)) ticks in $seconds s"
+}
+
+useHeatmaps() {
+  local hovered
+  pointAt "$kHeatmapAt"
+  expectChange "pointing at a heatmap"
+  hovered=$picture
+  xdotool click 1
+  expectChange "clicking a heatmap"
+  press Escape
+  waitFor "$kPatience" equals "$hovered" || fail "Escape does not lead back to all heads as they were"
+  step "Escape leads back to all heads"
+}
+
+useTextBox() {
+  local untyped
+  pointAt "$kTextBoxAt"
+  xdotool click 1
+  settled
+  untyped=$picture
+  expectIdle "with the text box open"
+  xdotool key End
+  xdotool type ' and sat'
+  expectChange "typing"
+  # Typing is undone in bursts, and a slow machine may make several of one.
+  for _ in 1 2 3 4; do
+    press ctrl z
+    settled
+    [[ $picture != "$untyped" ]] || break
+  done
+  [[ $picture == "$untyped" ]] || fail "Ctrl+Z does not lead back to the text before typing"
+  step "Ctrl+Z leads back to the text before typing"
+  xdotool type ' again'
+  expectChange "typing again"
+}
+
+resize() {
+  xdotool windowsize "$window" 1200 720
+  expectChange "making the window smaller"
+}
+
+leave() {
+  local code=0
+  press ctrl q
+  expectChange "asking to leave with unsaved edits"
+  pointAt "$kLeaveButtonAt"
+  xdotool click 1
+  waitFor "$kPatience" gone || fail "headscope goes on after Leave"
+  wait "$program" || code=$?
+  program=''
+  ((code == 0)) || fail "headscope exits with $code, expected 0"
+  [[ ! -s $work/errors ]] || fail "headscope has something on standard error"
+  [[ ! -s $work/said ]] || fail "headscope has something on standard output: $(cat "$work/said")"
+  step "headscope ends with 0 and has said nothing"
+}
+
+for tool in Xvfb xdotool; do
+  command -v "$tool" >/dev/null || fail "this test needs $tool (tests/run installs it)"
+done
+withoutDisplay
+startServer
+startProgram
+expectIdle "left alone"
+useHeatmaps
+useTextBox
+resize
+leave

@@ -1,0 +1,143 @@
+// Decoding step by step: what is in the cache, what is lit, what can't be.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using app::Scene;
+
+TEST(Decode, ButtonsStepForwardAndBackWithinTheSequence) {
+  UiDriver ui;
+  ASSERT_FALSE(ui.scene().cursor.decoding);
+  ui.click("decode.forward");
+  EXPECT_TRUE(ui.scene().cursor.decoding);
+  EXPECT_EQ(ui.scene().cursor.step, 4) << "it begins with what the prefill took in";
+  ui.click("decode.forward");
+  EXPECT_EQ(ui.scene().cursor.step, 5);
+  EXPECT_EQ(ui.scene().cursor.cell.query, 4) << "the newest token is the query that is explained";
+  ui.click("decode.back");
+  ui.click("decode.back");
+  EXPECT_EQ(ui.scene().cursor.step, 4) << "not below the prefill";
+  for (int i = 0; i < 12; ++i) ui.key(Key::period);
+  EXPECT_EQ(ui.scene().cursor.step, 12);
+  ui.key(Key::comma);
+  EXPECT_EQ(ui.scene().cursor.step, 11);
+  ui.click("decode.leave");
+  EXPECT_FALSE(ui.scene().cursor.decoding);
+}
+
+TEST(Decode, SteppingComputesNothingAndIsNoStepToUndo) {
+  UiDriver ui;
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  ui.click("decode.forward");
+  ui.key(Key::period);
+  EXPECT_EQ(ui.session().snapshot(), snapshot);
+  EXPECT_FALSE(ui.view().canUndo);
+}
+
+TEST(Decode, RowsAfterTheStepAreFaded) {
+  UiDriver ui;
+  ui.park();
+  ui.session().scene().cursor.cell = {0, 0, 0};
+  ui.draw();
+  const render::Image all = ui.screenshot();
+  const ImRect tile = ui.find("head.3");
+  ui.session().scene().cursor.decoding = true;
+  ui.session().scene().cursor.step = 6;
+  ui.draw();
+  const render::Image half = ui.screenshot();
+  // Twelve rows; a cell's width inside the tile, so that the crosshair's outline stays out of it.
+  const float row = tile.GetHeight() / 12, column = tile.GetWidth() / 12;
+  const ImRect above(tile.Min.x + 1.5f * column, tile.Min.y + 2 * row, tile.Max.x, tile.Min.y + 5.8f * row);
+  const ImRect below(tile.Min.x + 1.5f * column, tile.Min.y + 6.2f * row, tile.Max.x, tile.Max.y - 2);
+  EXPECT_EQ(pixelsApart(all, half, above), 0) << "what is decoded stays as it was";
+  EXPECT_GT(pixelsApart(all, half, below), static_cast<int>(below.GetArea() / 4)) << "what is not yet, fades";
+}
+
+TEST(Decode, PlayStepsByItselfAsTimePassesAndPauses) {
+  UiDriver ui;
+  ui.click("decode.play");
+  EXPECT_TRUE(ui.view().playing);
+  EXPECT_EQ(ui.scene().cursor.step, 4);
+  ui.wait(0.8);
+  EXPECT_EQ(ui.scene().cursor.step, 5);
+  ui.key(Key::space);
+  EXPECT_FALSE(ui.view().playing);
+  const app::Index paused = ui.scene().cursor.step;
+  ui.wait(2);
+  EXPECT_EQ(ui.scene().cursor.step, paused);
+  ui.key(Key::space);
+  ui.wait(12);
+  EXPECT_EQ(ui.scene().cursor.step, 12);
+  EXPECT_FALSE(ui.view().playing) << "it stops at the end";
+  ui.click("decode.play");
+  EXPECT_EQ(ui.scene().cursor.step, 4) << "played again, it begins anew";
+}
+
+TEST(Decode, TheStepSliderGoesAnywhereAndThePrefillIsAChoice) {
+  UiDriver ui(1920, 1080);
+  ui.dragTo("step", -0.2f);
+  EXPECT_TRUE(ui.scene().cursor.decoding);
+  EXPECT_EQ(ui.scene().cursor.step, 1);
+  ui.dragTo("step", 1.2f);
+  EXPECT_EQ(ui.scene().cursor.step, 12);
+  EXPECT_FALSE(ui.view().canUndo);
+  ui.dragTo("prefill", -0.2f);
+  EXPECT_EQ(ui.scene().setup.prefill, 1);
+  EXPECT_EQ(ui.sequence().decode.prefill, 1);
+  EXPECT_EQ(ui.sequence().decode.steps, 11);
+  ui.dragTo("prefill", 1.2f);
+  EXPECT_EQ(ui.scene().setup.prefill, 12);
+  EXPECT_EQ(ui.sequence().decode.steps, 0);
+  EXPECT_TRUE(ui.view().canUndo) << "the prefill belongs to the scene";
+}
+
+TEST(Decode, TheCachedDecodeEqualsTheFullPass) {
+  UiDriver ui;
+  ASSERT_TRUE(ui.sequence().decode.applies);
+  EXPECT_EQ(ui.sequence().decode.steps, 8);
+  // A row's output is a sum over 256 dimensions; both ways round it in their own order.
+  const float largest = ui.sequence().attention.output.cwiseAbs().maxCoeff();
+  EXPECT_LE(ui.sequence().decode.maxDifference, 256 * std::numeric_limits<float>::epsilon() * largest);
+}
+
+TEST(Decode, WithoutCausalityItStopsAndSaysWhy) {
+  UiDriver ui;
+  ui.click("decode.forward");
+  ASSERT_TRUE(ui.scene().cursor.decoding);
+  ui.click("causal");
+  EXPECT_FALSE(ui.scene().cursor.decoding);
+  const Scene before = ui.scene();
+  for (const char* name : {"decode.back", "decode.play", "decode.forward"}) ui.click(name);
+  ui.key(Key::period);
+  ui.key(Key::space);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  EXPECT_FALSE(ui.view().playing);
+  ui.hover("decode.forward");
+  const render::Image pointed = ui.screenshot();
+  ui.park();
+  EXPECT_GT(pixelsApart(pointed, ui.screenshot()), 500) << "the reason stands beside the pointer";
+}
+
+TEST(Decode, StripsPointAtKeys) {
+  UiDriver ui(1920, 1080);
+  ui.hoverAt("cache.strips", 2.5f / 12, 0.5f);
+  EXPECT_EQ(ui.view().hover.key, 2);
+  EXPECT_EQ(ui.view().hover.query, -1);
+}
+
+TEST(Decode, ShorterTextBringsTheStepBackInside) {
+  UiDriver ui;
+  for (int i = 0; i < 20; ++i) ui.key(Key::period);
+  ASSERT_EQ(ui.scene().cursor.step, 12);
+  ui.replaceText("text", "a b c");
+  EXPECT_EQ(ui.scene().cursor.step, 3);
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+}  // namespace
+}  // namespace headscope::test

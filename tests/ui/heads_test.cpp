@@ -1,0 +1,199 @@
+// The heatmaps: pointing, focusing, zooming, panning, and the choices of how they look.
+
+#include <gtest/gtest.h>
+
+#include "app/heatmap_layer.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::HeatmapLayer;
+using app::Key;
+using app::Scene;
+
+std::size_t uploads(UiDriver& ui) {
+  std::size_t total = 0;
+  for (const auto surface : {HeatmapLayer::Surface::grid, HeatmapLayer::Surface::focus, HeatmapLayer::Surface::cache})
+    total += ui.view().heatmaps->surface(surface).uploads();
+  return total;
+}
+
+std::string head(int index) { return "head." + std::to_string(index); }
+
+TEST(Heads, PointingAtACellLightsItsQueryAndKeyInAllHeads) {
+  UiDriver ui;
+  ui.park();
+  EXPECT_EQ(ui.view().hover, app::Crosshair{});
+  const render::Image before = ui.screenshot();
+  const std::size_t sent = uploads(ui);
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  // Row 9 and column 3 of the 12 × 12 cells of head 2.
+  ui.hoverAt(head(2), 3.5f / 12, 9.5f / 12);
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{2, 9, 3}));
+  const render::Image after = ui.screenshot();
+  for (int i = 0; i < 8; ++i) EXPECT_GT(pixelsApart(before, after, ui.find(head(i))), 20) << "head " << i;
+  EXPECT_GT(pixelsApart(before, after, ui.find("bars.q")), 20) << "the receipt follows";
+  EXPECT_EQ(uploads(ui), sent);
+  EXPECT_EQ(ui.session().snapshot(), snapshot);
+  ui.hoverAt(head(6), 0.5f / 12, 11.5f / 12);
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{6, 11, 0}));
+  ui.park();
+  EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0) << "nothing stays behind";
+}
+
+TEST(Heads, EveryCornerCellIsTheOneUnderThePointer) {
+  UiDriver ui;
+  for (const int query : {0, 11})
+    for (const int key : {0, 11}) {
+      ui.hoverAt(head(5), (static_cast<float>(key) + 0.5f) / 12, (static_cast<float>(query) + 0.5f) / 12);
+      EXPECT_EQ(ui.view().hover, (app::Crosshair{5, query, key}));
+    }
+}
+
+TEST(Heads, AClickFocusesAndEscapeReturns) {
+  UiDriver ui;
+  ui.clickAt(head(3), 2.5f / 12, 7.5f / 12);
+  EXPECT_EQ(ui.scene().cursor.focus, 3);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{3, 7, 2}));
+  EXPECT_TRUE(ui.has("focus"));
+  EXPECT_TRUE(ui.names("head.").empty());
+  ui.hoverAt("focus", 5.5f / 12, 10.5f / 12);
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{3, 10, 5}));
+  ui.clickAt("focus", 4.5f / 12, 6.5f / 12);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{3, 6, 4}));
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.scene().cursor.focus, -1);
+  EXPECT_EQ(ui.names("head.").size(), 8u);
+  ui.click(head(0));
+  ui.click("back");
+  EXPECT_EQ(ui.scene().cursor.focus, -1);
+}
+
+TEST(Heads, PageKeysGoThroughTheHeads) {
+  UiDriver ui;
+  ui.click(head(6));
+  ui.key(Key::pageDown);
+  EXPECT_EQ(ui.scene().cursor.focus, 7);
+  ui.key(Key::pageDown);
+  EXPECT_EQ(ui.scene().cursor.focus, 0);
+  ui.key(Key::pageUp);
+  EXPECT_EQ(ui.scene().cursor.focus, 7);
+}
+
+TEST(Focus, TheWheelZoomsAboutThePointer) {
+  UiDriver ui;
+  ui.click(head(1));
+  ASSERT_EQ(ui.view().camera, app::Camera{});
+  ui.hoverAt("focus", 0.8f, 0.3f);
+  const app::Crosshair under = ui.view().hover;
+  const render::Image before = ui.screenshot();
+  ui.wheelAt("focus", 0.8f, 0.3f, 4);
+  EXPECT_NEAR(ui.view().camera.zoom, std::pow(1.2f, 4), 1e-5f);
+  EXPECT_EQ(ui.view().hover, under) << "the cell under the pointer stays there";
+  EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("focus")), 1000);
+  ui.wheelAt("focus", 0.8f, 0.3f, -20);
+  EXPECT_EQ(ui.view().camera, app::Camera{}) << "all the way out is the whole head again";
+  ui.wheelAt("focus", 0.5f, 0.5f, 60);
+  EXPECT_LE(ui.view().camera.zoom, 6) << "two of twelve cells across at the closest";
+}
+
+TEST(Focus, DraggingMovesTheCellWithThePointerAndSelectsNothing) {
+  UiDriver ui;
+  ui.click(head(1));
+  ui.wheelAt("focus", 0.5f, 0.5f, 5);
+  const app::Camera before = ui.view().camera;
+  const Scene scene = ui.scene();
+  ui.hoverAt("focus", 0.6f, 0.6f);
+  const app::Crosshair grabbed = ui.view().hover;
+  ui.dragAcross("focus", ImVec2(0.6f, 0.6f), ImVec2(0.4f, 0.5f));
+  EXPECT_GT(ui.view().camera.col, before.col);
+  EXPECT_GT(ui.view().camera.row, before.row);
+  EXPECT_EQ(ui.view().camera.zoom, before.zoom);
+  EXPECT_EQ(ui.view().hover, grabbed) << "the cell that was grabbed is still under the pointer";
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(scene));
+  ui.dragAcross("focus", ImVec2(0.1f, 0.1f), ImVec2(3, 3));
+  EXPECT_EQ(ui.view().camera.row, 0);
+  EXPECT_EQ(ui.view().camera.col, 0);
+}
+
+TEST(Focus, AnotherHeadKeepsTheSameSnapshot) {
+  UiDriver ui;
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  ui.click(head(4));
+  ui.key(Key::pageDown);
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.session().snapshot(), snapshot);
+}
+
+/// Expects other pixels in the heatmaps, from the same numbers and the same textures.
+void expectRepainted(UiDriver& ui, const std::string& list, const std::string& choice, bool sendsTheOtherMatrix = false) {
+  ui.park();
+  const render::Image before = ui.screenshot();
+  const std::size_t sent = uploads(ui);
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  ui.choose(list, choice);
+  ui.park();
+  EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find(head(3))), 200) << list << " " << choice;
+  EXPECT_EQ(ui.session().snapshot(), snapshot) << list << " " << choice << " computed something";
+  if (!sendsTheOtherMatrix) EXPECT_EQ(uploads(ui), sent) << list << " " << choice << " sent something";
+}
+
+TEST(Look, ColormapsAndRangesRepaintWithoutComputingOrUploading) {
+  UiDriver ui;
+  expectRepainted(ui, "colormap", "magma");
+  expectRepainted(ui, "colormap", "greys");
+  expectRepainted(ui, "colormap", "viridis");
+  expectRepainted(ui, "range", "logarithmic");
+  expectRepainted(ui, "range", "per_head");
+  expectRepainted(ui, "range", "unit");
+  // Scores are another matrix; it travels to the textures, but is not computed again.
+  expectRepainted(ui, "quantity", "scores", true);
+  expectRepainted(ui, "colormap", "cividis");
+  expectRepainted(ui, "range", "per_head");
+  expectRepainted(ui, "quantity", "weights", true);
+}
+
+TEST(Look, TheThemeRepaintsWithoutComputingOrUploading) {
+  UiDriver ui;
+  const render::Image dark = ui.screenshot();
+  const std::size_t sent = uploads(ui);
+  const app::Snapshot* snapshot = ui.session().snapshot();
+  ui.chord(kCtrl, Key::l);
+  EXPECT_GT(pixelsApart(dark, ui.screenshot()), 1600 * 900 / 4);
+  EXPECT_EQ(ui.session().snapshot(), snapshot);
+  EXPECT_EQ(uploads(ui), sent);
+}
+
+TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
+  UiDriver ui;
+  const HeatmapLayer::Surface grid = HeatmapLayer::Surface::grid;
+  const std::size_t sent = ui.view().heatmaps->surface(grid).uploads();
+  // Heads 4 to 7 read the other kv head, and their keys stay what they are.
+  ui.choose("plant.3", "first_token");
+  const std::size_t after = ui.view().heatmaps->surface(grid).uploads() - sent;
+  EXPECT_GE(after, 1u);
+  EXPECT_LE(after, 4u);
+}
+
+TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
+  UiDriver ui;
+  ui.click("top.1");
+  const app::Cell cell = ui.scene().cursor.cell;
+  const auto weights = ui.sequence().attention.weights[cell.head];
+  int larger = 0;
+  for (app::Index key = 0; key < weights.cols(); ++key) larger += weights(cell.query, key) > weights(cell.query, cell.key);
+  EXPECT_LE(larger, 1);
+  EXPECT_NE(cell.key, 1) << "the opening scene's choice was another one";
+}
+
+TEST(Receipt, PointingAtALargestWeightLightsItsCell) {
+  UiDriver ui;
+  ui.hover("top.0");
+  EXPECT_EQ(ui.view().hover.head, ui.scene().cursor.cell.head);
+  EXPECT_EQ(ui.view().hover.query, ui.scene().cursor.cell.query);
+  EXPECT_GE(ui.view().hover.key, 0);
+}
+
+}  // namespace
+}  // namespace headscope::test
