@@ -19,6 +19,7 @@ constexpr std::array kActions{
     ActionInfo{Action::editTable, "Edit embeddings as a table", "Scene", {Key::t, kCtrl}, true},
     ActionInfo{Action::undo, "Undo", "Edit", {Key::z, kCtrl}, true},
     ActionInfo{Action::redo, "Redo", "Edit", {Key::z, kCtrlShift}, true},
+    ActionInfo{Action::stopComputing, "Stop computing: back to what is shown", "Edit", {}, true},
     ActionInfo{Action::backToGrid, "Back to all heads", "Look", {Key::escape, {}}, false},
     ActionInfo{Action::nextHead, "Next head", "Look", {Key::pageDown, {}}, false},
     ActionInfo{Action::previousHead, "Previous head", "Look", {Key::pageUp, {}}, false},

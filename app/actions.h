@@ -10,7 +10,7 @@ namespace headscope::app {
 /// Everything that can be done by name: from the keyboard, the action list (Ctrl+K) or a button.
 enum class Action {
   openScene, saveScene, saveSceneAs, resetScene, openWeights, openTable, editTable,
-  undo, redo,
+  undo, redo, stopComputing,
   backToGrid, nextHead, previousHead, present, toggleReceipt,
   toggleDecode, playDecode, stepForward, stepBack,
   toggleTheme, textLarger, textSmaller, textReset, toggleMotion,

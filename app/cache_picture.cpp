@@ -16,13 +16,13 @@ float largest(const attention::Stack& values) {
 
 void fillStrips(const attention::Stack& values, Index offset, attention::Stack& picture) {
   const Index bands = picture.rows(), dims = values.cols();
-  const float scale = 1 / largest(values);
+  const float most = largest(values);
   for (Index head = 0; head < values.count(); ++head) {
     const attention::MatrixView from = values[head];
     attention::MutableMatrixView to = picture[2 * head + offset];
     for (Index band = 0; band < bands; ++band) {
       const Index first = band * dims / bands, count = std::max<Index>(1, (band + 1) * dims / bands - first);
-      to.row(band) = from.middleCols(first, count).cwiseAbs().rowwise().maxCoeff().transpose() * scale;
+      to.row(band) = from.middleCols(first, count).cwiseAbs().rowwise().maxCoeff().transpose() / most;
     }
   }
 }

@@ -68,9 +68,11 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place) {
   return std::nullopt;
 }
 
-BatchResult tableBatch(const Setup& setup) {
-  const attention::Table& table = setup.input.table;
+BatchResult tableBatch(const Setup& setup, const BatchCheck& check) {
+  const attention::Table& table = *setup.input.table;
   if (table.values.rows() == 0) return {};
+  if (setup.input.cross)
+    return {{}, PlacedError{Place::context, "Cross-attention reads two texts; typed embeddings are one sequence."}};
   if (table.values.cols() != setup.model.modelDim)
     return {{},
             PlacedError{Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
@@ -79,6 +81,7 @@ BatchResult tableBatch(const Setup& setup) {
   LineInput line;
   line.queries = line.keys = tableTokens(table);
   if (auto error = checkLines({line.queries}, Place::input)) return {{}, error};
+  if (auto error = check ? check(1, table.values.rows(), table.values.rows()) : std::nullopt) return {{}, error};
   line.queryLength = line.keyLength = table.values.rows();
   line.x = table.values;
   if (setup.model.position == PositionKind::sinusoidal)
@@ -100,8 +103,8 @@ std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& con
 
 }  // namespace
 
-BatchResult buildBatch(const Setup& setup) {
-  if (setup.input.source == EmbeddingSource::table) return tableBatch(setup);
+BatchResult buildBatch(const Setup& setup, const BatchCheck& check) {
+  if (setup.input.source == EmbeddingSource::table) return tableBatch(setup, check);
   Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
   if (!text) return {{}, PlacedError{Place::input, text.error().message}};
   if (text->empty()) return {};
@@ -114,6 +117,9 @@ BatchResult buildBatch(const Setup& setup) {
     if (auto error = matchContext(*text, keys)) return {{}, error};
   }
   const std::size_t n = longestLine(*text), m = longestLine(keys);
+  if (check)
+    if (auto error = check(static_cast<Index>(text->size()), static_cast<Index>(n), static_cast<Index>(m)))
+      return {{}, error};
   BatchResult result;
   for (std::size_t i = 0; i < text->size(); ++i) {
     LineInput line;

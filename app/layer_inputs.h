@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,10 @@ struct BatchResult {
   BatchInput batch;
   std::optional<PlacedError> error;
 };
-BatchResult buildBatch(const Setup& setup);
+/// `check` is asked once the sizes are known, before anything is embedded: how many lines of how many queries and
+/// keys; what it answers is the error.
+using BatchCheck = std::function<std::optional<PlacedError>(Index lines, Index queries, Index keys)>;
+BatchResult buildBatch(const Setup& setup, const BatchCheck& check = {});
 
 /// The layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
 attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);

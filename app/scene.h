@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention/core/config.h"
@@ -22,12 +24,33 @@ enum class EmbeddingSource { text, table };
 enum class PositionKind { none, sinusoidal, rope, alibi };
 enum class WeightSource { random, planted, file };
 
+/// A table that is shared between the copies of a scene until one of them edits it: scenes are compared in every
+/// frame and kept by the hundred in the history, and a table may be large.
+class SharedTable {
+ public:
+  SharedTable() : table_(std::make_shared<const attention::Table>()) {}
+  SharedTable(attention::Table table) : table_(std::make_shared<const attention::Table>(std::move(table))) {}
+
+  const attention::Table& operator*() const { return *table_; }
+  const attention::Table* operator->() const { return table_.get(); }
+  /// A copy of its own to change.
+  attention::Table& edit() {
+    auto own = std::make_shared<attention::Table>(*table_);
+    table_ = own;
+    return *own;
+  }
+  bool operator==(const SharedTable& other) const { return table_ == other.table_ || *table_ == *other.table_; }
+
+ private:
+  std::shared_ptr<const attention::Table> table_;
+};
+
 struct InputSetup {
   std::string text;  ///< UTF-8; every line is a sequence of the batch
   attention::Tokenization tokenization = attention::Tokenization::words;
   bool ignoreCase = true;  ///< "The" and "the" get the same vector
   EmbeddingSource source = EmbeddingSource::text;
-  attention::Table table;  ///< typed embeddings, tokens × dimensions; used when source is table
+  SharedTable table;  ///< typed embeddings, tokens × dimensions; used when source is table
   std::uint64_t seed = 1;
   bool cross = false;       ///< keys and values come from contextText
   std::string contextText;  ///< one line for all sequences, or one for each

@@ -146,10 +146,10 @@ void readTableRow(const Json& json, const std::string& path, Index row, attentio
   }
 }
 
-void readTable(ObjectReader& reader, attention::Table& table) {
+void readTable(ObjectReader& reader, SharedTable& shared) {
   const Json* rows = reader.array("table");
   if (!rows) return;
-  table = {};
+  attention::Table table;
   if (rows->size() > static_cast<std::size_t>(kMaxTokens))
     return reader.note(reader.at("table") + " has " + std::to_string(rows->size()) + " rows, expected at most " +
                        std::to_string(kMaxTokens));
@@ -157,6 +157,7 @@ void readTable(ObjectReader& reader, attention::Table& table) {
   for (std::size_t row = 0; row < rows->size() && reader.error().empty(); ++row)
     readTableRow((*rows)[row], reader.at("table[" + std::to_string(row) + "]"), static_cast<Index>(row), table,
                  reader.error());
+  shared = std::move(table);
 }
 
 void readPlanted(ObjectReader& reader, std::vector<attention::PlantedHead>& planted) {
@@ -271,7 +272,7 @@ std::string formatScene(const Scene& scene) {
                    {"tokenization", nameOf(kTokenizationNames, input.tokenization)},
                    {"ignore_case", input.ignoreCase},
                    {"embedding", nameOf(kEmbeddingNames, input.source)},
-                   {"table", tableJson(input.table)},
+                   {"table", tableJson(*input.table)},
                    {"seed", input.seed},
                    {"cross", input.cross},
                    {"context", input.contextText}};

@@ -61,7 +61,7 @@ void Session::applyStyle(float scale) {
   ui_.setScale(view_.unit);
   if (const std::string text = scene_.setup.input.text + scene_.setup.input.contextText; text != neededText_) {
     ui_.needText(text);
-    for (const std::string& name : scene_.setup.input.table.names) ui_.needText(name);
+    for (const std::string& name : scene_.setup.input.table->names) ui_.needText(name);
     neededText_ = text;
   }
   view_.fonts = &ui_.fonts();
@@ -184,7 +184,15 @@ void Session::recordHistory(const Scene& before) {
 }
 
 void Session::submitIfChanged() {
-  if (anySubmitted_ && submitted_ == scene_.setup) return;
+  if (snapshot_ && snapshot_->setup == scene_.setup && job_.latest() == snapshot_) {
+    // Back to what is shown already: whatever is still being computed is of no use any more.
+    if (anySubmitted_ && submitted_ != scene_.setup) job_.cancel();
+    submitted_ = scene_.setup;
+    anySubmitted_ = true;
+    return;
+  }
+  const bool underWay = job_.busySeconds() > 0 || job_.latest() != snapshot_;
+  if (anySubmitted_ && submitted_ == scene_.setup && underWay) return;
   submitted_ = scene_.setup;
   anySubmitted_ = true;
   job_.submit(submitted_);

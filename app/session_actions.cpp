@@ -42,6 +42,14 @@ void Session::perform(Action action) {
       view_.typed = {};
       action == Action::undo ? history_.undo(scene_) : history_.redo(scene_);
       break;
+    case Action::stopComputing:
+      // The setting that takes too long stays in the history, one undo away.
+      if (!snapshot_) break;
+      history_.record(scene_);
+      scene_.setup = snapshot_->setup;
+      history_.record(scene_);
+      pendingEdit_.clear();
+      break;
     case Action::resetScene: setScene(openingScene()); break;
     case Action::backToGrid:
       if (view_.present && scene_.cursor.focus < 0) view_.present = false;

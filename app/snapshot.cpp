@@ -133,10 +133,12 @@ SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& conf
 }
 
 /// What the computation will hold at once, against the limit, before anything large is allocated.
-std::optional<PlacedError> checkMemory(const Setup& setup, const AttentionConfig& config, std::uint64_t sequences,
+std::optional<PlacedError> checkMemory(const Setup& setup, const AttentionConfig& config, Index sequences,
                                        Index queries, Index keys, const Limits& limits) {
-  const std::uint64_t each = attention::attentionResultBytes(config, queries, keys);
-  const auto total = static_cast<double>(each) * static_cast<double>(sequences);
+  const Index inputs = (queries + (setup.input.cross ? keys : 0)) * config.modelDim;
+  const double each = static_cast<double>(attention::attentionResultBytes(config, queries, keys)) +
+                      static_cast<double>(inputs) * sizeof(float);
+  const double total = each * static_cast<double>(sequences);
   if (total <= static_cast<double>(limits.memoryBytes)) return std::nullopt;
   return PlacedError{Place::memory, std::to_string(sequences) + (sequences == 1 ? " sequence of " : " sequences of ") +
                                         std::to_string(queries) + " tokens on " + std::to_string(setup.model.heads) +
@@ -151,14 +153,15 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
     snapshot.error = PlacedError{Place::model, config.error().message};
     return;
   }
-  BatchResult batch = buildBatch(setup);
+  BatchResult batch = buildBatch(setup, [&](Index lines, Index queries, Index keys) {
+    return checkMemory(setup, snapshot.config, lines, queries, keys, limits);
+  });
   snapshot.error = batch.error;
   if (batch.error || batch.batch.lines.empty()) return;
   snapshot.empty = false;
   const auto queries = static_cast<Index>(batch.batch.lines.front().queries.size());
   const auto keys = static_cast<Index>(batch.batch.lines.front().keys.size());
-  snapshot.error = checkMemory(setup, snapshot.config, batch.batch.lines.size(), queries, keys, limits);
-  if (snapshot.error || stop.stop_requested()) return;
+  if (stop.stop_requested()) return;
   const attention::Result<Projections> projections = buildProjections(setup, std::max(queries, keys));
   if (!projections) {
     snapshot.error = PlacedError{Place::weights, projections.error().message};

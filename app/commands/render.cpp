@@ -1,5 +1,6 @@
 #include <charconv>
 #include <memory>
+#include <optional>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
@@ -13,7 +14,7 @@ namespace {
 struct RenderOptions {
   std::string scene, output, size = "1920x1080", theme = "dark";
   float scale = 1;
-  Index head = -1, step = -1;
+  std::optional<Index> head, step;
 };
 
 attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
@@ -30,21 +31,31 @@ attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
   return std::pair(width, height);
 }
 
+/// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
+attention::Status checkOptions(const RenderOptions& options) {
+  if (!(options.scale >= 0.5f && options.scale <= 4))
+    return attention::Error{"--scale is " + std::to_string(options.scale) + ", expected 0.5 to 4"};
+  if (options.step.value_or(1) < 1)
+    return attention::Error{"--step is " + std::to_string(*options.step) + ", expected at least 1"};
+  return attention::success();
+}
+
 int runRender(const RenderOptions& options) {
   const auto size = parseSize(options.size);
   if (!size) return usage(size.error());
+  if (const auto status = checkOptions(options); !status) return usage(status.error());
   attention::Result<Scene> scene = sceneOrOpening(options.scene);
   if (!scene) return fail(scene.error());
-  if (options.head >= scene->setup.model.heads)
-    return usage({"--head is " + std::to_string(options.head) + ", expected 0 to " + std::to_string(scene->setup.model.heads - 1)});
-  if (options.head >= 0) {
-    scene->cursor.focus = options.head;
-    scene->cursor.cell.head = options.head;
+  if (options.head) {
+    const Index heads = scene->setup.model.heads;
+    if (*options.head < 0 || *options.head >= heads)
+      return usage({"--head is " + std::to_string(*options.head) + ", expected 0 to " + std::to_string(heads - 1)});
+    scene->cursor.focus = scene->cursor.cell.head = *options.head;
   }
-  if (options.step >= 0) {
+  if (options.step) {
     scene->cursor.decoding = true;
-    scene->cursor.step = options.step;
-    scene->cursor.cell.query = std::max<Index>(options.step - 1, 0);
+    scene->cursor.step = *options.step;
+    scene->cursor.cell.query = *options.step - 1;
   }
   HeadlessApp headless(size->first, size->second, options.scale);
   headless.session().view().preferences.light = options.theme == "light";
@@ -64,10 +75,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out");
   command->add_option("-o,--output", options->output, "The PNG to write")->required();
   command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT")->capture_default_str();
-  command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")->check(CLI::Range(0.5, 4.0))->capture_default_str();
+  command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")->capture_default_str();
   command->add_option("--theme", options->theme, "dark or light")->check(CLI::IsMember({"dark", "light"}))->capture_default_str();
-  command->add_option("--head", options->head, "Show this head large")->check(CLI::NonNegativeNumber);
-  command->add_option("--step", options->step, "Decode this many tokens")->check(CLI::PositiveNumber);
+  command->add_option("--head", options->head, "Show this head large");
+  command->add_option("--step", options->step, "Decode this many tokens");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
 }
 

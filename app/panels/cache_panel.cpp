@@ -82,21 +82,28 @@ render::HeatmapStyle styleForCache(const View& view, bool values) {
   return style;
 }
 
+/// Which kv heads have a strip when the strips have `height` pixels: all of them, or those around the selected head's.
+struct ShownHeads {
+  Index first = 0, count = 1;
+};
+ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& view, float height) {
+  const Index kvHeads = snapshot.config.kvHeads;
+  const Index count = std::clamp<Index>(static_cast<Index>(height / view.px(30)), 1, kvHeads);
+  const Index wanted = snapshot.config.kvHeadOf(std::clamp<Index>(scene.cursor.cell.head, 0, snapshot.config.heads - 1));
+  return {std::clamp<Index>(wanted - count / 2, 0, kvHeads - count), count};
+}
+
 /// K and V of every kv head that fits, one row of strips each, the cached columns lit.
 void strips(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
             const CacheState& state, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const Index kvHeads = snapshot.config.kvHeads, m = sequence.attention.k.rows();
+  const Index m = sequence.attention.k.rows();
   const float labels = view.px(44), foot = view.px(18);
   const ImRect cells(area.Min.x + labels, area.Min.y, area.Max.x, area.Max.y - foot);
-  const Index rows = std::clamp<Index>(static_cast<Index>(cells.GetHeight() / view.px(15)), 2, 2 * kvHeads);
-  const Index heads = std::max<Index>(1, rows / 2);
+  const auto [first, heads] = shownHeads(scene, snapshot, view, cells.GetHeight());
   const float space = view.px(4), height = cells.GetHeight() / static_cast<float>(2 * heads) - space;
   const float column = std::min(cells.GetWidth() / static_cast<float>(std::max<Index>(m, 1)), view.px(64));
   const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
-  // When not all kv heads fit, the group of the selected head is among those shown.
-  const Index wanted = snapshot.config.kvHeadOf(std::clamp<Index>(scene.cursor.cell.head, 0, snapshot.config.heads - 1));
-  const Index first = heads < kvHeads ? std::clamp<Index>(wanted - heads / 2, 0, kvHeads - heads) : 0;
   const float right = cells.Min.x + column * static_cast<float>(m);
   for (int values = 0; values < 2; ++values) {
     render::HeatmapStyle style = styleForCache(view, values == 1);
@@ -142,9 +149,6 @@ void strips(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsWindowHovered() && mouse.x >= cells.Min.x && mouse.x < right && mouse.y >= cells.Min.y && mouse.y < cells.Max.y)
     view.nextHover.key = static_cast<Index>((mouse.x - cells.Min.x) / column);
-  if (heads < kvHeads)
-    paintText(list, view.fonts->small, ImVec2(area.Max.x, area.Min.y - view.px(10)), view.theme->faint,
-              "KV " + std::to_string(first) + "–" + std::to_string(first + heads - 1) + " of " + std::to_string(kvHeads), Align::right);
 }
 
 /// Bytes now for MHA, GQA and MQA of this configuration, this one in the accent.
@@ -234,7 +238,10 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint, "KV CACHE", view.px(1.2f));
       stepButtons(scene, view, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
-      const std::string step = stepText(scene, state);
+      std::string step = stepText(scene, state);
+      if (const auto [first, count] = shownHeads(scene, *snapshot, view, left.GetHeight() - view.px(72)); count < snapshot->config.kvHeads)
+        step = (count == 1 ? kvName(first) : kvName(first) + "–" + std::to_string(first + count - 1)) + " of " +
+               std::to_string(snapshot->config.kvHeads) + " · " + step;
       const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
       // The sliders stand in the title's line where it is long enough, below it otherwise.
       const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);

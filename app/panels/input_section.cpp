@@ -136,7 +136,7 @@ void embeddingChoice(Scene& scene, View& view) {
 }
 
 void tableControls(Scene& scene, View& view) {
-  const attention::Table& table = scene.setup.input.table;
+  const attention::Table& table = *scene.setup.input.table;
   hint(view, std::to_string(table.values.rows()) + " tokens × " + std::to_string(table.values.cols()) + " dimensions");
   if (button(view, "edit_table", "Edit table…")) view.request(Action::editTable);
   ImGui::SameLine(0, view.px(8));

@@ -166,6 +166,8 @@ void modelSection(Scene& scene, const Snapshot* snapshot, View& view) {
   headSliders(model, view, locked);
   sizeSliders(scene, view, locked);
   slider(view, {"sharpness", "Sharpness", "", "0.1 to 10"}, 0.1f, 10, true, model.sharpness);
+  slider(view, {"softcap", "Soft-cap", "", "0 (off) to 50"}, 0, 50, false, model.softcap);
+  slider(view, {"dropout", "Dropout", "", "0 (off) to 0.9"}, 0, 0.9f, false, model.dropout);
   sharingHint(model, view);
   toggle(view, "scaled", "Scale by 1/√head dim", model.scaled);
   toggle(view, "bias", "Bias", model.bias, locked);

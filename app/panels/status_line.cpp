@@ -56,8 +56,10 @@ void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       if (end - x > view.px(240) && view.drawSeconds > 0) x = figure(view, list, x, y, "frame", timeText(view.drawSeconds));
       if (end - x > view.px(160)) x = figure(view, list, x, y, "undo", std::to_string(view.undoSteps));
       if (view.busySeconds > 0.5) {
-        x += paintText(list, view.fonts->small, ImVec2(x, y), theme.warning, "computing for " + timeText(view.busySeconds) + "; the picture shows the last setting");
+        x += paintText(list, view.fonts->small, ImVec2(x, y), theme.warning, "computing for " + timeText(view.busySeconds)) + view.px(10);
         track("catching_up", ImVec2(x - view.px(10), y - view.px(8)), ImVec2(x, y + view.px(8)));
+        ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(14)));
+        if (button(view, "stop", "Stop", snapshot ? "" : "Nothing has been computed yet to go back to", true)) view.request(Action::stopComputing);
       }
     }
   }

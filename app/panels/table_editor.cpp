@@ -46,7 +46,7 @@ void takeTable(Scene& scene, attention::Table table) {
 }
 
 void resizeTable(Scene& scene, Index rows, Index cols) {
-  attention::Table table = scene.setup.input.table;
+  attention::Table table = *scene.setup.input.table;
   const Index keptRows = std::min(rows, table.values.rows()), keptCols = std::min(cols, table.values.cols());
   attention::Matrix values = attention::Matrix::Zero(rows, cols);
   values.topLeftCorner(keptRows, keptCols) = table.values.topLeftCorner(keptRows, keptCols);
@@ -72,7 +72,7 @@ void paste(Scene& scene, Editing& state) {
 }
 
 void commit(Scene& scene, Editing& state) {
-  attention::Table table = scene.setup.input.table;
+  attention::Table table = *scene.setup.input.table;
   if (state.col < 0) {
     table.names[static_cast<std::size_t>(state.row)] = state.text;
   } else {
@@ -98,7 +98,7 @@ void openCell(Editing& state, const attention::Table& table, Index row, Index co
 }
 
 void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float width) {
-  const attention::Table& table = scene.setup.input.table;
+  const attention::Table& table = *scene.setup.input.table;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26);
   const std::string name = "cell." + std::to_string(row) + "." + (col < 0 ? "name" : std::to_string(col));
@@ -110,8 +110,8 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
     if (entered || left) {
       commit(scene, state);
       // Enter goes on to the cell below, as spreadsheets do.
-      if (entered && state.problem.empty() && row + 1 < scene.setup.input.table.values.rows())
-        openCell(state, scene.setup.input.table, row + 1, col);
+      if (entered && state.problem.empty() && row + 1 < scene.setup.input.table->values.rows())
+        openCell(state, *scene.setup.input.table, row + 1, col);
       else if (state.problem.empty() || left)
         state.row = state.col = -2;
       else
@@ -137,7 +137,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
 }
 
 void cells(Scene& scene, View& view, Editing& state) {
-  const attention::Table& table = scene.setup.input.table;
+  const attention::Table& table = *scene.setup.input.table;
   const float nameWidth = view.px(120), width = view.px(86), height = view.px(30);
   const auto cols = static_cast<float>(table.values.cols());
   ImGui::SetNextWindowContentSize(ImVec2(nameWidth + cols * width, height * static_cast<float>(table.values.rows() + 1)));
@@ -157,7 +157,7 @@ void cells(Scene& scene, View& view, Editing& state) {
     const float y = origin.y + height * static_cast<float>(row + 1);
     ImGui::SetCursorScreenPos(ImVec2(origin.x, y));
     cell(scene, view, state, row, -1, nameWidth);
-    for (Index col = firstCol; col < lastCol && row < scene.setup.input.table.values.rows(); ++col) {
+    for (Index col = firstCol; col < lastCol && row < scene.setup.input.table->values.rows(); ++col) {
       ImGui::SetCursorScreenPos(ImVec2(origin.x + nameWidth + width * static_cast<float>(col), y));
       cell(scene, view, state, row, col, width);
     }
@@ -169,9 +169,10 @@ void cells(Scene& scene, View& view, Editing& state) {
 
 void tableEditor(Scene& scene, View& view) {
   Editing& state = editing();
-  if (scene.setup.input.table.values.rows() == 0) takeTable(scene, starterTable());
-  scene.setup.input.table.names.resize(static_cast<std::size_t>(scene.setup.input.table.values.rows()));
-  const Index rows = scene.setup.input.table.values.rows(), cols = scene.setup.input.table.values.cols();
+  if (scene.setup.input.table->values.rows() == 0) takeTable(scene, starterTable());
+  if (scene.setup.input.table->names.size() != static_cast<std::size_t>(scene.setup.input.table->values.rows()))
+    scene.setup.input.table.edit().names.resize(static_cast<std::size_t>(scene.setup.input.table->values.rows()));
+  const Index rows = scene.setup.input.table->values.rows(), cols = scene.setup.input.table->values.cols();
   if (beginDialog(view, "table", "Embeddings: tokens × dimensions", 860, 340, true)) {
     if (button(view, "table.add_row", "+ Token", rows < kMaxTokens ? "" : "2,048 tokens are the most")) resizeTable(scene, rows + 1, cols);
     ImGui::SameLine(0, view.px(6));

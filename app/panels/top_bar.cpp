@@ -59,6 +59,7 @@ void topBar(Scene&, const Snapshot*, View& view, const Layout& layout) {
     right = barItem(view, "bar.redo", "Redo", Action::redo, right, y, view.canRedo);
     right = barItem(view, "bar.undo", "Undo", Action::undo, right, y, view.canUndo);
     if (wide) right = barItem(view, "bar.save", "Save", Action::saveScene, right, y);
+    if (layout.top.GetWidth() > view.px(1480)) right = barItem(view, "bar.reset", "Reset", Action::resetScene, right, y);
     if (wide) right = barItem(view, "bar.open", "Open", Action::openScene, right, y);
     paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x, theme.secondary, name);
   }

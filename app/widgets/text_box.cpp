@@ -3,6 +3,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include "app/platform/supplementary.h"
@@ -38,6 +39,45 @@ void paintHint(const View& view, const std::string& text) {
                                       text.c_str());
 }
 
+constexpr ImWchar kMark = 0xFFFC;
+
+/// ImGui drops what is typed from the private use area, where the stand-ins are. While a box is drawn, they wait in
+/// its queue as marks that pass, and the box's own filter puts them back.
+class TypedStandIns {
+ public:
+  TypedStandIns() {
+    waiting().clear();
+    for (ImWchar& character : ImGui::GetIO().InputQueueCharacters)
+      if ((character >= 0xE000 && character <= 0xF8FF) || character == kMark) {
+        waiting().push_back(character);
+        character = kMark;
+      }
+  }
+  ~TypedStandIns() {
+    // What this box did not take is for another.
+    for (ImWchar& character : ImGui::GetIO().InputQueueCharacters)
+      if (character == kMark && !waiting().empty()) character = next();
+  }
+  TypedStandIns(const TypedStandIns&) = delete;
+  TypedStandIns& operator=(const TypedStandIns&) = delete;
+
+  static int filter(ImGuiInputTextCallbackData* data) {
+    if (data->EventChar == kMark && !waiting().empty()) data->EventChar = next();
+    return 0;
+  }
+
+ private:
+  static std::deque<ImWchar>& waiting() {
+    static std::deque<ImWchar> characters;
+    return characters;
+  }
+  static ImWchar next() {
+    const ImWchar character = waiting().front();
+    waiting().pop_front();
+    return character;
+  }
+};
+
 }  // namespace
 
 namespace {
@@ -65,6 +105,7 @@ void replaceAll(ImGuiInputTextCallbackData& data, const std::string& with) {
 
 /// Keeps the editor's text wrapped after every edit, and takes over what changed outside (undo, an opened scene).
 int onEdit(ImGuiInputTextCallbackData* data) {
+  if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) return TypedStandIns::filter(data);
   auto& edit = *static_cast<WrappedEdit*>(data->UserData);
   const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
   if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
@@ -104,9 +145,12 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const auto selectedBefore = edit;
   std::string buffer = edit.shown;
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
+  const TypedStandIns standIns;
   const bool changed = ImGui::InputTextMultiline(
       ("##" + name).c_str(), &buffer, ImVec2(-FLT_MIN, height),
-      ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_NoUndoRedo, onEdit, &edit);
+      ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_CallbackCharFilter |
+          ImGuiInputTextFlags_NoUndoRedo,
+      onEdit, &edit);
   trackItem(name);
   const bool copied = std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
     return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl && (event.key == Key::c || event.key == Key::x);
@@ -128,8 +172,10 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
   ImGui::PushItemWidth(width);
   if (focus) ImGui::SetKeyboardFocusHere();
   std::string edited = toEditable(text);
+  const TypedStandIns standIns;
   const bool entered =
-      ImGui::InputText(("##" + name).c_str(), &edited, ImGuiInputTextFlags_EnterReturnsTrue);
+      ImGui::InputText(("##" + name).c_str(), &edited,
+                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter, TypedStandIns::filter);
   trackItem(name);
   if (edited.empty()) paintHint(view, hintText);
   ImGui::PopItemWidth();

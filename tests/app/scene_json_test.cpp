@@ -40,8 +40,8 @@ std::string refused(const Json& json) {
 /// A scene in which every list has entries.
 Json fullScene() {
   Scene scene = openingScene();
-  scene.setup.input.table.names = {"the", ""};
-  scene.setup.input.table.values = attention::Matrix::Constant(2, 3, 0.1F);
+  scene.setup.input.table.edit().names = {"the", ""};
+  scene.setup.input.table.edit().values = attention::Matrix::Constant(2, 3, 0.1F);
   scene.setup.weights.file = "w.safetensors";
   scene.setup.input.contextText = "le chat";
   return Json::parse(formatScene(scene));

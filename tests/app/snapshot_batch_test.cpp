@@ -207,7 +207,7 @@ TEST(SnapshotCross, RecognisesTheSameTokenInAnotherText) {
   app::Setup setup = openingScene().setup;
   setup.input.text = "red green blue black white grey";
   setup.input.cross = true;
-  setup.input.contextText = "grey white black blue green red";
+  setup.input.contextText = "here they stand after all others : red green blue black white grey";
   setup.weights.planted.assign(8, {attention::Pattern::sameToken, 1});
   setup.model.position = PositionKind::none;
   const Snapshot snapshot = computed(setup);

@@ -1,0 +1,140 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/app/include_rules.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(IncludeRules, ReadIncludeLines) {
+  EXPECT_THAT(includesOf("#include <vector>\n#include \"app/scene.h\"\n"),
+              ElementsAre("vector", "app/scene.h"));
+  EXPECT_THAT(includesOf("  #  include<imgui.h> // why\r\n#include\t\"a.h\""), ElementsAre("imgui.h", "a.h"));
+  EXPECT_THAT(includesOf("// #include <imgui.h>\n/* #include <imgui.h>\n#include <x.h> */ #include <y.h>"),
+              ElementsAre("y.h"));
+  EXPECT_THAT(
+      includesOf("const char* url = \"http://x\";\n#include <z.h>\nchar c = \"/*\"[0];\n#include <w.h>"),
+      ElementsAre("z.h", "w.h"));
+  EXPECT_THAT(includesOf("#define include <a.h>\n#pragma once\n#includes\nint include;\n"), IsEmpty());
+  EXPECT_THAT(includesOf(""), IsEmpty());
+  EXPECT_THAT(includesOf("/*"), IsEmpty());
+}
+
+struct Planted {
+  const char* path;
+  const char* text;
+  const char* expected;
+};
+
+/// What the checker has to find, one at a time.
+const Planted kBreaches[] = {
+    {"attention/core/a.cpp", "#include \"render/image.h\"\n", "attention knows neither"},
+    {"attention/text/a.h", "#include \"app/scene.h\"\n", "attention knows neither"},
+    {"attention/core/a.cpp", "#include <imgui.h>\n", "belongs to app"},
+    {"attention/heads/a.cpp", "#include <GLFW/glfw3.h>\n", "belongs to app"},
+    {"attention/core/a.cpp", "#include <epoxy/gl.h>\n", "attention knows no screen"},
+    {"attention/core/a.cpp", "#include \"attention/text/tokenizer.h\"\n", "core includes nothing above it"},
+    {"attention/core/a.h", "#include \"attention/formats/quote.h\"\n", "core includes nothing above it"},
+    {"attention/core/sub/a.h", "#include \"attention/masks/b.h\"\n", "core includes nothing above it"},
+    {"attention/heads/a.cpp", "#include \"attention/kernels/dot.h\"\n", "only core includes kernels"},
+    {"render/a.cpp", "#include \"attention/core/tensor.h\"\n", "render knows neither"},
+    {"render/a.h", "#include \"app/theme.h\"\n", "render knows neither"},
+    {"render/a.cpp", "#  include <imgui_internal.h>\n", "belongs to app"},
+    {"render/a.cpp", "#include <backends/imgui_impl_opengl3.h>\n", "belongs to app"},
+    {"render/a.cpp", "#include <GLFW/glfw3.h>\n", "belongs to app"},
+    {"render/a.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
+    {"render/a.cpp", "#include <GL/gl.h>\n", "only render/gl.h does"},
+    {"render/a.cpp", "#include <GLES3/gl3.h>\n", "only render/gl.h does"},
+    {"app/a.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
+    {"app/a.cpp", "#include <EGL/egl.h>\n", "EGL stays in render"},
+    {"app/a.cpp", "#include <epoxy/egl.h>\n", "EGL stays in render"},
+    {"app/panels/a.cpp", "#include \"render/gl.h\"\n", "reach no GL header"},
+    {"app/panels/a.h", "#include \"render/gl_objects.h\"\n", "reach no GL header"},
+    {"app/widgets/a.cpp", "#include <GLFW/glfw3.h>\n", "reach no GL header"},
+    {"app/a.cpp", "#if IMGUI_VERSION_NUM >= 19000\n#endif\n", "tests IMGUI_VERSION_NUM"},
+    {"app/platform/ui.h", "#ifdef IMGUI_VERSION_NUM\n#endif\n", "tests IMGUI_VERSION_NUM"},
+    {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
+    {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
+    {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
+    {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
+};
+
+TEST(IncludeRules, FindEveryBreach) {
+  for (const Planted& planted : kBreaches) {
+    const auto found = breaches({{planted.path, planted.text}});
+    ASSERT_FALSE(found.empty()) << planted.path << " " << planted.text;
+    EXPECT_THAT(found, testing::Contains(testing::AllOf(testing::StartsWith(std::string(planted.path) + ": "),
+                                                        HasSubstr(planted.expected))));
+  }
+}
+
+TEST(IncludeRules, FindGlBehindAnotherFile) {
+  const Sources sources{{"app/panels/a.cpp", "#include \"app/b.h\"\n"},
+                        {"app/b.h", "#include \"app/c.h\"\n#include \"app/b.h\"\n"},
+                        {"app/c.h", "#include \"render/gl.h\"\n"},
+                        {"render/gl.h", "#include <epoxy/gl.h>\n"}};
+  EXPECT_THAT(breaches(sources), ElementsAre(testing::AllOf(testing::StartsWith("app/panels/a.cpp"),
+                                                            HasSubstr("through app/c.h"))));
+}
+
+TEST(IncludeRules, FindCirclesOfFolders) {
+  const Sources sources{{"attention/heads/a.h", "#include \"attention/text/b.h\"\n"},
+                        {"attention/text/b.h", "#include \"attention/formats/c.h\"\n"},
+                        {"attention/formats/c.cpp", "#include \"attention/heads/d.h\"\n"}};
+  EXPECT_THAT(breaches(sources), testing::SizeIs(3));
+}
+
+TEST(IncludeRules, FindLongFiles) {
+  std::string lines;
+  for (int i = 0; i < 400; ++i) lines += "\n";
+  EXPECT_THAT(breaches({{"app/a.cpp", lines}}), IsEmpty());
+  EXPECT_THAT(breaches({{"app/a.cpp", lines + "\n"}}), ElementsAre(HasSubstr("401 lines")));
+}
+
+TEST(IncludeRules, AllowWhatTheyAllow) {
+  const Sources sources{
+      {"app/a.cpp", "#include <imgui.h>\n#include \"render/gl.h\"\n#include \"attention/core/mask.h\"\n"},
+      {"app/b.cpp", "#include <nlohmann/json.hpp>\n#include <GLFW/glfw3.h>\n// IMGUI_VERSION_NUM\n"},
+      {"app/platform/imgui_compat.h", "#if IMGUI_VERSION_NUM < 19000\n#endif\n"},
+      {"app/panels/c.cpp", "#include \"app/platform/imgui_compat.h\"\n#include \"render/heatmap.h\"\n"},
+      {"render/gl.h", "#include <epoxy/gl.h>\n"},
+      {"render/egl.cpp", "#include <EGL/egl.h>\n#include \"render/gl.h\"\n"},
+      {"attention/core/d.cpp", "#include \"attention/kernels/dot.h\"\n#include \"attention/core/mask.h\"\n"},
+      {"attention/heads/e.cpp", "#include \"attention/core/mask.h\"\n#include <nlohmann/json.hpp>\n"}};
+  EXPECT_THAT(breaches(sources), IsEmpty());
+}
+
+/// The program's own sources.
+TEST(IncludeRules, AreKept) {
+  const fs::path root = HEADSCOPE_SOURCE_DIR;
+  Sources sources;
+  for (const char* folder : {"app", "attention", "render"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string ending = entry.path().extension().string();
+      if (entry.is_regular_file() &&
+          (ending == ".h" || ending == ".cpp" || ending == ".hpp" || ending == ".cc"))
+        sources[entry.path().lexically_relative(root).generic_string()] = fileText(entry.path());
+    }
+  EXPECT_GT(sources.size(), 80u) << "the sources were not found";
+  EXPECT_THAT(breaches(sources), IsEmpty());
+}
+
+/// Tests may include anything, but stay as short.
+TEST(IncludeRules, AreKeptByTheLengthOfTests) {
+  const fs::path root = HEADSCOPE_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "tests")) {
+    const std::string ending = entry.path().extension().string();
+    if (ending != ".h" && ending != ".cpp") continue;
+    const std::string text = fileText(entry.path());
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 400) << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace headscope::test

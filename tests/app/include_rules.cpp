@@ -1,0 +1,189 @@
+#include "tests/app/include_rules.h"
+
+#include <algorithm>
+#include <set>
+
+namespace headscope::test {
+
+namespace {
+
+constexpr std::size_t kMostLines = 400;
+
+bool isIn(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/';
+}
+
+bool isOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+/// The text without comments. Quoted text is kept, so that a // inside an address ends nothing.
+std::string withoutComments(std::string_view text) {
+  std::string out;
+  char quote = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote) {
+      if (c == '\\' && at + 1 < text.size()) out += text[at++];
+      if (text[at] == quote || text[at] == '\n') quote = 0;
+    } else if (c == '"') {
+      quote = c;
+    } else if (text.substr(at, 2) == "//") {
+      while (at < text.size() && text[at] != '\n') ++at;
+      if (at == text.size()) break;
+    } else if (text.substr(at, 2) == "/*") {
+      at = std::min(text.find("*/", at + 2), text.size() - 2) + 1;
+      out += ' ';
+      continue;
+    }
+    out += text[at];
+  }
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t from = text.find_first_not_of(" \t\r");
+  return from == std::string_view::npos ? "" : text.substr(from);
+}
+
+bool isImGui(std::string_view include) {
+  return include.find("imgui") != std::string_view::npos || include.starts_with("imstb");
+}
+bool isGlfw(std::string_view include) {
+  return include.starts_with("GLFW/");
+}
+bool isEgl(std::string_view include) {
+  return include.starts_with("EGL/") || include == "epoxy/egl.h";
+}
+bool isGl(std::string_view include) {
+  if (isEgl(include)) return false;
+  for (std::string_view folder : {"epoxy", "GL", "GLES", "GLES2", "GLES3", "KHR", "glad"})
+    if (isIn(include, folder)) return true;
+  return isOneOf(include, {"render/gl.h", "render/gl_objects.h"});
+}
+
+/// The part of attention/ that a path is in: "core".
+std::string roomOf(std::string_view path) {
+  path.remove_prefix(std::string_view("attention/").size());
+  return std::string(path.substr(0, path.find('/')));
+}
+
+class Checker {
+ public:
+  explicit Checker(const Sources& sources) : sources_(sources) {
+    for (const auto& [path, text] : sources_) includes_[path] = includesOf(text);
+  }
+
+  std::vector<std::string> check() {
+    for (const auto& [path, text] : sources_) {
+      const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+      if (lines > kMostLines)
+        report(path, "has " + std::to_string(lines) + " lines, at most 400 are allowed");
+      const bool compat = path == "app/platform/imgui_compat.h";
+      if (!compat && withoutComments(text).find("IMGUI_VERSION_NUM") != std::string::npos)
+        report(path, "tests IMGUI_VERSION_NUM, which only app/platform/imgui_compat.h may");
+      for (const std::string& include : includes_.at(path)) checkInclude(path, include);
+      if (isIn(path, "app/panels") || isIn(path, "app/widgets")) checkReach(path);
+    }
+    checkCircles();
+    return found_;
+  }
+
+ private:
+  void report(const std::string& path, const std::string& what) { found_.push_back(path + ": " + what); }
+  void refuse(const std::string& path, const std::string& include, const std::string& why) {
+    report(path, "includes " + include + "; " + why);
+  }
+
+  void checkInclude(const std::string& path, const std::string& include) {
+    const bool attention = isIn(path, "attention"), render = isIn(path, "render");
+    if (include.starts_with(".")) refuse(path, include, "paths start at the root");
+    if (attention && (isIn(include, "app") || isIn(include, "render")))
+      refuse(path, include, "attention knows neither");
+    if (render && (isIn(include, "app") || isIn(include, "attention")))
+      refuse(path, include, "render knows neither");
+    if ((attention || render) && (isImGui(include) || isGlfw(include)))
+      refuse(path, include, "that belongs to app");
+    if (isIn(include, "tests")) refuse(path, include, "the program knows no tests");
+    if (!render && isEgl(include)) refuse(path, include, "EGL stays in render");
+    if (attention && isGl(include)) refuse(path, include, "attention knows no screen");
+    const bool library = isGl(include) && !isIn(include, "render");
+    if (library && path != "render/gl.h") refuse(path, include, "only render/gl.h does");
+    if (isIn(include, "nlohmann") && !path.ends_with(".cpp"))
+      refuse(path, include, "JSON stays out of headers");
+    if (attention && isIn(include, "attention")) checkRooms(path, include);
+  }
+
+  void checkRooms(const std::string& path, const std::string& include) {
+    const std::string from = roomOf(path), to = roomOf(include);
+    if (from == to) return;
+    if (from == "core" && to != "kernels") refuse(path, include, "core includes nothing above it");
+    if (from != "core" && to == "kernels") refuse(path, include, "only core includes kernels");
+    rooms_[from].insert(to);
+  }
+
+  /// Follows the includes of a panel through our own files.
+  void checkReach(const std::string& path) {
+    std::set<std::string> seen{path};
+    std::vector<std::string> open{path};
+    while (!open.empty()) {
+      const std::string file = open.back();
+      open.pop_back();
+      for (const std::string& include : includes_.at(file)) {
+        if (isGl(include) || isEgl(include) || isGlfw(include)) {
+          refuse(path, include,
+                 "panels and widgets reach no GL header" + (file == path ? "" : " (through " + file + ")"));
+        } else if (sources_.contains(include) && seen.insert(include).second) {
+          open.push_back(include);
+        }
+      }
+    }
+  }
+
+  void checkCircles() {
+    for (const auto& [room, others] : rooms_) {
+      std::set<std::string> seen;
+      std::vector<std::string> open(others.begin(), others.end());
+      while (!open.empty()) {
+        const std::string next = open.back();
+        open.pop_back();
+        if (!seen.insert(next).second) continue;
+        for (const std::string& further : rooms_[next]) open.push_back(further);
+      }
+      // kernels answer to core, and only to core.
+      if (seen.contains(room) && room != "core" && room != "kernels")
+        report("attention/" + room, "includes itself in a circle of folders");
+    }
+  }
+
+  const Sources& sources_;
+  std::map<std::string, std::vector<std::string>> includes_;
+  std::map<std::string, std::set<std::string>> rooms_;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> includesOf(std::string_view text) {
+  std::vector<std::string> includes;
+  const std::string code = withoutComments(text);
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = std::min(code.find('\n', at), code.size());
+    std::string_view line = trimmed(std::string_view(code).substr(at, end - at));
+    at = end + 1;
+    if (!line.starts_with('#')) continue;
+    line = trimmed(line.substr(1));
+    if (!line.starts_with("include")) continue;
+    line = trimmed(line.substr(7));
+    if (line.empty() || (line[0] != '"' && line[0] != '<')) continue;
+    const std::size_t close = line.find(line[0] == '"' ? '"' : '>', 1);
+    if (close != std::string_view::npos) includes.emplace_back(line.substr(1, close - 1));
+  }
+  return includes;
+}
+
+std::vector<std::string> breaches(const Sources& sources) {
+  return Checker(sources).check();
+}
+
+}  // namespace headscope::test

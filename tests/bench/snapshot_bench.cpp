@@ -1,0 +1,61 @@
+// How long the steps from a changed Scene to a Snapshot take. Run a Release build on a quiet machine and compare
+// rows of one run with each other: build/tests/headscope_bench --benchmark_min_time=1
+#include <benchmark/benchmark.h>
+
+#include "app/layer_inputs.h"
+#include "app/snapshot.h"
+
+namespace {
+
+using namespace headscope::app;
+
+/// `tokens` words on `heads` heads, as a person might have it.
+Setup setupOf(Index tokens, Index heads, Index modelDim, WeightSource source) {
+  Setup setup = openingScene().setup;
+  setup.input.text.clear();
+  for (Index i = 0; i < tokens; ++i) setup.input.text += "word" + std::to_string(i % 97) + " ";
+  setup.model.heads = heads;
+  setup.model.kvHeads = heads;
+  setup.model.modelDim = modelDim;
+  setup.model.headDim = modelDim / heads;
+  setup.weights.source = source;
+  return setup;
+}
+
+void snapshotOf(benchmark::State& state, const Setup& setup) {
+  for (auto _ : state) benchmark::DoNotOptimize(computeSnapshot(setup, defaultLimits()));
+}
+
+void BM_OpeningScene(benchmark::State& state) { snapshotOf(state, openingScene().setup); }
+BENCHMARK(BM_OpeningScene)->Unit(benchmark::kMillisecond);
+
+void BM_PlantWeights(benchmark::State& state) {
+  const Setup setup = openingScene().setup;
+  for (auto _ : state) benchmark::DoNotOptimize(buildProjections(setup, 12));
+}
+BENCHMARK(BM_PlantWeights)->Unit(benchmark::kMillisecond);
+
+void BM_Embed(benchmark::State& state) {
+  const Setup setup = openingScene().setup;
+  for (auto _ : state) benchmark::DoNotOptimize(buildBatch(setup));
+}
+BENCHMARK(BM_Embed)->Unit(benchmark::kMillisecond);
+
+void BM_Random(benchmark::State& state) {
+  snapshotOf(state, setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random));
+}
+BENCHMARK(BM_Random)->Args({64, 8, 256})->Args({512, 12, 768})->Args({2048, 8, 512})->Unit(benchmark::kMillisecond);
+
+void BM_Attend(benchmark::State& state) {
+  const Setup setup = setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random);
+  const BatchResult batch = buildBatch(setup);
+  const auto projections = buildProjections(setup, state.range(0));
+  const LineInput& line = batch.batch.lines.front();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(headscope::attention::attend(configOf(setup), *projections, line.x, line.x, {}));
+}
+BENCHMARK(BM_Attend)->Args({64, 8, 256})->Args({512, 12, 768})->Args({2048, 8, 512})->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,332 @@
+// Files: the dialogs, what is dropped on the window, and what is wrong with some of it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/scene_json.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Dialog;
+using app::Key;
+using app::Scene;
+using app::WeightSource;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kGolden = std::string(HEADSCOPE_TEST_DIR) + "/golden/";
+
+class Files : public testing::Test {
+ protected:
+  std::string path(const std::string& name) { return (folder / name).string(); }
+  void answer(const std::string& typed) {
+    ui.replaceText("files.path", typed);
+    ui.key(Key::enter);
+  }
+  Scene saved(const std::string& name) {
+    const auto scene = app::readScene(folder / name);
+    EXPECT_TRUE(scene.ok()) << scene.error().message;
+    return scene.ok() ? *scene : Scene{};
+  }
+  /// Expects one sentence on screen that names the file, and the scene as it was.
+  void expectRefused(const std::string& name, const Scene& before) {
+    EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << name;
+    EXPECT_THAT(ui.view().error, HasSubstr(name));
+    EXPECT_EQ(ui.view().error.find('\n'), std::string::npos) << "one sentence: " << ui.view().error;
+    EXPECT_TRUE(ui.visible("error")) << name;
+    EXPECT_FALSE(ui.view().canUndo) << name;
+    EXPECT_EQ(ui.names("head.").size(), 8u) << name;
+  }
+
+  TemporaryFolder folder;
+  UiDriver ui;
+};
+
+TEST_F(Files, SavesAndOpensThroughTheDialogs) {
+  ui.click("bias");
+  ui.typeValue("heads", "16");
+  const Scene wanted = ui.scene();
+  EXPECT_TRUE(ui.view().dirty);
+  ui.chord(kCtrl, Key::s);
+  ASSERT_EQ(ui.view().dialog, Dialog::saveScene);
+  answer(path("mine"));
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_THAT(ui.view().notice, HasSubstr("mine.json"));
+  EXPECT_TRUE(saved("mine.json") == wanted) << "the ending is added";
+  EXPECT_FALSE(ui.view().dirty);
+  EXPECT_THAT(ui.session().title(), StartsWith("mine.json"));
+
+  ui.click("causal");
+  EXPECT_TRUE(ui.view().dirty);
+  ui.chord(kCtrl, Key::s);
+  EXPECT_EQ(ui.view().dialog, Dialog::none) << "it has a file now";
+  EXPECT_FALSE(saved("mine.json").setup.mask.causal);
+
+  ui.chord(kCtrl, Key::n);
+  EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
+  ui.chord(kCtrl, Key::o);
+  ASSERT_EQ(ui.view().dialog, Dialog::openScene);
+  answer(path("mine.json"));
+  EXPECT_EQ(ui.scene().setup.model.heads, 16);
+  EXPECT_FALSE(ui.scene().setup.mask.causal);
+  EXPECT_FALSE(ui.view().dirty);
+  EXPECT_EQ(ui.snapshot().config.heads, 16);
+}
+
+TEST_F(Files, OpeningCanBeUndone) {
+  Scene other = app::openingScene();
+  other.setup.model.bias = true;
+  other.setup.input.text = "another text";
+  ASSERT_TRUE(app::writeScene(folder / "other.json", other).ok());
+  ui.drop({path("other.json")});
+  ASSERT_EQ(ui.scene().setup.input.text, "another text");
+  ui.chord(kCtrl, Key::z);
+  EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
+  ui.chord(kCtrlShift, Key::z);
+  EXPECT_EQ(ui.scene().setup.input.text, "another text");
+}
+
+TEST_F(Files, AsksBeforeItReplacesAFile) {
+  putFile(folder / "taken.json", "precious");
+  ui.chord(kCtrlShift, Key::s);
+  answer(path("taken"));
+  EXPECT_EQ(ui.view().dialog, Dialog::saveScene) << "it asks first";
+  EXPECT_EQ(fileText(folder / "taken.json"), "precious");
+  ui.click("files.cancel");
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(fileText(folder / "taken.json"), "precious");
+
+  ui.chord(kCtrlShift, Key::s);
+  answer(path("taken.json"));
+  ASSERT_EQ(fileText(folder / "taken.json"), "precious") << "the question is asked anew";
+  ui.click("files.ok");
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_TRUE(saved("taken.json").setup == ui.scene().setup);
+}
+
+TEST_F(Files, AnotherNameTakesTheQuestionBack) {
+  putFile(folder / "taken.json", "precious");
+  putFile(folder / "also.json", "precious too");
+  ui.chord(kCtrlShift, Key::s);
+  answer(path("taken.json"));
+  answer(path("also.json"));
+  EXPECT_EQ(fileText(folder / "also.json"), "precious too") << "a yes to one file is no yes to another";
+  EXPECT_EQ(fileText(folder / "taken.json"), "precious");
+}
+
+TEST_F(Files, TheListEntersFoldersAndOpensFiles) {
+  std::filesystem::create_directory(folder / "inner");
+  ASSERT_TRUE(app::writeScene(folder / "inner" / "deep.json", [] {
+                Scene scene = app::openingScene();
+                scene.setup.input.text = "found it";
+                return scene;
+              }()).ok());
+  putFile(folder / "inner" / "notes.md", "not a scene");
+  ui.chord(kCtrl, Key::o);
+  answer(folder.path().string());
+  EXPECT_EQ(ui.view().dialog, Dialog::openScene) << "a folder is entered";
+  ui.click("file.inner");
+  EXPECT_TRUE(ui.has("file.deep.json"));
+  EXPECT_FALSE(ui.has("file.notes.md"));
+  ui.click("files.up");
+  EXPECT_TRUE(ui.has("file.inner"));
+  ui.click("file.inner");
+  ui.click("file.deep.json");
+  EXPECT_EQ(ui.scene().setup.input.text, "found it");
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+}
+
+TEST_F(Files, EscapeAndAClickOutsideCloseTheDialogAndChangeNothing) {
+  const Scene before = ui.scene();
+  ui.chord(kCtrl, Key::o);
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  ui.chord(kCtrl, Key::o);
+  ui.clickAway();
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+TEST_F(Files, AnEmptyNameDoesNothing) {
+  const Scene before = ui.scene();
+  ui.chord(kCtrl, Key::o);
+  answer("");
+  ui.click("files.ok");
+  EXPECT_EQ(ui.view().dialog, Dialog::openScene);
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+TEST_F(Files, WhatIsMissingOrCantBeWrittenIsSaid) {
+  const Scene before = ui.scene();
+  ui.chord(kCtrl, Key::o);
+  answer(path("missing.json"));
+  expectRefused("missing.json", before);
+  ui.chord(kCtrlShift, Key::s);
+  answer(path("no/such/folder/scene.json"));
+  EXPECT_THAT(ui.view().error, HasSubstr("scene.json"));
+  EXPECT_TRUE(ui.scene() == before);
+  EXPECT_EQ(ui.session().title().find("scene.json"), std::string::npos) << "nothing was saved under that name";
+}
+
+TEST_F(Files, ADroppedSceneIsOpened) {
+  Scene scene = app::openingScene();
+  scene.setup.model.heads = 4;
+  scene.setup.model.headDim = 64;
+  ASSERT_TRUE(app::writeScene(folder / "four.json", scene).ok());
+  ui.drop({path("four.json")});
+  EXPECT_EQ(ui.snapshot().config.heads, 4);
+  EXPECT_EQ(ui.names("head.").size(), 4u);
+  EXPECT_THAT(ui.view().notice, HasSubstr("four.json"));
+}
+
+TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
+  ui.drop({kGolden + "gqa.safetensors"});
+  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.scene().setup.weights.source, WeightSource::file);
+  EXPECT_THAT(ui.scene().setup.weights.file, EndsWith("gqa.safetensors"));
+  EXPECT_EQ(ui.snapshot().config.heads, ui.scene().setup.model.heads);
+  EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
+  EXPECT_FALSE(ui.snapshot().sequences.empty());
+  // The file's sizes are not the person's to change while it is used.
+  const Scene before = ui.scene();
+  ui.dragTo("heads", 0.1f);
+  ui.dragTo("kv_heads", 0.9f);
+  ui.dragTo("model_dim", 0.9f);
+  ui.click("kind.mha");
+  ui.click("kind.mqa");
+  ui.click("bias");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+  ui.chord(kCtrl, Key::z);
+  EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
+}
+
+TEST_F(Files, ADroppedTableBecomesTheEmbeddings) {
+  putFile(folder / "points.csv", "name,x,y\na,1,2\nb,3,4\n");
+  ui.drop({path("points.csv")});
+  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.scene().setup.input.source, app::EmbeddingSource::table);
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 2);
+  EXPECT_EQ(ui.sequence().queries[1].text, "b");
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+TEST_F(Files, BrokenFilesLeaveTheSceneAndSayWhy) {
+  const Scene before = ui.scene();
+  const std::vector<std::pair<std::string, std::string>> broken{
+      {"empty.json", ""},
+      {"half.json", "{\"format\": \"headscope scene\", \"version\": 1, \"input\": {"},
+      {"foreign.json", "{\"name\": \"something else\"}"},
+      {"list.json", "[1, 2, 3]"},
+      {"wide.json", "{\"format\": \"headscope scene\", \"version\": 1, \"model\": {\"heads\": 100000}}"},
+      {"binary.json", std::string("\x00\xFF\xFE\x01", 4)},
+      {"short.safetensors", "abc"},
+      {"lies.safetensors", std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 8) + "{}"},
+      {"empty.safetensors", ""},
+      {"words.csv", "a,b\nc,d\n"},
+      {"ragged.csv", "1,2\n3\n"},
+      {"infinite.csv", "1,inf\n2,3\n"},
+      {"empty.csv", ""},
+      {"short.npy", "\x93NUMPY"},
+      {"picture.png", "not for us"},
+      {"noending", "?"}};
+  for (const auto& [name, bytes] : broken) {
+    putFile(folder / name, bytes);
+    ui.drop({path(name)});
+    expectRefused(name, before);
+  }
+  std::filesystem::create_directory(folder / "folder.json");
+  ui.drop({path("folder.json")});
+  expectRefused("folder.json", before);
+  // An edit that works takes the sentence away.
+  ui.click("bias");
+  EXPECT_EQ(ui.view().error, "");
+}
+
+TEST_F(Files, AWeightsFileThatGoesAwayIsSaidBesideTheWeights) {
+  std::filesystem::copy_file(kGolden + "mha.safetensors", folder / "layer.safetensors");
+  ui.drop({path("layer.safetensors")});
+  ASSERT_FALSE(ui.snapshot().error.has_value());
+  std::filesystem::remove(folder / "layer.safetensors");
+  ui.replaceText("text", "other words");
+  ASSERT_TRUE(ui.snapshot().error.has_value());
+  EXPECT_EQ(ui.snapshot().error->place, app::Place::weights);
+  EXPECT_THAT(ui.snapshot().error->message, HasSubstr("layer.safetensors"));
+  ui.click("weights.random");
+  EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
+}
+
+TEST_F(Files, OneOfSeveralDroppedFilesIsTaken) {
+  ASSERT_TRUE(app::writeScene(folder / "a.json", app::openingScene()).ok());
+  putFile(folder / "b.csv", "1,2\n");
+  ui.drop({path("a.json"), path("b.csv")});
+  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.scene().setup.input.source, app::EmbeddingSource::text);
+}
+
+TEST_F(Files, ALoadedSceneDraftsTheSamePictureEveryTime) {
+  Scene scene = app::openingScene();
+  scene.setup.input.text = "the same picture\nagain";
+  scene.look.colormap = render::Colormap::magma;
+  ASSERT_TRUE(app::writeScene(folder / "same.json", scene).ok());
+  ui.drop({path("same.json")});
+  ui.wait(7);
+  ui.park();
+  const render::Image first = ui.screenshot();
+  ui.chord(kCtrl, Key::n);
+  ui.drop({path("same.json")});
+  ui.wait(7);
+  ui.park();
+  const render::Image second = ui.screenshot();
+  // The status line counts the steps that can be undone.
+  EXPECT_EQ(pixelsApart(first, second, ImRect(0, 60, 1600, 868)), 0);
+}
+
+TEST_F(Files, QuittingWithUnsavedEditsAsks) {
+  ui.session().requestQuit();
+  EXPECT_TRUE(ui.session().wantsToQuit()) << "nothing was edited";
+}
+
+TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
+  ui.click("bias");
+  ui.chord(kCtrl, static_cast<Key>('Q'));
+  ASSERT_EQ(ui.view().dialog, Dialog::discard);
+  EXPECT_FALSE(ui.session().wantsToQuit());
+  ui.click("discard.stay");
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_FALSE(ui.session().wantsToQuit());
+
+  ui.session().requestQuit();  // as the window's close button does
+  ui.draw();
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_FALSE(ui.session().wantsToQuit());
+
+  ui.chord(kCtrl, static_cast<Key>('Q'));
+  ui.click("discard.save");
+  ASSERT_EQ(ui.view().dialog, Dialog::saveScene);
+  answer(path("kept.json"));
+  EXPECT_TRUE(saved("kept.json").setup.model.bias);
+  EXPECT_FALSE(ui.view().dirty);
+
+  ui.click("causal");
+  ui.chord(kCtrl, static_cast<Key>('Q'));
+  ui.click("discard.leave");
+  EXPECT_TRUE(ui.session().wantsToQuit());
+}
+
+TEST_F(Files, UndoneBackToTheSavedSceneIsNotAnEdit) {
+  ui.click("bias");
+  EXPECT_TRUE(ui.view().dirty);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_FALSE(ui.view().dirty);
+  ui.session().requestQuit();
+  EXPECT_TRUE(ui.session().wantsToQuit());
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,294 @@
+// The window as a whole: the list of actions, the sheet of shortcuts, appearance, Present, small windows.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Dialog;
+using app::Key;
+using app::Scene;
+
+TEST(Palette, OpensNarrowsAndActsOnEnter) {
+  UiDriver ui;
+  ui.chord(kCtrl, Key::k);
+  ASSERT_EQ(ui.view().dialog, Dialog::palette);
+  const std::size_t all = ui.names("palette.").size();
+  ui.type("dark or");
+  const std::size_t found = ui.names("palette.").size();
+  EXPECT_LT(found, all);
+  EXPECT_TRUE(ui.has("palette.Dark or light"));
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_TRUE(ui.view().preferences.light);
+}
+
+TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
+  UiDriver ui;
+  ui.chord(kCtrl, Key::k);
+  ui.type("text");
+  ui.key(Key::down);
+  ui.key(Key::enter);
+  EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller, normal";
+  ui.chord(kCtrl, Key::k);
+  ui.click("palette.Larger text");
+  EXPECT_EQ(ui.view().preferences.textSize, 1);
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+}
+
+TEST(Palette, EveryActionCanBeReached) {
+  for (const app::ActionInfo& info : app::allActions()) {
+    if (info.action == app::Action::palette || info.action == app::Action::quit) continue;
+    UiDriver ui;
+    ui.chord(kCtrl, Key::k);
+    ui.click("palette." + std::string(info.name));
+    EXPECT_NE(ui.view().dialog, Dialog::palette) << info.name;
+    ui.key(Key::escape);
+    EXPECT_EQ(ui.view().dialog, Dialog::none) << info.name;
+  }
+}
+
+TEST(Palette, FindsNothingAndDoesNothing) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  ui.chord(kCtrl, Key::k);
+  ui.type("zzz");
+  EXPECT_EQ(ui.names("palette.").size(), 1u) << "the search line alone";
+  ui.key(Key::enter);
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+TEST(Palette, OpensFromATextBoxAndFromTheBar) {
+  UiDriver ui;
+  ui.click("text");
+  ui.chord(kCtrl, Key::k);
+  EXPECT_EQ(ui.view().dialog, Dialog::palette);
+  ui.type("bias");
+  EXPECT_EQ(ui.scene().setup.input.text, app::openingScene().setup.input.text) << "the letters go to the search";
+  ui.key(Key::escape);
+  ui.click("bar.palette");
+  EXPECT_EQ(ui.view().dialog, Dialog::palette);
+}
+
+TEST(Shortcuts, F1OpensTheSheetAndEscapeClosesIt) {
+  UiDriver ui;
+  ui.park();
+  const render::Image before = ui.screenshot();
+  ui.key(Key::f1);
+  EXPECT_EQ(ui.view().dialog, Dialog::shortcuts);
+  EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("dialog")), 10000);
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
+  ui.key(Key::slash, {.shift = true});
+  EXPECT_EQ(ui.view().dialog, Dialog::shortcuts);
+}
+
+TEST(Shortcuts, DoNothingBehindADialog) {
+  UiDriver ui;
+  ui.click("bias");
+  const Scene before = ui.scene();
+  ui.key(Key::f1);
+  ui.chord(kCtrl, Key::z);
+  ui.key(Key::p);
+  ui.chord(kCtrl, Key::o);
+  EXPECT_EQ(ui.view().dialog, Dialog::shortcuts);
+  EXPECT_FALSE(ui.view().present);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
+}
+
+TEST(Shortcuts, NoTwoActionsShareOne) {
+  const auto actions = app::allActions();
+  for (std::size_t i = 0; i < actions.size(); ++i)
+    for (std::size_t j = i + 1; j < actions.size(); ++j) {
+      const bool none = actions[i].shortcut.key == Key::none;
+      EXPECT_TRUE(none || actions[i].shortcut != actions[j].shortcut) << actions[i].name << " and " << actions[j].name;
+    }
+}
+
+TEST(Appearance, DarkLightAndBackIsTheSamePicture) {
+  UiDriver ui;
+  ui.park();
+  const render::Image dark = ui.screenshot();
+  ui.chord(kCtrl, Key::l);
+  EXPECT_TRUE(ui.view().preferences.light);
+  const render::Image light = ui.screenshot();
+  EXPECT_GT(pixelsApart(dark, light), 1600 * 900 / 2);
+  ui.chord(kCtrl, Key::l);
+  EXPECT_EQ(pixelsApart(dark, ui.screenshot()), 0);
+}
+
+TEST(Appearance, TextGrowsShrinksAndStopsAtItsLimits) {
+  UiDriver ui;
+  const float height = ui.find("bias").GetHeight();
+  ui.chord(kCtrl, Key::equal);
+  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 1.125f);
+  EXPECT_GT(ui.find("bias").GetHeight(), height) << "controls grow with their text";
+  ui.chord(kCtrlShift, Key::equal);
+  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 1.25f);
+  ui.chord(kCtrl, Key::d0);
+  EXPECT_EQ(ui.find("bias").GetHeight(), height);
+  for (int i = 0; i < 12; ++i) ui.chord(kCtrl, Key::minus);
+  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 0.75f);
+  for (int i = 0; i < 12; ++i) ui.chord(kCtrl, Key::equal);
+  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 2);
+  EXPECT_FALSE(ui.view().canUndo) << "how large text is, is not part of the scene";
+}
+
+TEST(Appearance, IsRemembered) {
+  UiDriver ui;
+  ui.chord(kCtrl, Key::l);
+  ui.chord(kCtrl, Key::equal);
+  const app::Preferences kept = app::loadPreferences();
+  EXPECT_TRUE(kept.light);
+  EXPECT_FLOAT_EQ(kept.textSize, 1.125f);
+  const std::filesystem::path file =
+      std::filesystem::path(std::getenv("XDG_CONFIG_HOME")) / "headscope" / "preferences.json";
+  for (const char* broken : {"", "[", "{\"light\": 3, \"text_size\": \"big\"}", "{\"text_size\": 1e30}", "null"}) {
+    putFile(file, broken);
+    const app::Preferences preferences = app::loadPreferences();
+    EXPECT_FALSE(preferences.light) << broken;
+    EXPECT_GE(preferences.textSize, 0.75f);
+    EXPECT_LE(preferences.textSize, 2);
+  }
+}
+
+TEST(Present, ShowsTheHeadsAloneAndComesBack) {
+  UiDriver ui;
+  ui.park();
+  const render::Image before = ui.screenshot();
+  const float width = ui.find("head.0").GetWidth();
+  ui.key(Key::p);
+  EXPECT_TRUE(ui.view().present);
+  EXPECT_FALSE(ui.has("heads"));
+  EXPECT_FALSE(ui.has("bars.q"));
+  EXPECT_GT(ui.find("head.0").GetWidth(), width) << "the heads take the room";
+  ui.click("head.5");
+  EXPECT_EQ(ui.scene().cursor.focus, 5);
+  ui.key(Key::escape);
+  EXPECT_TRUE(ui.view().present) << "first back to the grid";
+  ui.key(Key::escape);
+  EXPECT_FALSE(ui.view().present);
+  ui.session().scene().cursor = app::openingScene().cursor;
+  ui.park();
+  EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
+  ui.click("bar.present");
+  EXPECT_TRUE(ui.view().present);
+  ui.click("bar.present");
+  EXPECT_FALSE(ui.view().present);
+}
+
+TEST(SmallWindow, TheReceiptIsADrawer) {
+  UiDriver ui(1280, 720);
+  EXPECT_FALSE(ui.has("bars.q"));
+  EXPECT_EQ(ui.names("head.").size(), 8u);
+  const ImRect head = ui.find("head.0");
+  ui.click("bar.receipt");
+  EXPECT_TRUE(ui.has("bars.q"));
+  EXPECT_EQ(ui.find("head.0").Min.x, head.Min.x) << "it lies over the heads, which stay where they are";
+  ui.key(Key::r);
+  EXPECT_FALSE(ui.has("bars.q"));
+  ui.key(Key::r);
+  ui.key(Key::escape);
+  EXPECT_FALSE(ui.has("bars.q"));
+}
+
+TEST(SmallWindow, ADrawerTakesTheClicksThatLandOnIt) {
+  UiDriver ui(1280, 720);
+  ui.key(Key::r);
+  ui.moveTo(1200, 300);
+  ui.press();
+  ui.release();
+  EXPECT_EQ(ui.scene().cursor.focus, -1) << "the head behind it was not clicked";
+}
+
+TEST(SmallWindow, EveryControlCanBeReached) {
+  UiDriver ui(1280, 720);
+  for (const char* name : {"heads", "kv_heads", "model_dim", "sharpness", "causal", "position.alibi", "weights.random",
+                           "plant.7", "weight_seed", "text_seed", "quantity", "range", "colormap", "decode.forward"})
+    EXPECT_NO_THROW(ui.find(name)) << name;
+  ui.choose("colormap", "diverging");
+  ui.choose("plant.7", "self");
+}
+
+TEST(SmallWindow, ResizingBackAndForthIsTheSamePicture) {
+  UiDriver ui;
+  const render::Image before = ui.screenshot();
+  ui.resize(1280, 720);
+  EXPECT_FALSE(ui.has("bars.q"));
+  ui.resize(3200, 1800, 2);
+  EXPECT_TRUE(ui.has("bars.q"));
+  ui.resize(1600, 900);
+  EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
+}
+
+/// No size may crash it or put a control where it can't be used; what fits is another matter.
+TEST(SmallWindow, AnySizeIsDrawn) {
+  UiDriver ui;
+  for (const auto& [width, height, scale] : {std::tuple(320, 240, 1.0f), {400, 2000, 1.0f}, {2400, 300, 1.0f}, {800, 600, 3.0f}}) {
+    ui.resize(width, height, scale);
+    EXPECT_EQ(ui.screenshot().width, width);
+    ui.session().scene().cursor.focus = 2;
+    ui.draw();
+    ui.session().scene().cursor.focus = -1;
+    ui.view().present = true;
+    ui.draw();
+    ui.view().present = false;
+    for (const Dialog dialog : {Dialog::palette, Dialog::shortcuts, Dialog::openScene, Dialog::table, Dialog::discard}) {
+      ui.view().dialog = dialog;
+      ui.draw();
+      ui.view().dialog = Dialog::none;
+    }
+  }
+}
+
+TEST(Input, LosingTheWindowLetsGoOfWhatWasHeld) {
+  UiDriver ui;
+  const ImRect track = ui.find("sharpness.track");
+  ui.moveTo(track.GetCenter().x, track.GetCenter().y);
+  ui.press();
+  app::InputEvent lost;
+  lost.kind = app::InputEvent::Kind::focusLost;
+  ui.app().input().push(lost);
+  ui.draw();
+  const Scene before = ui.scene();
+  ui.moveTo(track.Max.x, track.GetCenter().y);
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "the button is not down any more";
+}
+
+TEST(Input, ManyClicksInOneQueueAllCount) {
+  UiDriver ui;
+  const ImVec2 at = ui.find("bias").GetCenter();
+  ui.moveTo(at.x, at.y);
+  for (int i = 0; i < 5; ++i)
+    for (const bool down : {true, false}) {
+      app::InputEvent event;
+      event.kind = app::InputEvent::Kind::mouseButton;
+      event.down = down;
+      ui.app().input().push(event);
+    }
+  ui.frames(1);
+  EXPECT_TRUE(ui.scene().setup.model.bias) << "five times is on";
+}
+
+TEST(Rest, NothingIsDrawnAgainWhenNothingMoves) {
+  UiDriver ui;
+  ui.park();
+  ui.wait(0.5);
+  EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));
+  ui.click("decode.play");
+  ui.wait(0.1);
+  EXPECT_FALSE(std::isinf(ui.session().nextFrameIn())) << "while it plays, time matters";
+}
+
+}  // namespace
+}  // namespace headscope::test
