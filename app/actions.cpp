@@ -25,7 +25,8 @@ constexpr std::array kActions{
     ActionInfo{Action::previousHead, "Previous head", "Look", {Key::pageUp, {}}, false},
     ActionInfo{Action::present, "Present: heads alone", "Look", {Key::p, {}}, false},
     ActionInfo{Action::toggleReceipt, "Show or hide the receipt", "Look", {Key::r, {}}, false},
-    ActionInfo{Action::toggleDecode, "Start or leave the decode", "Decode", {static_cast<Key>('D'), {}}, false},
+    ActionInfo{
+        Action::toggleDecode, "Start or leave the decode", "Decode", {static_cast<Key>('D'), {}}, false},
     ActionInfo{Action::playDecode, "Play or pause the decode", "Decode", {Key::space, {}}, false},
     ActionInfo{Action::stepForward, "Decode one token", "Decode", {Key::period, {}}, false},
     ActionInfo{Action::stepBack, "Take one token back", "Decode", {Key::comma, {}}, false},
@@ -41,7 +42,9 @@ constexpr std::array kActions{
 
 }  // namespace
 
-std::span<const ActionInfo> allActions() { return kActions; }
+std::span<const ActionInfo> allActions() {
+  return kActions;
+}
 
 const ActionInfo& infoOf(Action action) {
   for (const ActionInfo& info : kActions)
@@ -56,14 +59,22 @@ std::string shortcutText(const KeyPress& press) {
   if (press.mods.shift) text += "Shift+";
   if (press.mods.alt) text += "Alt+";
   switch (press.key) {
-    case Key::space: return text + "Space";
-    case Key::escape: return text + "Esc";
-    case Key::f1: return text + "F1";
-    case Key::pageUp: return text + "Page Up";
-    case Key::pageDown: return text + "Page Down";
-    case Key::equal: return text + "+";
-    case Key::minus: return text + "−";
-    default: return text + static_cast<char>(press.key);
+    case Key::space:
+      return text + "Space";
+    case Key::escape:
+      return text + "Esc";
+    case Key::f1:
+      return text + "F1";
+    case Key::pageUp:
+      return text + "Page Up";
+    case Key::pageDown:
+      return text + "Page Down";
+    case Key::equal:
+      return text + "+";
+    case Key::minus:
+      return text + "−";
+    default:
+      return text + static_cast<char>(press.key);
   }
 }
 

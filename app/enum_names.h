@@ -13,8 +13,8 @@ inline constexpr std::array<std::string_view, 3> kTokenizationNames{"words", "ch
 inline constexpr std::array<std::string_view, 2> kEmbeddingNames{"text", "table"};
 inline constexpr std::array<std::string_view, 4> kPositionNames{"none", "sinusoidal", "rope", "alibi"};
 inline constexpr std::array<std::string_view, 3> kWeightNames{"random", "planted", "file"};
-inline constexpr std::array<std::string_view, 7> kPatternNames{"offset",  "first_token", "same_token", "local_band",
-                                                               "uniform", "separator",   "random"};
+inline constexpr std::array<std::string_view, 7> kPatternNames{
+    "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random"};
 inline constexpr std::array<std::string_view, 2> kQuantityNames{"weights", "scores"};
 inline constexpr std::array<std::string_view, 4> kRangeNames{"per_head", "shared", "unit", "logarithmic"};
 inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "cividis", "magma",

@@ -30,7 +30,8 @@ Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   if (table->values.rows() > kMaxTokens || table->values.cols() > kMaxModelDim)
     return Error{name + ": the table is " + attention::shapeText(table->values.rows(), table->values.cols()) +
-                 ", expected at most " + attention::shapeText(kMaxTokens, kMaxModelDim) + " (tokens × dimensions)"};
+                 ", expected at most " + attention::shapeText(kMaxTokens, kMaxModelDim) +
+                 " (tokens × dimensions)"};
   return table;
 }
 
@@ -48,9 +49,15 @@ FileAnswer readRequested(const FileRequest& request) {
   FileAnswer answer;
   answer.request = request;
   switch (request.kind) {
-    case FileRequest::Kind::scene: fill(answer, readScene(request.path)); break;
-    case FileRequest::Kind::weights: fill(answer, readWeights(request.path, request.heads)); break;
-    case FileRequest::Kind::table: fill(answer, readEmbeddings(request.path)); break;
+    case FileRequest::Kind::scene:
+      fill(answer, readScene(request.path));
+      break;
+    case FileRequest::Kind::weights:
+      fill(answer, readWeights(request.path, request.heads));
+      break;
+    case FileRequest::Kind::table:
+      fill(answer, readEmbeddings(request.path));
+      break;
   }
   return answer;
 }

@@ -30,7 +30,8 @@ struct FileAnswer {
 
 FileAnswer readRequested(const FileRequest& request);
 
-/// What a dropped or named file is, by its ending: .json a scene, .safetensors weights, .npy .csv .tsv .txt a table.
+/// What a dropped or named file is, by its ending: .json a scene, .safetensors weights, .npy .csv .tsv .txt a
+/// table.
 attention::Result<FileRequest> requestFor(const std::filesystem::path& path);
 
 }  // namespace headscope::app

@@ -3,7 +3,11 @@
 namespace headscope::app {
 
 HeadlessApp::HeadlessApp(int width, int height, float scale)
-    : width_(width), height_(height), scale_(scale), context_(width, height), session_(ui_, defaultLimits(), [] {}) {
+    : width_(width),
+      height_(height),
+      scale_(scale),
+      context_(width, height),
+      session_(ui_, defaultLimits(), [] {}) {
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;
 }

@@ -9,8 +9,8 @@
 namespace headscope::app {
 
 /// The whole program without a window: the same session and panels drawn into a framebuffer. What
-/// `headscope render` and the interface tests run. Time goes by 1/60 s a frame and no motion eases, so that the
-/// same scene gives the same pixels.
+/// `headscope render` and the interface tests run. Time goes by 1/60 s a frame and no motion eases, so that
+/// the same scene gives the same pixels.
 class HeadlessApp {
  public:
   /// Throws std::runtime_error when no OpenGL context can be had.

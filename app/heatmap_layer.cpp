@@ -18,14 +18,16 @@ void EasedTextures::set(const attention::Stack& values, double now, bool ease) {
   };
   const bool comparable = sameShape(copies_[current_]);
   bool changed = !comparable;
-  for (Index layer = 0; comparable && !changed && layer < values.count(); ++layer) changed = !sameLayer(layer);
+  for (Index layer = 0; comparable && !changed && layer < values.count(); ++layer)
+    changed = !sameLayer(layer);
   if (!changed) return;
   easing_ = ease && comparable && values.size() <= kMaxEasedValues;
   if (easing_) current_ = 1 - current_;
   changedAt_ = now;
   render::HeatmapTextures& textures = textures_[current_];
   const bool keep = sameShape(copies_[current_]);
-  textures.resize(static_cast<int>(values.count()), static_cast<int>(values.rows()), static_cast<int>(values.cols()));
+  textures.resize(static_cast<int>(values.count()), static_cast<int>(values.rows()),
+                  static_cast<int>(values.cols()));
   for (Index layer = 0; layer < values.count(); ++layer) {
     if (keep && sameLayer(layer)) continue;
     textures.upload(static_cast<int>(layer), values[layer].data());
@@ -40,7 +42,8 @@ float EasedTextures::blend(double now) const {
   return t * t * (3 - 2 * t);
 }
 
-HeatmapLayer::HeatmapLayer() : painter_(readAssetText("shaders/heatmap.vert"), readAssetText("shaders/heatmap.frag")) {}
+HeatmapLayer::HeatmapLayer()
+    : painter_(readAssetText("shaders/heatmap.vert"), readAssetText("shaders/heatmap.frag")) {}
 
 void HeatmapLayer::beginFrame(int width, int height, double now) {
   batches_.clear();
@@ -66,7 +69,8 @@ void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
   for (const HeatmapTile& tile : batch.tiles) {
     batch.style.low = tile.low;
     batch.style.high = tile.high;
-    layer.painter_.draw(textures.current(), previous, blend, tile.view, batch.style, layer.width_, layer.height_);
+    layer.painter_.draw(textures.current(), previous, blend, tile.view, batch.style, layer.width_,
+                        layer.height_);
   }
 }
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "app/snapshot.h"
 #include "app/platform/imgui_compat.h"
+#include "app/snapshot.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -51,7 +51,8 @@ class HeatmapLayer {
   void beginFrame(int width, int height, double now);
   EasedTextures& surface(Surface which) { return surfaces_[static_cast<int>(which)]; }
   /// Draws the tiles at this place of the list, one after the other.
-  void draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style, std::vector<HeatmapTile> tiles);
+  void draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
+            std::vector<HeatmapTile> tiles);
 
   /// Whether a picture is still moving.
   bool moving() const;

@@ -21,7 +21,9 @@ class LatestJob {
 
   /// `wake` is called on the worker after each result; it must be safe to call from there.
   LatestJob(Compute compute, std::function<void()> wake)
-      : compute_(std::move(compute)), wake_(std::move(wake)), thread_([this](std::stop_token stop) { run(stop); }) {}
+      : compute_(std::move(compute)),
+        wake_(std::move(wake)),
+        thread_([this](std::stop_token stop) { run(stop); }) {}
 
   ~LatestJob() {
     thread_.request_stop();

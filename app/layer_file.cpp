@@ -2,11 +2,13 @@
 
 namespace headscope::app {
 
-attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path, attention::Index heads) {
+attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path,
+                                                             attention::Index heads) {
   attention::Result<attention::SafetensorsFile> file = attention::readSafetensors(path);
   if (!file) return file.error();
   attention::AttentionOptions options;
-  if (!file->metadata.contains("heads") && !file->metadata.contains("head_dim")) options["heads"] = std::to_string(heads);
+  if (!file->metadata.contains("heads") && !file->metadata.contains("head_dim"))
+    options["heads"] = std::to_string(heads);
   return attention::readLayer(*file, options, path.filename().string());
 }
 

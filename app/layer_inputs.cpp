@@ -59,12 +59,13 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place) {
   const std::size_t longest = longestLine(lines);
   if (longest > static_cast<std::size_t>(kMaxTokens))
     return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; at most " +
-                                  std::to_string(kMaxTokens) + " can be shown. Shorten it, or tokenize by words."};
+                                  std::to_string(kMaxTokens) +
+                                  " can be shown. Shorten it, or tokenize by words."};
   constexpr std::size_t kMaxLines = 64;
   if (lines.size() > kMaxLines)
     return PlacedError{place, "The text has " + std::to_string(lines.size()) +
-                                  " lines, each a sequence of the batch; at most " + std::to_string(kMaxLines) +
-                                  " can be shown."};
+                                  " lines, each a sequence of the batch; at most " +
+                                  std::to_string(kMaxLines) + " can be shown."};
   return std::nullopt;
 }
 
@@ -72,7 +73,9 @@ BatchResult tableBatch(const Setup& setup, const BatchCheck& check) {
   const attention::Table& table = *setup.input.table;
   if (table.values.rows() == 0) return {};
   if (setup.input.cross)
-    return {{}, PlacedError{Place::context, "Cross-attention reads two texts; typed embeddings are one sequence."}};
+    return {
+        {},
+        PlacedError{Place::context, "Cross-attention reads two texts; typed embeddings are one sequence."}};
   if (table.values.cols() != setup.model.modelDim)
     return {{},
             PlacedError{Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
@@ -81,7 +84,8 @@ BatchResult tableBatch(const Setup& setup, const BatchCheck& check) {
   LineInput line;
   line.queries = line.keys = tableTokens(table);
   if (auto error = checkLines({line.queries}, Place::input)) return {{}, error};
-  if (auto error = check ? check(1, table.values.rows(), table.values.rows()) : std::nullopt) return {{}, error};
+  if (auto error = check ? check(1, table.values.rows(), table.values.rows()) : std::nullopt)
+    return {{}, error};
   line.queryLength = line.keyLength = table.values.rows();
   line.x = table.values;
   if (setup.model.position == PositionKind::sinusoidal)
@@ -150,7 +154,8 @@ Result<Projections> fileProjections(const Setup& setup) {
   };
   thread_local std::optional<Kept> kept;
   const std::string& path = setup.weights.file;
-  if (path.empty()) return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
+  if (path.empty())
+    return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
   std::error_code ignored;
   const auto changed = fs::last_write_time(path, ignored);
   const auto size = ignored ? 0 : fs::file_size(path, ignored);
@@ -165,9 +170,12 @@ Result<Projections> fileProjections(const Setup& setup) {
   const ModelSetup& model = setup.model;
   if (found.modelDim != model.modelDim || found.heads * found.headDim != model.heads * model.headDim ||
       found.kvHeads * found.headDim != model.kvHeads * model.headDim)
-    return Error{fs::path(path).filename().string() + " holds model dim " + std::to_string(found.modelDim) + ", " +
-                 std::to_string(found.heads) + " heads over " + std::to_string(found.kvHeads) + " of size " +
-                 std::to_string(found.headDim) + ", which the sliders don't match: load the file again to set them."};
+    return Error{fs::path(path).filename().string() + " holds model dim " + std::to_string(found.modelDim) +
+                 ", " + std::to_string(found.heads) + " heads over " + std::to_string(found.kvHeads) +
+                 " of size " + std::to_string(found.headDim) + ", which the scene's model dim " +
+                 std::to_string(model.modelDim) + ", " + std::to_string(model.heads) + " heads over " +
+                 std::to_string(model.kvHeads) + " of size " + std::to_string(model.headDim) +
+                 " don't match. Loading the file in the window sets them."};
   return kept->layer.projections;
 }
 
@@ -178,8 +186,9 @@ Result<Projections> buildProjections(const Setup& setup, Index longest) {
   if (setup.weights.source == WeightSource::file) return fileProjections(setup);
   if (setup.weights.source == WeightSource::planted) {
     if (!usesPlantedEmbedding(setup))
-      return Error{"Planted heads read the parts of a text's embedding; typed embeddings have none. "
-                   "Choose random weights or a file."};
+      return Error{
+          "Planted heads read the parts of a text's embedding; typed embeddings have none. "
+          "Choose random weights or a file."};
     Result<attention::EmbeddingLayout> layout = attention::plantedLayout(config.modelDim);
     if (!layout) return layout.error();
     return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,

@@ -27,8 +27,8 @@ struct BatchResult {
   BatchInput batch;
   std::optional<PlacedError> error;
 };
-/// `check` is asked once the sizes are known, before anything is embedded: how many lines of how many queries and
-/// keys; what it answers is the error.
+/// `check` is asked once the sizes are known, before anything is embedded: how many lines of how many queries
+/// and keys; what it answers is the error.
 using BatchCheck = std::function<std::optional<PlacedError>(Index lines, Index queries, Index keys)>;
 BatchResult buildBatch(const Setup& setup, const BatchCheck& check = {});
 

@@ -36,14 +36,17 @@ bool beginPanel(const View& view, const char* name, const ImRect& area, float pa
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(padX), view.px(padY)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
-  const bool open = ImGui::Begin(name, nullptr,
-                                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
-                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                                     ImGuiWindowFlags_NoBackground | flags);
+  const bool open =
+      ImGui::Begin(name, nullptr,
+                   ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
+                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                       ImGuiWindowFlags_NoBackground | flags);
   ImGui::PopStyleVar(3);
   return open;
 }
 
-void endPanel() { ImGui::End(); }
+void endPanel() {
+  ImGui::End();
+}
 
 }  // namespace headscope::app

@@ -8,16 +8,17 @@ namespace headscope::app {
 /// Where the parts of the window are, in framebuffer pixels.
 struct Layout {
   ImRect top, left, center, cache, right, status;
-  bool narrow = false;       ///< the receipt is a drawer over the heads
+  bool narrow = false;  ///< the receipt is a drawer over the heads
   bool showLeft = true, showRight = true, showCache = true;
-  bool cacheLine = false;    ///< the cache is one line
+  bool cacheLine = false;  ///< the cache is one line
 };
 
 /// Follows the window and the text size: panels fold away before the heads get small.
 Layout layoutFor(const View& view, float width, float height, bool decoding);
 
 /// An ImGui window without any decoration over `area`. `flags` are added to the usual ones.
-bool beginPanel(const View& view, const char* name, const ImRect& area, float padX, float padY, int flags = 0);
+bool beginPanel(const View& view, const char* name, const ImRect& area, float padX, float padY,
+                int flags = 0);
 void endPanel();
 
 }  // namespace headscope::app

@@ -6,7 +6,8 @@
 
 int main(int argc, char** argv) {
   using namespace headscope::app;
-  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.", "headscope"};
+  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.",
+               "headscope"};
   app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
   app.require_subcommand(0, 1);
   app.fallthrough(false);

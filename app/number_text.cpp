@@ -28,7 +28,8 @@ std::string scientific(double value, int significant) {
   const std::size_t e = plain.find('e');
   const int exponent = std::stoi(plain.substr(e + 1));
   std::string raised = exponent < 0 ? "⁻" : "";
-  for (char digit : std::to_string(std::abs(exponent))) raised += kRaised[static_cast<std::size_t>(digit - '0')];
+  for (char digit : std::to_string(std::abs(exponent)))
+    raised += kRaised[static_cast<std::size_t>(digit - '0')];
   return plain.substr(0, e) + "·10" + raised;
 }
 

@@ -28,10 +28,13 @@ Matrix marked(const AttentionResult& result, Index head, Quantity quantity) {
   return out;
 }
 
-Index pooledSize(Index size, int factor) { return (size + factor - 1) / factor; }
+Index pooledSize(Index size, int factor) {
+  return (size + factor - 1) / factor;
+}
 
 void pool(const attention::MatrixView& from, int factor, attention::MutableMatrixView to) {
-  render::maxPool(from.data(), static_cast<int>(from.rows()), static_cast<int>(from.cols()), factor, to.data());
+  render::maxPool(from.data(), static_cast<int>(from.rows()), static_cast<int>(from.cols()), factor,
+                  to.data());
 }
 
 void measureRange(const AttentionResult& result, Index head, HeadPictures& pictures) {
@@ -89,8 +92,8 @@ HeadPictures drawPictures(const AttentionResult& result, std::stop_token stop) {
     measureRange(result, head, pictures);
   }
   pictures.levels.push_back(std::move(finest));
-  while (!stop.stop_requested() &&
-         std::max(pictures.levels.back().weights.rows(), pictures.levels.back().weights.cols()) > HeadPictures::kCoarsest)
+  while (!stop.stop_requested() && std::max(pictures.levels.back().weights.rows(),
+                                            pictures.levels.back().weights.cols()) > HeadPictures::kCoarsest)
     pictures.levels.push_back(halved(pictures.levels.back()));
   return pictures;
 }

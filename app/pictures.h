@@ -13,7 +13,9 @@ namespace headscope::app {
 struct PictureLevel {
   int factor = 1;
   attention::Stack weights, scores;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
-  const attention::Stack& of(Quantity quantity) const { return quantity == Quantity::weights ? weights : scores; }
+  const attention::Stack& of(Quantity quantity) const {
+    return quantity == Quantity::weights ? weights : scores;
+  }
 };
 
 /// What the heads look like, from fine to coarse, each level half the size of the one before.
@@ -24,13 +26,15 @@ struct HeadPictures {
   std::vector<float> maxWeight;           ///< [heads]
   std::vector<float> minScore, maxScore;  ///< [heads], over finite scores; 0 where there are none
 
-  /// The finest level whose cells are at least a pixel large when the longer side of a whole head takes `pixels`.
+  /// The finest level whose cells are at least a pixel large when the longer side of a whole head takes
+  /// `pixels`.
   const PictureLevel& levelFor(float pixels) const;
 };
 
 HeadPictures drawPictures(const attention::AttentionResult& result, std::stop_token stop);
 
 /// One head with its marks, max-pooled by `factor`: [⌈n/factor⌉, ⌈m/factor⌉].
-attention::Matrix drawHead(const attention::AttentionResult& result, Index head, Quantity quantity, int factor);
+attention::Matrix drawHead(const attention::AttentionResult& result, Index head, Quantity quantity,
+                           int factor);
 
 }  // namespace headscope::app

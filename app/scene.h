@@ -24,8 +24,8 @@ enum class EmbeddingSource { text, table };
 enum class PositionKind { none, sinusoidal, rope, alibi };
 enum class WeightSource { random, planted, file };
 
-/// A table that is shared between the copies of a scene until one of them edits it: scenes are compared in every
-/// frame and kept by the hundred in the history, and a table may be large.
+/// A table that is shared between the copies of a scene until one of them edits it: scenes are compared in
+/// every frame and kept by the hundred in the history, and a table may be large.
 class SharedTable {
  public:
   SharedTable() : table_(std::make_shared<const attention::Table>()) {}
@@ -39,7 +39,9 @@ class SharedTable {
     table_ = own;
     return *own;
   }
-  bool operator==(const SharedTable& other) const { return table_ == other.table_ || *table_ == *other.table_; }
+  bool operator==(const SharedTable& other) const {
+    return table_ == other.table_ || *table_ == *other.table_;
+  }
 
  private:
   std::shared_ptr<const attention::Table> table_;

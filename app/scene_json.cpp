@@ -34,7 +34,8 @@ class ObjectReader {
     if (const Json* field = find(key, "text", [](const Json& j) { return j.is_string(); })) to = *field;
   }
   void read(const char* key, bool& to) {
-    if (const Json* field = find(key, "true or false", [](const Json& j) { return j.is_boolean(); })) to = *field;
+    if (const Json* field = find(key, "true or false", [](const Json& j) { return j.is_boolean(); }))
+      to = *field;
   }
   void read(const char* key, float& to) {
     double value = to;
@@ -45,14 +46,15 @@ class ObjectReader {
     if (const Json* field = find(key, "a number", [](const Json& j) { return j.is_number(); })) to = *field;
   }
   template <typename Integer>
-    requires std::is_integral_v<Integer>
+  requires std::is_integral_v<Integer>
   void read(const char* key, Integer& to) {
     const auto whole = [](const Json& j) {
       if (std::is_unsigned_v<Integer> || j.is_number_unsigned())
         return j.is_number_unsigned() && (std::is_unsigned_v<Integer> || j.get<std::uint64_t>() <= INT32_MAX);
       return j.is_number_integer() && j.get<std::int64_t>() >= INT32_MIN;
     };
-    if (const Json* field = find(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))
+    if (const Json* field =
+            find(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))
       to = field->get<Integer>();
   }
   template <std::size_t N, typename Enum>
@@ -91,7 +93,8 @@ class ObjectReader {
   void finish() {
     if (!json_.is_object()) return;
     for (const auto& item : json_.items())
-      if (!known_.contains(item.key())) note(attention::quotedText(at(item.key())) + " is not a field of a scene");
+      if (!known_.contains(item.key()))
+        note(attention::quotedText(at(item.key())) + " is not a field of a scene");
   }
 
  private:
@@ -120,12 +123,14 @@ Json tableJson(const attention::Table& table) {
   for (Index row = 0; row < table.values.rows(); ++row) {
     Json values = Json::array();
     for (Index col = 0; col < table.values.cols(); ++col) values.push_back(table.values(row, col));
-    rows.push_back({{"name", row < static_cast<Index>(table.names.size()) ? table.names[row] : ""}, {"values", values}});
+    rows.push_back(
+        {{"name", row < static_cast<Index>(table.names.size()) ? table.names[row] : ""}, {"values", values}});
   }
   return rows;
 }
 
-void readTableRow(const Json& json, const std::string& path, Index row, attention::Table& table, std::string& error) {
+void readTableRow(const Json& json, const std::string& path, Index row, attention::Table& table,
+                  std::string& error) {
   ObjectReader reader(json, path, error);
   std::string rowName;
   reader.read("name", rowName);
@@ -135,8 +140,9 @@ void readTableRow(const Json& json, const std::string& path, Index row, attentio
   if (!values || !error.empty()) return;
   const auto cols = static_cast<Index>(values->size());
   if (row == 0 ? cols == 0 || cols > kMaxModelDim : cols != table.values.cols())
-    return reader.note(path + " has " + std::to_string(cols) + " values, expected " +
-                       (row == 0 ? "1 to " + std::to_string(kMaxModelDim) : std::to_string(table.values.cols())));
+    return reader.note(
+        path + " has " + std::to_string(cols) + " values, expected " +
+        (row == 0 ? "1 to " + std::to_string(kMaxModelDim) : std::to_string(table.values.cols())));
   if (row == 0) table.values.resize(table.values.rows(), cols);
   for (Index col = 0; col < cols; ++col) {
     const Json& value = (*values)[static_cast<std::size_t>(col)];
@@ -151,12 +157,12 @@ void readTable(ObjectReader& reader, SharedTable& shared) {
   if (!rows) return;
   attention::Table table;
   if (rows->size() > static_cast<std::size_t>(kMaxTokens))
-    return reader.note(reader.at("table") + " has " + std::to_string(rows->size()) + " rows, expected at most " +
-                       std::to_string(kMaxTokens));
+    return reader.note(reader.at("table") + " has " + std::to_string(rows->size()) +
+                       " rows, expected at most " + std::to_string(kMaxTokens));
   table.values.resize(static_cast<Index>(rows->size()), 0);
   for (std::size_t row = 0; row < rows->size() && reader.error().empty(); ++row)
-    readTableRow((*rows)[row], reader.at("table[" + std::to_string(row) + "]"), static_cast<Index>(row), table,
-                 reader.error());
+    readTableRow((*rows)[row], reader.at("table[" + std::to_string(row) + "]"), static_cast<Index>(row),
+                 table, reader.error());
   shared = std::move(table);
 }
 
@@ -241,7 +247,8 @@ void readFields(const Json& json, Scene& scene, std::string& error) {
   root.read("format", format);
   root.read("version", version);
   if (error.empty() && format != "headscope scene")
-    root.note("this is not a Headscope scene: \"format\" is " + attention::quotedText(format) + ", expected \"headscope scene\"");
+    root.note("this is not a Headscope scene: \"format\" is " + attention::quotedText(format) +
+              ", expected \"headscope scene\"");
   if (error.empty() && version != kSceneVersion)
     root.note("the scene has version " + std::to_string(version) + ", this program reads version " +
               std::to_string(kSceneVersion));
@@ -276,27 +283,34 @@ std::string formatScene(const Scene& scene) {
                    {"seed", input.seed},
                    {"cross", input.cross},
                    {"context", input.contextText}};
-  json["model"] = {{"heads", model.heads},         {"kv_heads", model.kvHeads},
-                   {"head_dim", model.headDim},    {"model_dim", model.modelDim},
-                   {"linked", model.linked},       {"bias", model.bias},
-                   {"scaled", model.scaled},       {"sharpness", model.sharpness},
-                   {"softcap", model.softcap},     {"dropout", model.dropout},
-                   {"position", nameOf(kPositionNames, model.position)}, {"rope_theta", model.ropeTheta}};
+  json["model"] = {{"heads", model.heads},
+                   {"kv_heads", model.kvHeads},
+                   {"head_dim", model.headDim},
+                   {"model_dim", model.modelDim},
+                   {"linked", model.linked},
+                   {"bias", model.bias},
+                   {"scaled", model.scaled},
+                   {"sharpness", model.sharpness},
+                   {"softcap", model.softcap},
+                   {"dropout", model.dropout},
+                   {"position", nameOf(kPositionNames, model.position)},
+                   {"rope_theta", model.ropeTheta}};
   json["weights"] = {{"source", nameOf(kWeightNames, weights.source)},
                      {"seed", weights.seed},
                      {"planted", planted},
                      {"file", weights.file}};
-  json["mask"] = {{"causal", mask.causal},          {"padding", mask.padding}, {"window", mask.window},
-                  {"window_size", mask.windowSize}, {"sinks", mask.sinks},     {"sink_count", mask.sinkCount}};
+  json["mask"] = {{"causal", mask.causal}, {"padding", mask.padding},
+                  {"window", mask.window}, {"window_size", mask.windowSize},
+                  {"sinks", mask.sinks},   {"sink_count", mask.sinkCount}};
   json["prefill"] = scene.setup.prefill;
   json["look"] = {{"quantity", nameOf(kQuantityNames, scene.look.quantity)},
                   {"colormap", nameOf(kColormapNames, scene.look.colormap)},
                   {"score_colormap", nameOf(kColormapNames, scene.look.scoreColormap)},
                   {"range", nameOf(kRangeNames, scene.look.range)},
                   {"cache_bytes", scene.look.cacheBytes}};
-  json["cursor"] = {{"sequence", scene.cursor.sequence},  {"focus", scene.cursor.focus},
-                    {"head", scene.cursor.cell.head},     {"query", scene.cursor.cell.query},
-                    {"key", scene.cursor.cell.key},       {"decoding", scene.cursor.decoding},
+  json["cursor"] = {{"sequence", scene.cursor.sequence}, {"focus", scene.cursor.focus},
+                    {"head", scene.cursor.cell.head},    {"query", scene.cursor.cell.query},
+                    {"key", scene.cursor.cell.key},      {"decoding", scene.cursor.decoding},
                     {"step", scene.cursor.step}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -342,8 +356,8 @@ Result<Scene> readScene(const std::filesystem::path& path) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
   Result<std::vector<std::uint8_t>> bytes = attention::readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
-  Result<Scene> scene = parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
-                                   path.filename().string());
+  Result<Scene> scene =
+      parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path.filename().string());
   // A weights file is named relative to the scene that names it.
   if (scene.ok() && !scene->setup.weights.file.empty() &&
       std::filesystem::path(scene->setup.weights.file).is_relative())

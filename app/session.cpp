@@ -14,9 +14,9 @@
 namespace headscope::app {
 
 namespace {
-constexpr double kPlayInterval = 0.7;   // seconds a decode step stays before the next
-constexpr double kEditSettles = 0.45;   // seconds after which a drag or a burst of typing is one step
-constexpr double kNoticeSeconds = 6;
+constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
+constexpr double kEditSettles = 0.45;  // seconds after which a drag or a burst of typing is one step
+constexpr double kNoticeSeconds = 4;
 }  // namespace
 
 bool View::pressed(Key key, Mods mods) const {
@@ -33,7 +33,9 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
       history_(scene_),
       saved_(scene_),
       files_([](const FileRequest& request, std::stop_token) { return readRequested(request); }, wake),
-      job_([limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); }, wake) {
+      job_(
+          [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
+          wake) {
   view_.heatmaps = &heatmaps_;
   view_.memoryLimit = limits.memoryBytes;
 }
@@ -51,7 +53,8 @@ void Session::frame(int width, int height, float scale, double elapsed) {
     drawPanels(input, static_cast<float>(width), static_cast<float>(height));
   });
   if (view_.theme != themeBefore) settling_ = 3;
-  if (view_.showTimings) view_.drawSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (view_.showTimings)
+    view_.drawSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   settling_ = std::max(0, settling_ - 1);
 }
 
@@ -59,7 +62,8 @@ void Session::applyStyle(float scale) {
   view_.theme = view_.preferences.light ? &lightTheme() : &darkTheme();
   view_.unit = scale * view_.preferences.textSize;
   ui_.setScale(view_.unit);
-  if (const std::string text = scene_.setup.input.text + scene_.setup.input.contextText; text != neededText_) {
+  if (const std::string text = scene_.setup.input.text + scene_.setup.input.contextText;
+      text != neededText_) {
     ui_.needText(text);
     for (const std::string& name : scene_.setup.input.table->names) ui_.needText(name);
     neededText_ = text;
@@ -147,26 +151,35 @@ void Session::showPictures() {
 void Session::keepCursorInside() {
   Cursor& cursor = scene_.cursor;
   if (!snapshot_ || snapshot_->sequences.empty()) return;
-  cursor.sequence = std::clamp<Index>(cursor.sequence, 0, static_cast<Index>(snapshot_->sequences.size()) - 1);
+  cursor.sequence =
+      std::clamp<Index>(cursor.sequence, 0, static_cast<Index>(snapshot_->sequences.size()) - 1);
   const SequenceSnapshot& sequence = *shownSequence(scene_, snapshot_.get());
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   cursor.focus = std::clamp<Index>(cursor.focus, -1, snapshot_->config.heads - 1);
-  // While a text is typed anew it is short for a moment; the place comes back when there is room for it again.
+  // While a text is typed anew it is short for a moment; the place comes back when there is room for it
+  // again.
   if (cursor.cell != keptCell_) wantedCell_ = cursor.cell;
   cursor.cell.head = std::clamp<Index>(wantedCell_.head, 0, snapshot_->config.heads - 1);
-  cursor.cell.query = std::clamp<Index>(wantedCell_.query, 0, n - 1);
-  cursor.cell.key = std::clamp<Index>(wantedCell_.key, 0, m - 1);
-  keptCell_ = cursor.cell;
+  cursor.cell.query = std::clamp<Index>(wantedCell_.query, 0, sequence.queryLength - 1);
+  cursor.cell.key = std::clamp<Index>(wantedCell_.key, 0, sequence.keyLength - 1);
   if (view_.hover.query >= n) view_.hover.query = -1;
   if (view_.hover.key >= m) view_.hover.key = -1;
   if (!snapshot_->config.causal || snapshot_->setup.input.cross) cursor.decoding = view_.playing = false;
   cursor.step = std::clamp<Index>(cursor.step, 1, sequence.queryLength);
+  if (cursor.decoding) {  // what is not in the cache yet can't be looked at
+    cursor.cell.query = std::min(cursor.cell.query, cursor.step - 1);
+    cursor.cell.key = std::min(cursor.cell.key, cursor.step - 1);
+  }
+  keptCell_ = cursor.cell;
+  view_.decodedRows = cursor.decoding ? cursor.step : -1;
 }
 
 void Session::recordHistory(const Scene& before) {
   const bool changed = scene_.setup != before.setup || scene_.look != before.look;
   if (changed) {
     view_.error.clear();
+    view_.notice.clear();
+    view_.refusal = {};
     if (!pendingEdit_.empty() && pendingEdit_ != view_.continuousEdit) history_.record(before);
     if (view_.continuousEdit.empty()) {
       history_.record(scene_);
@@ -250,6 +263,8 @@ void Session::notice(const std::string& text) {
   view_.error.clear();
 }
 
-void Session::fail(const std::string& text) { view_.error = text; }
+void Session::fail(const std::string& text) {
+  view_.error = text;
+}
 
 }  // namespace headscope::app

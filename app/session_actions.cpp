@@ -19,13 +19,19 @@ void Session::handleInput(const FrameInput& input) {
       if (event.key == Key::escape) view_.dialog = Dialog::none;
       continue;
     }
+    const bool listOpen =
+        ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    if (listOpen && event.key == Key::escape) continue;  // closes the list alone
     KeyPress press{event.key, event.mods};
-    // The other spellings people expect: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, ? asks for help.
+    // The other spellings people expect: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, ? asks for
+    // help.
     if (press == KeyPress{Key::y, {.ctrl = true}}) press = {Key::z, {.ctrl = true, .shift = true}};
     if (press == KeyPress{Key::equal, {.ctrl = true, .shift = true}}) press.mods.shift = false;
     if (press == KeyPress{Key::slash, {.shift = true}} && !typing) press = {Key::f1, {}};
     for (const ActionInfo& info : allActions())
-      if (info.shortcut == press && (info.whileTyping || !typing) && (!event.repeat || info.action == Action::undo || info.action == Action::redo || info.action == Action::stepForward || info.action == Action::stepBack))
+      if (info.shortcut == press && (info.whileTyping || !typing) &&
+          (!event.repeat || info.action == Action::undo || info.action == Action::redo ||
+           info.action == Action::stepForward || info.action == Action::stepBack))
         view_.request(info.action);
   }
 }
@@ -50,7 +56,9 @@ void Session::perform(Action action) {
       history_.record(scene_);
       pendingEdit_.clear();
       break;
-    case Action::resetScene: setScene(openingScene()); break;
+    case Action::resetScene:
+      setScene(openingScene());
+      break;
     case Action::backToGrid:
       if (view_.present && scene_.cursor.focus < 0) view_.present = false;
       if (scene_.cursor.focus < 0) view_.drawer = false;
@@ -64,19 +72,39 @@ void Session::perform(Action action) {
       scene_.cursor.cell.head = head;
       break;
     }
-    case Action::present: view_.present = !view_.present; break;
-    case Action::toggleReceipt: view_.drawer = !view_.drawer; break;
-    case Action::toggleTheme: preferences.light = !preferences.light; break;
-    case Action::textLarger: preferences.textSize = std::min(2.0f, preferences.textSize + 0.125f); break;
-    case Action::textSmaller: preferences.textSize = std::max(0.75f, preferences.textSize - 0.125f); break;
-    case Action::textReset: preferences.textSize = 1; break;
-    case Action::toggleMotion: preferences.reducedMotion = !preferences.reducedMotion; break;
-    case Action::quit: requestQuit(); break;
+    case Action::present:
+      view_.present = !view_.present;
+      break;
+    case Action::toggleReceipt:
+      view_.drawer = !view_.drawer;
+      break;
+    case Action::toggleTheme:
+      preferences.light = !preferences.light;
+      break;
+    case Action::textLarger:
+      preferences.textSize = std::min(2.0f, preferences.textSize + 0.125f);
+      break;
+    case Action::textSmaller:
+      preferences.textSize = std::max(0.75f, preferences.textSize - 0.125f);
+      break;
+    case Action::textReset:
+      preferences.textSize = 1;
+      break;
+    case Action::toggleMotion:
+      preferences.reducedMotion = !preferences.reducedMotion;
+      break;
+    case Action::quit:
+      requestQuit();
+      break;
     case Action::toggleDecode:
     case Action::playDecode:
     case Action::stepForward:
-    case Action::stepBack: performDecode(action); break;
-    default: performDialog(action); break;
+    case Action::stepBack:
+      performDecode(action);
+      break;
+    default:
+      performDialog(action);
+      break;
   }
   if (preferences != before) savePreferences(preferences);
 }
@@ -117,29 +145,46 @@ void Session::performDialog(Action action) {
   const std::string path = std::exchange(view_.requestedPath, {});
   switch (action) {
     case Action::openScene:
-      if (path.empty()) view_.dialog = Dialog::openScene;
-      else requestFile({FileRequest::Kind::scene, path});
+      if (path.empty())
+        view_.dialog = Dialog::openScene;
+      else
+        openFile(path);
       break;
     case Action::openWeights:
-      if (path.empty()) view_.dialog = Dialog::openWeights;
-      else requestFile({FileRequest::Kind::weights, path});
+      if (path.empty())
+        view_.dialog = Dialog::openWeights;
+      else
+        requestFile({FileRequest::Kind::weights, path});
       break;
     case Action::openTable:
-      if (path.empty()) view_.dialog = Dialog::openTable;
-      else requestFile({FileRequest::Kind::table, path});
+      if (path.empty())
+        view_.dialog = Dialog::openTable;
+      else
+        requestFile({FileRequest::Kind::table, path});
       break;
     case Action::saveScene:
-      if (path_.empty()) view_.dialog = Dialog::saveScene;
-      else save(path_);
+      if (path_.empty())
+        view_.dialog = Dialog::saveScene;
+      else
+        save(path_);
       break;
     case Action::saveSceneAs:
-      if (path.empty()) view_.dialog = Dialog::saveScene;
-      else save(path);
+      if (path.empty())
+        view_.dialog = Dialog::saveScene;
+      else
+        save(path);
       break;
-    case Action::editTable: view_.dialog = Dialog::table; break;
-    case Action::palette: view_.dialog = Dialog::palette; break;
-    case Action::shortcuts: view_.dialog = Dialog::shortcuts; break;
-    default: break;
+    case Action::editTable:
+      view_.dialog = Dialog::table;
+      break;
+    case Action::palette:
+      view_.dialog = Dialog::palette;
+      break;
+    case Action::shortcuts:
+      view_.dialog = Dialog::shortcuts;
+      break;
+    default:
+      break;
   }
 }
 

@@ -77,8 +77,9 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   for (Index head = 0; head < result.weights.count() && !stop.stop_requested(); ++head) {
     const attention::MatrixView weights(result.weights[head].data(), rows, result.weights.cols());
     const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
-    sequence.profiles.push_back(attention::profileHead(
-        weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)), keyIds, separators, 0, 2, setup.input.cross));
+    sequence.profiles.push_back(
+        attention::profileHead(weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)),
+                               keyIds, separators, 0, 2, setup.input.cross));
     sequence.labels.push_back(attention::labelHead(sequence.profiles.back()));
   }
 }
@@ -98,7 +99,8 @@ DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const
   const Index end = std::min(n, check.prefill + affordable);
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
-    const attention::AttentionResult part = cache.append(projections, line.x.middleRows(from, count), {}, stop);
+    const attention::AttentionResult part =
+        cache.append(projections, line.x.middleRows(from, count), {}, stop);
     if (stop.stop_requested()) return;
     const float difference = (part.output - full.output.middleRows(from, count)).cwiseAbs().maxCoeff();
     check.maxDifference = std::max(check.maxDifference, difference);
@@ -110,19 +112,20 @@ DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const
 
 std::uint64_t resultBytes(const attention::AttentionResult& result) {
   const Index floats = result.q.size() + result.k.size() + result.v.size() + result.scores.size() +
-                       result.weights.size() + result.lse.size() + result.headOutput.size() + result.output.size();
+                       result.weights.size() + result.lse.size() + result.headOutput.size() +
+                       result.output.size();
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
-SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& config, const Projections& projections,
-                                 LineInput line, std::stop_token stop) {
+SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& config,
+                                 const Projections& projections, LineInput line, std::stop_token stop) {
   SequenceSnapshot sequence;
   sequence.queryLength = line.queryLength;
   sequence.keyLength = line.keyLength;
   if (setup.mask.padding && line.keyLength < static_cast<Index>(line.keys.size()))
     sequence.mask.keyLength = line.keyLength;
-  sequence.attention =
-      attention::attend(config, projections, line.x, setup.input.cross ? line.context : line.x, sequence.mask, stop);
+  sequence.attention = attention::attend(config, projections, line.x,
+                                         setup.input.cross ? line.context : line.x, sequence.mask, stop);
   if (!stop.stop_requested())
     sequence.decode = checkDecode(setup, config, projections, line, sequence.attention, stop);
   sequence.queries = std::move(line.queries);
@@ -140,11 +143,12 @@ std::optional<PlacedError> checkMemory(const Setup& setup, const AttentionConfig
                       static_cast<double>(inputs) * sizeof(float);
   const double total = each * static_cast<double>(sequences);
   if (total <= static_cast<double>(limits.memoryBytes)) return std::nullopt;
-  return PlacedError{Place::memory, std::to_string(sequences) + (sequences == 1 ? " sequence of " : " sequences of ") +
-                                        std::to_string(queries) + " tokens on " + std::to_string(setup.model.heads) +
-                                        " heads would need " + bytesText(total) + "; the budget is " +
-                                        bytesText(static_cast<double>(limits.memoryBytes)) +
-                                        ". Use fewer tokens, heads or lines."};
+  return PlacedError{Place::memory,
+                     std::to_string(sequences) + (sequences == 1 ? " sequence of " : " sequences of ") +
+                         std::to_string(queries) + " tokens on " + std::to_string(setup.model.heads) +
+                         " heads would need " + bytesText(total) + "; the budget is " +
+                         bytesText(static_cast<double>(limits.memoryBytes)) +
+                         ". Use fewer tokens, heads or lines."};
 }
 
 void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::stop_token stop) {
@@ -169,11 +173,13 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
   }
   for (LineInput& line : batch.batch.lines) {
     if (stop.stop_requested()) return;
-    snapshot.sequences.push_back(computeSequence(setup, snapshot.config, *projections, std::move(line), stop));
+    snapshot.sequences.push_back(
+        computeSequence(setup, snapshot.config, *projections, std::move(line), stop));
     const SequenceSnapshot& done = snapshot.sequences.back();
     snapshot.bytes += resultBytes(done.attention);
     for (const PictureLevel& level : done.pictures.levels)
-      snapshot.bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
+      snapshot.bytes +=
+          static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
   }
 }
 
@@ -187,8 +193,9 @@ Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_tok
   try {
     fill(snapshot, setup, limits, stop);
   } catch (const std::bad_alloc&) {
-    snapshot.error = PlacedError{Place::memory, "This machine has not enough free memory for these sizes. "
-                                                "Use fewer tokens, heads or lines."};
+    snapshot.error = PlacedError{Place::memory,
+                                 "This machine has not enough free memory for these sizes. "
+                                 "Use fewer tokens, heads or lines."};
   } catch (const std::exception& broken) {
     snapshot.error = PlacedError{Place::model, std::string("This can't be computed: ") + broken.what()};
   }

@@ -15,7 +15,7 @@ struct Theme {
   std::uint32_t text, secondary, faint;
   std::uint32_t query, key, value;
   std::uint32_t error, warning;
-  std::uint32_t knob;  ///< slider knobs and other things one grabs
+  std::uint32_t knob;                   ///< slider knobs and other things one grabs
   std::array<std::uint32_t, 8> groups;  ///< KV groups, in turn
 };
 

@@ -67,6 +67,7 @@ struct View {
   bool drawer = false;   ///< narrow windows: the receipt is pulled out
   Dialog dialog = Dialog::none;
   TypedValue typed;
+  double scrolledAt = -1;  ///< when the side panel last moved under the pointer
   Refusal refusal;
   std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
   bool playing = false;        ///< the decode steps by itself
@@ -79,15 +80,16 @@ struct View {
   double noticeAt = 0;
 
   HeatmapLayer* heatmaps = nullptr;
-  // How large heads are drawn, for choosing what to upload: panels say what they need, the session answers with
-  // the number of cells that were pooled into one.
+  // How large heads are drawn, for choosing what to upload: panels say what they need, the session answers
+  // with the number of cells that were pooled into one.
   float gridPixels = 256;  ///< longer side of one map in the grid
+  Index decodedRows = -1;  ///< while decoding: rows from here on are not there yet; −1 = all are
   float focusCell = 8;     ///< one cell of the focused head
   int gridFactor = 1, focusFactor = 1;
 
   // For the status line; the session fills them.
   bool showTimings = true;  ///< off where pictures have to come out the same every time
-  double drawSeconds = 0;  ///< what the last frame took to draw
+  double drawSeconds = 0;   ///< what the last frame took to draw
   double busySeconds = 0;
   std::size_t undoSteps = 0, gpuBytes = 0;
   std::uint64_t memoryLimit = 0;

@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/headless.h"
+#include "app/panels/panels.h"
 #include "attention/formats/file_io.h"
 
 namespace headscope::app {
@@ -49,7 +50,8 @@ int runRender(const RenderOptions& options) {
   if (options.head) {
     const Index heads = scene->setup.model.heads;
     if (*options.head < 0 || *options.head >= heads)
-      return usage({"--head is " + std::to_string(*options.head) + ", expected 0 to " + std::to_string(heads - 1)});
+      return usage(
+          {"--head is " + std::to_string(*options.head) + ", expected 0 to " + std::to_string(heads - 1)});
     scene->cursor.focus = scene->cursor.cell.head = *options.head;
   }
   if (options.step) {
@@ -63,6 +65,11 @@ int runRender(const RenderOptions& options) {
   headless.draw();
   if (const Snapshot* snapshot = headless.session().snapshot(); snapshot && snapshot->error)
     return fail({snapshot->error->message});
+  if (const SequenceSnapshot* shown =
+          shownSequence(headless.session().scene(), headless.session().snapshot());
+      options.step && shown && *options.step > shown->queryLength)
+    return usage({"--step is " + std::to_string(*options.step) + ", expected 1 to the " +
+                  std::to_string(shown->queryLength) + " tokens there are"});
   const auto written = attention::writeFile(options.output, render::encodePng(headless.image()));
   return written.ok() ? 0 : fail(written.error());
 }
@@ -70,13 +77,17 @@ int runRender(const RenderOptions& options) {
 }  // namespace
 
 void addRenderCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("render", "Draw what the window would show into a PNG, without a display");
+  CLI::App* command =
+      app.add_subcommand("render", "Draw what the window would show into a PNG, without a display");
   auto options = std::make_shared<RenderOptions>();
   command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out");
   command->add_option("-o,--output", options->output, "The PNG to write")->required();
   command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT")->capture_default_str();
-  command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")->capture_default_str();
-  command->add_option("--theme", options->theme, "dark or light")->check(CLI::IsMember({"dark", "light"}))->capture_default_str();
+  command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")
+      ->capture_default_str();
+  command->add_option("--theme", options->theme, "dark or light")
+      ->check(CLI::IsMember({"dark", "light"}))
+      ->capture_default_str();
   command->add_option("--head", options->head, "Show this head large");
   command->add_option("--step", options->step, "Decode this many tokens");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });

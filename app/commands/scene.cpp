@@ -11,7 +11,8 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
 }
 
 void addSceneCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("scene", "Print the opening scene's JSON: the start of one of your own");
+  CLI::App* command =
+      app.add_subcommand("scene", "Print the opening scene's JSON: the start of one of your own");
   command->callback([&exitCode] {
     std::cout << formatScene(openingScene()) << std::flush;
     exitCode = std::cout ? 0 : 1;

@@ -1,8 +1,9 @@
+#include "app/snapshot.h"
+
 #include <memory>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/snapshot.h"
 #include "attention/formats/attention_file.h"
 
 namespace headscope::app {
@@ -17,7 +18,8 @@ int runSnapshot(const std::string& path, const std::string& output) {
   if (snapshot.empty) return fail({"the scene has no tokens: there is nothing to compute"});
   std::vector<attention::AttentionResult> results;
   for (SequenceSnapshot& sequence : snapshot.sequences) results.push_back(std::move(sequence.attention));
-  const auto written = attention::writeSafetensors(output, attention::resultFile(results, results.size() > 1));
+  const auto written =
+      attention::writeSafetensors(output, attention::resultFile(results, results.size() > 1));
   return written.ok() ? 0 : fail(written.error());
 }
 
@@ -28,7 +30,8 @@ void addSnapshotCommand(CLI::App& app, int& exitCode) {
   auto scene = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   command->add_option("SCENE", *scene, "A scene file; the opening scene if left out");
   command->add_option("-o,--output", *output, "The safetensors file to write")->required();
-  command->callback([scene, output, &exitCode] { exitCode = guarded([&] { return runSnapshot(*scene, *output); }); });
+  command->callback(
+      [scene, output, &exitCode] { exitCode = guarded([&] { return runSnapshot(*scene, *output); }); });
 }
 
 }  // namespace headscope::app

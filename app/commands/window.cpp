@@ -1,3 +1,5 @@
+#include "app/platform/window.h"
+
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -5,7 +7,6 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/platform/ui.h"
-#include "app/platform/window.h"
 #include "app/session.h"
 
 namespace headscope::app {

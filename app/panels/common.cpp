@@ -18,7 +18,11 @@ std::uint32_t groupColor(const Theme& theme, Index kvHead) {
   return theme.groups[static_cast<std::size_t>(kvHead) % theme.groups.size()];
 }
 
-std::string headName(Index head) { return "Head " + std::to_string(head); }
-std::string kvName(Index kvHead) { return "KV " + std::to_string(kvHead); }
+std::string headName(Index head) {
+  return "Head " + std::to_string(head);
+}
+std::string kvName(Index kvHead) {
+  return "KV " + std::to_string(kvHead);
+}
 
 }  // namespace headscope::app

@@ -48,12 +48,12 @@ void readFolder(Picker& state, const std::vector<std::string>& endings) {
     const std::string name = at->path().filename().string();
     if (name.empty() || name.front() == '.') continue;
     const bool folder = at->is_directory(ignored);
-    const bool wanted = std::find(endings.begin(), endings.end(), at->path().extension().string()) != endings.end();
+    const bool wanted =
+        std::find(endings.begin(), endings.end(), at->path().extension().string()) != endings.end();
     if (folder || wanted) state.entries.push_back({name, folder});
   }
-  std::sort(state.entries.begin(), state.entries.end(), [](const Entry& a, const Entry& b) {
-    return a.folder != b.folder ? a.folder : a.name < b.name;
-  });
+  std::sort(state.entries.begin(), state.entries.end(),
+            [](const Entry& a, const Entry& b) { return a.folder != b.folder ? a.folder : a.name < b.name; });
 }
 
 void enter(Picker& state, const fs::path& folder, const std::vector<std::string>& endings) {
@@ -62,13 +62,15 @@ void enter(Picker& state, const fs::path& folder, const std::vector<std::string>
 }
 
 /// A folder is entered; anything else is the answer.
-void choose(View& view, Picker& state, const fs::path& path, const std::vector<std::string>& endings, Action action, bool saving) {
+void choose(View& view, Picker& state, const fs::path& path, const std::vector<std::string>& endings,
+            Action action, bool saving) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     state.typed.clear();
     return enter(state, path, endings);
   }
-  if (saving && fs::exists(path.extension().empty() ? fs::path(path.string() + ".json") : path, ignored) && !state.confirmReplace) {
+  if (saving && fs::exists(path.extension().empty() ? fs::path(path.string() + ".json") : path, ignored) &&
+      !state.confirmReplace) {
     state.confirmReplace = true;
     return;
   }
@@ -83,15 +85,18 @@ bool entryRow(const View& view, const Entry& entry) {
   const bool clicked = ImGui::InvisibleButton(entry.name.c_str(), ImVec2(width, height));
   trackItem("file." + entry.name);
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  if (ImGui::IsItemHovered()) list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));
+  if (ImGui::IsItemHovered())
+    list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));
   paintFitted(view, list, view.fonts->text, ImVec2(at.x + view.px(8), at.y + height / 2), width - view.px(16),
-              entry.folder ? view.theme->secondary : view.theme->text, entry.folder ? entry.name + "/" : entry.name);
+              entry.folder ? view.theme->secondary : view.theme->text,
+              entry.folder ? entry.name + "/" : entry.name);
   return clicked;
 }
 
 }  // namespace
 
-void filePicker(View& view, const std::string& title, const std::vector<std::string>& endings, Action action, bool saving) {
+void filePicker(View& view, const std::string& title, const std::vector<std::string>& endings, Action action,
+                bool saving) {
   Picker& state = picker();
   const ImGuiWindow* window = ImGui::FindWindowByName("files");
   const bool first = window == nullptr || !window->WasActive;
@@ -109,14 +114,18 @@ void filePicker(View& view, const std::string& title, const std::vector<std::str
     const float width = ImGui::GetContentRegionAvail().x;
     // The end of a long path says more than its beginning.
     std::string shown = state.folder.string();
-    while (textWidth(view.fonts->text, shown) > width && shown.size() > 4) shown = "…" + shown.substr(shown.find('/', 4) == std::string::npos ? 4 : shown.find('/', 4));
-    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(14)), view.theme->secondary, shown);
+    while (textWidth(view.fonts->text, shown) > width && shown.size() > 4)
+      shown = "…" + shown.substr(shown.find('/', 4) == std::string::npos ? 4 : shown.find('/', 4));
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(14)),
+              view.theme->secondary, shown);
     ImGui::Dummy(ImVec2(1, view.px(28)));
     gap(view, 4);
     const float foot = view.px(state.confirmReplace ? 132 : 92);
-    ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false, ImGuiWindowFlags_NoBackground);
+    ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
+                      ImGuiWindowFlags_NoBackground);
     if (!state.problem.empty()) problem(view, state.problem);
-    if (state.problem.empty() && state.entries.empty()) hint(view, "No folders and no " + endings.front() + " files here.");
+    if (state.problem.empty() && state.entries.empty())
+      hint(view, "No folders and no " + endings.front() + " files here.");
     const std::vector<Entry> entries = state.entries;
     for (const Entry& entry : entries)
       if (entryRow(view, entry)) {
@@ -130,15 +139,22 @@ void filePicker(View& view, const std::string& title, const std::vector<std::str
     ImGui::EndChild();
     gap(view, 4);
     const std::string before = state.typed;
-    const bool entered = lineBox(view, "files.path", state.typed, ImGui::GetContentRegionAvail().x, first, "A name here, or a whole path");
+    const bool entered = lineBox(view, "files.path", state.typed, ImGui::GetContentRegionAvail().x, first,
+                                 "A name here, or a whole path");
     if (before != state.typed) state.confirmReplace = false;
-    if (state.confirmReplace) problem(view, "A file of that name is there. " + std::string("Choose Replace to write over it."));
+    if (state.confirmReplace)
+      problem(view, "A file of that name is there. " + std::string("Choose Replace to write over it."));
     gap(view, 2);
     const std::string empty = state.typed.empty() ? "Type a name, or click on a file" : "";
-    const bool pressed = button(view, "files.ok", !saving ? "Open" : state.confirmReplace ? "Replace" : "Save", empty);
+    const bool pressed = button(view, "files.ok",
+                                !saving                ? "Open"
+                                : state.confirmReplace ? "Replace"
+                                                       : "Save",
+                                empty);
     ImGui::SameLine(0, view.px(8));
     if (button(view, "files.cancel", "Cancel")) view.dialog = Dialog::none;
-    if ((pressed || entered) && empty.empty()) choose(view, state, state.folder / state.typed, endings, action, saving);
+    if ((pressed || entered) && empty.empty())
+      choose(view, state, state.folder / state.typed, endings, action, saving);
   }
   endDialog();
 }

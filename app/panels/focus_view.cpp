@@ -20,7 +20,9 @@ void clampCamera(Camera& camera, float n, float m) {
 }
 
 HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, Index head) {
-  return {cells, camera.row, camera.col, static_cast<float>(n) / camera.zoom, static_cast<float>(m) / camera.zoom, head};
+  return {
+      cells, camera.row, camera.col, static_cast<float>(n) / camera.zoom, static_cast<float>(m) / camera.zoom,
+      head};
 }
 
 /// The cells' area: square cells, centred, with room for title and labels.
@@ -40,7 +42,8 @@ void moveCamera(View& view, const ImRect& cells, float n, float m) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (const InputEvent& event : view.input.events) {
     if (event.kind != InputEvent::Kind::wheel || !ImGui::IsItemHovered() || event.y == 0) continue;
-    const float fx = (mouse.x - cells.Min.x) / cells.GetWidth(), fy = (mouse.y - cells.Min.y) / cells.GetHeight();
+    const float fx = (mouse.x - cells.Min.x) / cells.GetWidth(),
+                fy = (mouse.y - cells.Min.y) / cells.GetHeight();
     const float row = camera.row + fy * n / camera.zoom, col = camera.col + fx * m / camera.zoom;
     camera.zoom *= std::pow(1.2f, event.y);
     clampCamera(camera, n, m);
@@ -59,17 +62,21 @@ void moveCamera(View& view, const ImRect& cells, float n, float m) {
 std::string whatIsShown(const View& view, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
-    return std::to_string(static_cast<Index>(first)) + "–" + std::to_string(last) + " of " + std::to_string(total);
+    return std::to_string(static_cast<Index>(first)) + "–" + std::to_string(last) + " of " +
+           std::to_string(total);
   };
-  std::string text = view.camera.zoom > 1.01f ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
-                                              : "wheel zooms, drag moves, Page Up and Page Down change the head";
+  std::string text =
+      view.camera.zoom > 1.01f
+          ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
+          : "wheel zooms, drag moves, Page Up and Page Down change the head";
   if (view.focusFactor > 1) text += " · " + pooledText(view.focusFactor);
   return text;
 }
 
 }  // namespace
 
-void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, const ImRect& area) {
+void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+               const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
@@ -80,7 +87,8 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   trackItem("focus");
   const bool hovered = ImGui::IsItemHovered();
   const float still = view.px(4);
-  const bool released = ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  const bool released =
+      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
   moveCamera(view, cells, rows, cols);
   const HeatTile tile = tileFor(view.camera, cells, n, m, head);
 
@@ -103,11 +111,14 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   const Cell& chosen = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
-  paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
+  paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
+                 cells.GetWidth(), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
-  paintAxisLabels(view, list, tile, {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
+  paintAxisLabels(view, list, tile,
+                  {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
   paintCrosshair(view, list, tile, query, key, n, m);
-  paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint, whatIsShown(view, tile, n, m));
+  paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
+            whatIsShown(view, tile, n, m));
   if (!hovered) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

@@ -18,7 +18,8 @@ void quantityChoice(Scene& scene, View& view) {
   int chosen = static_cast<int>(scene.look.quantity);
   if (dropdown(view, "quantity", kQuantities, chosen)) {
     scene.look.quantity = static_cast<Quantity>(chosen);
-    const bool perHeadOrShared = scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
+    const bool perHeadOrShared =
+        scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
     if (scene.look.quantity == Quantity::scores && !perHeadOrShared) scene.look.range = RangeMode::shared;
     if (scene.look.quantity == Quantity::weights) scene.look.range = RangeMode::unit;
   }
@@ -31,7 +32,9 @@ void rangeChoice(Scene& scene, View& view) {
                                    {"Range shared", "", "shared"},
                                    {"Range 0–1", reason, "unit"},
                                    {"Logarithmic", reason, "logarithmic"}};
-  int chosen = static_cast<int>(scene.look.range);
+  const bool fixedForScores =
+      scores && (scene.look.range == RangeMode::unit || scene.look.range == RangeMode::logarithmic);
+  int chosen = static_cast<int>(fixedForScores ? RangeMode::shared : scene.look.range);
   if (dropdown(view, "range", ranges, chosen)) scene.look.range = static_cast<RangeMode>(chosen);
 }
 
@@ -41,9 +44,25 @@ void colormapChoice(Scene& scene, View& view) {
     const std::string mapName(render::name(map));
     maps.push_back({mapName, "", mapName});
   }
-  render::Colormap& map = scene.look.quantity == Quantity::weights ? scene.look.colormap : scene.look.scoreColormap;
+  render::Colormap& map =
+      scene.look.quantity == Quantity::weights ? scene.look.colormap : scene.look.scoreColormap;
   int chosen = static_cast<int>(map);
   if (dropdown(view, "colormap", maps, chosen)) map = static_cast<render::Colormap>(chosen);
+}
+
+std::string colormapName(const Look& look) {
+  return std::string(render::name(colormapFor(look)));
+}
+
+float choicesWidth(const Scene& scene, const View& view) {
+  static constexpr std::array kQuantity{"Weights", "Scores"};
+  static constexpr std::array kRange{"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
+  const Look& look = scene.look;
+  const auto width = [&](const std::string& label) {
+    return textWidth(view.fonts->text, label) + view.px(24);
+  };
+  return width(kQuantity[static_cast<std::size_t>(look.quantity)]) +
+         width(kRange[static_cast<std::size_t>(look.range)]) + width(colormapName(look)) + view.px(16);
 }
 
 std::string rangeEnd(const Look& look, float value) {
@@ -51,7 +70,8 @@ std::string rangeEnd(const Look& look, float value) {
 }
 
 /// The labelled colour bar, its right end at `right`.
-void colourBar(const View& view, const Look& look, const HeadPictures& pictures, Index head, ImVec2 right, float width) {
+void colourBar(const View& view, const Look& look, const HeadPictures& pictures, Index head, ImVec2 right,
+               float width) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const bool varies = look.range == RangeMode::perHead && head < 0;
   ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
@@ -63,7 +83,9 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
     middle = rangeEnd(look, (range.low + range.high) / 2);
   }
   if (varies) {
-    low = look.quantity == Quantity::weights ? "0" : colormapFor(look) == render::Colormap::diverging ? "−max" : "min";
+    low = look.quantity == Quantity::weights                 ? "0"
+          : colormapFor(look) == render::Colormap::diverging ? "−max"
+                                                             : "min";
     high = "max";
     middle = "of each head";
   }
@@ -73,31 +95,24 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
   constexpr int kSteps = 64;
   for (int i = 0; i < kSteps; ++i) {
     const float a = static_cast<float>(i) / kSteps, b = static_cast<float>(i + 1) / kSteps;
-    const std::uint32_t left = packed(render::sample(colormapFor(look), a)), rightColor = packed(render::sample(colormapFor(look), b));
-    list.AddRectFilledMultiColor(ImVec2(from.x + a * width, from.y), ImVec2(from.x + b * width, from.y + barHeight), left,
-                                 rightColor, rightColor, left);
+    const std::uint32_t left = packed(render::sample(colormapFor(look), a)),
+                        rightColor = packed(render::sample(colormapFor(look), b));
+    list.AddRectFilledMultiColor(ImVec2(from.x + a * width, from.y),
+                                 ImVec2(from.x + b * width, from.y + barHeight), left, rightColor, rightColor,
+                                 left);
   }
   ImFont* font = view.fonts->monoSmall;
   const float below = y + barHeight / 2 + view.px(8);
   paintText(list, font, ImVec2(from.x, below), view.theme->secondary, low);
-  paintText(list, font, ImVec2(from.x + width / 2, below), view.theme->secondary, middle, Align::center);
+  if (width > view.px(120))
+    paintText(list, font, ImVec2(from.x + width / 2, below), view.theme->secondary, middle, Align::center);
   paintText(list, font, ImVec2(right.x, below), view.theme->secondary, high, Align::right);
   track("colour_bar", from, right);
 }
 
-std::string colormapName(const Look& look) { return std::string(render::name(colormapFor(look))); }
-
-float choicesWidth(const Scene& scene, const View& view) {
-  static constexpr std::array kQuantity{"Weights", "Scores"};
-  static constexpr std::array kRange{"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
-  const Look& look = scene.look;
-  const auto width = [&](const std::string& label) { return textWidth(view.fonts->text, label) + view.px(24); };
-  return width(kQuantity[static_cast<std::size_t>(look.quantity)]) + width(kRange[static_cast<std::size_t>(look.range)]) +
-         width(colormapName(look)) + view.px(16);
-}
-
 /// Title at the left, choices and colour bar at the right.
-void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, const ImRect& area) {
+void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+            const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(24);
   float x = area.Min.x;
@@ -111,15 +126,22 @@ void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequ
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
                    std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
-    std::string size = std::to_string(sequence.queries.size()) + " × " + std::to_string(sequence.keys.size()) + " tokens";
+    std::string size =
+        std::to_string(sequence.queries.size()) + " × " + std::to_string(sequence.keys.size()) + " tokens";
     if (view.gridFactor > 1) size += " · " + pooledText(view.gridFactor);
-    x += paintText(list, view.fonts->text, ImVec2(x, y), view.theme->secondary, size) + view.px(14);
+    const float room = area.Max.x - x - choicesWidth(scene, view) - view.px(170 + 40);
+    if (room > view.px(60)) {
+      paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
+      x += std::min(room, textWidth(view.fonts->text, size)) + view.px(14);
+    }
   }
-  const float barWidth = view.px(170);
+  const bool tight = area.Max.x - x < choicesWidth(scene, view) + view.px(190);
+  const float barWidth = view.px(tight ? 70 : 170);
   colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
   // The three lists stand before the bar; they are laid out from the right by their widths.
   const float controls = choicesWidth(scene, view);
-  ImGui::SetCursorScreenPos(ImVec2(std::max(x, area.Max.x - barWidth - view.px(20) - controls), y - view.px(13)));
+  ImGui::SetCursorScreenPos(
+      ImVec2(std::max(x, area.Max.x - barWidth - view.px(20) - controls), y - view.px(13)));
   quantityChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);
@@ -128,14 +150,16 @@ void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequ
 }
 
 /// A sentence in the middle of the area, with a smaller one under it.
-void message(const View& view, const ImRect& area, const std::string& title, const std::string& text, std::uint32_t color) {
+void message(const View& view, const ImRect& area, const std::string& title, const std::string& text,
+             std::uint32_t color) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 middle = area.GetCenter();
   paintText(list, view.fonts->hero, ImVec2(middle.x, middle.y - view.px(26)), color, title, Align::center);
   const float width = std::min(area.GetWidth() - view.px(40), view.px(560));
   ImFont* font = view.fonts->text;
   const float needed = std::min(width, textWidth(font, text) + 1);
-  paintParagraph(list, font, ImVec2(middle.x - needed / 2, middle.y + view.px(2)), width, view.theme->secondary, text);
+  paintParagraph(list, font, ImVec2(middle.x - needed / 2, middle.y + view.px(2)), width,
+                 view.theme->secondary, text);
 }
 
 float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most) {
@@ -169,21 +193,34 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, View& view, con
   }
 }
 
-void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, const ImRect& area) {
+void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+          const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const Index heads = snapshot.config.heads;
   const float left = longestLabel(view, sequence.queries, view.px(76)) + view.px(8);
   const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
-  const GridPlan plan = planGrid(view, area.GetSize(), static_cast<int>(heads), static_cast<int>(snapshot.config.groupSize()),
-                                 static_cast<float>(n), static_cast<float>(m), left, bottom);
-  const float wide = plan.tileWidth * static_cast<float>(plan.columns) + plan.gapX * static_cast<float>(plan.columns - 1);
-  const float high = plan.tileHeight * static_cast<float>(plan.rows) + plan.gapY * static_cast<float>(plan.rows - 1);
+  const GridPlan plan =
+      planGrid(view, area.GetSize(), static_cast<int>(heads), static_cast<int>(snapshot.config.groupSize()),
+               static_cast<float>(n), static_cast<float>(m), left, bottom);
+  const float wide =
+      plan.tileWidth * static_cast<float>(plan.columns) + plan.gapX * static_cast<float>(plan.columns - 1);
+  const float high =
+      plan.tileHeight * static_cast<float>(plan.rows) + plan.gapY * static_cast<float>(plan.rows - 1);
   // Spare room goes between the tiles, up to a limit, and then around them.
-  const float spreadX = plan.columns > 1 ? std::min((area.GetWidth() - wide) / static_cast<float>(plan.columns - 1), view.px(40)) : 0;
-  const float spreadY = plan.rows > 1 ? std::min((area.GetHeight() - high) / static_cast<float>(plan.rows - 1), view.px(28)) : 0;
-  const float startX = area.Min.x + std::max(0.0f, (area.GetWidth() - wide - spreadX * static_cast<float>(plan.columns - 1)) / 2);
-  const float startY = area.Min.y + std::max(0.0f, (area.GetHeight() - high - spreadY * static_cast<float>(plan.rows - 1)) / 3);
+  const float spreadX =
+      plan.columns > 1
+          ? std::min((area.GetWidth() - wide) / static_cast<float>(plan.columns - 1), view.px(40))
+          : 0;
+  const float spreadY =
+      plan.rows > 1 ? std::min((area.GetHeight() - high) / static_cast<float>(plan.rows - 1), view.px(28))
+                    : 0;
+  const float startX =
+      area.Min.x +
+      std::max(0.0f, (area.GetWidth() - wide - spreadX * static_cast<float>(plan.columns - 1)) / 2);
+  const float startY =
+      area.Min.y +
+      std::max(0.0f, (area.GetHeight() - high - spreadY * static_cast<float>(plan.rows - 1)) / 3);
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
@@ -192,10 +229,16 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
   for (Index head = 0; head < heads; ++head) {
-    const auto column = static_cast<float>(head % plan.columns), row = static_cast<float>(head / plan.columns);
+    const auto column = static_cast<float>(head % plan.columns),
+               row = static_cast<float>(head / plan.columns);
     const float x = std::round(startX + column * (plan.tileWidth + plan.gapX + spreadX) + plan.leftRoom);
     const float y = std::round(startY + row * (plan.tileHeight + plan.gapY + spreadY) + plan.titleHeight);
-    HeatTile tile{ImRect(x, y, x + plan.mapWidth, y + plan.mapHeight), 0, 0, static_cast<float>(n), static_cast<float>(m), head};
+    HeatTile tile{ImRect(x, y, x + plan.mapWidth, y + plan.mapHeight),
+                  0,
+                  0,
+                  static_cast<float>(n),
+                  static_cast<float>(m),
+                  head};
     tiles.push_back(tile);
     const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
     HeatmapTile picture;
@@ -204,7 +247,8 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
     picture.view.layer = static_cast<int>(head);
     picture.view.rows = static_cast<float>(n) / static_cast<float>(factor);
     picture.view.cols = static_cast<float>(m) / static_cast<float>(factor);
-    if (scene.cursor.decoding) picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
+    if (scene.cursor.decoding)
+      picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
     picture.low = range.low;
     picture.high = range.high;
     pictures.push_back(picture);
@@ -214,11 +258,14 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
     const Index kv = snapshot.config.kvHeadOf(tile.head);
     const float titleWidth = plan.mapWidth;
     paintHeadTitle(view, list, snapshot, sequence, tile.head,
-                   ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), titleWidth, false);
+                   ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), titleWidth,
+                   false);
     if (snapshot.config.kvHeads < heads) groupMark(view, list, tile, kv);
     if (plan.labels)
-      paintAxisLabels(view, list, tile, {&sequence.queries, &sequence.keys, query, key, plan.leftRoom, plan.bottomRoom});
-    paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
+      paintAxisLabels(view, list, tile,
+                      {&sequence.queries, &sequence.keys, query, key, plan.leftRoom, plan.bottomRoom});
+    paintCellValues(view, list, tile, sequence, scene.look,
+                    rangeFor(scene.look, sequence.pictures, tile.head));
     paintCrosshair(view, list, tile, query, key, n, m);
     pointAtTile(scene, sequence, view, tile);
   }
@@ -229,17 +276,27 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
 void headsPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
   if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(22);
-    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad, layout.center.Max.y - view.px(8));
+    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
+                       layout.center.Max.y - view.px(8));
     const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
     if (!snapshot) {
       message(view, inner, "Computing…", "The first picture is on its way.", view.theme->text);
     } else if (snapshot->error) {
       message(view, inner, "This can't be computed", snapshot->error->message, view.theme->error);
     } else if (!sequence) {
-      message(view, inner, "Nothing to attend to yet", "Type a sentence on the left: every word becomes a query and a key.",
-              view.theme->text);
+      message(view, inner, "Nothing to attend to yet",
+              "Type a sentence on the left: every word becomes a query and a key.", view.theme->text);
     } else {
       header(scene, *snapshot, *sequence, view, inner);
+      if (view.catchingUp && view.busySeconds > 0.5) {
+        // The picture is of the setting before; it says so until the new one is there.
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        const float y = inner.Min.y + view.px(50);
+        list.AddRectFilled(ImVec2(inner.Min.x, y), ImVec2(inner.Max.x, y + view.px(2)), view.theme->line);
+        const float phase = static_cast<float>(view.busySeconds - std::floor(view.busySeconds / 2) * 2) / 2;
+        const float wide = inner.GetWidth() * 0.2f, at = inner.Min.x + phase * (inner.GetWidth() - wide);
+        list.AddRectFilled(ImVec2(at, y), ImVec2(at + wide, y + view.px(2)), view.theme->warning);
+      }
       const ImRect area(inner.Min.x, inner.Min.y + view.px(52), inner.Max.x, inner.Max.y);
       if (scene.cursor.focus >= 0)
         focusView(scene, *snapshot, *sequence, view, area);

@@ -30,8 +30,10 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) 
     if (look.range == RangeMode::logarithmic) return {1e-4f, 1, true};
     return {0, most > 0 ? most : 1, false};
   }
-  float low = perHead ? pictures.minScore[h] : *std::min_element(pictures.minScore.begin(), pictures.minScore.end());
-  float high = perHead ? pictures.maxScore[h] : *std::max_element(pictures.maxScore.begin(), pictures.maxScore.end());
+  float low =
+      perHead ? pictures.minScore[h] : *std::min_element(pictures.minScore.begin(), pictures.minScore.end());
+  float high =
+      perHead ? pictures.maxScore[h] : *std::max_element(pictures.maxScore.begin(), pictures.maxScore.end());
   if (colormapFor(look) == render::Colormap::diverging) {
     high = std::max(std::abs(low), std::abs(high));
     low = -high;
@@ -53,22 +55,24 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
   return style;
 }
 
-void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n, Index m) {
+void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
+                    Index m) {
   const float thick = std::max(1.5f, view.px(1.6f));
   const float right = std::min(tile.area.Max.x, tile.x(static_cast<float>(m)));
   const float bottom = std::min(tile.area.Max.y, tile.y(static_cast<float>(n)));
   const float left = std::max(tile.area.Min.x, tile.x(0)), top = std::max(tile.area.Min.y, tile.y(0));
-  list.PushClipRect(ImVec2(tile.area.Min.x - 2, tile.area.Min.y - 2), ImVec2(tile.area.Max.x + 2, tile.area.Max.y + 2), true);
+  list.PushClipRect(ImVec2(tile.area.Min.x - 2, tile.area.Min.y - 2),
+                    ImVec2(tile.area.Max.x + 2, tile.area.Max.y + 2), true);
   const float grow = thick / 2;
   if (key >= 0 && key < m) {
     const float x0 = tile.x(static_cast<float>(key)), x1 = tile.x(static_cast<float>(key + 1));
-    compat::rectOutline(list, ImVec2(x0 - grow, top - grow), ImVec2(std::max(x1, x0 + 2) + grow, bottom + grow),
-                        view.theme->key, 0, thick);
+    compat::rectOutline(list, ImVec2(x0 - grow, top - grow),
+                        ImVec2(std::max(x1, x0 + 2) + grow, bottom + grow), view.theme->key, 0, thick);
   }
   if (query >= 0 && query < n) {
     const float y0 = tile.y(static_cast<float>(query)), y1 = tile.y(static_cast<float>(query + 1));
-    compat::rectOutline(list, ImVec2(left - grow, y0 - grow), ImVec2(right + grow, std::max(y1, y0 + 2) + grow),
-                        view.theme->query, 0, thick);
+    compat::rectOutline(list, ImVec2(left - grow, y0 - grow),
+                        ImVec2(right + grow, std::max(y1, y0 + 2) + grow), view.theme->query, 0, thick);
   }
   list.PopClipRect();
 }
@@ -83,7 +87,8 @@ std::vector<Index> labelled(float first, float count, Index total, float cell, f
   const auto end = std::min<Index>(total, static_cast<Index>(std::ceil(first + count)));
   for (Index i = (begin + step - 1) / step * step; i < end; i += step)
     if (lit < 0 || i == lit || std::abs(static_cast<float>(i - lit)) * cell >= room) result.push_back(i);
-  if (lit >= begin && lit < end && std::find(result.begin(), result.end(), lit) == result.end()) result.push_back(lit);
+  if (lit >= begin && lit < end && std::find(result.begin(), result.end(), lit) == result.end())
+    result.push_back(lit);
   return result;
 }
 
@@ -97,7 +102,8 @@ void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, c
     const float y = tile.y(static_cast<float>(i) + 0.5f);
     if (y < tile.area.Min.y || y > tile.area.Max.y) continue;
     const bool lit = i == labels.litQuery;
-    paintText(list, font, ImVec2(tile.area.Min.x - view.px(6), y), lit ? view.theme->query : view.theme->secondary,
+    paintText(list, font, ImVec2(tile.area.Min.x - view.px(6), y),
+              lit ? view.theme->query : view.theme->secondary,
               fitted(font, (*labels.queries)[static_cast<std::size_t>(i)].text, labels.leftRoom - view.px(8)),
               Align::right);
   }
@@ -138,17 +144,21 @@ float normalized(const ValueRange& range, float value) {
 
 }  // namespace
 
-void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile, const SequenceSnapshot& sequence,
-                     const Look& look, const ValueRange& range) {
+void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
+                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range) {
   const bool weights = look.quantity == Quantity::weights;
   const float side = std::min(tile.cellWidth(), tile.cellHeight());
-  ImFont* font = side > view.px(60) ? view.fonts->monoTitle : side > view.px(40) ? view.fonts->mono : view.fonts->monoSmall;
+  ImFont* font = side > view.px(60)   ? view.fonts->monoTitle
+                 : side > view.px(40) ? view.fonts->mono
+                                      : view.fonts->monoSmall;
   const float needed = textWidth(font, weights ? ".88" : "−88.8") + view.px(4);
   if (tile.cellWidth() < needed || tile.cellHeight() < lineHeight(font) * 1.25f) return;
   const attention::AttentionResult& result = sequence.attention;
   const attention::MatrixView values = weights ? result.weights[tile.head] : result.scores[tile.head];
-  const auto firstRow = std::max<Index>(0, static_cast<Index>(tile.row)), firstCol = std::max<Index>(0, static_cast<Index>(tile.col));
-  const Index lastRow = std::min<Index>(values.rows(), static_cast<Index>(std::ceil(tile.row + tile.rows)));
+  const auto firstRow = std::max<Index>(0, static_cast<Index>(tile.row)),
+             firstCol = std::max<Index>(0, static_cast<Index>(tile.col));
+  const Index lit = view.decodedRows >= 0 ? view.decodedRows : values.rows();
+  const Index lastRow = std::min<Index>(lit, static_cast<Index>(std::ceil(tile.row + tile.rows)));
   const Index lastCol = std::min<Index>(values.cols(), static_cast<Index>(std::ceil(tile.col + tile.cols)));
   list.PushClipRect(tile.area.Min, tile.area.Max, true);
   for (Index row = firstRow; row < lastRow; ++row)
@@ -156,8 +166,10 @@ void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile, c
       if (result.scores.at(tile.head, row, col) == render::kMaskedCell) continue;
       const float value = values(row, col);
       const std::string text = cellText(value, look.quantity);
-      paintText(list, font, ImVec2(tile.x(static_cast<float>(col) + 0.5f), tile.y(static_cast<float>(row) + 0.5f)),
-                faded(inkOn(render::sample(colormapFor(look), normalized(range, value))), 0.92f), text, Align::center);
+      paintText(list, font,
+                ImVec2(tile.x(static_cast<float>(col) + 0.5f), tile.y(static_cast<float>(row) + 0.5f)),
+                faded(inkOn(render::sample(colormapFor(look), normalized(range, value))), 0.92f), text,
+                Align::center);
     }
   list.PopClipRect();
 }
@@ -181,8 +193,31 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
   tooltip(view, text);
 }
 
-void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-                    Index head, ImVec2 at, float width, bool large) {
+namespace {
+/// A word for tight places.
+std::string shortName(const attention::HeadLabel& label) {
+  if (label.mixed) return "mixed";
+  switch (label.detector) {
+    case attention::Detector::previous:
+      return "prev";
+    case attention::Detector::next:
+      return "next";
+    case attention::Detector::first:
+      return "first";
+    case attention::Detector::sameToken:
+      return "same";
+    case attention::Detector::separator:
+      return "sep";
+    case attention::Detector::local:
+      return "local";
+    default:
+      return attention::describe(label);
+  }
+}
+}  // namespace
+
+void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,
+                    const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
   const Theme& theme = *view.theme;
   const Index kv = snapshot.config.kvHeadOf(head);
   ImFont* nameFont = large ? view.fonts->hero : view.fonts->bold;
@@ -197,18 +232,20 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  const std::string word = attention::describe(label);
+  const std::string word = width > view.px(170) ? attention::describe(label) : shortName(label);
   float end = right;
   if (!label.mixed) {
     std::array<char, 16> buffer;
     std::snprintf(buffer.data(), buffer.size(), "%.2f", label.score);
     const float digits = textWidth(number, buffer.data());
-    if (right - digits > x) {
+    // What it does comes before how much: a number alone says nothing.
+    if (right - digits - view.px(6) - textWidth(small, word) > x) {
       paintText(list, number, ImVec2(right, at.y), theme.text, buffer.data(), Align::right);
       end = right - digits - view.px(6);
     }
   }
-  if (end - x > view.px(34)) paintFitted(view, list, small, ImVec2(end, at.y), end - x, theme.secondary, word, Align::right);
+  if (end - x > view.px(26))
+    paintFitted(view, list, small, ImVec2(end, at.y), end - x, theme.secondary, word, Align::right);
 }
 
 }  // namespace headscope::app

@@ -11,8 +11,8 @@ namespace headscope::app {
 /// One heatmap on screen: which cells are where. Everything drawn over the cells goes through it, so labels,
 /// crosshairs and numbers agree with the picture.
 struct HeatTile {
-  ImRect area;             ///< pixels of the cells
-  float row = 0, col = 0;  ///< the cell at the top left, fractional while panning
+  ImRect area;               ///< pixels of the cells
+  float row = 0, col = 0;    ///< the cell at the top left, fractional while panning
   float rows = 1, cols = 1;  ///< cells across the area
   Index head = 0;
 
@@ -37,7 +37,8 @@ render::Colormap colormapFor(const Look& look);
 render::HeatmapStyle styleFor(const View& view, const Look& look);
 
 /// The crosshair: the query's row in orange, the key's column in blue, where they lie inside the tile.
-void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n, Index m);
+void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
+                    Index m);
 
 /// Row labels right-aligned before the area and column labels turned below it; thinned until they don't
 /// touch. The lit query and key are always among them, in their colours.
@@ -51,8 +52,8 @@ struct AxisLabels {
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
 
 /// Values written into the cells, where the cells are large enough.
-void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile, const SequenceSnapshot& sequence,
-                     const Look& look, const ValueRange& range);
+void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
+                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range);
 
 /// "brightest of 4 × 4 cells": how a picture was pooled.
 std::string pooledText(int factor);
@@ -61,7 +62,7 @@ std::string pooledText(int factor);
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key);
 
 /// The head's title line: name, kv badge, and what it does with its score, within `width`.
-void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-                    Index head, ImVec2 leftMiddle, float width, bool large);
+void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,
+                    const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large);
 
 }  // namespace headscope::app

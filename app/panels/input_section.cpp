@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxChips = 400;  // more are counted, not drawn
 
+std::string tokenCount(Index count) {
+  return countText(static_cast<std::uint64_t>(count)) + (count == 1 ? " token" : " tokens");
+}
+
 struct ChipStyle {
   bool isQuery, isKey, isPad;
 };
@@ -32,12 +36,17 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
   const float x = from.x + view.px(6);
   const float offset = paintText(list, view.fonts->monoSmall, ImVec2(x, y), theme.faint, index);
   paintText(list, view.fonts->monoSmall, ImVec2(x + offset + view.px(6), y),
-            style.isPad ? theme.faint : lit ? accent : theme.text, text);
+            style.isPad ? theme.faint
+            : lit       ? accent
+                        : theme.text,
+            text);
   // Shape says it again: a bar under the query, a bar over the key.
   if (style.isQuery)
-    list.AddRectFilled(ImVec2(from.x + view.px(4), to.y - view.px(2)), ImVec2(to.x - view.px(4), to.y), theme.query);
+    list.AddRectFilled(ImVec2(from.x + view.px(4), to.y - view.px(2)), ImVec2(to.x - view.px(4), to.y),
+                       theme.query);
   if (style.isKey)
-    list.AddRectFilled(ImVec2(from.x + view.px(4), from.y), ImVec2(to.x - view.px(4), from.y + view.px(2)), theme.key);
+    list.AddRectFilled(ImVec2(from.x + view.px(4), from.y), ImVec2(to.x - view.px(4), from.y + view.px(2)),
+                       theme.key);
 }
 
 /// As many rows of chips as are shown before they scroll.
@@ -59,8 +68,8 @@ float chipsHeight(const View& view, const std::vector<attention::Token>& tokens,
 }
 
 /// The tokens as chips. Pointing at one lights its row (queries) and its column (keys).
-void chipRows(View& view, const std::string& name, const std::vector<attention::Token>& tokens, Index realLength,
-           bool areQueries, bool areKeys, const Cell& selected, Cursor& cursor) {
+void chipRows(View& view, const std::string& name, const std::vector<attention::Token>& tokens,
+              Index realLength, bool areQueries, bool areKeys, const Cell& selected, Cursor& cursor) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(23), space = view.px(5);
   const Index litQuery = view.hover.query >= 0 ? view.hover.query : selected.query;
@@ -90,21 +99,22 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
   }
   ImGui::SetCursorScreenPos(start);
   ImGui::Dummy(ImVec2(width, at.y + height - start.y));
-  if (shown < tokens.size())
-    hint(view, "and " + countText(tokens.size() - shown) + " more tokens");
+  if (shown < tokens.size()) hint(view, "and " + countText(tokens.size() - shown) + " more tokens");
 }
 
 /// The chips in a box of their own, so that a long text leaves room for the controls below.
-void chips(View& view, const std::string& name, const std::vector<attention::Token>& tokens, Index realLength, bool areQueries, bool areKeys,
-           const Cell& selected, Cursor& cursor) {
+void chips(View& view, const std::string& name, const std::vector<attention::Token>& tokens, Index realLength,
+           bool areQueries, bool areKeys, const Cell& selected, Cursor& cursor) {
   const float height = chipsHeight(view, tokens, ImGui::GetContentRegionAvail().x);
-  ImGui::BeginChild((name + ".box").c_str(), ImVec2(0, height), false, ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild((name + ".box").c_str(), ImVec2(0, height), false,
+                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
   chipRows(view, name, tokens, realLength, areQueries, areKeys, selected, cursor);
   ImGui::EndChild();
 }
 
 void tokenizationChoice(Scene& scene, View& view) {
-  static const std::vector<Choice> kChoices{{"Words", "", "words"}, {"Characters", "", "characters"}, {"Bytes", "", "bytes"}};
+  static const std::vector<Choice> kChoices{
+      {"Words", "", "words"}, {"Characters", "", "characters"}, {"Bytes", "", "bytes"}};
   int chosen = static_cast<int>(scene.setup.input.tokenization);
   if (segmented(view, "tokenization", kChoices, chosen))
     scene.setup.input.tokenization = static_cast<attention::Tokenization>(chosen);
@@ -117,16 +127,19 @@ void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < snapshot.sequences.size(); ++i) {
     const SequenceSnapshot& sequence = snapshot.sequences[i];
-    choices.push_back({"Sequence " + std::to_string(i) + " · " + std::to_string(sequence.queryLength) + " tokens", "",
-                       std::to_string(i)});
+    choices.push_back(
+        {"Sequence " + std::to_string(i) + " · " + tokenCount(sequence.queryLength), "", std::to_string(i)});
   }
-  int chosen = static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(choices.size()) - 1));
-  if (dropdown(view, "sequence", choices, chosen, ImGui::GetContentRegionAvail().x)) scene.cursor.sequence = chosen;
+  int chosen =
+      static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(choices.size()) - 1));
+  if (dropdown(view, "sequence", choices, chosen, ImGui::GetContentRegionAvail().x))
+    scene.cursor.sequence = chosen;
 }
 
 void embeddingChoice(Scene& scene, View& view) {
   InputSetup& input = scene.setup.input;
-  const std::string crossReason = input.cross ? "Cross-attention reads two texts; typed embeddings are one sequence" : "";
+  const std::string crossReason =
+      input.cross ? "Cross-attention reads two texts; typed embeddings are one sequence" : "";
   const std::vector<Choice> choices{{"From text", "", "text"}, {"Typed table", crossReason, "table"}};
   int chosen = static_cast<int>(input.source);
   if (segmented(view, "embedding", choices, chosen)) {
@@ -137,7 +150,8 @@ void embeddingChoice(Scene& scene, View& view) {
 
 void tableControls(Scene& scene, View& view) {
   const attention::Table& table = *scene.setup.input.table;
-  hint(view, std::to_string(table.values.rows()) + " tokens × " + std::to_string(table.values.cols()) + " dimensions");
+  hint(view, std::to_string(table.values.rows()) + " tokens × " + std::to_string(table.values.cols()) +
+                 " dimensions");
   if (button(view, "edit_table", "Edit table…")) view.request(Action::editTable);
   ImGui::SameLine(0, view.px(8));
   if (button(view, "load_table", "Load file…")) view.request(Action::openTable);
@@ -149,7 +163,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   InputSetup& input = scene.setup.input;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   const bool typed = input.source == EmbeddingSource::text;
-  sectionTitle(view, "TOKENS", sequence ? std::to_string(sequence->queryLength) + " tokens" : "");
+  sectionTitle(view, "TOKENS", sequence ? tokenCount(sequence->queryLength) : "");
   if (typed) {
     textBox(view, "text", input.text, 3, "Type a sentence. Each line is a sequence.");
     gap(view, 2);
@@ -160,22 +174,24 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (const PlacedError* error = errorAt(snapshot, Place::input)) problem(view, error->message);
   if (sequence) {
     gap(view, 2);
-    chips(view, "token", sequence->queries, sequence->queryLength, true, !input.cross, scene.cursor.cell, scene.cursor);
+    chips(view, "token", sequence->queries, sequence->queryLength, true, !input.cross, scene.cursor.cell,
+          scene.cursor);
     sequenceChoice(scene, *snapshot, view);
   }
   if (input.cross) {
     gap(view, 6);
-    sectionTitle(view, "CONTEXT", sequence ? std::to_string(sequence->keyLength) + " tokens" : "");
+    sectionTitle(view, "CONTEXT", sequence ? tokenCount(sequence->keyLength) : "");
     textBox(view, "context", input.contextText, 2, "The text that is read: keys and values.");
     if (const PlacedError* error = errorAt(snapshot, Place::context)) problem(view, error->message);
     if (sequence) {
       gap(view, 2);
-      chips(view, "context_token", sequence->keys, sequence->keyLength, false, true, scene.cursor.cell, scene.cursor);
+      chips(view, "context_token", sequence->keys, sequence->keyLength, false, true, scene.cursor.cell,
+            scene.cursor);
     }
   }
   gap(view, 2);
   if (typed) {
-    toggle(view, "ignore_case", "The = the", input.ignoreCase);
+    toggle(view, "ignore_case", "Ignore case", input.ignoreCase);
     toggle(view, "cross", "Cross-attention", input.cross);
   }
   embeddingChoice(scene, view);

@@ -10,9 +10,13 @@ namespace headscope::app {
 
 namespace {
 
-std::string sizeText(Index value) { return std::to_string(value); }
+std::string sizeText(Index value) {
+  return std::to_string(value);
+}
 
-bool evenNeeded(const ModelSetup& model) { return model.position == PositionKind::rope; }
+bool evenNeeded(const ModelSetup& model) {
+  return model.position == PositionKind::rope;
+}
 
 /// Whether a head size can be, apart from how it was asked for.
 bool headDimFits(const ModelSetup& model, Index headDim) {
@@ -21,20 +25,25 @@ bool headDimFits(const ModelSetup& model, Index headDim) {
 
 /// Why modelDim can't be split over `heads`, or "".
 std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
-  const std::string what = sizeText(modelDim) + " dimensions over " + sizeText(heads) + (heads == 1 ? " head" : " heads");
+  const std::string what =
+      sizeText(modelDim) + " dimensions over " + sizeText(heads) + (heads == 1 ? " head" : " heads");
   if (modelDim % heads != 0)
     return what + " leaves " + numberText(static_cast<double>(modelDim) / static_cast<double>(heads)) +
            " a head, which is not whole. Choose a divisor, or unlink the head size.";
   const Index headDim = modelDim / heads;
   if (headDim > kMaxHeadDim)
-    return what + " makes a head size of " + sizeText(headDim) + "; at most " + sizeText(kMaxHeadDim) + " can be.";
+    return what + " makes a head size of " + sizeText(headDim) + "; at most " + sizeText(kMaxHeadDim) +
+           " can be.";
   if (evenNeeded(model) && headDim % 2 != 0)
-    return what + " makes a head size of " + sizeText(headDim) + "; RoPE rotates pairs and needs an even one.";
+    return what + " makes a head size of " + sizeText(headDim) +
+           "; RoPE rotates pairs and needs an even one.";
   return "";
 }
 
 std::string rangeRefusal(Index value, Index low, Index high) {
-  return value >= low && value <= high ? "" : sizeText(value) + " is not between " + sizeText(low) + " and " + sizeText(high) + ".";
+  return value >= low && value <= high
+             ? ""
+             : sizeText(value) + " is not between " + sizeText(low) + " and " + sizeText(high) + ".";
 }
 
 std::vector<Index> headStops(const ModelSetup& model) {
@@ -65,7 +74,8 @@ std::vector<Index> modelDimStops(const ModelSetup& model) {
 std::vector<Index> headDimStops(const ModelSetup& model) {
   std::vector<Index> stops;
   const Index step = evenNeeded(model) ? 2 : 1;
-  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32) stops.push_back(size);
+  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32)
+    stops.push_back(size);
   return stops;
 }
 
@@ -87,7 +97,8 @@ void kindChoice(ModelSetup& model, View& view, const std::string& locked) {
   const std::vector<Index> possible = divisors(model.heads);
   std::string gqa = locked, other = locked;
   if (gqa.empty() && possible.size() <= 2)
-    gqa = sizeText(model.heads) + " heads have no divisor between 1 and " + sizeText(model.heads) + " to group by";
+    gqa = sizeText(model.heads) + " heads have no divisor between 1 and " + sizeText(model.heads) +
+          " to group by";
   const std::vector<Choice> choices{{"MHA", other, "mha"}, {"GQA", gqa, "gqa"}, {"MQA", other, "mqa"}};
   int chosen = static_cast<int>(kindOf(model));
   if (segmented(view, "kind", choices, chosen))
@@ -106,8 +117,8 @@ void headSliders(ModelSetup& model, View& view, const std::string& locked) {
   }
   const auto refuseKv = [&](Index kvHeads) {
     const std::string range = rangeRefusal(kvHeads, 1, model.heads);
-    return range.empty() ? sizeText(model.heads) + " query heads can't be shared evenly by " + sizeText(kvHeads) +
-                               " kv heads: it has to be a divisor."
+    return range.empty() ? sizeText(model.heads) + " query heads can't be shared evenly by " +
+                               sizeText(kvHeads) + " kv heads: it has to be a divisor."
                          : range;
   };
   const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
@@ -125,13 +136,15 @@ void sizeSliders(Scene& scene, View& view, const std::string& locked) {
     const std::string range = rangeRefusal(modelDim, 1, kMaxModelDim);
     return !range.empty() || !before.linked ? range : splitRefusal(before, modelDim, before.heads);
   };
-  if (slider(view, {"model_dim", "Model dim", fromTable, "1 to 4096"}, modelDimStops(model), model.modelDim, refuseModel))
+  if (slider(view, {"model_dim", "Model dim", fromTable, "1 to 4096"}, modelDimStops(model), model.modelDim,
+             refuseModel))
     relink(model);
   const std::string linked = model.linked ? "Follows model dim / heads; unlink to choose" : locked;
   const auto refuseHead = [&](Index headDim) {
     const std::string range = rangeRefusal(headDim, 1, kMaxHeadDim);
-    return range.empty() && !headDimFits(model, headDim) ? "RoPE rotates pairs of dimensions and needs an even head size."
-                                                         : range;
+    return range.empty() && !headDimFits(model, headDim)
+               ? "RoPE rotates pairs of dimensions and needs an even head size."
+               : range;
   };
   slider(view, {"head_dim", "Head dim", linked, "1 to 512"}, headDimStops(model), model.headDim, refuseHead);
   std::string cannotLink = locked;
@@ -148,8 +161,8 @@ void sharingHint(const ModelSetup& model, View& view) {
   } else {
     const Index shown = std::min<Index>(model.kvHeads, 3);
     for (Index kv = 0; kv < shown; ++kv)
-      text += (kv ? ", h" : "H") + std::string("eads ") + sizeText(kv * group) + "–" + sizeText((kv + 1) * group - 1) +
-              " read " + kvName(kv);
+      text += (kv ? ", h" : "H") + std::string("eads ") + sizeText(kv * group) + "–" +
+              sizeText((kv + 1) * group - 1) + " read " + kvName(kv);
     text += shown < model.kvHeads ? " … up to " + kvName(model.kvHeads - 1) + "." : ".";
   }
   hint(view, text);
@@ -159,20 +172,28 @@ void sharingHint(const ModelSetup& model, View& view) {
 
 void modelSection(Scene& scene, const Snapshot* snapshot, View& view) {
   ModelSetup& model = scene.setup.model;
-  const std::string locked = scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+  const std::string locked =
+      scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
   sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
   kindChoice(model, view, locked);
   gap(view, 4);
   headSliders(model, view, locked);
   sizeSliders(scene, view, locked);
   slider(view, {"sharpness", "Sharpness", "", "0.1 to 10"}, 0.1f, 10, true, model.sharpness);
-  slider(view, {"softcap", "Soft-cap", "", "0 (off) to 50"}, 0, 50, false, model.softcap);
-  slider(view, {"dropout", "Dropout", "", "0 (off) to 0.9"}, 0, 0.9f, false, model.dropout);
   sharingHint(model, view);
-  toggle(view, "scaled", "Scale by 1/√head dim", model.scaled);
-  toggle(view, "bias", "Bias", model.bias, locked);
   if (const PlacedError* error = errorAt(snapshot, Place::model)) problem(view, error->message);
   if (const PlacedError* error = errorAt(snapshot, Place::memory)) problem(view, error->message);
+}
+
+void moreSection(Scene& scene, View& view) {
+  ModelSetup& model = scene.setup.model;
+  const std::string locked =
+      scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+  sectionTitle(view, "MORE");
+  toggle(view, "scaled", "Scale by 1/√head dim", model.scaled);
+  toggle(view, "bias", "Bias", model.bias, locked);
+  slider(view, {"softcap", "Soft-cap", "", "0 (off) to 50"}, 0, 50, false, model.softcap);
+  slider(view, {"dropout", "Dropout", "", "0 (off) to 0.9"}, 0, 0.9f, false, model.dropout);
 }
 
 }  // namespace headscope::app

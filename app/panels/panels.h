@@ -25,6 +25,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view);
 void modelSection(Scene& scene, const Snapshot* snapshot, View& view);
 void weightsSection(Scene& scene, const Snapshot* snapshot, View& view);
 void maskSection(Scene& scene, const Snapshot* snapshot, View& view);
+void moreSection(Scene& scene, View& view);
 
 /// The error that belongs to `place`, or nothing.
 const PlacedError* errorAt(const Snapshot* snapshot, Place place);

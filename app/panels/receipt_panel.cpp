@@ -28,20 +28,24 @@ std::string subscript(Index number) {
 }
 
 /// One vector as bars around a zero line; more dimensions than bars are shown by their largest magnitude.
-void bars(View& view, const std::string& name, const std::string& label, const Vector& values, std::uint32_t color, float height) {
+void bars(View& view, const std::string& name, const std::string& label, const Vector& values,
+          std::uint32_t color, float height) {
   const float width = ImGui::GetContentRegionAvail().x, labelHeight = view.px(18);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->mono, ImVec2(at.x, at.y + labelHeight / 2), color, label);
-  const float most = values.size() ? std::max(values.cwiseAbs().maxCoeff(), 1e-20f) : 1;
+  const float largest = values.size() ? values.cwiseAbs().maxCoeff() : 0;
+  const float most = largest > 0 ? largest : 1;
   paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, at.y + labelHeight / 2), view.theme->faint,
-            "±" + numberText(most, 3), Align::right);
+            largest > 0 ? "±" + numberText(most, 3) : "all 0", Align::right);
   const float top = at.y + labelHeight + view.px(2), zero = top + height / 2;
   const Index count = std::min<Index>(values.size(), static_cast<Index>(width / view.px(3)));
   list.AddLine(ImVec2(at.x, zero), ImVec2(at.x + width, zero), view.theme->line);
-  const float step = width / static_cast<float>(std::max<Index>(count, 1)), space = step > view.px(5) ? view.px(2) : view.px(0.6f);
+  const float step = width / static_cast<float>(std::max<Index>(count, 1)),
+              space = step > view.px(5) ? view.px(2) : view.px(0.6f);
   for (Index bar = 0; bar < count; ++bar) {
-    const Index from = bar * values.size() / count, to = std::max(from + 1, (bar + 1) * values.size() / count);
+    const Index from = bar * values.size() / count,
+                to = std::max(from + 1, (bar + 1) * values.size() / count);
     float value = values[from];
     for (Index i = from; i < to; ++i)
       if (std::abs(values[i]) > std::abs(value)) value = values[i];
@@ -55,14 +59,16 @@ void bars(View& view, const std::string& name, const std::string& label, const V
 }
 
 /// A term of the formula at the left and its number at the right, over a hairline.
-void term(const View& view, const std::string& left, const std::string& right, std::uint32_t color, bool large = false) {
+void term(const View& view, const std::string& left, const std::string& right, std::uint32_t color,
+          bool large = false) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(large ? 34 : 29);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = at.y + height / 2;
   ImFont* number = large ? view.fonts->monoTitle : view.fonts->mono;
   const float digits = paintText(list, number, ImVec2(at.x + width, y), color, right, Align::right);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - digits - view.px(10), view.theme->secondary, left);
+  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - digits - view.px(10),
+              view.theme->secondary, left);
   list.AddLine(ImVec2(at.x, at.y + height), ImVec2(at.x + width, at.y + height), view.theme->line);
   ImGui::Dummy(ImVec2(width, height + 1));
 }
@@ -75,14 +81,26 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, const View& vi
   if (model.sharpness != 1) scaling += " · sharpness " + numberText(model.sharpness, 2);
   term(view, scaling, numberText(receipt.scaled), theme.text);
   if (snapshot.config.alibi) term(view, "+ ALiBi bias", numberText(receipt.alibi), theme.text);
-  if (snapshot.config.softcap) term(view, "soft-cap " + numberText(*snapshot.config.softcap, 2), numberText(receipt.capped), theme.text);
+  if (snapshot.config.softcap)
+    term(view, "soft-cap " + numberText(*snapshot.config.softcap, 2), numberText(receipt.capped), theme.text);
   term(view, "mask", receipt.visible ? "visible" : "masked", receipt.visible ? theme.value : theme.faint);
   if (receipt.rowMax == -INFINITY) {
     term(view, "no key is visible", "weight 0", theme.faint);
     return;
   }
-  term(view, "exp(" + (receipt.visible ? numberText(receipt.score) : std::string("−∞")) + " − " + numberText(receipt.rowMax) + ")",
+  term(view,
+       "exp(" + (receipt.visible ? numberText(receipt.score) : std::string("−∞")) +
+           (receipt.rowMax < 0 ? " + " : " − ") + numberText(std::abs(receipt.rowMax)) + ")",
        weightText(receipt.exponential), theme.text);
+  const float probability = receipt.exponential / receipt.rowSum;
+  const float dropout = snapshot.config.dropout.probability;
+  if (dropout > 0) {
+    term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(probability), theme.text);
+    const bool dropped = receipt.weight == 0 && probability > 0;
+    term(view, dropped ? "dropout: dropped" : "dropout: kept, ÷ " + numberText(1 - dropout, 2),
+         weightText(receipt.weight), theme.query, true);
+    return;
+  }
   term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(receipt.weight), theme.query, true);
 }
 
@@ -92,8 +110,10 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
   std::vector<Index> order(static_cast<std::size_t>(weights.cols()));
   std::iota(order.begin(), order.end(), 0);
   const std::size_t shown = std::min<std::size_t>(order.size(), 6);
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
-                    [&](Index a, Index b) { return weights(query, a) > weights(query, b) || (weights(query, a) == weights(query, b) && a < b); });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(), [&](Index a, Index b) {
+        return weights(query, a) > weights(query, b) || (weights(query, a) == weights(query, b) && a < b);
+      });
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(25);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < shown; ++i) {
@@ -107,13 +127,16 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
     trackItem("top." + std::to_string(i));
     const bool lit = ImGui::IsItemHovered() || scene.cursor.cell.key == key;
     if (ImGui::IsItemHovered()) view.nextHover = {head, query, key};
-    const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62), half = view.px(5);
+    const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62),
+                half = view.px(5);
     paintFitted(view, list, view.fonts->mono, ImVec2(at.x, y), barFrom - at.x - view.px(8),
                 lit ? view.theme->key : view.theme->text, tokenText(sequence.keys, key));
     list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
-    list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barFrom + std::max(view.px(2), weight * (barTo - barFrom)), y + half),
+    list.AddRectFilled(ImVec2(barFrom, y - half),
+                       ImVec2(barFrom + std::max(view.px(2), weight * (barTo - barFrom)), y + half),
                        view.theme->key, view.px(3));
-    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, weightText(weight), Align::right);
+    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, weightText(weight),
+              Align::right);
   }
 }
 
@@ -122,18 +145,27 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
   gap(view, 10);
   sectionTitle(view, "WHAT HEAD " + std::to_string(head) + " DOES");
   std::string text;
-  if (snapshot.setup.weights.source == WeightSource::planted)
-    text = "Planted: " + attention::describe(plantedHeads(snapshot.setup)[static_cast<std::size_t>(head)]) + ". ";
+  if (snapshot.setup.weights.source == WeightSource::planted) {
+    const attention::PlantedHead plant = plantedHeads(snapshot.setup)[static_cast<std::size_t>(head)];
+    text = "Planted: " + attention::describe(plant);
+    const bool readsPlaces =
+        plant.pattern == attention::Pattern::offset || plant.pattern == attention::Pattern::localBand;
+    if (readsPlaces && snapshot.setup.model.position != PositionKind::sinusoidal)
+      text += ", which reads places from sinusoids; the embedding has none (Position is not Sinus)";
+    text += ". ";
+  }
   const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
   const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   if (label.mixed) {
     text += "No simple pattern stands out above what the mask forces.";
   } else if (label.detector == attention::Detector::uniform) {
-    text += "Spreads evenly: entropy is " + weightText(profile[label.detector].raw) + " of the largest possible.";
+    text +=
+        "Spreads evenly: entropy is " + weightText(profile[label.detector].raw) + " of the largest possible.";
   } else {
     const attention::DetectorScore& score = profile[label.detector];
-    text += "Seen: " + attention::describe(label) + ", " + weightText(score.raw) + " of the weight, where even spreading would give " +
-            weightText(score.baseline) + ".";
+    text += "Seen: " + attention::describe(label) + ", " + weightText(score.raw) + " of the weight over " +
+            std::to_string(score.rows) + (score.rows == 1 ? " row" : " rows") + ", " +
+            weightText(score.above()) + " above what even spreading gives.";
   }
   hint(view, text);
 }
@@ -148,7 +180,8 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   cell.head = std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1);
   cell.query = std::clamp<Index>(cell.query, 0, n - 1);
   cell.key = std::clamp<Index>(cell.key, 0, m - 1);
-  const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention, cell.head, cell.query, cell.key);
+  const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
+                                                         cell.head, cell.query, cell.key);
   sectionTitle(view, "RECEIPT", headName(cell.head));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -156,7 +189,8 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   const std::string from = fitted(view.fonts->hero, tokenText(sequence.queries, cell.query), width * 0.42f);
   float x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, from);
   x += paintText(list, view.fonts->hero, ImVec2(x + view.px(9), y), theme.faint, "→") + view.px(18);
-  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key, fitted(view.fonts->hero, tokenText(sequence.keys, cell.key), at.x + width - x));
+  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
+            fitted(view.fonts->hero, tokenText(sequence.keys, cell.key), at.x + width - x));
   ImGui::Dummy(ImVec2(width, view.px(32)));
   hint(view, "query " + std::to_string(cell.query) + " reads key " + std::to_string(cell.key) + " through " +
                  kvName(snapshot.config.kvHeadOf(cell.head)));
@@ -167,8 +201,10 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   terms(snapshot, explained, view);
   gap(view, 12);
   const float entropy = attention::rowEntropy(sequence.attention.weights[cell.head].row(cell.query));
-  sectionTitle(view, "ROW OF “" + fitted(view.fonts->smallBold, tokenText(sequence.queries, cell.query), view.px(90)) + "”",
-               "entropy " + numberText(entropy, 3) + " nats");
+  sectionTitle(
+      view,
+      "ROW OF “" + fitted(view.fonts->smallBold, tokenText(sequence.queries, cell.query), view.px(90)) + "”",
+      "entropy " + numberText(entropy, 3) + " nats");
   largestWeights(scene, sequence, view, cell.head, cell.query);
   whatItDoes(snapshot, sequence, view, cell.head);
 }
@@ -179,6 +215,11 @@ void receiptPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layo
   if (!layout.showRight) return;
   // A drawer covers heatmaps, so its background belongs to its own window there.
   if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
+    // A panel that appears later is put below the others, so what a drawer covers goes further down.
+    for (const char* covered : {"heads", "cache"})
+      if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName(covered) : nullptr)
+        ImGui::BringWindowToDisplayBack(window);
+    if (layout.narrow) ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.PushClipRect(layout.right.Min, layout.right.Max);
     list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);

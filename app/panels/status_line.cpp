@@ -9,7 +9,8 @@ namespace headscope::app {
 namespace {
 
 /// "label value" with the value in the number face; returns the x after it.
-float figure(const View& view, ImDrawList& list, float x, float y, const std::string& label, const std::string& value) {
+float figure(const View& view, ImDrawList& list, float x, float y, const std::string& label,
+             const std::string& value) {
   x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->secondary, label) + view.px(5);
   return x + paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->text, value) + view.px(22);
 }
@@ -17,8 +18,9 @@ float figure(const View& view, ImDrawList& list, float x, float y, const std::st
 std::string shapeSummary(const Scene& scene) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
-  std::string text = std::string(kNames[static_cast<std::size_t>(kindOf(model))]) + " " + std::to_string(model.heads) + "/" +
-                     std::to_string(model.kvHeads) + " · d " + std::to_string(model.modelDim);
+  std::string text = std::string(kNames[static_cast<std::size_t>(kindOf(model))]) + " " +
+                     std::to_string(model.heads) + "/" + std::to_string(model.kvHeads) + " · d " +
+                     std::to_string(model.modelDim);
   if (scene.setup.input.cross)
     text += " · cross";
   else if (scene.setup.mask.causal)
@@ -43,7 +45,8 @@ void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout
     float x = view.px(20);
     if (!view.error.empty()) {
       list.AddRectFilled(ImVec2(x, y - view.px(8)), ImVec2(x + view.px(3), y + view.px(8)), theme.error);
-      paintFitted(view, list, view.fonts->small, ImVec2(x + view.px(10), y), end - x - view.px(40), theme.error, view.error);
+      paintFitted(view, list, view.fonts->small, ImVec2(x + view.px(10), y), end - x - view.px(40),
+                  theme.error, view.error);
       track("error", ImVec2(x, y - view.px(8)), ImVec2(end, y + view.px(8)));
     } else if (!view.notice.empty()) {
       paintFitted(view, list, view.fonts->small, ImVec2(x, y), end - x, theme.text, view.notice);
@@ -51,15 +54,21 @@ void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout
     } else {
       if (snapshot && view.showTimings) x = figure(view, list, x, y, "compute", timeText(snapshot->seconds));
       if (snapshot) x = figure(view, list, x, y, "matrices", bytesText(static_cast<double>(snapshot->bytes)));
-      if (end - x > view.px(420)) x = figure(view, list, x, y, "of", bytesText(static_cast<double>(view.memoryLimit)));
-      if (end - x > view.px(330)) x = figure(view, list, x, y, "textures", bytesText(static_cast<double>(view.gpuBytes)));
-      if (end - x > view.px(240) && view.drawSeconds > 0) x = figure(view, list, x, y, "frame", timeText(view.drawSeconds));
+      if (end - x > view.px(420))
+        x = figure(view, list, x, y, "of", bytesText(static_cast<double>(view.memoryLimit)));
+      if (end - x > view.px(330))
+        x = figure(view, list, x, y, "textures", bytesText(static_cast<double>(view.gpuBytes)));
+      if (end - x > view.px(240) && view.drawSeconds > 0)
+        x = figure(view, list, x, y, "frame", timeText(view.drawSeconds));
       if (end - x > view.px(160)) x = figure(view, list, x, y, "undo", std::to_string(view.undoSteps));
       if (view.busySeconds > 0.5) {
-        x += paintText(list, view.fonts->small, ImVec2(x, y), theme.warning, "computing for " + timeText(view.busySeconds)) + view.px(10);
+        x += paintText(list, view.fonts->small, ImVec2(x, y), theme.warning,
+                       "computing for " + timeText(view.busySeconds)) +
+             view.px(10);
         track("catching_up", ImVec2(x - view.px(10), y - view.px(8)), ImVec2(x, y + view.px(8)));
         ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(14)));
-        if (button(view, "stop", "Stop", snapshot ? "" : "Nothing has been computed yet to go back to", true)) view.request(Action::stopComputing);
+        if (button(view, "stop", "Stop", snapshot ? "" : "Nothing has been computed yet to go back to", true))
+          view.request(Action::stopComputing);
       }
     }
   }

@@ -8,8 +8,8 @@ namespace headscope::app {
 namespace {
 
 /// A quiet word with its shortcut in a box, right-aligned; returns the left edge. Acts when clicked.
-float barItem(View& view, const std::string& name, const std::string& label, Action action, float right, float y,
-              bool enabled = true) {
+float barItem(View& view, const std::string& name, const std::string& label, Action action, float right,
+              float y, bool enabled = true) {
   ImFont* font = view.fonts->text;
   const std::string shortcut = shortcutText(infoOf(action).shortcut);
   const float keyWidth = shortcut.empty() ? 0 : textWidth(view.fonts->monoSmall, shortcut) + view.px(10);
@@ -26,7 +26,8 @@ float barItem(View& view, const std::string& name, const std::string& label, Act
   if (keyWidth > 0) {
     const ImVec2 from(right - keyWidth, y - view.px(10)), to(right, y + view.px(10));
     compat::rectOutline(list, from, to, theme.line, view.px(4), 1);
-    paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, y), theme.faint, shortcut, Align::center);
+    paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, y), theme.faint, shortcut,
+              Align::center);
   }
   if (clicked && enabled) view.request(action);
   return left - view.px(24);
@@ -53,13 +54,17 @@ void topBar(Scene&, const Snapshot*, View& view, const Layout& layout) {
     float right = layout.top.Max.x - view.px(22);
     const bool wide = layout.top.GetWidth() > view.px(1180);
     right = barItem(view, "bar.palette", "Actions", Action::palette, right, y);
-    if (layout.narrow) right = barItem(view, "bar.receipt", view.drawer ? "Hide receipt" : "Receipt", Action::toggleReceipt, right, y);
+    if (layout.narrow)
+      right = barItem(view, "bar.receipt", view.drawer ? "Hide receipt" : "Receipt", Action::toggleReceipt,
+                      right, y);
     right = barItem(view, "bar.present", view.present ? "Leave" : "Present", Action::present, right, y);
-    if (wide) right = barItem(view, "bar.theme", theme.light ? "Dark" : "Light", Action::toggleTheme, right, y);
+    if (wide)
+      right = barItem(view, "bar.theme", theme.light ? "Dark" : "Light", Action::toggleTheme, right, y);
     right = barItem(view, "bar.redo", "Redo", Action::redo, right, y, view.canRedo);
     right = barItem(view, "bar.undo", "Undo", Action::undo, right, y, view.canUndo);
     if (wide) right = barItem(view, "bar.save", "Save", Action::saveScene, right, y);
-    if (layout.top.GetWidth() > view.px(1480)) right = barItem(view, "bar.reset", "Reset", Action::resetScene, right, y);
+    if (layout.top.GetWidth() > view.px(1480))
+      right = barItem(view, "bar.reset", "Reset", Action::resetScene, right, y);
     if (wide) right = barItem(view, "bar.open", "Open", Action::openScene, right, y);
     paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x, theme.secondary, name);
   }

@@ -41,8 +41,8 @@ void plantedChoices(Scene& scene, View& view) {
     if (i % 2) ImGui::SameLine(0, view.px(8));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Index kv = static_cast<Index>(i) / (scene.setup.model.heads / scene.setup.model.kvHeads);
-    paintText(*ImGui::GetWindowDrawList(), view.fonts->monoSmall, ImVec2(at.x + view.px(2), at.y + view.px(13)),
-              groupColor(*view.theme, kv), std::to_string(i));
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->monoSmall,
+              ImVec2(at.x + view.px(2), at.y + view.px(13)), groupColor(*view.theme, kv), std::to_string(i));
     ImGui::SetCursorScreenPos(ImVec2(at.x + numberWidth, at.y));
     std::vector<Choice> all = choices;
     int chosen = -1;
@@ -71,11 +71,13 @@ void seedControls(Scene& scene, View& view) {
   }();
   const auto refuse = [](Index seed) { return seed >= 0 ? "" : "A seed is a whole number from 0."; };
   auto seed = static_cast<Index>(scene.setup.weights.seed);
-  const std::string locked = scene.setup.weights.source == WeightSource::file ? "The weights come from a file" : "";
+  const std::string locked =
+      scene.setup.weights.source == WeightSource::file ? "The weights come from a file" : "";
   if (slider(view, {"weight_seed", "Weight seed", locked, "0 to 99, or type any"}, kSeeds, seed, refuse))
     scene.setup.weights.seed = static_cast<std::uint64_t>(seed);
   seed = static_cast<Index>(scene.setup.input.seed);
-  const std::string typed = scene.setup.input.source == EmbeddingSource::table ? "The embeddings are typed" : "";
+  const std::string typed =
+      scene.setup.input.source == EmbeddingSource::table ? "The embeddings are typed" : "";
   if (slider(view, {"text_seed", "Token seed", typed, "0 to 99, or type any"}, kSeeds, seed, refuse))
     scene.setup.input.seed = static_cast<std::uint64_t>(seed);
 }
@@ -85,10 +87,12 @@ void seedControls(Scene& scene, View& view) {
 void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   WeightSetup& weights = scene.setup.weights;
   sectionTitle(view, "WEIGHTS");
-  const std::string typed = scene.setup.input.source == EmbeddingSource::table
-                                ? "Planted heads read the parts of a text's embedding; the typed table has none"
-                                : "";
-  const std::vector<Choice> choices{{"Random", "", "random"}, {"Planted", typed, "planted"}, {"File", "", "file"}};
+  const std::string typed =
+      scene.setup.input.source == EmbeddingSource::table
+          ? "Planted heads read the parts of a text's embedding; the typed table has none"
+          : "";
+  const std::vector<Choice> choices{
+      {"Random", "", "random"}, {"Planted", typed, "planted"}, {"File", "", "file"}};
   int chosen = static_cast<int>(weights.source);
   if (segmented(view, "weights", choices, chosen)) {
     // Without a file there is nothing to switch to yet; the dialog switches when it has one.

@@ -15,7 +15,8 @@ namespace {
 
 // Symbols the interface itself uses, beyond Latin.
 constexpr const char* kSymbols =
-    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬�";
+    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬"
+    "�";
 
 std::vector<unsigned> codepoints(std::string_view text) {
   std::vector<unsigned> result;
@@ -106,7 +107,8 @@ class AtlasBuilder {
     ImFontConfig config;
     config.PixelSnapH = false;
     config.OversampleH = config.OversampleV = 1;
-    ImFont* font = file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, latinRanges());
+    ImFont* font =
+        file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, latinRanges());
     if (!font) {
       config.SizePixels = pixels;
       font = atlas.AddFontDefault(&config);

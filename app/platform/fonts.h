@@ -10,15 +10,15 @@ namespace headscope::app {
 
 /// The typefaces at their four sizes: Inter for words, JetBrains Mono for tokens and numbers.
 struct Fonts {
-  ImFont* small = nullptr;     ///< 12
+  ImFont* small = nullptr;  ///< 12
   ImFont* smallBold = nullptr;
-  ImFont* text = nullptr;      ///< 15
+  ImFont* text = nullptr;  ///< 15
   ImFont* bold = nullptr;
-  ImFont* title = nullptr;     ///< 17, semibold
-  ImFont* hero = nullptr;      ///< 22, semibold
-  ImFont* monoSmall = nullptr; ///< 12
-  ImFont* mono = nullptr;      ///< 15
-  ImFont* monoTitle = nullptr; ///< 17
+  ImFont* title = nullptr;      ///< 17, semibold
+  ImFont* hero = nullptr;       ///< 22, semibold
+  ImFont* monoSmall = nullptr;  ///< 12
+  ImFont* mono = nullptr;       ///< 15
+  ImFont* monoTitle = nullptr;  ///< 17
 };
 
 /// Builds the atlas for a scale and the characters that are needed, and rebuilds it when either changes.

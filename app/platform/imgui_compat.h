@@ -6,10 +6,10 @@
 #ifndef IMGUI_DEFINE_MATH_OPERATORS
 #define IMGUI_DEFINE_MATH_OPERATORS
 #endif
+#include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 #include <imgui_freetype.h>
 #include <imgui_internal.h>
-#include <backends/imgui_impl_opengl3.h>
 
 #include "app/platform/input_queue.h"
 
@@ -18,28 +18,50 @@ namespace headscope::app::compat {
 /// ImGui's name for one of our keys; ImGuiKey_None (or -1 before 1.87) for keys it has no use for.
 inline int imguiKey(Key key) {
   switch (key) {
-    case Key::tab: return ImGuiKey_Tab;
-    case Key::left: return ImGuiKey_LeftArrow;
-    case Key::right: return ImGuiKey_RightArrow;
-    case Key::up: return ImGuiKey_UpArrow;
-    case Key::down: return ImGuiKey_DownArrow;
-    case Key::pageUp: return ImGuiKey_PageUp;
-    case Key::pageDown: return ImGuiKey_PageDown;
-    case Key::home: return ImGuiKey_Home;
-    case Key::end: return ImGuiKey_End;
-    case Key::insert: return ImGuiKey_Insert;
-    case Key::del: return ImGuiKey_Delete;
-    case Key::backspace: return ImGuiKey_Backspace;
-    case Key::space: return ImGuiKey_Space;
-    case Key::enter: return ImGuiKey_Enter;
-    case Key::escape: return ImGuiKey_Escape;
-    case Key::a: return ImGuiKey_A;
-    case Key::c: return ImGuiKey_C;
-    case Key::v: return ImGuiKey_V;
-    case Key::x: return ImGuiKey_X;
-    case Key::y: return ImGuiKey_Y;
-    case Key::z: return ImGuiKey_Z;
-    default: return -1;
+    case Key::tab:
+      return ImGuiKey_Tab;
+    case Key::left:
+      return ImGuiKey_LeftArrow;
+    case Key::right:
+      return ImGuiKey_RightArrow;
+    case Key::up:
+      return ImGuiKey_UpArrow;
+    case Key::down:
+      return ImGuiKey_DownArrow;
+    case Key::pageUp:
+      return ImGuiKey_PageUp;
+    case Key::pageDown:
+      return ImGuiKey_PageDown;
+    case Key::home:
+      return ImGuiKey_Home;
+    case Key::end:
+      return ImGuiKey_End;
+    case Key::insert:
+      return ImGuiKey_Insert;
+    case Key::del:
+      return ImGuiKey_Delete;
+    case Key::backspace:
+      return ImGuiKey_Backspace;
+    case Key::space:
+      return ImGuiKey_Space;
+    case Key::enter:
+      return ImGuiKey_Enter;
+    case Key::escape:
+      return ImGuiKey_Escape;
+    case Key::a:
+      return ImGuiKey_A;
+    case Key::c:
+      return ImGuiKey_C;
+    case Key::v:
+      return ImGuiKey_V;
+    case Key::x:
+      return ImGuiKey_X;
+    case Key::y:
+      return ImGuiKey_Y;
+    case Key::z:
+      return ImGuiKey_Z;
+    default:
+      return -1;
   }
 }
 
@@ -48,8 +70,12 @@ inline void setUpKeys(ImGuiIO& io) {
   for (int code = 0; code < kKeyCount; ++code)
     if (const int key = imguiKey(static_cast<Key>(code)); key >= 0) io.KeyMap[key] = code;
 }
-inline void feedMouse(ImGuiIO& io, float x, float y) { io.MousePos = ImVec2(x, y); }
-inline void feedButton(ImGuiIO& io, int button, bool down) { io.MouseDown[button] = down; }
+inline void feedMouse(ImGuiIO& io, float x, float y) {
+  io.MousePos = ImVec2(x, y);
+}
+inline void feedButton(ImGuiIO& io, int button, bool down) {
+  io.MouseDown[button] = down;
+}
 inline void feedWheel(ImGuiIO& io, float x, float y) {
   io.MouseWheelH += x;
   io.MouseWheel += y;
@@ -60,17 +86,27 @@ inline void feedMods(ImGuiIO& io, Mods mods) {
   io.KeyAlt = mods.alt;
   io.KeySuper = mods.super;
 }
-inline void feedKey(ImGuiIO& io, Key key, bool down) { io.KeysDown[static_cast<int>(key)] = down; }
+inline void feedKey(ImGuiIO& io, Key key, bool down) {
+  io.KeysDown[static_cast<int>(key)] = down;
+}
 inline void releaseAll(ImGuiIO& io) {
   for (bool& down : io.KeysDown) down = false;
   for (bool& down : io.MouseDown) down = false;
   feedMods(io, {});
 }
 #else
-inline void setUpKeys(ImGuiIO& io) { io.ConfigInputTrickleEventQueue = false; }
-inline void feedMouse(ImGuiIO& io, float x, float y) { io.AddMousePosEvent(x, y); }
-inline void feedButton(ImGuiIO& io, int button, bool down) { io.AddMouseButtonEvent(button, down); }
-inline void feedWheel(ImGuiIO& io, float x, float y) { io.AddMouseWheelEvent(x, y); }
+inline void setUpKeys(ImGuiIO& io) {
+  io.ConfigInputTrickleEventQueue = false;
+}
+inline void feedMouse(ImGuiIO& io, float x, float y) {
+  io.AddMousePosEvent(x, y);
+}
+inline void feedButton(ImGuiIO& io, int button, bool down) {
+  io.AddMouseButtonEvent(button, down);
+}
+inline void feedWheel(ImGuiIO& io, float x, float y) {
+  io.AddMouseWheelEvent(x, y);
+}
 inline void feedMods(ImGuiIO& io, Mods mods) {
   io.AddKeyEvent(ImGuiMod_Ctrl, mods.ctrl);
   io.AddKeyEvent(ImGuiMod_Shift, mods.shift);
@@ -80,7 +116,9 @@ inline void feedMods(ImGuiIO& io, Mods mods) {
 inline void feedKey(ImGuiIO& io, Key key, bool down) {
   if (const int named = imguiKey(key); named > 0) io.AddKeyEvent(static_cast<ImGuiKey>(named), down);
 }
-inline void releaseAll(ImGuiIO& io) { io.ClearInputKeys(); }
+inline void releaseAll(ImGuiIO& io) {
+  io.ClearInputKeys();
+}
 #endif
 
 inline void useFreeType(ImFontAtlas& atlas) {
@@ -156,7 +194,9 @@ inline void useClipboard(ClipboardHooks hooks) {
   io.ClipboardUserData = hooks.user;
 #else
   ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
-  platform.Platform_GetClipboardTextFn = [](ImGuiContext*) { return clipboardHooks().get(clipboardHooks().user); };
+  platform.Platform_GetClipboardTextFn = [](ImGuiContext*) {
+    return clipboardHooks().get(clipboardHooks().user);
+  };
   platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
     clipboardHooks().set(clipboardHooks().user, text);
   };
@@ -164,10 +204,14 @@ inline void useClipboard(ClipboardHooks hooks) {
 }
 
 /// Lets ImGui's renderer set its own state again after a draw callback.
-inline void addResetRenderState(ImDrawList& list) { list.AddCallback(ImDrawCallback_ResetRenderState, nullptr); }
+inline void addResetRenderState(ImDrawList& list) {
+  list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
 
-/// An outlined rectangle; newer ImGui swapped the last two arguments of AddRect, which compiles silently wrong.
-inline void rectOutline(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) {
+/// An outlined rectangle; newer ImGui swapped the last two arguments of AddRect, which compiles silently
+/// wrong.
+inline void rectOutline(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding,
+                        float thickness) {
 #if IMGUI_VERSION_NUM < 19280
   list.AddRect(from, to, color, rounding, 0, thickness);
 #else

@@ -9,10 +9,44 @@ namespace headscope::app {
 
 /// Keys by name; letters, digits and punctuation have their ASCII code (letters upper case).
 enum class Key : int {
-  none = 0, space = ' ', comma = ',', minus = '-', period = '.', slash = '/',
-  d0 = '0', d9 = '9', equal = '=', a = 'A', c = 'C', k = 'K', l = 'L', n = 'N', o = 'O', p = 'P', r = 'R', s = 'S',
-  t = 'T', v = 'V', x = 'X', y = 'Y', z = 'Z',
-  tab = 256, left, right, up, down, pageUp, pageDown, home, end, insert, del, backspace, enter, escape, f1
+  none = 0,
+  space = ' ',
+  comma = ',',
+  minus = '-',
+  period = '.',
+  slash = '/',
+  d0 = '0',
+  d9 = '9',
+  equal = '=',
+  a = 'A',
+  c = 'C',
+  k = 'K',
+  l = 'L',
+  n = 'N',
+  o = 'O',
+  p = 'P',
+  r = 'R',
+  s = 'S',
+  t = 'T',
+  v = 'V',
+  x = 'X',
+  y = 'Y',
+  z = 'Z',
+  tab = 256,
+  left,
+  right,
+  up,
+  down,
+  pageUp,
+  pageDown,
+  home,
+  end,
+  insert,
+  del,
+  backspace,
+  enter,
+  escape,
+  f1
 };
 inline constexpr int kKeyCount = 288;
 
@@ -31,13 +65,13 @@ struct KeyPress {
 /// the same queue.
 struct InputEvent {
   enum class Kind { mouseMove, mouseButton, wheel, key, text, drop, focusLost } kind = Kind::mouseMove;
-  float x = 0, y = 0;          ///< mouseMove: framebuffer pixels; wheel: steps
-  int button = 0;              ///< 0 left, 1 right, 2 middle
-  bool down = false;           ///< mouseButton, key
-  bool repeat = false;         ///< key: held down
+  float x = 0, y = 0;   ///< mouseMove: framebuffer pixels; wheel: steps
+  int button = 0;       ///< 0 left, 1 right, 2 middle
+  bool down = false;    ///< mouseButton, key
+  bool repeat = false;  ///< key: held down
   Key key = Key::none;
-  Mods mods;                   ///< key, mouseButton, wheel: as they were at that moment
-  std::uint32_t codepoint = 0; ///< text
+  Mods mods;                       ///< key, mouseButton, wheel: as they were at that moment
+  std::uint32_t codepoint = 0;     ///< text
   std::vector<std::string> paths;  ///< drop
 };
 

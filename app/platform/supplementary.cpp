@@ -27,7 +27,8 @@ void eachCodepoint(std::string_view text, Visit visit) {
     std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     if (at + length > text.size()) length = text.size() - at;
     std::uint32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    for (std::size_t i = 1; i < length; ++i)
+      code = (code << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
     visit(code, text.substr(at, length));
     at += length;
   }

@@ -19,7 +19,8 @@ Ui::Ui() {
   compat::setUpKeys(io);
   if (!ImGui_ImplOpenGL3_Init("#version 330")) {
     ImGui::DestroyContext();
-    throw std::runtime_error("Dear ImGui could not load the OpenGL functions it needs (libGL is missing or too old)");
+    throw std::runtime_error(
+        "Dear ImGui could not load the OpenGL functions it needs (libGL is missing or too old)");
   }
 }
 
@@ -28,15 +29,21 @@ Ui::~Ui() {
   ImGui::DestroyContext();
 }
 
-void Ui::setScale(float scale) { fontsStale_ = fonts_.setScale(scale) || fontsStale_; }
+void Ui::setScale(float scale) {
+  fontsStale_ = fonts_.setScale(scale) || fontsStale_;
+}
 
-void Ui::needText(std::string_view text) { fontsStale_ = fonts_.need(text) || fontsStale_; }
+void Ui::needText(std::string_view text) {
+  fontsStale_ = fonts_.need(text) || fontsStale_;
+}
 
 void Ui::feed(const FrameInput& frame) {
   ImGuiIO& io = ImGui::GetIO();
   for (const InputEvent& event : frame.events) {
     switch (event.kind) {
-      case InputEvent::Kind::mouseMove: compat::feedMouse(io, event.x, event.y); break;
+      case InputEvent::Kind::mouseMove:
+        compat::feedMouse(io, event.x, event.y);
+        break;
       case InputEvent::Kind::wheel:
         compat::feedMods(io, event.mods);
         compat::feedWheel(io, event.x, event.y);
@@ -49,9 +56,14 @@ void Ui::feed(const FrameInput& frame) {
         compat::feedMods(io, event.mods);
         compat::feedKey(io, event.key, event.down);
         break;
-      case InputEvent::Kind::text: io.AddInputCharacter(editableCharacter(event.codepoint)); break;
-      case InputEvent::Kind::focusLost: compat::releaseAll(io); break;
-      case InputEvent::Kind::drop: break;
+      case InputEvent::Kind::text:
+        io.AddInputCharacter(editableCharacter(event.codepoint));
+        break;
+      case InputEvent::Kind::focusLost:
+        compat::releaseAll(io);
+        break;
+      case InputEvent::Kind::drop:
+        break;
     }
   }
 }

@@ -35,25 +35,43 @@ Key keyOf(int key) {
   if (key >= GLFW_KEY_SPACE && key <= GLFW_KEY_GRAVE_ACCENT) return static_cast<Key>(key);
   if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9) return static_cast<Key>('0' + key - GLFW_KEY_KP_0);
   switch (key) {
-    case GLFW_KEY_TAB: return Key::tab;
-    case GLFW_KEY_LEFT: return Key::left;
-    case GLFW_KEY_RIGHT: return Key::right;
-    case GLFW_KEY_UP: return Key::up;
-    case GLFW_KEY_DOWN: return Key::down;
-    case GLFW_KEY_PAGE_UP: return Key::pageUp;
-    case GLFW_KEY_PAGE_DOWN: return Key::pageDown;
-    case GLFW_KEY_HOME: return Key::home;
-    case GLFW_KEY_END: return Key::end;
-    case GLFW_KEY_INSERT: return Key::insert;
-    case GLFW_KEY_DELETE: return Key::del;
-    case GLFW_KEY_BACKSPACE: return Key::backspace;
+    case GLFW_KEY_TAB:
+      return Key::tab;
+    case GLFW_KEY_LEFT:
+      return Key::left;
+    case GLFW_KEY_RIGHT:
+      return Key::right;
+    case GLFW_KEY_UP:
+      return Key::up;
+    case GLFW_KEY_DOWN:
+      return Key::down;
+    case GLFW_KEY_PAGE_UP:
+      return Key::pageUp;
+    case GLFW_KEY_PAGE_DOWN:
+      return Key::pageDown;
+    case GLFW_KEY_HOME:
+      return Key::home;
+    case GLFW_KEY_END:
+      return Key::end;
+    case GLFW_KEY_INSERT:
+      return Key::insert;
+    case GLFW_KEY_DELETE:
+      return Key::del;
+    case GLFW_KEY_BACKSPACE:
+      return Key::backspace;
     case GLFW_KEY_ENTER:
-    case GLFW_KEY_KP_ENTER: return Key::enter;
-    case GLFW_KEY_KP_ADD: return Key::equal;
-    case GLFW_KEY_KP_SUBTRACT: return Key::minus;
-    case GLFW_KEY_ESCAPE: return Key::escape;
-    case GLFW_KEY_F1: return Key::f1;
-    default: return Key::none;
+    case GLFW_KEY_KP_ENTER:
+      return Key::enter;
+    case GLFW_KEY_KP_ADD:
+      return Key::equal;
+    case GLFW_KEY_KP_SUBTRACT:
+      return Key::minus;
+    case GLFW_KEY_ESCAPE:
+      return Key::escape;
+    case GLFW_KEY_F1:
+      return Key::f1;
+    default:
+      return Key::none;
   }
 }
 
@@ -102,8 +120,9 @@ Mods currentMods(GLFWwindow* window) {
   const auto held = [&](int left, int right) {
     return glfwGetKey(window, left) == GLFW_PRESS || glfwGetKey(window, right) == GLFW_PRESS;
   };
-  return {held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL), held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
-          held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT), held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER)};
+  return {held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
+          held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT), held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT),
+          held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER)};
 }
 
 void onButton(GLFWwindow* window, int button, int action, int bits) {
@@ -147,10 +166,16 @@ void onLeave(GLFWwindow* window, int entered) {
   stateOf(window)->push(event);
 }
 
-void onRefresh(GLFWwindow* window) { stateOf(window)->refresh = true; }
-void onResize(GLFWwindow* window, int, int) { stateOf(window)->refresh = true; }
+void onRefresh(GLFWwindow* window) {
+  stateOf(window)->refresh = true;
+}
+void onResize(GLFWwindow* window, int, int) {
+  stateOf(window)->refresh = true;
+}
 
-Window::State* stateOf(GLFWwindow* window) { return static_cast<Window::State*>(glfwGetWindowUserPointer(window)); }
+Window::State* stateOf(GLFWwindow* window) {
+  return static_cast<Window::State*>(glfwGetWindowUserPointer(window));
+}
 
 std::string glfwReason() {
   const char* description = nullptr;
@@ -229,12 +254,24 @@ void Window::wait(double seconds) {
     glfwPollEvents();
 }
 
-void Window::wake() { glfwPostEmptyEvent(); }
-bool Window::shouldClose() const { return glfwWindowShouldClose(state_->handle); }
-void Window::keepOpen() { glfwSetWindowShouldClose(state_->handle, GLFW_FALSE); }
-void Window::close() { glfwSetWindowShouldClose(state_->handle, GLFW_TRUE); }
-void Window::present() { glfwSwapBuffers(state_->handle); }
-void Window::setTitle(const std::string& title) { glfwSetWindowTitle(state_->handle, title.c_str()); }
+void Window::wake() {
+  glfwPostEmptyEvent();
+}
+bool Window::shouldClose() const {
+  return glfwWindowShouldClose(state_->handle);
+}
+void Window::keepOpen() {
+  glfwSetWindowShouldClose(state_->handle, GLFW_FALSE);
+}
+void Window::close() {
+  glfwSetWindowShouldClose(state_->handle, GLFW_TRUE);
+}
+void Window::present() {
+  glfwSwapBuffers(state_->handle);
+}
+void Window::setTitle(const std::string& title) {
+  glfwSetWindowTitle(state_->handle, title.c_str());
+}
 
 void Window::setPointer(Pointer pointer) {
   if (pointer == state_->pointer) return;
@@ -242,7 +279,9 @@ void Window::setPointer(Pointer pointer) {
   glfwSetCursor(state_->handle, state_->cursors[static_cast<std::size_t>(pointer)]);
 }
 
-bool Window::takeRefresh() { return std::exchange(state_->refresh, false); }
+bool Window::takeRefresh() {
+  return std::exchange(state_->refresh, false);
+}
 
 int Window::width() const {
   int width = 0, height = 0;

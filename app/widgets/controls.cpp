@@ -9,7 +9,9 @@ namespace headscope::app {
 
 namespace {
 
-float contentWidth() { return ImGui::GetContentRegionAvail().x; }
+float contentWidth() {
+  return ImGui::GetContentRegionAvail().x;
+}
 
 /// An invisible button of the given size at the cursor, tracked by name.
 struct Hit {
@@ -31,15 +33,19 @@ Hit hitArea(const std::string& name, ImVec2 size) {
 
 }  // namespace
 
-void gap(const View& view, float units) { ImGui::Dummy(ImVec2(1, view.px(units))); }
+void gap(const View& view, float units) {
+  ImGui::Dummy(ImVec2(1, view.px(units)));
+}
 
 void sectionTitle(const View& view, const std::string& title, const std::string& aside) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(22), width = contentWidth();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint, title, view.px(1.2f));
+  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint, title,
+              view.px(1.2f));
   if (!aside.empty())
-    paintText(list, view.fonts->small, ImVec2(at.x + width, at.y + height / 2), view.theme->faint, aside, Align::right);
+    paintText(list, view.fonts->small, ImVec2(at.x + width, at.y + height / 2), view.theme->faint, aside,
+              Align::right);
   ImGui::Dummy(ImVec2(width, height));
 }
 
@@ -50,13 +56,18 @@ void sentence(const View& view, const std::string& text, std::uint32_t color, bo
   const float indent = marked ? view.px(10) : 0;
   const float height = paintParagraph(list, view.fonts->small, ImVec2(at.x + indent, at.y + view.px(2)),
                                       contentWidth() - indent, color, text);
-  if (marked) list.AddRectFilled(at, ImVec2(at.x + view.px(3), at.y + height + view.px(4)), color, view.px(1.5f));
+  if (marked)
+    list.AddRectFilled(at, ImVec2(at.x + view.px(3), at.y + height + view.px(4)), color, view.px(1.5f));
   ImGui::Dummy(ImVec2(contentWidth(), height + view.px(6)));
 }
 }  // namespace
 
-void hint(const View& view, const std::string& text) { sentence(view, text, view.theme->secondary, false); }
-void problem(const View& view, const std::string& text) { sentence(view, text, view.theme->error, true); }
+void hint(const View& view, const std::string& text) {
+  sentence(view, text, view.theme->secondary, false);
+}
+void problem(const View& view, const std::string& text) {
+  sentence(view, text, view.theme->error, true);
+}
 
 bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen) {
   const float width = contentWidth(), height = view.px(30), inset = view.px(3);
@@ -69,12 +80,13 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const Choice& choice = choices[i];
     ImGui::SetCursorScreenPos(ImVec2(at.x + each * static_cast<float>(i), at.y));
-    const Hit hit = hitArea(name + "." + (choice.name.empty() ? choice.label : choice.name), ImVec2(each, height));
+    const Hit hit =
+        hitArea(name + "." + (choice.name.empty() ? choice.label : choice.name), ImVec2(each, height));
     const bool enabled = choice.disabledReason.empty();
     if (i == chosen)
-      list.AddRectFilled(ImVec2(hit.from.x + inset, hit.from.y + inset), ImVec2(hit.to.x - inset, hit.to.y - inset),
-                         view.theme->raised, view.px(5));
-    const std::uint32_t color = !enabled ? faded(view.theme->faint, 0.6f)
+      list.AddRectFilled(ImVec2(hit.from.x + inset, hit.from.y + inset),
+                         ImVec2(hit.to.x - inset, hit.to.y - inset), view.theme->raised, view.px(5));
+    const std::uint32_t color = !enabled                     ? faded(view.theme->faint, 0.6f)
                                 : i == chosen || hit.hovered ? view.theme->text
                                                              : view.theme->secondary;
     paintText(list, i == chosen ? view.fonts->bold : view.fonts->text, hit.middle(), color,
@@ -91,8 +103,8 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
 }
 
 namespace {
-/// Puts the list that opens next below its control, above where there is no room, and scrolls what is taller than
-/// the window.
+/// Puts the list that opens next below its control, above where there is no room, and scrolls what is taller
+/// than the window.
 void placeList(const View& view, const Hit& control, float width, float height) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float margin = view.px(8), space = view.px(4);
@@ -100,12 +112,14 @@ void placeList(const View& view, const Hit& control, float width, float height) 
   float y = control.to.y + space;
   if (y + height > screen.y - margin) y = control.from.y - space - height;
   if (y < margin) y = screen.y - margin - height;
-  ImGui::SetNextWindowPos(ImVec2(std::clamp(control.from.x, margin, std::max(margin, screen.x - margin - width)), y));
+  ImGui::SetNextWindowPos(
+      ImVec2(std::clamp(control.from.x, margin, std::max(margin, screen.x - margin - width)), y));
   ImGui::SetNextWindowSizeConstraints(ImVec2(0, 0), ImVec2(FLT_MAX, height));
 }
 }  // namespace
 
-bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen, float width) {
+bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
+              float width) {
   ImFont* font = view.fonts->text;
   const std::string& label = choices[static_cast<std::size_t>(chosen)].label;
   const float arrow = view.px(16), height = view.px(26);
@@ -113,14 +127,15 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const Hit hit = hitArea(name, ImVec2(wide, height));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (width > 0 || hit.hovered)
-    list.AddRectFilled(hit.from, hit.to, hit.hovered ? view.theme->raised : view.theme->background, view.px(5));
+    list.AddRectFilled(hit.from, hit.to, hit.hovered ? view.theme->raised : view.theme->background,
+                       view.px(5));
   const std::uint32_t color = hit.hovered ? view.theme->text : view.theme->secondary;
   const float y = hit.middle().y;
-  paintFitted(view, list, font, ImVec2(hit.from.x + view.px(width > 0 ? 8 : 2), y), wide - arrow - view.px(6), color,
-              label);
+  paintFitted(view, list, font, ImVec2(hit.from.x + view.px(width > 0 ? 8 : 2), y), wide - arrow - view.px(6),
+              color, label);
   const ImVec2 tip(hit.to.x - view.px(10), y + view.px(3));
-  list.AddTriangleFilled(ImVec2(tip.x - view.px(4), tip.y - view.px(5)), ImVec2(tip.x + view.px(4), tip.y - view.px(5)),
-                         tip, color);
+  list.AddTriangleFilled(ImVec2(tip.x - view.px(4), tip.y - view.px(5)),
+                         ImVec2(tip.x + view.px(4), tip.y - view.px(5)), tip, color);
   const std::string popup = name + ".list";
   if (hit.clicked) ImGui::OpenPopup(popup.c_str());
   bool changed = false;
@@ -130,6 +145,9 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(5), view.px(5)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
+    for (const InputEvent& event : view.input.events)
+      if (event.kind == InputEvent::Kind::key && event.down && event.key == Key::escape)
+        ImGui::CloseCurrentPopup();
     for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
       const Choice& choice = choices[i];
       const bool enabled = choice.disabledReason.empty();
@@ -138,7 +156,8 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
       ImDrawList& menu = *ImGui::GetWindowDrawList();
       if (item.hovered && enabled) menu.AddRectFilled(item.from, item.to, view.theme->line, view.px(4));
       if (i == chosen)
-        menu.AddCircleFilled(ImVec2(item.from.x + view.px(9), item.middle().y), view.px(3), view.theme->query);
+        menu.AddCircleFilled(ImVec2(item.from.x + view.px(9), item.middle().y), view.px(3),
+                             view.theme->query);
       paintText(menu, font, ImVec2(item.from.x + view.px(20), item.middle().y),
                 enabled ? view.theme->text : view.theme->faint, choice.label);
       if (item.hovered && !enabled) tooltip(view, choice.disabledReason);
@@ -165,8 +184,10 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
               enabled ? view.theme->text : view.theme->faint, label);
   const float half = view.px(9), left = hit.to.x - view.px(34), knob = view.px(6.5f);
   const std::uint32_t on = enabled ? view.theme->query : faded(view.theme->query, 0.35f);
-  list.AddRectFilled(ImVec2(left, y - half), ImVec2(hit.to.x, y + half), value ? on : view.theme->raised, half);
-  if (!value) compat::rectOutline(list, ImVec2(left, y - half), ImVec2(hit.to.x, y + half), view.theme->line, half, 1);
+  list.AddRectFilled(ImVec2(left, y - half), ImVec2(hit.to.x, y + half), value ? on : view.theme->raised,
+                     half);
+  if (!value)
+    compat::rectOutline(list, ImVec2(left, y - half), ImVec2(hit.to.x, y + half), view.theme->line, half, 1);
   const float x = value ? hit.to.x - half : left + half;
   list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
@@ -182,10 +203,14 @@ bool button(View& view, const std::string& name, const std::string& label, const
   const bool enabled = disabledReason.empty();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (!quiet || (hit.hovered && enabled)) {
-    list.AddRectFilled(hit.from, hit.to, hit.hovered && enabled ? view.theme->line : view.theme->raised, view.px(6));
+    list.AddRectFilled(hit.from, hit.to, hit.hovered && enabled ? view.theme->line : view.theme->raised,
+                       view.px(6));
     if (!quiet) compat::rectOutline(list, hit.from, hit.to, view.theme->line, view.px(6), 1);
   }
-  paintText(list, font, hit.middle(), !enabled ? view.theme->faint : hit.hovered || !quiet ? view.theme->text : view.theme->secondary,
+  paintText(list, font, hit.middle(),
+            !enabled                ? view.theme->faint
+            : hit.hovered || !quiet ? view.theme->text
+                                    : view.theme->secondary,
             label, Align::center);
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
   return hit.clicked && enabled;

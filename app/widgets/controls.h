@@ -30,13 +30,14 @@ struct Choice {
 /// Buttons side by side, one of them chosen.
 bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen);
 /// A quiet word with a triangle that opens a list below it; takes only the width it needs.
-bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen, float width = 0);
+bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
+              float width = 0);
 /// A label with a switch at the right.
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
             const std::string& disabledReason = "");
 /// A button as wide as its label.
-bool button(View& view, const std::string& name, const std::string& label, const std::string& disabledReason = "",
-            bool quiet = false);
+bool button(View& view, const std::string& name, const std::string& label,
+            const std::string& disabledReason = "", bool quiet = false);
 
 struct SliderSpec {
   std::string name, label;

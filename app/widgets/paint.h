@@ -15,15 +15,16 @@ enum class Align { left, center, right };
 float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                 Align align = Align::left);
 /// paintText with extra space between the characters, as headings have it.
-float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text, float space);
+float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+                  float space);
 float textWidth(ImFont* font, std::string_view text);
 float lineHeight(const ImFont* font);
 
 /// As much of `text` as fits into `width`, ended by an ellipsis where it was cut.
 std::string fitted(ImFont* font, std::string_view text, float width);
 /// paintText of the fitted text; when it was cut and `hoverRect` is hovered, the whole appears as a tooltip.
-void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
-                 std::string_view text, Align align = Align::left);
+void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, float width,
+                 std::uint32_t color, std::string_view text, Align align = Align::left);
 
 /// Text turned by `degrees` counter-clockwise about its right end, which lies at `at`.
 void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
@@ -37,6 +38,7 @@ float paintParagraph(ImDrawList& list, ImFont* font, ImVec2 at, float width, std
 void tooltip(const View& view, std::string_view text);
 
 /// A badge with a tinted background; returns its width.
-float paintBadge(const View& view, ImDrawList& list, ImVec2 leftMiddle, std::uint32_t color, std::string_view text);
+float paintBadge(const View& view, ImDrawList& list, ImVec2 leftMiddle, std::uint32_t color,
+                 std::string_view text);
 
 }  // namespace headscope::app

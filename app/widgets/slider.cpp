@@ -42,8 +42,10 @@ void paintSlider(const View& view, const SliderSpec& spec, const Place& at, floa
   list.AddRectFilled(ImVec2(at.trackFrom, at.y - half), ImVec2(x, at.y + half),
                      enabled ? theme.secondary : theme.faint, half);
   list.AddCircleFilled(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.knob : theme.faint, 24);
-  if (theme.light) list.AddCircle(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.secondary : theme.line, 24, 1.2f);
-  paintText(list, view.fonts->mono, ImVec2(at.right, at.y), enabled ? theme.text : theme.faint, shown, Align::right);
+  if (theme.light)
+    list.AddCircle(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.secondary : theme.line, 24, 1.2f);
+  paintText(list, view.fonts->mono, ImVec2(at.right, at.y), enabled ? theme.text : theme.faint, shown,
+            Align::right);
 }
 
 /// The text field over the value while it is typed. Returns true when Enter was pressed.
@@ -54,8 +56,9 @@ bool typeField(View& view, const Place& at, float height, std::string& text) {
   if (view.typed.justOpened) ImGui::SetKeyboardFocusHere();
   std::array<char, 32> buffer{};
   text.copy(buffer.data(), buffer.size() - 1);
-  const bool entered = ImGui::InputText("##typed", buffer.data(), buffer.size(),
-                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  const bool entered =
+      ImGui::InputText("##typed", buffer.data(), buffer.size(),
+                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   text = buffer.data();
   ImGui::PopFont();
   ImGui::PopItemWidth();
@@ -65,10 +68,10 @@ bool typeField(View& view, const Place& at, float height, std::string& text) {
   return entered;
 }
 
-int keyboardSteps(const View& view) {
+int touchedSteps(const View& view, bool wheel) {
   int steps = 0;
   for (const InputEvent& event : view.input.events) {
-    if (event.kind == InputEvent::Kind::wheel) steps += event.y > 0 ? 1 : event.y < 0 ? -1 : 0;
+    if (event.kind == InputEvent::Kind::wheel && wheel) steps += event.y > 0 ? 1 : event.y < 0 ? -1 : 0;
     if (event.kind != InputEvent::Kind::key || !event.down || ImGui::GetIO().WantTextInput) continue;
     if (event.key == Key::right || event.key == Key::up) ++steps;
     if (event.key == Key::left || event.key == Key::down) --steps;
@@ -88,8 +91,12 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
   track(spec.name + ".track", ImVec2(at.trackFrom, from.y), ImVec2(at.trackTo, from.y + height));
   track(spec.name + ".value", ImVec2(at.trackTo + view.px(8), from.y), ImVec2(at.right, from.y + height));
   const bool hovered = ImGui::IsItemHovered(), enabled = spec.disabledReason.empty();
-  if (hovered) compat::claimWheel();
-  paintSlider(view, spec, at, from.x, position, typing ? "" : shown, enabled && (hovered || ImGui::IsItemActive()));
+  // A scroll of the panel that began elsewhere stays a scroll, though sliders pass under the pointer.
+  const bool overTrack = hovered && ImGui::GetIO().MousePos.x >= at.trackFrom - view.px(10);
+  const bool takesWheel = overTrack && enabled && view.time - view.scrolledAt > 0.35;
+  if (takesWheel) compat::claimWheel();
+  paintSlider(view, spec, at, from.x, position, typing ? "" : shown,
+              enabled && (hovered || ImGui::IsItemActive()));
   const float mouse = ImGui::GetIO().MousePos.x;
   if (hovered && !enabled) tooltip(view, spec.disabledReason);
   if (enabled) {
@@ -101,7 +108,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
       touch.position = std::clamp((mouse - at.trackFrom) / (at.trackTo - at.trackFrom), 0.0f, 1.0f);
     } else if (hovered && ImGui::IsMouseDoubleClicked(0)) {
       view.typed = {spec.name, shown, true};
-    } else if (const int steps = hovered ? keyboardSteps(view) : 0; steps != 0) {
+    } else if (const int steps = overTrack ? touchedSteps(view, takesWheel) : 0; steps != 0) {
       touch.kind = Touch::Kind::stepped;
       touch.steps = steps;
     }
@@ -133,8 +140,8 @@ std::size_t nearestStop(std::span<const Index> stops, Index value) {
 }
 
 /// The typed whole number, or the stop nearest to it; a refusal stays beside the slider.
-void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std::span<const Index> stops, Index& value,
-               const std::function<std::string(Index)>& refuse) {
+void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std::span<const Index> stops,
+               Index& value, const std::function<std::string(Index)>& refuse) {
   long long number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
@@ -147,7 +154,8 @@ void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std:
     value = wanted;
     return;
   }
-  const std::string reason = refuse ? refuse(wanted) : std::to_string(wanted) + " is not between " + spec.limits + ".";
+  const std::string reason =
+      refuse ? refuse(wanted) : std::to_string(wanted) + " is not between " + spec.limits + ".";
   if (reason.empty())
     value = wanted;
   else
@@ -164,11 +172,13 @@ bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, In
   const Index before = value;
   if (touch.kind == Touch::Kind::moved) {
     // A click on the knob itself must not move a typed value onto the nearest stop.
-    const auto wanted = std::min(static_cast<std::size_t>(std::lround(touch.position * last)), stops.size() - 1);
+    const auto wanted =
+        std::min(static_cast<std::size_t>(std::lround(touch.position * last)), stops.size() - 1);
     if (wanted != at) value = stops[wanted];
   } else if (touch.kind == Touch::Kind::stepped) {
     const auto wanted = static_cast<std::ptrdiff_t>(at) + touch.steps;
-    value = stops[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];
+    value = stops[static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(wanted, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];
   } else if (touch.kind == Touch::Kind::typed) {
     takeTyped(view, spec, touch.text, stops, value, refuse);
   }

@@ -41,8 +41,8 @@ void paintHint(const View& view, const std::string& text) {
 
 constexpr ImWchar kMark = 0xFFFC;
 
-/// ImGui drops what is typed from the private use area, where the stand-ins are. While a box is drawn, they wait in
-/// its queue as marks that pass, and the box's own filter puts them back.
+/// ImGui drops what is typed from the private use area, where the stand-ins are. While a box is drawn, they
+/// wait in its queue as marks that pass, and the box's own filter puts them back.
 class TypedStandIns {
  public:
   TypedStandIns() {
@@ -84,8 +84,8 @@ namespace {
 
 /// The box that has the keyboard: the person's text, and how it is wrapped in ImGui's editor.
 struct WrappedEdit {
-  std::string text;    ///< editable form, unwrapped
-  std::string shown;   ///< the same, wrapped: what ImGui's editor holds
+  std::string text;   ///< editable form, unwrapped
+  std::string shown;  ///< the same, wrapped: what ImGui's editor holds
   const View* view = nullptr;
   float width = 0;
   int selectionFrom = 0, selectionTo = 0;
@@ -103,7 +103,8 @@ void replaceAll(ImGuiInputTextCallbackData& data, const std::string& with) {
   data.SelectionStart = data.SelectionEnd = data.CursorPos;
 }
 
-/// Keeps the editor's text wrapped after every edit, and takes over what changed outside (undo, an opened scene).
+/// Keeps the editor's text wrapped after every edit, and takes over what changed outside (undo, an opened
+/// scene).
 int onEdit(ImGuiInputTextCallbackData* data) {
   if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) return TypedStandIns::filter(data);
   auto& edit = *static_cast<WrappedEdit*>(data->UserData);
@@ -125,10 +126,13 @@ int onEdit(ImGuiInputTextCallbackData* data) {
 
 /// While a wrapped box has the keyboard, copying gives its text with spaces where it was only wrapped.
 void copyUnwrapped(const WrappedEdit& edit) {
-  const auto from = static_cast<std::size_t>(edit.selectionFrom), to = static_cast<std::size_t>(edit.selectionTo);
+  const auto from = static_cast<std::size_t>(edit.selectionFrom),
+             to = static_cast<std::size_t>(edit.selectionTo);
   if (to <= from || to > edit.text.size()) return;
   const char* clip = ImGui::GetClipboardText();
-  if (!clip || edit.shown.compare(from, to - from, clip) != 0 || edit.text.compare(from, to - from, clip) == 0) return;
+  if (!clip || edit.shown.compare(from, to - from, clip) != 0 ||
+      edit.text.compare(from, to - from, clip) == 0)
+    return;
   ImGui::SetClipboardText(edit.text.substr(from, to - from).c_str());
 }
 
@@ -146,15 +150,17 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   std::string buffer = edit.shown;
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
   const TypedStandIns standIns;
-  const bool changed = ImGui::InputTextMultiline(
-      ("##" + name).c_str(), &buffer, ImVec2(-FLT_MIN, height),
-      ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_CallbackCharFilter |
-          ImGuiInputTextFlags_NoUndoRedo,
-      onEdit, &edit);
+  const bool changed =
+      ImGui::InputTextMultiline(("##" + name).c_str(), &buffer, ImVec2(-FLT_MIN, height),
+                                ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
+                                    ImGuiInputTextFlags_CallbackCharFilter | ImGuiInputTextFlags_NoUndoRedo,
+                                onEdit, &edit);
   trackItem(name);
-  const bool copied = std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
-    return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl && (event.key == Key::c || event.key == Key::x);
-  });
+  const bool copied =
+      std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
+        return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl &&
+               (event.key == Key::c || event.key == Key::x);
+      });
   if (copied && ImGui::IsItemActive()) copyUnwrapped(selectedBefore);
   if (text.empty() && !ImGui::IsItemActive()) paintHint(view, hintText);
   popBoxStyle();
@@ -173,9 +179,9 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
   if (focus) ImGui::SetKeyboardFocusHere();
   std::string edited = toEditable(text);
   const TypedStandIns standIns;
-  const bool entered =
-      ImGui::InputText(("##" + name).c_str(), &edited,
-                       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter, TypedStandIns::filter);
+  const bool entered = ImGui::InputText(
+      ("##" + name).c_str(), &edited,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter, TypedStandIns::filter);
   trackItem(name);
   if (edited.empty()) paintHint(view, hintText);
   ImGui::PopItemWidth();

@@ -9,11 +9,17 @@ std::map<std::string, ImRect>& tracks() {
 }
 }  // namespace
 
-void clearTracks() { tracks().clear(); }
+void clearTracks() {
+  tracks().clear();
+}
 
-void track(const std::string& name, ImVec2 from, ImVec2 to) { tracks()[name] = ImRect(from, to); }
+void track(const std::string& name, ImVec2 from, ImVec2 to) {
+  tracks()[name] = ImRect(from, to);
+}
 
-void trackItem(const std::string& name) { track(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax()); }
+void trackItem(const std::string& name) {
+  track(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+}
 
 std::optional<ImRect> tracked(const std::string& name) {
   const auto found = tracks().find(name);
@@ -21,6 +27,8 @@ std::optional<ImRect> tracked(const std::string& name) {
   return found->second;
 }
 
-const std::map<std::string, ImRect>& allTracked() { return tracks(); }
+const std::map<std::string, ImRect>& allTracked() {
+  return tracks();
+}
 
 }  // namespace headscope::app

@@ -4,7 +4,8 @@
 
 namespace headscope::app {
 
-std::string wrapped(std::string_view text, float width, const std::function<float(std::string_view)>& measure) {
+std::string wrapped(std::string_view text, float width,
+                    const std::function<float(std::string_view)>& measure) {
   std::string out(text);
   std::size_t lineStart = 0;
   std::size_t lastSpace = std::string::npos;
@@ -12,7 +13,8 @@ std::string wrapped(std::string_view text, float width, const std::function<floa
     const bool end = at == out.size() || out[at] == '\n';
     if (!end && out[at] != ' ') continue;
     // A word ends here: does the line up to it still fit?
-    if (lastSpace != std::string::npos && measure(std::string_view(out).substr(lineStart, at - lineStart)) > width) {
+    if (lastSpace != std::string::npos &&
+        measure(std::string_view(out).substr(lineStart, at - lineStart)) > width) {
       out[lastSpace] = '\n';
       lineStart = lastSpace + 1;
     }

@@ -195,9 +195,9 @@ AttentionResult attend(const AttentionConfig& config, const Projections& project
   requireProjectionShapes(config, projections);
   requireMaskShape(config, mask, x.rows(), context.rows());
   AttentionResult result;
-  result.q = splitHeads(projections.q.apply(x), config.heads);
-  result.k = splitHeads(projections.k.apply(context), config.kvHeads);
-  result.v = splitHeads(projections.v.apply(context), config.kvHeads);
+  result.q = splitHeads(projections.q.apply(x, stop), config.heads);
+  result.k = splitHeads(projections.k.apply(context, stop), config.kvHeads);
+  result.v = splitHeads(projections.v.apply(context, stop), config.kvHeads);
   if (config.ropeTheta) {
     const Matrix queryTable = ropeTable(config.cacheLength, x.rows(), config.headDim, *config.ropeTheta);
     const Matrix keyTable = ropeTable(0, context.rows(), config.headDim, *config.ropeTheta);
@@ -206,7 +206,7 @@ AttentionResult attend(const AttentionConfig& config, const Projections& project
   }
   result.output = Matrix::Zero(x.rows(), config.modelDim);
   attendHeads(config, mask, result, stop);
-  if (!stop.stop_requested()) result.output = projections.o.apply(mergeHeads(result.headOutput));
+  if (!stop.stop_requested()) result.output = projections.o.apply(mergeHeads(result.headOutput), stop);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "attention/core/projections.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attention/core/random.h"
@@ -35,13 +36,17 @@ void requireLinearShape(const Linear& linear, const char* name, Index out, Index
 
 }  // namespace
 
-Matrix Linear::apply(const Eigen::Ref<const Matrix>& x) const {
+Matrix Linear::apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop) const {
   require(x.cols() == weight.cols(), "input is " + shapeText(x.rows(), x.cols()) + ", expected [rows, " +
                                          std::to_string(weight.cols()) + "] for a weight of " +
                                          shapeText(weight.rows(), weight.cols()));
-  Matrix y(x.rows(), weight.rows());
-  y.noalias() = x * weight.transpose();
-  if (bias.size() != 0) y.rowwise() += bias.transpose();
+  Matrix y = Matrix::Zero(x.rows(), weight.rows());
+  constexpr Index kRows = 256;  // a block takes tens of milliseconds at the largest widths
+  for (Index row = 0; row < x.rows() && !stop.stop_requested(); row += kRows) {
+    const Index count = std::min(kRows, x.rows() - row);
+    y.middleRows(row, count).noalias() = x.middleRows(row, count) * weight.transpose();
+    if (bias.size() != 0) y.middleRows(row, count).rowwise() += bias.transpose();
+  }
   return y;
 }
 

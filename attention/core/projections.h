@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 
 #include "attention/core/config.h"
 #include "attention/core/tensor.h"
@@ -13,7 +14,8 @@ struct Linear {
   Vector bias;    ///< [out], or empty for none
 
   /// x [n, in] to [n, out].
-  Matrix apply(const Eigen::Ref<const Matrix>& x) const;
+  /// Asks `stop` every few hundred rows; once it is requested, the remaining rows stay zero.
+  Matrix apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop = {}) const;
 };
 
 /// The four maps of an attention layer.

@@ -156,10 +156,12 @@ TEST(LatestJob, WakesAfterEachResultWithTheResultThere) {
 
 TEST(LatestJob, ComputesAwayFromTheCallersThread) {
   std::thread::id worker;
-  Job job([&](int request, std::stop_token) {
-    worker = std::this_thread::get_id();
-    return request;
-  }, [] {});
+  Job job(
+      [&](int request, std::stop_token) {
+        worker = std::this_thread::get_id();
+        return request;
+      },
+      [] {});
   job.submit(1);
   job.finish();
   EXPECT_NE(worker, std::this_thread::get_id());
@@ -177,7 +179,9 @@ TEST(LatestJob, EndsWhileSomethingRunsAndSomethingWaits) {
   EXPECT_EQ(held.begun(), std::vector<int>{1});
 }
 
-TEST(LatestJob, EndsWithoutEverHavingWorked) { const Job job([](int request, std::stop_token) { return request; }, [] {}); }
+TEST(LatestJob, EndsWithoutEverHavingWorked) {
+  const Job job([](int request, std::stop_token) { return request; }, [] {});
+}
 
 TEST(LatestJob, ManySubmittersEndWithOneOfTheLastRequests) {
   constexpr int kThreads = 4, kRequests = 500;

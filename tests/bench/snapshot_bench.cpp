@@ -1,5 +1,5 @@
-// How long the steps from a changed Scene to a Snapshot take. Run a Release build on a quiet machine and compare
-// rows of one run with each other: build/tests/headscope_bench --benchmark_min_time=1
+// How long the steps from a changed Scene to a Snapshot take. Run a Release build on a quiet machine and
+// compare rows of one run with each other: build/tests/headscope_bench --benchmark_min_time=1
 #include <benchmark/benchmark.h>
 
 #include "app/layer_inputs.h"
@@ -26,7 +26,9 @@ void snapshotOf(benchmark::State& state, const Setup& setup) {
   for (auto _ : state) benchmark::DoNotOptimize(computeSnapshot(setup, defaultLimits()));
 }
 
-void BM_OpeningScene(benchmark::State& state) { snapshotOf(state, openingScene().setup); }
+void BM_OpeningScene(benchmark::State& state) {
+  snapshotOf(state, openingScene().setup);
+}
 BENCHMARK(BM_OpeningScene)->Unit(benchmark::kMillisecond);
 
 void BM_PlantWeights(benchmark::State& state) {
@@ -44,7 +46,11 @@ BENCHMARK(BM_Embed)->Unit(benchmark::kMillisecond);
 void BM_Random(benchmark::State& state) {
   snapshotOf(state, setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random));
 }
-BENCHMARK(BM_Random)->Args({64, 8, 256})->Args({512, 12, 768})->Args({2048, 8, 512})->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Random)
+    ->Args({64, 8, 256})
+    ->Args({512, 12, 768})
+    ->Args({2048, 8, 512})
+    ->Unit(benchmark::kMillisecond);
 
 void BM_Attend(benchmark::State& state) {
   const Setup setup = setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random);
@@ -54,7 +60,11 @@ void BM_Attend(benchmark::State& state) {
   for (auto _ : state)
     benchmark::DoNotOptimize(headscope::attention::attend(configOf(setup), *projections, line.x, line.x, {}));
 }
-BENCHMARK(BM_Attend)->Args({64, 8, 256})->Args({512, 12, 768})->Args({2048, 8, 512})->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Attend)
+    ->Args({64, 8, 256})
+    ->Args({512, 12, 768})
+    ->Args({2048, 8, 512})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

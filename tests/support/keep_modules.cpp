@@ -1,3 +1,5 @@
 // Linked into sanitizer builds alone: a driver that is unloaded before the leak report loses its
 // module name there, so nothing is unloaded.
-extern "C" int dlclose(void*) { return 0; }
+extern "C" int dlclose(void*) {
+  return 0;
+}

@@ -32,7 +32,8 @@ std::pair<std::uint32_t, std::size_t> decoded(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   std::uint32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (static_cast<unsigned char>(text.at(i)) & 0x3Fu);
+  for (std::size_t i = 1; i < length; ++i)
+    code = (code << 6) | (static_cast<unsigned char>(text.at(i)) & 0x3Fu);
   return {code, length};
 }
 
@@ -40,7 +41,8 @@ std::pair<std::uint32_t, std::size_t> decoded(std::string_view text) {
 Key keyFor(std::uint32_t code) {
   if (code >= 'a' && code <= 'z') return static_cast<Key>(code - 'a' + 'A');
   if ((code >= 'A' && code <= 'Z') || (code >= '0' && code <= '9')) return static_cast<Key>(code);
-  return code == ' ' || code == '-' || code == '.' || code == ',' || code == '/' ? static_cast<Key>(code) : Key::none;
+  return code == ' ' || code == '-' || code == '.' || code == ',' || code == '/' ? static_cast<Key>(code)
+                                                                                 : Key::none;
 }
 
 }  // namespace
@@ -60,7 +62,9 @@ render::Image UiDriver::screenshot() {
   return image;
 }
 
-std::string UiDriver::textOf(const app::Scene& scene) { return app::formatScene(scene); }
+std::string UiDriver::textOf(const app::Scene& scene) {
+  return app::formatScene(scene);
+}
 
 const app::Snapshot& UiDriver::snapshot() {
   if (!session().snapshot()) throw std::runtime_error("nothing was computed yet");
@@ -84,7 +88,9 @@ void UiDriver::resize(int width, int height, float scale) {
   park();
 }
 
-bool UiDriver::has(const std::string& name) const { return app::tracked(name).has_value(); }
+bool UiDriver::has(const std::string& name) const {
+  return app::tracked(name).has_value();
+}
 
 std::vector<std::string> UiDriver::names(const std::string& prefix) const {
   std::vector<std::string> result;
@@ -103,7 +109,8 @@ ImRect UiDriver::require(const std::string& name) {
 UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect& rect) {
   const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
   const ImRect window(0, 0, static_cast<float>(width_), static_cast<float>(height_));
-  if (const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack; popups.Size > 0 && popups.back().Window) {
+  if (const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
+      popups.Size > 0 && popups.back().Window) {
     ImRect popup = popups.back().Window->Rect();
     const ImVec2 middle = popup.GetCenter();
     popup.ClipWith(window);
@@ -114,7 +121,9 @@ UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect&
   }
   const app::Layout layout = app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor.decoding);
   // A panel's own edge is padding: the wheel there never lands on a slider.
-  const auto panel = [](const ImRect& area) { return Container{area, ImVec2(area.Min.x + 4, area.GetCenter().y), true}; };
+  const auto panel = [](const ImRect& area) {
+    return Container{area, ImVec2(area.Min.x + 4, area.GetCenter().y), true};
+  };
   if (begins("bars.") || begins("top.")) return panel(layout.right);
   const bool apart = begins("bar.") || name == "error" || name == "notice" || name == "catching_up";
   if (layout.showLeft && !apart && rect.GetCenter().x < layout.left.Max.x) return panel(layout.left);
@@ -136,8 +145,9 @@ ImRect UiDriver::find(const std::string& name) {
     const float margin = std::min(rect.GetHeight() / 2, (bottom - top) / 4);
     if (middle - margin >= top && middle + margin <= bottom) return rect;
     if (!container.scrolls || middle == before)
-      throw std::runtime_error("\"" + name + "\" is at y = " + std::to_string(middle) + ", outside of what is visible (" +
-                               std::to_string(top) + " to " + std::to_string(bottom) + "), and can't be scrolled to");
+      throw std::runtime_error("\"" + name + "\" is at y = " + std::to_string(middle) +
+                               ", outside of what is visible (" + std::to_string(top) + " to " +
+                               std::to_string(bottom) + "), and can't be scrolled to");
     before = middle;
     pushMove(container.wheelAt.x, container.wheelAt.y);
     app_.frame();
@@ -179,7 +189,9 @@ void UiDriver::moveTo(float x, float y) {
   draw();
 }
 
-void UiDriver::park() { moveTo(2, 2); }
+void UiDriver::park() {
+  moveTo(2, 2);
+}
 
 void UiDriver::hoverAt(const std::string& name, float fx, float fy) {
   const ImRect rect = find(name);
@@ -239,7 +251,9 @@ void UiDriver::dragAcross(const std::string& name, ImVec2 from, ImVec2 to) {
   release();
 }
 
-void UiDriver::wheel(const std::string& name, float steps) { wheelAt(name, 0.5f, 0.5f, steps); }
+void UiDriver::wheel(const std::string& name, float steps) {
+  wheelAt(name, 0.5f, 0.5f, steps);
+}
 
 void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps) {
   hoverAt(name, fx, fy);
@@ -321,15 +335,20 @@ void UiDriver::drop(const std::vector<std::string>& paths) {
 }
 
 int pixelsApart(const render::Image& a, const render::Image& b, std::optional<ImRect> area) {
-  if (a.width != b.width || a.height != b.height) throw std::runtime_error("the pictures have different sizes");
+  if (a.width != b.width || a.height != b.height)
+    throw std::runtime_error("the pictures have different sizes");
   const ImRect where = area.value_or(ImRect(0, 0, static_cast<float>(a.width), static_cast<float>(a.height)));
-  const int left = std::max(0, static_cast<int>(where.Min.x)), right = std::min(a.width, static_cast<int>(where.Max.x));
-  const int top = std::max(0, static_cast<int>(where.Min.y)), bottom = std::min(a.height, static_cast<int>(where.Max.y));
+  const int left = std::max(0, static_cast<int>(where.Min.x)),
+            right = std::min(a.width, static_cast<int>(where.Max.x));
+  const int top = std::max(0, static_cast<int>(where.Min.y)),
+            bottom = std::min(a.height, static_cast<int>(where.Max.y));
   int apart = 0;
   for (int y = top; y < bottom; ++y)
     for (int x = left; x < right; ++x) {
-      const std::size_t at = (static_cast<std::size_t>(y) * static_cast<std::size_t>(a.width) + static_cast<std::size_t>(x)) * 4;
-      apart += !std::equal(a.rgba.begin() + static_cast<std::ptrdiff_t>(at), a.rgba.begin() + static_cast<std::ptrdiff_t>(at + 4),
+      const std::size_t at =
+          (static_cast<std::size_t>(y) * static_cast<std::size_t>(a.width) + static_cast<std::size_t>(x)) * 4;
+      apart += !std::equal(a.rgba.begin() + static_cast<std::ptrdiff_t>(at),
+                           a.rgba.begin() + static_cast<std::ptrdiff_t>(at + 4),
                            b.rgba.begin() + static_cast<std::ptrdiff_t>(at));
     }
   return apart;

@@ -36,7 +36,8 @@ TEST(Toggles, EachChangesItsOwnField) {
   UiDriver ui;
   const auto flips = [&](const std::string& name, bool& (*field)(Scene&)) {
     for (int twice = 0; twice < 2; ++twice)
-      expectOnly(ui, name, [&] { ui.click(name); }, [&](Scene& scene) { field(scene) = !field(scene); });
+      expectOnly(
+          ui, name, [&] { ui.click(name); }, [&](Scene& scene) { field(scene) = !field(scene); });
   };
   flips("ignore_case", [](Scene& s) -> bool& { return s.setup.input.ignoreCase; });
   flips("linked", [](Scene& s) -> bool& { return s.setup.model.linked; });
@@ -55,13 +56,15 @@ TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
   ui.click("padding");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   ui.replaceText("text", "one two three\nfour");
-  expectOnly(ui, "padding", [&] { ui.click("padding"); }, [](Scene& s) { s.setup.mask.padding = false; });
+  expectOnly(
+      ui, "padding", [&] { ui.click("padding"); }, [](Scene& s) { s.setup.mask.padding = false; });
 }
 
 TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
   UiDriver ui;
   const auto picks = [&](const std::string& name, const std::function<void(Scene&)>& change) {
-    expectOnly(ui, name, [&] { ui.click(name); }, change);
+    expectOnly(
+        ui, name, [&] { ui.click(name); }, change);
   };
   picks("tokenization.bytes", [](Scene& s) { s.setup.input.tokenization = Tokenization::bytes; });
   picks("tokenization.characters", [](Scene& s) { s.setup.input.tokenization = Tokenization::characters; });
@@ -80,7 +83,8 @@ TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
 TEST(Choices, AChosenOneChosenAgainChangesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();
-  for (const char* name : {"tokenization.words", "position.sinusoidal", "kind.gqa", "weights.planted", "embedding.text"})
+  for (const char* name :
+       {"tokenization.words", "position.sinusoidal", "kind.gqa", "weights.planted", "embedding.text"})
     ui.click(name);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   EXPECT_FALSE(ui.view().canUndo);
@@ -88,26 +92,26 @@ TEST(Choices, AChosenOneChosenAgainChangesNothing) {
 
 TEST(Lists, EachPlantedPatternReachesItsHead) {
   UiDriver ui;
-  const std::vector<std::pair<const char*, PlantedHead>> patterns{{"self", {Pattern::offset, 0}},
-                                                                  {"next", {Pattern::offset, -1}},
-                                                                  {"back2", {Pattern::offset, 2}},
-                                                                  {"back3", {Pattern::offset, 3}},
-                                                                  {"back4", {Pattern::offset, 4}},
-                                                                  {"first_token", {Pattern::firstToken, 1}},
-                                                                  {"same_token", {Pattern::sameToken, 1}},
-                                                                  {"local_band", {Pattern::localBand, 1}},
-                                                                  {"separator", {Pattern::separator, 1}},
-                                                                  {"uniform", {Pattern::uniform, 1}},
-                                                                  {"random", {Pattern::random, 1}},
-                                                                  {"previous", {Pattern::offset, 1}}};
+  const std::vector<std::pair<const char*, PlantedHead>> patterns{
+      {"self", {Pattern::offset, 0}},          {"next", {Pattern::offset, -1}},
+      {"back2", {Pattern::offset, 2}},         {"back3", {Pattern::offset, 3}},
+      {"back4", {Pattern::offset, 4}},         {"first_token", {Pattern::firstToken, 1}},
+      {"same_token", {Pattern::sameToken, 1}}, {"local_band", {Pattern::localBand, 1}},
+      {"separator", {Pattern::separator, 1}},  {"uniform", {Pattern::uniform, 1}},
+      {"random", {Pattern::random, 1}},        {"previous", {Pattern::offset, 1}}};
   for (const auto& [name, planted] : patterns)
-    expectOnly(ui, name, [&] { ui.choose("plant.0", name); }, [&](Scene& s) { s.setup.weights.planted[0] = planted; });
+    expectOnly(
+        ui, name, [&] { ui.choose("plant.0", name); },
+        [&](Scene& s) { s.setup.weights.planted[0] = planted; });
 }
 
 TEST(Lists, TheLastHeadsListCanBeUsedToo) {
   UiDriver ui;
-  expectOnly(ui, "plant.7", [&] { ui.choose("plant.7", "uniform"); },
-             [&](Scene& s) { s.setup.weights.planted[7] = {Pattern::uniform, 1}; });
+  expectOnly(
+      ui, "plant.7", [&] { ui.choose("plant.7", "uniform"); },
+      [&](Scene& s) {
+        s.setup.weights.planted[7] = {Pattern::uniform, 1};
+      });
 }
 
 TEST(Lists, PlantingAHeadShowsInItsPicture) {
@@ -121,25 +125,37 @@ TEST(Lists, PlantingAHeadShowsInItsPicture) {
 
 TEST(Lists, ColormapRangeAndQuantityChangeTheLookAlone) {
   UiDriver ui;
-  for (const render::Colormap map : {render::Colormap::magma, render::Colormap::greys, render::Colormap::viridis})
-    expectOnly(ui, "colormap", [&] { ui.choose("colormap", std::string(render::name(map))); },
-               [&](Scene& s) { s.look.colormap = map; });
-  expectOnly(ui, "per head", [&] { ui.choose("range", "per_head"); }, [](Scene& s) { s.look.range = RangeMode::perHead; });
-  expectOnly(ui, "shared", [&] { ui.choose("range", "shared"); }, [](Scene& s) { s.look.range = RangeMode::shared; });
-  expectOnly(ui, "log", [&] { ui.choose("range", "logarithmic"); }, [](Scene& s) { s.look.range = RangeMode::logarithmic; });
-  expectOnly(ui, "scores", [&] { ui.choose("quantity", "scores"); }, [](Scene& s) {
-    s.look.quantity = app::Quantity::scores;
-    s.look.range = RangeMode::shared;  // scores have no fixed range
-  });
-  expectOnly(ui, "score colours", [&] { ui.choose("colormap", "magma"); },
-             [](Scene& s) { s.look.scoreColormap = render::Colormap::magma; });
+  for (const render::Colormap map :
+       {render::Colormap::magma, render::Colormap::greys, render::Colormap::viridis})
+    expectOnly(
+        ui, "colormap", [&] { ui.choose("colormap", std::string(render::name(map))); },
+        [&](Scene& s) { s.look.colormap = map; });
+  expectOnly(
+      ui, "per head", [&] { ui.choose("range", "per_head"); },
+      [](Scene& s) { s.look.range = RangeMode::perHead; });
+  expectOnly(
+      ui, "shared", [&] { ui.choose("range", "shared"); },
+      [](Scene& s) { s.look.range = RangeMode::shared; });
+  expectOnly(
+      ui, "log", [&] { ui.choose("range", "logarithmic"); },
+      [](Scene& s) { s.look.range = RangeMode::logarithmic; });
+  expectOnly(
+      ui, "scores", [&] { ui.choose("quantity", "scores"); },
+      [](Scene& s) {
+        s.look.quantity = app::Quantity::scores;
+        s.look.range = RangeMode::shared;  // scores have no fixed range
+      });
+  expectOnly(
+      ui, "score colours", [&] { ui.choose("colormap", "magma"); },
+      [](Scene& s) { s.look.scoreColormap = render::Colormap::magma; });
 }
 
 TEST(Lists, BytesOfACachedValue) {
   UiDriver ui(1920, 1080);
   for (const auto& [name, bytes] : {std::pair("fp8", 1), std::pair("fp32", 4), std::pair("fp16", 2)})
-    expectOnly(ui, name, [&, name = name] { ui.choose("cache_type", name); },
-               [bytes = bytes](Scene& s) { s.look.cacheBytes = bytes; });
+    expectOnly(
+        ui, name, [&, name = name] { ui.choose("cache_type", name); },
+        [bytes = bytes](Scene& s) { s.look.cacheBytes = bytes; });
 }
 
 TEST(Lists, EscapeOrAClickOutsideClosesAListWithoutAChoice) {

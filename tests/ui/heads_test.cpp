@@ -16,12 +16,15 @@ using app::Scene;
 
 std::size_t uploads(UiDriver& ui) {
   std::size_t total = 0;
-  for (const auto surface : {HeatmapLayer::Surface::grid, HeatmapLayer::Surface::focus, HeatmapLayer::Surface::cache})
+  for (const auto surface :
+       {HeatmapLayer::Surface::grid, HeatmapLayer::Surface::focus, HeatmapLayer::Surface::cache})
     total += ui.view().heatmaps->surface(surface).uploads();
   return total;
 }
 
-std::string head(int index) { return "head." + std::to_string(index); }
+std::string head(int index) {
+  return "head." + std::to_string(index);
+}
 
 TEST(Heads, PointingAtACellLightsItsQueryAndKeyInAllHeads) {
   UiDriver ui;
@@ -129,7 +132,8 @@ TEST(Focus, AnotherHeadKeepsTheSameSnapshot) {
 }
 
 /// Expects other pixels in the heatmaps, from the same numbers and the same textures.
-void expectRepainted(UiDriver& ui, const std::string& list, const std::string& choice, bool sendsTheOtherMatrix = false) {
+void expectRepainted(UiDriver& ui, const std::string& list, const std::string& choice,
+                     bool sendsTheOtherMatrix = false) {
   ui.park();
   const render::Image before = ui.screenshot();
   const std::size_t sent = uploads(ui);
@@ -144,7 +148,8 @@ void expectRepainted(UiDriver& ui, const std::string& list, const std::string& c
 
 TEST(Look, ColormapsAndRangesRepaintWithoutComputingOrUploading) {
   UiDriver ui;
-  ui.click("causal");  // with it, every head's first row has a weight of 1, and all linear ranges are the same
+  ui.click(
+      "causal");  // with it, every head's first row has a weight of 1, and all linear ranges are the same
   expectRepainted(ui, "colormap", "magma");
   expectRepainted(ui, "colormap", "greys");
   expectRepainted(ui, "colormap", "viridis");
@@ -186,7 +191,8 @@ TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
   const app::Cell cell = ui.scene().cursor.cell;
   const auto weights = ui.sequence().attention.weights[cell.head];
   int larger = 0;
-  for (app::Index key = 0; key < weights.cols(); ++key) larger += weights(cell.query, key) > weights(cell.query, cell.key);
+  for (app::Index key = 0; key < weights.cols(); ++key)
+    larger += weights(cell.query, key) > weights(cell.query, cell.key);
   EXPECT_LE(larger, 1);
   EXPECT_NE(cell.key, 1) << "the opening scene's choice was another one";
 }

@@ -20,7 +20,9 @@ class Picture : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-TEST_F(Picture, OpeningDark) { EXPECT_TRUE(imagesMatch(image(), "window_opening_dark")); }
+TEST_F(Picture, OpeningDark) {
+  EXPECT_TRUE(imagesMatch(image(), "window_opening_dark"));
+}
 
 TEST_F(Picture, OpeningLight) {
   ui.chord(kCtrl, Key::l);

@@ -188,6 +188,26 @@ TEST(Sliders, SharpnessScalesTheScores) {
   }
 }
 
+TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
+  UiDriver ui;
+  ASSERT_FALSE(ui.snapshot().config.softcap.has_value());
+  ui.dragTo("softcap", 1.2f);
+  EXPECT_FLOAT_EQ(ui.scene().setup.model.softcap, 50);
+  EXPECT_FLOAT_EQ(ui.snapshot().config.softcap.value_or(0), 50);
+  ui.dragTo("softcap", -0.2f);
+  EXPECT_EQ(ui.scene().setup.model.softcap, 0);
+  EXPECT_FALSE(ui.snapshot().config.softcap.has_value());
+  ui.dragTo("dropout", 1.2f);
+  EXPECT_FLOAT_EQ(ui.snapshot().config.dropout.probability, 0.9f);
+  EXPECT_FALSE(ui.sequence().decode.applies) << "dropout differs from step to step";
+  ui.dragTo("dropout", -0.2f);
+  EXPECT_EQ(ui.snapshot().config.dropout.probability, 0);
+  const Scene before = ui.scene();
+  ui.typeValue("dropout", "1");
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "nothing would be left";
+  EXPECT_EQ(ui.view().refusal.control, "dropout");
+}
+
 TEST(Sliders, WindowAndSinksReachTheMask) {
   UiDriver ui;
   ui.click("window");
@@ -246,7 +266,8 @@ TEST(Sliders, LeavingTheFieldOrEscapeKeepsTheOldValue) {
 TEST(Sliders, AClickOnTheLabelMovesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();
-  for (const char* name : {"heads", "kv_heads", "model_dim", "sharpness", "weight_seed"}) ui.clickAt(name, 0.05f, 0.5f);
+  for (const char* name : {"heads", "kv_heads", "model_dim", "sharpness", "weight_seed"})
+    ui.clickAt(name, 0.05f, 0.5f);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 

@@ -44,7 +44,8 @@ TEST_F(TableEditor, OpensWithASmallTableThatIsComputed) {
   EXPECT_EQ(ui.scene().setup.input.source, EmbeddingSource::table);
   EXPECT_GT(table().values.rows(), 1);
   EXPECT_EQ(ui.scene().setup.model.modelDim, table().values.cols());
-  EXPECT_NE(ui.scene().setup.weights.source, WeightSource::planted) << "planted heads can't read typed numbers";
+  EXPECT_NE(ui.scene().setup.weights.source, WeightSource::planted)
+      << "planted heads can't read typed numbers";
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
   EXPECT_EQ(static_cast<app::Index>(ui.sequence().queries.size()), table().values.rows());
   ui.click("table.done");
@@ -80,7 +81,9 @@ TEST_F(TableEditor, WhatIsNotANumberIsRefused) {
     ui.type(text);
     ui.key(Key::enter);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
-    EXPECT_GT(pixelsApart(calm, ui.screenshot(), ImRect(done.Min.x, done.Min.y - 60, done.Min.x + 600, done.Min.y)), 100)
+    EXPECT_GT(
+        pixelsApart(calm, ui.screenshot(), ImRect(done.Min.x, done.Min.y - 60, done.Min.x + 600, done.Min.y)),
+        100)
         << text << ": a sentence says so above the buttons";
     // A good number takes the complaint away again.
     ui.chord(kCtrl, Key::a);

@@ -27,7 +27,8 @@ TEST(Text, TypingChangesTokensSnapshotAndChips) {
   ui.click("text");
   ui.key(Key::end, kCtrl);
   ui.type(" Really");
-  EXPECT_EQ(ui.scene().setup.input.text, "The animal didn't cross the street because it was too tired . Really");
+  EXPECT_EQ(ui.scene().setup.input.text,
+            "The animal didn't cross the street because it was too tired . Really");
   EXPECT_EQ(ui.sequence().queries.size(), before + 1);
   EXPECT_EQ(ui.sequence().queries.back().text, "Really");
   EXPECT_EQ(ui.sequence().attention.weights.rows(), static_cast<Index>(before + 1));
@@ -175,6 +176,20 @@ TEST(Text, LinesAreABatchAndPaddingMasksTheShorterOnes) {
   EXPECT_GT(ui.sequence().attention.weights.at(3, 0, 3), 0) << "the uniform head sees it now";
   ui.choose("sequence", "2");
   EXPECT_EQ(ui.sequence().queryLength, 1);
+}
+
+TEST(Text, TheLastOfManySequencesCanBeChosen) {
+  UiDriver ui;
+  std::string lines = "0 a";
+  for (int i = 1; i < 64; ++i) lines += "\n" + std::to_string(i) + " a";
+  ui.replaceText("text", lines);
+  ASSERT_EQ(ui.snapshot().sequences.size(), 64u);
+  ui.choose("sequence", "63");
+  EXPECT_EQ(ui.scene().cursor.sequence, 63);
+  EXPECT_EQ(ui.sequence().queries[0].text, "63");
+  ui.replaceText("text", lines + "\none too many");
+  ASSERT_TRUE(ui.snapshot().error.has_value());
+  EXPECT_EQ(ui.snapshot().error->place, app::Place::input);
 }
 
 TEST(Text, FewerLinesBringTheChosenSequenceBackInside) {

@@ -10,8 +10,12 @@ namespace {
 using app::Key;
 using app::Scene;
 
-void undo(UiDriver& ui) { ui.chord(kCtrl, Key::z); }
-void redo(UiDriver& ui) { ui.chord(kCtrlShift, Key::z); }
+void undo(UiDriver& ui) {
+  ui.chord(kCtrl, Key::z);
+}
+void redo(UiDriver& ui) {
+  ui.chord(kCtrlShift, Key::z);
+}
 
 /// The picture with the side panel at its top and the pointer away.
 render::Image picture(UiDriver& ui) {
