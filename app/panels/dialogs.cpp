@@ -23,13 +23,14 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
                                            : view.theme->light ? IM_COL32(60, 66, 76, 110)
                                                                : IM_COL32(0, 0, 0, 150));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));  // clicks count to the very edge
   ImGui::Begin("##shade", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
-  ImGui::SetCursorScreenPos(ImVec2(0, 0));  // to the very edge, without padding
   if (ImGui::InvisibleButton("##outside", screen)) view.dialog = Dialog::none;
   ImGui::End();
-  ImGui::PopStyleVar();
+  ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();
   ImGui::SetNextWindowPos(
       ImVec2((screen.x - w) / 2, atBottom ? screen.y - h - view.px(40) : (screen.y - h) / 2.4f));

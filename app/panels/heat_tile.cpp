@@ -224,7 +224,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   const bool roomy = width > view.px(150);
   const std::string title = roomy ? headName(head) : std::to_string(head);
   float x = at.x + paintText(list, nameFont, at, theme.text, title) + view.px(8);
-  if (width > view.px(84) && snapshot.config.kvHeads < snapshot.config.heads)
+  if (width > view.px(118) && snapshot.config.kvHeads < snapshot.config.heads)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
   else if (snapshot.config.kvHeads < snapshot.config.heads)
     list.AddCircleFilled(ImVec2(x, at.y), view.px(3), groupColor(theme, kv));
@@ -232,17 +232,21 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  const std::string word = width > view.px(170) ? attention::describe(label) : shortName(label);
-  float end = right;
+  std::string digits;
   if (!label.mixed) {
     std::array<char, 16> buffer;
     std::snprintf(buffer.data(), buffer.size(), "%.2f", label.score);
-    const float digits = textWidth(number, buffer.data());
-    // What it does comes before how much: a number alone says nothing.
-    if (right - digits - view.px(6) - textWidth(small, word) > x) {
-      paintText(list, number, ImVec2(right, at.y), theme.text, buffer.data(), Align::right);
-      end = right - digits - view.px(6);
-    }
+    digits = buffer.data();
+  }
+  const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
+  // The whole name with its score, else a short name with it, else the short name: a number alone says
+  // nothing.
+  std::string word = attention::describe(label);
+  if (textWidth(small, word) + digitsWidth > right - x) word = shortName(label);
+  float end = right;
+  if (!digits.empty() && textWidth(small, word) + digitsWidth <= right - x) {
+    paintText(list, number, ImVec2(right, at.y), theme.text, digits, Align::right);
+    end = right - digitsWidth;
   }
   if (end - x > view.px(26))
     paintFitted(view, list, small, ImVec2(end, at.y), end - x, theme.secondary, word, Align::right);

@@ -219,7 +219,6 @@ void receiptPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layo
     for (const char* covered : {"heads", "cache"})
       if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName(covered) : nullptr)
         ImGui::BringWindowToDisplayBack(window);
-    if (layout.narrow) ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.PushClipRect(layout.right.Min, layout.right.Max);
     list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);

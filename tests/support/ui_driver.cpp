@@ -156,6 +156,7 @@ ImRect UiDriver::find(const std::string& name) {
     event.y = middle > bottom - margin ? -1.0f : 1.0f;
     app_.input().push(event);
     frames(3);
+    scrolledTime_ = view().time;
   }
   throw std::runtime_error("\"" + name + "\" could not be scrolled to");
 }
@@ -174,6 +175,22 @@ void UiDriver::pushButton(int button, bool down) {
   event.button = button;
   event.down = down;
   app_.input().push(event);
+}
+
+void UiDriver::scrollToTop() {
+  const app::Layout layout = app::layoutFor(view(), static_cast<float>(width_), static_cast<float>(height_),
+                                            scene().cursor.decoding);
+  pushMove(layout.left.Min.x + 4, layout.left.GetCenter().y);
+  app_.frame();
+  for (int i = 0; i < 60; ++i) {
+    InputEvent event;
+    event.kind = InputEvent::Kind::wheel;
+    event.y = 1;
+    app_.input().push(event);
+    app_.frame();
+  }
+  scrolledTime_ = view().time;
+  draw();
 }
 
 /// Two clicks on one place become a double click when they follow each other closely.
@@ -257,6 +274,8 @@ void UiDriver::wheel(const std::string& name, float steps) {
 
 void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps) {
   hoverAt(name, fx, fy);
+  // For a moment after a panel was scrolled, the wheel goes on scrolling it whatever comes under the pointer.
+  while (view().time - scrolledTime_ < 0.5) app_.frame();
   InputEvent event;
   event.kind = InputEvent::Kind::wheel;
   for (float left = std::abs(steps); left > 0; left -= 1) {

@@ -46,6 +46,8 @@ class UiDriver {
   /// The names of the controls of this frame that begin with `prefix`.
   std::vector<std::string> names(const std::string& prefix = "") const;
 
+  /// The side panel, by the wheel.
+  void scrollToTop();
   void moveTo(float x, float y);
   /// Away from everything that answers to the pointer.
   void park();
@@ -98,7 +100,7 @@ class UiDriver {
   app::HeadlessApp app_;
   ImVec2 mouse_{-1, -1};
   ImVec2 pressedAt_{-1000, -1000};
-  double pressedTime_ = -1;
+  double pressedTime_ = -1, scrolledTime_ = -1;
 };
 
 /// How many pixels differ between two pictures of one size, inside `area` (all of them without).

@@ -99,10 +99,10 @@ TEST(Lists, EachPlantedPatternReachesItsHead) {
       {"same_token", {Pattern::sameToken, 1}}, {"local_band", {Pattern::localBand, 1}},
       {"separator", {Pattern::separator, 1}},  {"uniform", {Pattern::uniform, 1}},
       {"random", {Pattern::random, 1}},        {"previous", {Pattern::offset, 1}}};
-  for (const auto& [name, planted] : patterns)
+  for (const auto& pattern : patterns)
     expectOnly(
-        ui, name, [&] { ui.choose("plant.0", name); },
-        [&](Scene& s) { s.setup.weights.planted[0] = planted; });
+        ui, pattern.first, [&] { ui.choose("plant.0", pattern.first); },
+        [&](Scene& s) { s.setup.weights.planted[0] = pattern.second; });
 }
 
 TEST(Lists, TheLastHeadsListCanBeUsedToo) {

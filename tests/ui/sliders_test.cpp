@@ -210,20 +210,37 @@ TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
 
 TEST(Sliders, WindowAndSinksReachTheMask) {
   UiDriver ui;
+  const auto tokens = static_cast<Index>(ui.sequence().keys.size());
   ui.click("window");
   ui.dragTo("window_size", -0.2f);
   EXPECT_EQ(ui.scene().setup.mask.windowSize, 1);
   EXPECT_EQ(ui.snapshot().config.window, 1);
   ui.dragTo("window_size", 1.2f);
-  EXPECT_EQ(ui.scene().setup.mask.windowSize, 64);
-  EXPECT_EQ(ui.snapshot().config.window, 64);
+  EXPECT_EQ(ui.scene().setup.mask.windowSize, tokens);
+  EXPECT_EQ(ui.snapshot().config.window, tokens);
   ui.typeValue("window_size", "3");
   ui.click("sinks");
   ui.dragTo("sink_count", -0.2f);
   EXPECT_EQ(ui.snapshot().config.sinks, 1);
   ui.dragTo("sink_count", 1.2f);
-  EXPECT_EQ(ui.snapshot().config.sinks, 64);
+  EXPECT_EQ(ui.snapshot().config.sinks, tokens);
   EXPECT_EQ(ui.snapshot().config.window, 3);
+}
+
+TEST(Sliders, AWheelThatScrollsThePanelStepsNoSliderOnTheWay) {
+  UiDriver ui;
+  const Scene before = ui.scene();
+  // Over the label the wheel scrolls; sliders then move under the pointer, and go on scrolling.
+  const ImRect heads = ui.find("heads");
+  ui.moveTo(heads.Min.x + heads.GetWidth() * 0.6f, heads.Min.y - 6);
+  for (int i = 0; i < 12; ++i) {
+    app::InputEvent event;
+    event.kind = app::InputEvent::Kind::wheel;
+    event.y = -0.25f;
+    ui.app().input().push(event);
+    ui.frames(2);
+  }
+  EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
 TEST(Sliders, SeedsChangeTheNumbersAndTakeAnyWholeOne) {

@@ -19,7 +19,7 @@ void redo(UiDriver& ui) {
 
 /// The picture with the side panel at its top and the pointer away.
 render::Image picture(UiDriver& ui) {
-  ui.find("text");
+  ui.scrollToTop();
   ui.park();
   return ui.screenshot();
 }
