@@ -71,7 +71,9 @@ Status validate(const Scene& scene) {
   check.in<Index>("model.kv_heads", model.kvHeads, 1, kMaxHeads);
   check.in<Index>("model.head_dim", model.headDim, 1, kMaxHeadDim);
   check.in<Index>("model.model_dim", model.modelDim, 1, kMaxModelDim);
-  check.that(model.kvHeads < 1 || model.heads % model.kvHeads == 0,
+  // What follows divides and multiplies them.
+  if (const Status sizes = check.status(); !sizes) return sizes;
+  check.that(model.heads % model.kvHeads == 0,
              "model.kv_heads is " + std::to_string(model.kvHeads) + ", expected a divisor of the " +
                  std::to_string(model.heads) + " heads");
   check.that(!model.linked || model.headDim * model.heads == model.modelDim,

@@ -88,7 +88,7 @@ struct View {
   int gridFactor = 1, focusFactor = 1;
 
   // For the status line; the session fills them.
-  bool showTimings = true;  ///< off where pictures have to come out the same every time
+  bool showTimings = true;  ///< and the memory limit: off where pictures have to come out the same every time
   double drawSeconds = 0;   ///< what the last frame took to draw
   double busySeconds = 0;
   std::size_t undoSteps = 0, gpuBytes = 0;

@@ -226,8 +226,10 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   float x = at.x + paintText(list, nameFont, at, theme.text, title) + view.px(8);
   if (width > view.px(118) && snapshot.config.kvHeads < snapshot.config.heads)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
-  else if (snapshot.config.kvHeads < snapshot.config.heads)
-    list.AddCircleFilled(ImVec2(x, at.y), view.px(3), groupColor(theme, kv));
+  else if (snapshot.config.kvHeads < snapshot.config.heads) {
+    list.AddCircleFilled(ImVec2(x - view.px(1), at.y), view.px(3), groupColor(theme, kv));
+    x += view.px(5);
+  }
   const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
@@ -248,7 +250,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
     paintText(list, number, ImVec2(right, at.y), theme.text, digits, Align::right);
     end = right - digitsWidth;
   }
-  if (end - x > view.px(26))
+  if (end - x >= std::min(view.px(26), textWidth(small, word)))
     paintFitted(view, list, small, ImVec2(end, at.y), end - x, theme.secondary, word, Align::right);
 }
 

@@ -54,7 +54,7 @@ void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout
     } else {
       if (snapshot && view.showTimings) x = figure(view, list, x, y, "compute", timeText(snapshot->seconds));
       if (snapshot) x = figure(view, list, x, y, "matrices", bytesText(static_cast<double>(snapshot->bytes)));
-      if (end - x > view.px(420))
+      if (view.showTimings && end - x > view.px(420))  // of this machine, like the timings
         x = figure(view, list, x, y, "of", bytesText(static_cast<double>(view.memoryLimit)));
       if (end - x > view.px(330))
         x = figure(view, list, x, y, "textures", bytesText(static_cast<double>(view.gpuBytes)));

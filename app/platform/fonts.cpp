@@ -96,7 +96,7 @@ class AtlasBuilder {
     for (const auto& [file, codes] : byFile) {
       ImFontGlyphRangesBuilder ranges;
       for (unsigned code : codes) ranges.AddChar(static_cast<ImWchar>(code));
-      fallbacks_.emplace_back(file, ImVector<ImWchar>());
+      fallbacks_.emplace_back().first = file;
       ranges.BuildRanges(&fallbacks_.back().second);
     }
   }

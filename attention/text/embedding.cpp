@@ -54,7 +54,7 @@ void drawPairs(Random& random, Row row) {
 
 Result<EmbeddingLayout> plantedLayout(Index modelDim) {
   if (modelDim < kSmallestPlantedDim) {
-    return Error{"model width is " + std::to_string(modelDim) + ", but planted heads need at least " +
+    return Error{"model dim is " + std::to_string(modelDim) + ", but planted heads need at least " +
                  std::to_string(kSmallestPlantedDim) +
                  ": flags, positions and identity each take a part of it"};
   }

@@ -237,14 +237,15 @@ TEST(SceneJson, NamesWhatIsWrongWithATable) {
     return changed;
   };
   const auto row = [](Json values) { return Json{{"name", "a"}, {"values", std::move(values)}}; };
-  EXPECT_THAT(refused(with({row({1, 2}), row({1, 2, 3})})),
+  EXPECT_THAT(refused(with(Json::array({row({1, 2}), row({1, 2, 3})}))),
               HasSubstr("input.table[1] has 3 values, expected 2"));
-  EXPECT_THAT(refused(with({row({1, 2}), row({1, "2"})})), HasSubstr("input.table[1].values[1]"));
-  EXPECT_THAT(refused(with({row({1, nullptr})})), HasSubstr("input.table[0].values[1]"));
-  EXPECT_THAT(refused(with({row({1e39})})), HasSubstr("input.table[0].values[0]"));
-  EXPECT_THAT(refused(with({row(Json::array())})), HasSubstr("input.table[0]"));
-  EXPECT_THAT(refused(with({row(std::vector<int>(kMaxModelDim + 1, 0))})), HasSubstr("4097"));
-  EXPECT_THAT(refused(with({7})), HasSubstr("input.table[0] is not an object"));
+  EXPECT_THAT(refused(with(Json::array({row({1, 2}), row({1, "2"})}))),
+              HasSubstr("input.table[1].values[1]"));
+  EXPECT_THAT(refused(with(Json::array({row({1, nullptr})}))), HasSubstr("input.table[0].values[1]"));
+  EXPECT_THAT(refused(with(Json::array({row({1e39})}))), HasSubstr("input.table[0].values[0]"));
+  EXPECT_THAT(refused(with(Json::array({row(Json::array())}))), HasSubstr("input.table[0]"));
+  EXPECT_THAT(refused(with(Json::array({row(std::vector<int>(kMaxModelDim + 1, 0))}))), HasSubstr("4097"));
+  EXPECT_THAT(refused(with(Json::array({7}))), HasSubstr("input.table[0] is not an object"));
   EXPECT_THAT(refused(with(std::vector<Json>(kMaxTokens + 1, row({1})))), HasSubstr("2049 rows"));
   Json crowd = fullScene();
   crowd["weights"]["planted"] = std::vector<Json>(kMaxHeads + 1, Json{{"pattern", "uniform"}});

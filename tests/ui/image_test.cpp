@@ -61,9 +61,11 @@ TEST_F(Picture, Error) {
 }
 
 TEST_F(Picture, SixtyFourHeads) {
+  ui.typeValue("model_dim", "2048");  // at 256 a head of 4 dimensions could not hold what is planted
   ui.dragTo("heads", 1.2f);
   ui.wait(1);
   ASSERT_EQ(ui.snapshot().config.heads, 64);
+  ASSERT_FALSE(ui.snapshot().error.has_value());
   EXPECT_TRUE(imagesMatch(image(), "window_64_heads"));
 }
 
