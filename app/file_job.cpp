@@ -1,5 +1,7 @@
 #include "app/file_job.h"
 
+#include <new>
+
 #include "app/layer_file.h"
 #include "app/scene_json.h"
 
@@ -48,16 +50,20 @@ void fill(FileAnswer& answer, Result<T> result) {
 FileAnswer readRequested(const FileRequest& request) {
   FileAnswer answer;
   answer.request = request;
-  switch (request.kind) {
-    case FileRequest::Kind::scene:
-      fill(answer, readScene(request.path));
-      break;
-    case FileRequest::Kind::weights:
-      fill(answer, readWeights(request.path, request.heads));
-      break;
-    case FileRequest::Kind::table:
-      fill(answer, readEmbeddings(request.path));
-      break;
+  try {
+    switch (request.kind) {
+      case FileRequest::Kind::scene:
+        fill(answer, readScene(request.path));
+        break;
+      case FileRequest::Kind::weights:
+        fill(answer, readWeights(request.path, request.heads));
+        break;
+      case FileRequest::Kind::table:
+        fill(answer, readEmbeddings(request.path));
+        break;
+    }
+  } catch (const std::bad_alloc&) {
+    answer.content = Error{request.path.filename().string() + ": there is not enough free memory to read it"};
   }
   return answer;
 }

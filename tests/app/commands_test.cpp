@@ -274,8 +274,8 @@ TEST_F(SnapshotCommand, WritesTheNumbersOfTheWindow) {
     scene.setup.weights.source = WeightSource::random;
     const attention::SafetensorsFile file = written(scene);
     std::vector<attention::AttentionResult> results;
-    for (const SequenceSnapshot& sequence : test::computed(scene.setup).sequences)
-      results.push_back(sequence.attention);
+    const Snapshot snapshot = test::computed(scene.setup);
+    for (const SequenceSnapshot& sequence : snapshot.sequences) results.push_back(sequence.attention);
     const attention::SafetensorsFile expected = attention::resultFile(results, results.size() > 1);
     ASSERT_EQ(shapesOf(file), shapesOf(expected));
     for (const auto& [name, tensor] : expected.tensors)

@@ -135,7 +135,8 @@ TEST(Snapshot, HeadsOfAGroupShareKeysAndValues) {
   app::Setup setup = plainSetup("one two three four");
   for (const Index kvHeads : {4, 2, 1}) {
     setup.model.kvHeads = kvHeads;
-    const attention::AttentionResult& result = computed(setup).sequences[0].attention;
+    const Snapshot snapshot = computed(setup);
+    const attention::AttentionResult& result = snapshot.sequences[0].attention;
     EXPECT_EQ(result.k.count(), kvHeads);
     EXPECT_EQ(result.v.count(), kvHeads);
     EXPECT_EQ(result.weights.count(), 4);
