@@ -32,7 +32,7 @@ TEST(SnapshotStop, StopsBeforeItStarts) {
   EXPECT_TRUE(snapshot.sequences.empty());
 }
 
-/// Asked to stop after a tenth of its time, it is done long before its end.
+/// Asked to stop after a tenth of its time, it leaves the rest undone.
 TEST(SnapshotStop, StopsOnTheWay) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
@@ -44,7 +44,8 @@ TEST(SnapshotStop, StopsOnTheWay) {
     std::this_thread::sleep_for(std::chrono::duration<double>(whole / 10));
     stop.request_stop();
   });
-  EXPECT_LT(secondsOf(setup, stop.get_token()), whole / 2) << "of " << whole << " s";
+  const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
+  EXPECT_TRUE(snapshot.sequences.empty() || snapshot.sequences.back().labels.size() < 32);
 }
 
 /// At any moment it may be asked, what comes back can be dropped without harm.
