@@ -73,9 +73,9 @@ Status validate(const Scene& scene) {
   check.in<Index>("model.model_dim", model.modelDim, 1, kMaxModelDim);
   // What follows divides and multiplies them.
   if (const Status sizes = check.status(); !sizes) return sizes;
-  check.that(model.heads % model.kvHeads == 0,
-             "model.kv_heads is " + std::to_string(model.kvHeads) + ", expected a divisor of the " +
-                 std::to_string(model.heads) + " heads");
+  check.that(model.heads % model.kvHeads == 0, "model.kv_heads is " + std::to_string(model.kvHeads) +
+                                                   ", expected a divisor of the " +
+                                                   std::to_string(model.heads) + " heads");
   check.that(!model.linked || model.headDim * model.heads == model.modelDim,
              "model.linked is true, but " + std::to_string(model.heads) + " heads of size " +
                  std::to_string(model.headDim) + " don't make model_dim " + std::to_string(model.modelDim));

@@ -14,9 +14,11 @@ namespace headscope::app {
 namespace {
 
 // Symbols the interface itself uses, beyond Latin.
+// clang-format off
 constexpr const char* kSymbols =
     "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬"
     "�";
+// clang-format on
 
 std::vector<unsigned> codepoints(std::string_view text) {
   std::vector<unsigned> result;
