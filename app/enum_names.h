@@ -11,7 +11,7 @@ namespace headscope::app {
 
 inline constexpr std::array<std::string_view, 3> kTokenizationNames{"words", "characters", "bytes"};
 inline constexpr std::array<std::string_view, 2> kEmbeddingNames{"text", "table"};
-inline constexpr std::array<std::string_view, 4> kPositionNames{"none", "sinusoidal", "rope", "alibi"};
+inline constexpr std::array<std::string_view, 5> kPositionNames{"none", "sinusoidal", "rope", "alibi", "t5"};
 inline constexpr std::array<std::string_view, 3> kWeightNames{"random", "planted", "file"};
 inline constexpr std::array<std::string_view, 7> kPatternNames{
     "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random"};
@@ -19,5 +19,8 @@ inline constexpr std::array<std::string_view, 2> kQuantityNames{"weights", "scor
 inline constexpr std::array<std::string_view, 4> kRangeNames{"per_head", "shared", "unit", "logarithmic"};
 inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "cividis", "magma",
                                                                 "blues",   "greys",   "diverging"};
+
+inline constexpr std::array<std::string_view, 2> kPageNames{"heads", "mask"};
+inline constexpr std::array<std::string_view, 3> kRoomNames{"mask", "biases", "compare"};
 
 }  // namespace headscope::app

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "app/layer_file.h"
+#include "app/mask_picture.h"
 #include "app/scene_json.h"
 
 namespace headscope::app {
@@ -37,6 +38,26 @@ Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {
   return table;
 }
 
+Result<attention::MaskFile> readMask(const FileRequest& request) {
+  Result<attention::MaskFile> file = attention::readMaskFile(request.path, request.convention);
+  if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
+    return Error{request.path.filename().string() + ": the mask is " + std::to_string(file->cells->queries) +
+                 " × " + std::to_string(file->cells->keys) + ", the window shows at most " +
+                 std::to_string(kMaxTokens) + " a side"};
+  return file;
+}
+
+/// As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
+Result<Saved> saveMask(const FileRequest& request) {
+  const attention::MaskFormula& mask = *request.formula;
+  const attention::Status written =
+      request.path.extension() == ".png"
+          ? writeMaskPicture(request.path, mask, mask.variantOf(request.head), request.light)
+          : attention::writeMaskFile(request.path, mask, request.convention);
+  if (!written) return written.error();
+  return Saved{};
+}
+
 template <typename T>
 void fill(FileAnswer& answer, Result<T> result) {
   if (result.ok())
@@ -60,6 +81,15 @@ FileAnswer readRequested(const FileRequest& request) {
         break;
       case FileRequest::Kind::table:
         fill(answer, readEmbeddings(request.path));
+        break;
+      case FileRequest::Kind::inspectMask:
+        fill(answer, attention::possibleConventions(request.path));
+        break;
+      case FileRequest::Kind::mask:
+        fill(answer, readMask(request));
+        break;
+      case FileRequest::Kind::saveMask:
+        fill(answer, saveMask(request));
         break;
     }
   } catch (const std::bad_alloc&) {

@@ -6,15 +6,20 @@
 
 #include "app/scene.h"
 #include "attention/core/config.h"
+#include "attention/formats/mask_file.h"
 
 namespace headscope::app {
 
 /// Something to read, away from the thread that draws.
 struct FileRequest {
-  enum class Kind { scene, weights, table } kind = Kind::scene;
+  enum class Kind { scene, weights, table, inspectMask, mask, saveMask } kind = Kind::scene;
   std::filesystem::path path;
-  Index heads = 1;           ///< for weights whose file doesn't say how many heads there are
-  std::uint64_t ticket = 0;  ///< tells answers apart
+  Index heads = 1;  ///< for weights whose file doesn't say how many heads there are
+  Index head = 0;   ///< the head whose mask becomes a picture
+  attention::MaskConvention convention = attention::MaskConvention::visible;  ///< of a mask file
+  std::shared_ptr<const attention::MaskFormula> formula = nullptr;            ///< the mask to save
+  bool light = false;                                                         ///< theme of a saved picture
+  std::uint64_t ticket = 0;                                                   ///< tells answers apart
 };
 
 /// The layer sizes a weights file asks the sliders to take.
@@ -23,9 +28,16 @@ struct LoadedWeights {
   bool bias = false;
 };
 
+/// What a mask file's numbers can mean.
+using Conventions = std::vector<attention::MaskConvention>;
+/// A file that was written.
+struct Saved {};
+
 struct FileAnswer {
   FileRequest request;
-  std::variant<attention::Error, Scene, LoadedWeights, attention::Table> content;
+  std::variant<attention::Error, Scene, LoadedWeights, attention::Table, Conventions, attention::MaskFile,
+               Saved>
+      content;
 };
 
 FileAnswer readRequested(const FileRequest& request);

@@ -36,6 +36,12 @@ void EasedTextures::set(const attention::Stack& values, double now, bool ease) {
   copies_[current_] = values;
 }
 
+void EasedTextures::set(const attention::Matrix& values, double now, bool ease) {
+  attention::Stack one(1, values.rows(), values.cols());
+  one[0] = values;
+  set(one, now, ease);
+}
+
 float EasedTextures::blend(double now) const {
   if (!easing_) return 1;
   const auto t = static_cast<float>(std::clamp((now - changedAt_) / kEaseSeconds, 0.0, 1.0));

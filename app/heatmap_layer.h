@@ -17,6 +17,8 @@ class EasedTextures {
   /// values [layers, rows, cols]. With `ease`, and where the shape is the same and small enough, the picture
   /// moves from the old values to the new ones over kEaseSeconds.
   void set(const attention::Stack& values, double now, bool ease);
+  /// One matrix as the only layer.
+  void set(const attention::Matrix& values, double now, bool ease);
   bool empty() const { return copies_[current_].empty(); }
   float blend(double now) const;
   const render::HeatmapTextures& current() const { return textures_[current_]; }
@@ -43,7 +45,23 @@ struct HeatmapTile {
 /// The way from a Snapshot's matrices to pixels inside ImGui's draw lists, so that panels stay free of GL.
 class HeatmapLayer {
  public:
-  enum class Surface { grid, focus, cache };
+  enum class Surface {
+    grid,
+    focus,
+    cache,
+    // The mask studio's:
+    mask,
+    otherMask,
+    maskStrip,
+    reach,
+    weights,
+    otherWeights,
+    difference,
+    bias,
+    effect,
+    gallery
+  };
+  static constexpr int kSurfaces = static_cast<int>(Surface::gallery) + 1;
 
   /// Compiles the shaders from the assets. Throws std::runtime_error.
   HeatmapLayer();
@@ -68,7 +86,7 @@ class HeatmapLayer {
   static void drawBatch(const ImDrawList*, const ImDrawCmd* command);
 
   render::HeatmapPainter painter_;
-  EasedTextures surfaces_[3];
+  EasedTextures surfaces_[kSurfaces];
   std::deque<Batch> batches_;  // of the frame that is being built; ImGui keeps pointers until it is drawn
   int width_ = 0, height_ = 0;
   double now_ = 0;

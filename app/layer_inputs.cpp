@@ -61,15 +61,14 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place) {
     return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; at most " +
                                   std::to_string(kMaxTokens) +
                                   " can be shown. Shorten it, or tokenize by words."};
-  constexpr std::size_t kMaxLines = 64;
-  if (lines.size() > kMaxLines)
+  if (lines.size() > static_cast<std::size_t>(kMaxLines))
     return PlacedError{place, "The text has " + std::to_string(lines.size()) +
                                   " lines, each a sequence of the batch; at most " +
                                   std::to_string(kMaxLines) + " can be shown."};
   return std::nullopt;
 }
 
-BatchResult tableBatch(const Setup& setup, const BatchCheck& check) {
+TokenBatch tableBatch(const Setup& setup) {
   const attention::Table& table = *setup.input.table;
   if (table.values.rows() == 0) return {};
   if (setup.input.cross)
@@ -81,16 +80,11 @@ BatchResult tableBatch(const Setup& setup, const BatchCheck& check) {
             PlacedError{Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
                                           " dimensions, but the model dim is " +
                                           std::to_string(setup.model.modelDim) + "."}};
-  LineInput line;
+  LineTokens line;
   line.queries = line.keys = tableTokens(table);
   if (auto error = checkLines({line.queries}, Place::input)) return {{}, error};
-  if (auto error = check ? check(1, table.values.rows(), table.values.rows()) : std::nullopt)
-    return {{}, error};
   line.queryLength = line.keyLength = table.values.rows();
-  line.x = table.values;
-  if (setup.model.position == PositionKind::sinusoidal)
-    line.x += attention::sinusoidalPositions(0, line.x.rows(), line.x.cols());
-  return {{{std::move(line)}}, std::nullopt};
+  return {{std::move(line)}, std::nullopt};
 }
 
 /// The context lines for each line of the text; with one context line, the same for all.
@@ -107,8 +101,8 @@ std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& con
 
 }  // namespace
 
-BatchResult buildBatch(const Setup& setup, const BatchCheck& check) {
-  if (setup.input.source == EmbeddingSource::table) return tableBatch(setup, check);
+TokenBatch tokenizeBatch(const Setup& setup) {
+  if (setup.input.source == EmbeddingSource::table) return tableBatch(setup);
   Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
   if (!text) return {{}, PlacedError{Place::input, text.error().message}};
   if (text->empty()) return {};
@@ -121,23 +115,31 @@ BatchResult buildBatch(const Setup& setup, const BatchCheck& check) {
     if (auto error = matchContext(*text, keys)) return {{}, error};
   }
   const std::size_t n = longestLine(*text), m = longestLine(keys);
-  if (check)
-    if (auto error = check(static_cast<Index>(text->size()), static_cast<Index>(n), static_cast<Index>(m)))
-      return {{}, error};
-  BatchResult result;
+  TokenBatch batch;
   for (std::size_t i = 0; i < text->size(); ++i) {
-    LineInput line;
-    line.queryLength = (*text)[i].size();
-    line.keyLength = keys[i].size();
+    LineTokens line;
+    line.queryLength = static_cast<Index>((*text)[i].size());
+    line.keyLength = static_cast<Index>(keys[i].size());
     line.queries = padded(std::move((*text)[i]), n);
     line.keys = padded(std::move(keys[i]), m);
-    Result<Matrix> x = embed(setup, line.queries);
-    if (!x) return {{}, PlacedError{Place::model, x.error().message}};
-    line.x = *std::move(x);
-    if (setup.input.cross) line.context = *embed(setup, line.keys);
-    result.batch.lines.push_back(std::move(line));
+    batch.lines.push_back(std::move(line));
   }
-  return result;
+  return batch;
+}
+
+Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
+  LineInput input;
+  if (setup.input.source == EmbeddingSource::table) {
+    input.x = setup.input.table->values;
+    if (setup.model.position == PositionKind::sinusoidal)
+      input.x += attention::sinusoidalPositions(0, input.x.rows(), input.x.cols());
+    return input;
+  }
+  Result<Matrix> x = embed(setup, line.queries);
+  if (!x) return x.error();
+  input.x = *std::move(x);
+  if (setup.input.cross) input.context = *embed(setup, line.keys);
+  return input;
 }
 
 namespace {

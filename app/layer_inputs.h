@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -9,28 +8,27 @@
 
 namespace headscope::app {
 
-/// The numbers one line of the batch goes into attention with.
+/// One line of the batch as tokens, padded to the longest line.
+struct LineTokens {
+  std::vector<attention::Token> queries, keys;  ///< the same in self-attention
+  Index queryLength = 0, keyLength = 0;         ///< without padding
+};
+
+/// The whole batch as tokens. `lines` is empty when nothing was typed. Errors carry the control they belong
+/// to.
+struct TokenBatch {
+  std::vector<LineTokens> lines;
+  std::optional<PlacedError> error;
+};
+TokenBatch tokenizeBatch(const Setup& setup);
+
+/// The numbers one line goes into attention with.
 struct LineInput {
-  std::vector<attention::Token> queries, keys;  ///< padded
-  Index queryLength = 0, keyLength = 0;
   attention::Matrix x;        ///< [n, modelDim]
   attention::Matrix context;  ///< [m, modelDim]; empty in self-attention
 };
-
-/// The whole batch, padded to its longest line. `lines` is empty when nothing was typed.
-struct BatchInput {
-  std::vector<LineInput> lines;
-};
-
-/// Tokenizes and embeds. Errors carry the control they belong to.
-struct BatchResult {
-  BatchInput batch;
-  std::optional<PlacedError> error;
-};
-/// `check` is asked once the sizes are known, before anything is embedded: how many lines of how many queries
-/// and keys; what it answers is the error.
-using BatchCheck = std::function<std::optional<PlacedError>(Index lines, Index queries, Index keys)>;
-BatchResult buildBatch(const Setup& setup, const BatchCheck& check = {});
+/// Embeds one line of the batch.
+attention::Result<LineInput> embedLine(const Setup& setup, const LineTokens& line);
 
 /// The layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
 attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);

@@ -4,14 +4,14 @@
 
 namespace headscope::app {
 
-Layout layoutFor(const View& view, float width, float height, bool decoding) {
+Layout layoutFor(const View& view, float width, float height, const Cursor& cursor) {
   Layout layout;
   const float unitsWide = width / view.unit, unitsHigh = height / view.unit;
   const float top = view.px(52), status = view.px(32);
   layout.narrow = unitsWide < 1500;
   layout.showLeft = !view.present;
   layout.showRight = layout.narrow ? view.drawer && !view.present : !view.present;
-  layout.showCache = !view.present || decoding;
+  layout.showCache = cursor.page == Page::heads && (!view.present || cursor.decoding);
   layout.cacheLine = unitsHigh < 860;
   const float leftWidth = view.px(std::clamp(unitsWide * 0.19f, 280.0f, 348.0f));
   const float rightWidth = view.px(std::clamp(unitsWide * 0.2f, 320.0f, 384.0f));

@@ -14,7 +14,7 @@ struct Layout {
 };
 
 /// Follows the window and the text size: panels fold away before the heads get small.
-Layout layoutFor(const View& view, float width, float height, bool decoding);
+Layout layoutFor(const View& view, float width, float height, const Cursor& cursor);
 
 /// An ImGui window without any decoration over `area`. `flags` are added to the usual ones.
 bool beginPanel(const View& view, const char* name, const ImRect& area, float padX, float padY,

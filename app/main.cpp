@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   addAttendCommand(app, exitCode);
   addSnapshotCommand(app, exitCode);
   addSceneCommand(app, exitCode);
+  addMaskCommand(app, exitCode);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return "headscope: " + std::string(error.what()) + "\n";
   });

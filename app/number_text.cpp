@@ -76,4 +76,23 @@ std::string timeText(double seconds) {
   return ms >= 10 ? format("%.0f ms", ms) : format("%.2f ms", ms);
 }
 
+std::string percentText(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, share > 0 && share < 0.01 ? "%.2f %%" : "%.1f %%", share * 100);
+  return text;
+}
+
+std::string flopsText(double flops) {
+  static constexpr const char* kUnits[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
+  std::size_t unit = 0;
+  for (; flops >= 999.5 && unit + 1 < std::size(kUnits); ++unit) flops /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text,
+                unit == 0 || flops >= 99.5 ? "%.0f "
+                : flops >= 9.95            ? "%.1f "
+                                           : "%.2f ",
+                flops);
+  return std::string(text) + kUnits[unit];
+}
+
 }  // namespace headscope::app

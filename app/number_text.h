@@ -15,6 +15,10 @@ std::string weightText(float value);
 std::string numberText(double value, int significant = 4);
 /// "12,288".
 std::string countText(std::uint64_t value);
+/// A share as "12.3 %", a small one as "0.12 %".
+std::string percentText(double share);
+/// "8.2 kFLOP", "1.3 GFLOP".
+std::string flopsText(double flops);
 /// "0.31 ms", "12 ms", "1.4 s".
 std::string timeText(double seconds);
 

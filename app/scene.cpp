@@ -5,6 +5,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "app/mask_rules.h"
+
 namespace headscope::app {
 
 using attention::Error;
@@ -12,8 +14,13 @@ using attention::Pattern;
 using attention::PlantedHead;
 using attention::Status;
 
+attention::MaskLayers openingMask() {
+  return layersOf({});
+}
+
 Scene openingScene() {
   Scene scene;
+  scene.setup.mask.layers = openingMask();
   scene.setup.input.text = "The animal didn't cross the street because it was too tired .";
   for (Index head = 0; head < scene.setup.model.heads; ++head)
     scene.setup.weights.planted.push_back(defaultPlant(head));
@@ -66,6 +73,7 @@ class RangeCheck {
 Status validate(const Scene& scene) {
   const ModelSetup& model = scene.setup.model;
   const MaskSetup& mask = scene.setup.mask;
+  const StudioCursor& studio = scene.cursor.studio;
   RangeCheck check;
   check.in<Index>("model.heads", model.heads, 1, kMaxHeads);
   check.in<Index>("model.kv_heads", model.kvHeads, 1, kMaxHeads);
@@ -86,8 +94,17 @@ Status validate(const Scene& scene) {
   check.that(model.position != PositionKind::rope || model.headDim % 2 == 0,
              "model.head_dim is " + std::to_string(model.headDim) +
                  ", expected an even number: RoPE rotates dimensions in pairs");
-  check.in<Index>("mask.window_size", mask.windowSize, 1, kMaxTokens);
-  check.in<Index>("mask.sink_count", mask.sinkCount, 1, kMaxTokens);
+  check.in<Index>("model.t5_buckets", model.t5Buckets, 4, kMaxT5Buckets);
+  check.that(model.t5Buckets % 2 == 0,
+             "model.t5_buckets is " + std::to_string(model.t5Buckets) + ", expected an even number");
+  check.in<Index>("model.t5_distance", model.t5Distance, model.t5Buckets / 2 + 1, kMaxTokens);
+  check.in("model.t5_strength", model.t5Strength, 0.0f, 100.0f);
+  check.that(mask.marks.size() <= static_cast<std::size_t>(kMaxLines),
+             "mask.marks has " + std::to_string(mask.marks.size()) + " lines, expected at most " +
+                 std::to_string(kMaxLines));
+  check.in<Index>("cursor.studio.block_size", studio.blockSize, 16, 128);
+  check.in<Index>("cursor.studio.layers", studio.layers, 1, kMaxReachLayers);
+  check.in("cursor.studio.wipe", studio.wipe, 0.0f, 1.0f);
   check.in<Index>("prefill", scene.setup.prefill, 1, kMaxTokens);
   check.that(scene.setup.weights.planted.size() <= static_cast<std::size_t>(kMaxHeads),
              "weights.planted has " + std::to_string(scene.setup.weights.planted.size()) +

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "app/shared_value.h"
 #include "attention/core/config.h"
 #include "attention/formats/tables.h"
 #include "attention/heads/planted.h"
+#include "attention/masks/compile.h"
 #include "attention/text/tokenizer.h"
 #include "render/colormap.h"
 
@@ -21,31 +22,10 @@ using attention::Index;
 // alone. Defaulted == on Setup is what tells the session to compute again.
 
 enum class EmbeddingSource { text, table };
-enum class PositionKind { none, sinusoidal, rope, alibi };
+enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
 enum class WeightSource { random, planted, file };
 
-/// A table that is shared between the copies of a scene until one of them edits it: scenes are compared in
-/// every frame and kept by the hundred in the history, and a table may be large.
-class SharedTable {
- public:
-  SharedTable() : table_(std::make_shared<const attention::Table>()) {}
-  SharedTable(attention::Table table) : table_(std::make_shared<const attention::Table>(std::move(table))) {}
-
-  const attention::Table& operator*() const { return *table_; }
-  const attention::Table* operator->() const { return table_.get(); }
-  /// A copy of its own to change.
-  attention::Table& edit() {
-    auto own = std::make_shared<attention::Table>(*table_);
-    table_ = own;
-    return *own;
-  }
-  bool operator==(const SharedTable& other) const {
-    return table_ == other.table_ || *table_ == *other.table_;
-  }
-
- private:
-  std::shared_ptr<const attention::Table> table_;
-};
+using SharedTable = SharedValue<attention::Table>;
 
 struct InputSetup {
   std::string text;  ///< UTF-8; every line is a sequence of the batch
@@ -69,6 +49,8 @@ struct ModelSetup {
   float dropout = 0;    ///< probability
   PositionKind position = PositionKind::sinusoidal;
   double ropeTheta = 10000;
+  Index t5Buckets = 32, t5Distance = 128;  ///< used with position t5; the numbers follow the weights' seed
+  float t5Strength = 1;
   bool operator==(const ModelSetup&) const = default;
 };
 
@@ -83,12 +65,12 @@ struct WeightSetup {
 };
 
 struct MaskSetup {
-  bool causal = true;
-  bool padding = true;  ///< mask the keys that only pad shorter sequences
-  bool window = false;
-  Index windowSize = 4;
-  bool sinks = false;  ///< acts with a window
-  Index sinkCount = 1;
+  attention::MaskLayers layers;                                        ///< empty: everything is visible
+  std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
+  std::vector<attention::TextMarks> marks;  ///< for each line of the text; lines beyond have none
+  SharedTable additive;                     ///< added to the scores of all heads; cells beyond it get nothing
+  bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
+  attention::MaskLayers other;
   bool operator==(const MaskSetup&) const = default;
 };
 
@@ -118,7 +100,27 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 };
 
+/// The places of the window.
+enum class Page { heads, mask };
+/// The mask studio's rooms.
+enum class StudioRoom { mask, biases, compare };
+
+/// What the mask studio is set to look at.
+struct StudioCursor {
+  StudioRoom room = StudioRoom::mask;
+  Index blockSize = 32;     ///< cells a side as the block map counts them
+  Index layers = 2;         ///< stacked layers the receptive field looks through
+  bool residual = true;     ///< tokens keep what they have from layer to layer
+  bool allHeads = true;     ///< the receptive field goes through any head, not the shown one alone
+  Index selected = 0;       ///< the layer the sliders and the brush belong to
+  bool editsOther = false;  ///< layers and brush belong to the second mask
+  float wipe = 0.5f;        ///< where the first mask ends and the second begins
+  bool operator==(const StudioCursor&) const = default;
+};
+
 struct Cursor {
+  Page page = Page::heads;
+  StudioCursor studio;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
@@ -138,6 +140,12 @@ inline constexpr Index kMaxHeads = 64;
 inline constexpr Index kMaxHeadDim = 512;
 inline constexpr Index kMaxModelDim = 4096;
 inline constexpr Index kMaxTokens = 2048;
+inline constexpr Index kMaxLines = 64;
+inline constexpr Index kMaxT5Buckets = 128;
+inline constexpr Index kMaxReachLayers = 32;
+
+/// What a new scene masks: causal & padding.
+attention::MaskLayers openingMask();
 
 /// The opening scene: one sentence on eight planted heads over two kv heads.
 Scene openingScene();

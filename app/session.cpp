@@ -33,6 +33,10 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
       history_(scene_),
       saved_(scene_),
       files_([](const FileRequest& request, std::stop_token) { return readRequested(request); }, wake),
+      studies_([](const MaskQuestion& question, std::stop_token stop) { return studyMask(question, stop); },
+               wake),
+      headStudies_(
+          [](const HeadQuestion& question, std::stop_token stop) { return studyHead(question, stop); }, wake),
       job_(
           [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
           wake) {
@@ -92,14 +96,21 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
   advancePlay();
   keepCursorInside();
   showPictures();
-  const Layout layout = layoutFor(view_, width, height, scene_.cursor.decoding);
+  showMasks();
+  const Layout layout = layoutFor(view_, width, height, scene_.cursor);
   const Snapshot* snapshot = snapshot_.get();
   const auto sizes = std::pair(view_.gridPixels, view_.focusCell);
   topBar(scene_, snapshot, view_, layout);
-  sidePanel(scene_, snapshot, view_, layout);
-  headsPanel(scene_, snapshot, view_, layout);
-  cachePanel(scene_, snapshot, view_, layout);
-  receiptPanel(scene_, snapshot, view_, layout);
+  if (scene_.cursor.page == Page::mask) {
+    layersPanel(scene_, snapshot, view_, layout);
+    studioPanel(scene_, snapshot, view_, layout);
+    insightPanel(scene_, snapshot, view_, layout);
+  } else {
+    sidePanel(scene_, snapshot, view_, layout);
+    headsPanel(scene_, snapshot, view_, layout);
+    cachePanel(scene_, snapshot, view_, layout);
+    receiptPanel(scene_, snapshot, view_, layout);
+  }
   statusLine(scene_, snapshot, view_, layout);
   dialogs(scene_, snapshot, view_);
   const std::vector<Action> requests = std::move(view_.requests);
@@ -107,6 +118,7 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
   recordHistory(before);
   for (const Action action : requests) perform(action);
   submitIfChanged();
+  askAboutMasks();
   if (sizes != std::pair(view_.gridPixels, view_.focusCell)) settling_ = std::max(settling_, 2);
   if (view_.nextHover != view_.hover) settling_ = std::max(settling_, 2);
   if (!requests.empty()) settling_ = 3;
@@ -118,6 +130,16 @@ void Session::takeResults() {
     shown_.sequence = nullptr;
     settling_ = 3;
   }
+  if (auto latest = studies_.latest(); latest && latest != study_) {
+    study_ = std::move(latest);
+    settling_ = 3;
+  }
+  if (auto latest = headStudies_.latest(); latest && latest != headStudy_) {
+    headStudy_ = std::move(latest);
+    settling_ = 3;
+  }
+  view_.studio.study = study_.get();
+  view_.studio.headStudy = headStudy_.get();
   if (auto answer = files_.latest(); answer && answer->request.ticket != answered_) {
     answered_ = answer->request.ticket;
     takeFile(*answer);
@@ -226,8 +248,11 @@ double Session::nextFrameIn() const {
 void Session::settle() {
   for (int round = 0; round < 4; ++round) {
     submitIfChanged();
+    askAboutMasks();
     files_.finish();
+    studies_.finish();
     job_.finish();
+    headStudies_.finish();
     takeResults();
     keepCursorInside();
   }

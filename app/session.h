@@ -3,11 +3,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/file_job.h"
+#include "app/head_study.h"
 #include "app/heatmap_layer.h"
 #include "app/history.h"
 #include "app/latest_job.h"
+#include "app/mask_study.h"
 #include "app/platform/ui.h"
 #include "app/scene.h"
 #include "app/snapshot.h"
@@ -53,13 +56,19 @@ class Session {
   void perform(Action action);
   void performDialog(Action action);
   void performDecode(Action action);
+  void performMask(Action action);
+  void performMaskFile(Action action);
+  void toggleCell();
   void advancePlay();
   void keepCursorInside();
   void recordHistory(const Scene& before);
   void submitIfChanged();
+  void askAboutMasks();
+  void showMasks();
   void takeFile(FileAnswer answer);
   void applyWeights(const LoadedWeights& weights, const std::string& path);
   void applyTable(attention::Table table);
+  void addMaskFile(const attention::MaskFile& file, const FileRequest& request);
   void save(const std::filesystem::path& path);
   void requestFile(FileRequest request);
   void notice(const std::string& text);
@@ -93,6 +102,20 @@ class Session {
   } shown_;
   std::uint64_t ticket_ = 0, answered_ = 0;
   LatestJob<FileRequest, FileAnswer> files_;
+  std::shared_ptr<const MaskStudy> study_;
+  std::shared_ptr<const HeadStudy> headStudy_;
+  std::optional<MaskQuestion> askedMasks_;
+  HeadQuestion askedHead_;
+  /// What the studio's textures hold.
+  struct ShownMasks {
+    const void *study = nullptr, *sequence = nullptr, *headStudy = nullptr;
+    Index head = -1;
+    float pixels = 0;
+    bool editsOther = false;
+    bool operator==(const ShownMasks&) const = default;
+  } shownMasks_;
+  LatestJob<MaskQuestion, MaskStudy> studies_;
+  LatestJob<HeadQuestion, HeadStudy> headStudies_;
   LatestJob<Setup, Snapshot> job_;  // last: joins before anything it touches goes
 };
 

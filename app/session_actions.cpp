@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/mask_rules.h"
 #include "app/panels/panels.h"
 #include "app/scene_json.h"
 #include "app/session.h"
@@ -102,6 +103,20 @@ void Session::perform(Action action) {
     case Action::stepBack:
       performDecode(action);
       break;
+    case Action::showHeads:
+    case Action::showMask:
+    case Action::maskGallery:
+    case Action::toggleCell:
+    case Action::openMask:
+    case Action::saveMask:
+    case Action::copyMaskText:
+    case Action::copyMaskFormula:
+    case Action::copyMaskFlex:
+    case Action::copyMaskTorch:
+    case Action::copyMaskNumpy:
+    case Action::addMaskFile:
+      performMask(action);
+      break;
     default:
       performDialog(action);
       break;
@@ -113,6 +128,7 @@ void Session::performDecode(Action action) {
   const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
   Cursor& cursor = scene_.cursor;
   if (!sequence || !snapshot_->config.causal) return;
+  cursor.page = Page::heads;  // where the cache is seen
   const Index last = sequence->queryLength, prefill = std::min(scene_.setup.prefill, last);
   const bool wasDecoding = cursor.decoding;
   switch (action) {
@@ -234,7 +250,15 @@ void Session::takeFile(FileAnswer answer) {
     setScene(std::move(*scene), answer.request.path);
     return notice("Opened " + name);
   }
+  if (const auto* conventions = std::get_if<Conventions>(&answer.content)) {
+    view_.studio.pending = {answer.request.path.string(), *conventions, conventions->front()};
+    view_.dialog = Dialog::maskConvention;
+    return;
+  }
+  if (std::holds_alternative<Saved>(answer.content)) return notice("Saved " + name);
   history_.record(scene_);
+  if (const auto* mask = std::get_if<attention::MaskFile>(&answer.content))
+    addMaskFile(*mask, answer.request);
   if (const auto* weights = std::get_if<LoadedWeights>(&answer.content))
     applyWeights(*weights, std::filesystem::absolute(answer.request.path).string());
   else if (auto* table = std::get_if<attention::Table>(&answer.content))
@@ -264,15 +288,10 @@ void Session::applyWeights(const LoadedWeights& weights, const std::string& path
     model.position = PositionKind::none;
   }
   if (config.softcap) model.softcap = *config.softcap;
-  if (config.causal) scene_.setup.mask.causal = true;
-  if (config.window) {
-    scene_.setup.mask.window = true;
-    scene_.setup.mask.windowSize = std::min(*config.window, kMaxTokens);
-  }
-  if (config.sinks > 0) {
-    scene_.setup.mask.sinks = true;
-    scene_.setup.mask.sinkCount = std::min(config.sinks, kMaxTokens);
-  }
+  if (config.causal || config.window)
+    scene_.setup.mask.layers =
+        layersOf({config.causal, hasRule(scene_.setup.mask.layers, attention::PatternKind::padding),
+                  std::min(config.window.value_or(0), kMaxTokens), std::min(config.sinks, kMaxTokens)});
 }
 
 void Session::applyTable(attention::Table table) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "app/layer_inputs.h"
+#include "app/mask_inputs.h"
 #include "app/number_text.h"
 #include "attention/cache/kv_cache.h"
 
@@ -32,20 +33,25 @@ AttentionConfig configOf(const Setup& setup) {
   config.headDim = model.headDim;
   const float base = model.scaled ? 1 / std::sqrt(static_cast<float>(model.headDim)) : 1.0f;
   config.scale = base * model.sharpness;
-  // Causality and windows compare positions in one sequence; another text's keys have none.
-  if (!setup.input.cross) {
-    config.causal = setup.mask.causal;
-    if (setup.mask.window) config.window = setup.mask.windowSize;
-    if (setup.mask.window && setup.mask.sinks) config.sinks = setup.mask.sinkCount;
-  }
   if (model.position == PositionKind::rope) config.ropeTheta = model.ropeTheta;
   config.alibi = model.position == PositionKind::alibi;
+  if (model.position == PositionKind::t5)
+    config.t5 =
+        attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
   if (model.softcap > 0) config.softcap = model.softcap;
   config.dropout = {model.dropout, setup.weights.seed};
   return config;
 }
 
 namespace {
+
+using attention::Error;
+using attention::Result;
+
+/// The masks of one line; `other` is null where the scene doesn't compare.
+struct LineMasks {
+  std::shared_ptr<const attention::MaskFormula> mask, other;
+};
 
 /// A number per distinct token, shared between queries and keys.
 class Identities {
@@ -84,14 +90,25 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   }
 }
 
+/// What a decode step for rows from … from+count−1 sees of the masks.
+attention::MaskInput maskOf(const attention::MaskInput& whole, Index from, Index count) {
+  attention::MaskInput part;
+  part.formula = attention::maskPart(whole.formula, from, count, from + count);
+  if (!whole.additive.empty()) {
+    part.additive = attention::Stack(1, count, from + count);
+    part.additive[0] = whole.additive[0].block(from, 0, count, from + count);
+  }
+  return part;
+}
+
 /// Runs the sequence through a KV cache and compares with the full pass. Stepping costs a pass over all
 /// weights per token, so large models check fewer steps; the count is reported.
 DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const Projections& projections,
-                        const LineInput& line, const attention::AttentionResult& full, std::stop_token stop) {
+                        const attention::Matrix& x, const SequenceSnapshot& sequence, std::stop_token stop) {
   DecodeCheck check;
   check.applies = config.causal && config.dropout.probability == 0;
-  if (!check.applies || line.queryLength == 0) return check;
-  const Index n = line.queryLength;
+  const Index n = sequence.queryLength;
+  if (!check.applies || n == 0) return check;
   const double weightsPerStep = static_cast<double>(projections.q.weight.size()) * 2 +
                                 static_cast<double>(projections.k.weight.size()) * 2;
   const auto affordable = static_cast<Index>(std::clamp(1e8 / weightsPerStep, 1.0, 256.0));
@@ -100,9 +117,10 @@ DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
     const attention::AttentionResult part =
-        cache.append(projections, line.x.middleRows(from, count), {}, stop);
+        cache.append(projections, x.middleRows(from, count), maskOf(sequence.mask, from, count), stop);
     if (stop.stop_requested()) return;
-    const float difference = (part.output - full.output.middleRows(from, count)).cwiseAbs().maxCoeff();
+    const attention::Matrix& full = sequence.attention.output;
+    const float difference = (part.output - full.middleRows(from, count)).cwiseAbs().maxCoeff();
     check.maxDifference = std::max(check.maxDifference, difference);
   };
   step(0, check.prefill);
@@ -117,17 +135,53 @@ std::uint64_t resultBytes(const attention::AttentionResult& result) {
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
+std::uint64_t pictureBytes(const HeadPictures& pictures) {
+  std::uint64_t bytes = 0;
+  for (const PictureLevel& level : pictures.levels)
+    bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
+  return bytes;
+}
+
+std::uint64_t sequenceBytes(const SequenceSnapshot& sequence) {
+  std::uint64_t bytes = resultBytes(sequence.attention) + pictureBytes(sequence.pictures);
+  if (sequence.other)
+    bytes += resultBytes(sequence.other->attention) + pictureBytes(sequence.other->pictures);
+  return bytes;
+}
+
+/// The second mask on what the first was computed from.
+OtherMask computeOther(AttentionConfig config, const SequenceSnapshot& sequence,
+                       std::shared_ptr<const attention::MaskFormula> formula, std::stop_token stop) {
+  OtherMask other;
+  config.causal = false;  // said of the first mask
+  other.attention.q = sequence.attention.q;
+  const attention::MaskInput mask{{}, sequence.mask.additive, {}, std::move(formula)};
+  std::vector<attention::MatrixView> keys, values;
+  for (Index g = 0; g < config.kvHeads; ++g) {
+    keys.push_back(sequence.attention.k[g]);
+    values.push_back(sequence.attention.v[g]);
+  }
+  attention::attendHeads(config, mask, keys, values, other.attention, stop);
+  if (stop.stop_requested()) return other;
+  other.pictures = drawPictures(other.attention, stop);
+  other.comparison = attention::compareMasks(sequence.attention, other.attention);
+  return other;
+}
+
 SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& config,
-                                 const Projections& projections, LineInput line, std::stop_token stop) {
+                                 const Projections& projections, LineTokens line, const LineInput& input,
+                                 const LineMasks& masks, std::stop_token stop) {
   SequenceSnapshot sequence;
   sequence.queryLength = line.queryLength;
   sequence.keyLength = line.keyLength;
-  if (setup.mask.padding && line.keyLength < static_cast<Index>(line.keys.size()))
-    sequence.mask.keyLength = line.keyLength;
-  sequence.attention = attention::attend(config, projections, line.x,
-                                         setup.input.cross ? line.context : line.x, sequence.mask, stop);
+  sequence.mask.formula = masks.mask;
+  sequence.mask.additive = additiveOf(setup, masks.mask->queries(), masks.mask->keys());
+  sequence.attention = attention::attend(config, projections, input.x,
+                                         setup.input.cross ? input.context : input.x, sequence.mask, stop);
   if (!stop.stop_requested())
-    sequence.decode = checkDecode(setup, config, projections, line, sequence.attention, stop);
+    sequence.decode = checkDecode(setup, config, projections, input.x, sequence, stop);
+  if (!stop.stop_requested() && masks.other)
+    sequence.other = computeOther(config, sequence, masks.other, stop);
   sequence.queries = std::move(line.queries);
   sequence.keys = std::move(line.keys);
   if (!stop.stop_requested()) profileHeads(setup, sequence, stop);
@@ -135,12 +189,30 @@ SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& conf
   return sequence;
 }
 
+/// Both masks of every line, compiled.
+Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vector<LineTokens>& lines) {
+  const Result<attention::MaskSources> sources = maskSources(setup);
+  if (!sources) return sources.error();
+  std::vector<LineMasks> masks;
+  for (const LineTokens& line : lines) {
+    const attention::MaskGeometry geometry = geometryOf(setup, line, static_cast<Index>(masks.size()));
+    const auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
+    if (!mask) return mask.error();
+    masks.push_back({*mask, nullptr});
+    if (!setup.mask.compare) continue;
+    const auto other = attention::compileMask(setup.mask.other, geometry, *sources);
+    if (!other) return Error{"Mask B: " + other.error().message};
+    masks.back().other = *other;
+  }
+  return masks;
+}
+
 /// What the computation will hold at once, against the limit, before anything large is allocated.
 std::optional<PlacedError> checkMemory(const Setup& setup, const AttentionConfig& config, Index sequences,
                                        Index queries, Index keys, const Limits& limits) {
   const Index inputs = (queries + (setup.input.cross ? keys : 0)) * config.modelDim;
-  const double each = static_cast<double>(attention::attentionResultBytes(config, queries, keys)) +
-                      static_cast<double>(inputs) * sizeof(float);
+  const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys));
+  const double each = results * (setup.mask.compare ? 2 : 1) + static_cast<double>(inputs) * sizeof(float);
   const double total = each * static_cast<double>(sequences);
   if (total <= static_cast<double>(limits.memoryBytes)) return std::nullopt;
   return PlacedError{Place::memory,
@@ -157,29 +229,40 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
     snapshot.error = PlacedError{Place::model, config.error().message};
     return;
   }
-  BatchResult batch = buildBatch(setup, [&](Index lines, Index queries, Index keys) {
-    return checkMemory(setup, snapshot.config, lines, queries, keys, limits);
-  });
+  TokenBatch batch = tokenizeBatch(setup);
   snapshot.error = batch.error;
-  if (batch.error || batch.batch.lines.empty()) return;
+  if (batch.error || batch.lines.empty()) return;
+  const auto queries = static_cast<Index>(batch.lines.front().queries.size());
+  const auto keys = static_cast<Index>(batch.lines.front().keys.size());
+  snapshot.error =
+      checkMemory(setup, snapshot.config, static_cast<Index>(batch.lines.size()), queries, keys, limits);
+  if (snapshot.error) return;
   snapshot.empty = false;
-  const auto queries = static_cast<Index>(batch.batch.lines.front().queries.size());
-  const auto keys = static_cast<Index>(batch.batch.lines.front().keys.size());
+  const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines);
+  if (!masks) {
+    snapshot.error = PlacedError{Place::mask, masks.error().message};
+    return;
+  }
+  // Nothing that a causal rule would hide is visible, so adding it changes nothing and tells the decode.
+  snapshot.config.causal =
+      !setup.input.cross &&
+      std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) { return seesFuture(*m.mask); });
+  if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.config.causal;
   if (stop.stop_requested()) return;
-  const attention::Result<Projections> projections = buildProjections(setup, std::max(queries, keys));
+  const Result<Projections> projections = buildProjections(setup, std::max(queries, keys));
   if (!projections) {
     snapshot.error = PlacedError{Place::weights, projections.error().message};
     return;
   }
-  for (LineInput& line : batch.batch.lines) {
-    if (stop.stop_requested()) return;
-    snapshot.sequences.push_back(
-        computeSequence(setup, snapshot.config, *projections, std::move(line), stop));
-    const SequenceSnapshot& done = snapshot.sequences.back();
-    snapshot.bytes += resultBytes(done.attention);
-    for (const PictureLevel& level : done.pictures.levels)
-      snapshot.bytes +=
-          static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
+  for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
+    const Result<LineInput> input = embedLine(setup, batch.lines[i]);
+    if (!input) {
+      snapshot.error = PlacedError{Place::model, input.error().message};
+      return;
+    }
+    snapshot.sequences.push_back(computeSequence(setup, snapshot.config, *projections,
+                                                 std::move(batch.lines[i]), *input, (*masks)[i], stop));
+    snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
 }
 

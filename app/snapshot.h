@@ -9,6 +9,7 @@
 #include "app/scene.h"
 #include "attention/core/attention.h"
 #include "attention/heads/detectors.h"
+#include "attention/masks/compare.h"
 
 namespace headscope::app {
 
@@ -18,6 +19,13 @@ struct DecodeCheck {
   Index prefill = 0;        ///< tokens taken in at once
   Index steps = 0;          ///< single-token steps that were run after it
   float maxDifference = 0;  ///< largest |Δ| between the rows of both outputs
+};
+
+/// The same queries, keys and values under the scene's second mask.
+struct OtherMask {
+  attention::AttentionResult attention;  ///< without k and v, which are the first's
+  HeadPictures pictures;
+  attention::MaskComparison comparison;
 };
 
 /// One line of the batch, computed.
@@ -31,10 +39,11 @@ struct SequenceSnapshot {
   std::vector<attention::HeadLabel> labels;      ///< [heads]
   HeadPictures pictures;
   DecodeCheck decode;
+  std::optional<OtherMask> other;  ///< when the scene compares
 };
 
 /// Which control an error belongs to, so that it is shown beside it.
-enum class Place { input, context, model, weights, memory };
+enum class Place { input, context, model, weights, mask, memory };
 struct PlacedError {
   Place place = Place::input;
   std::string message;
@@ -62,7 +71,8 @@ Limits defaultLimits();
 /// requested, what it returns is incomplete and to be dropped.
 Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop = {});
 
-/// The attention config a Setup stands for.
+/// The attention config a Setup stands for, its mask apart: the snapshot's config is causal where the mask
+/// lets nothing see its future.
 attention::AttentionConfig configOf(const Setup& setup);
 
 }  // namespace headscope::app

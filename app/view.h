@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "app/actions.h"
+#include "app/head_study.h"
+#include "app/mask_painting.h"
+#include "app/mask_study.h"
 #include "app/platform/fonts.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/input_queue.h"
 #include "app/scene.h"
 #include "app/theme.h"
+#include "attention/formats/mask_file.h"
 
 namespace headscope::app {
 
@@ -49,7 +53,70 @@ struct Refusal {
 };
 
 /// A question that covers the window until it is answered.
-enum class Dialog { none, shortcuts, palette, openScene, saveScene, openWeights, openTable, table, discard };
+enum class Dialog {
+  none,
+  shortcuts,
+  palette,
+  openScene,
+  saveScene,
+  openWeights,
+  openTable,
+  table,
+  discard,
+  gallery,
+  openMask,
+  saveMask,
+  maskConvention
+};
+
+/// The studio's brush and what it is doing.
+struct Brush {
+  PaintTool tool = PaintTool::look;
+  bool visible = false;  ///< paints visible cells; masked ones otherwise
+  bool erases = false;   ///< takes back what was painted
+  bool mirror = false;
+  Index size = 1;
+  float bias = 2;  ///< what the brush adds to scores in the room of biases
+
+  // While a stroke is under way:
+  bool painting = false;
+  Index strokes = 0;  ///< counted, so that each is a step of its own in the history
+  Index fromRow = 0, fromKey = 0, lastRow = 0, lastKey = 0;
+  SharedValue<attention::CellTable> cellsBefore;
+  SharedTable biasesBefore;
+};
+
+/// A mask file that was opened, until it is said what its numbers mean.
+struct PendingMask {
+  std::string path;
+  std::vector<attention::MaskConvention> conventions;  ///< those its numbers can be read under
+  attention::MaskConvention chosen = attention::MaskConvention::visible;
+};
+
+/// What the mask studio shows besides the scene.
+struct StudioView {
+  const MaskStudy* study = nullptr;       ///< newest answer; null before the first
+  const HeadStudy* headStudy = nullptr;   ///< the same; of whichever head was asked about
+  float mapPixels = 512;                  ///< longer side of a map in the studio; panels say it
+  int maskFactor = 1, weightsFactor = 1;  ///< cells that were pooled into one; the session answers
+  bool galleryFilled = false;             ///< the gallery's thumbnails are on the GPU
+  Brush brush;
+  std::string search;        ///< in the gallery
+  std::string expression;    ///< as it is typed
+  std::string expressionOf;  ///< the canonical text that was shown when typing began
+  std::string expressionError;
+  std::size_t expressionCaret = 0;  ///< where it went wrong
+  int addAs = 0;                    ///< in the gallery: AND, OR, in place of everything
+  std::string renaming;             ///< a layer's new name while it is typed
+  Index renamed = -1;               ///< the layer that is renamed
+  Index dragged = -1;               ///< the layer that is dragged to another place
+  int saveConvention = 0;           ///< for the file that is saved
+  int markKind = 0;                 ///< what clicks on the token chips mark
+  Index markFrom = -1;              ///< where a dragged span began
+  bool wipe = false;                ///< compare: one picture with a wipe instead of two side by side
+  bool compareWeights = true;       ///< compare the weights; the masks themselves otherwise
+  PendingMask pending;
+};
 
 /// How the window looks right now, beyond the scene: passing, never saved, free for panels to change.
 struct View {
@@ -78,6 +145,8 @@ struct View {
   std::string notice;            ///< a sentence in the status line: what was just done
   std::string error;             ///< the last thing that failed
   double noticeAt = 0;
+
+  StudioView studio;
 
   HeatmapLayer* heatmaps = nullptr;
   // How large heads are drawn, for choosing what to upload: panels say what they need, the session answers

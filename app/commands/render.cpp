@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <optional>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "app/enum_names.h"
 #include "app/headless.h"
 #include "app/panels/panels.h"
 #include "attention/formats/file_io.h"
@@ -13,7 +15,7 @@ namespace headscope::app {
 namespace {
 
 struct RenderOptions {
-  std::string scene, output, size = "1920x1080", theme = "dark";
+  std::string scene, output, size = "1920x1080", theme = "dark", page, room;
   float scale = 1;
   std::optional<Index> head, step;
 };
@@ -59,6 +61,14 @@ int runRender(const RenderOptions& options) {
     scene->cursor.step = *options.step;
     scene->cursor.cell.query = *options.step - 1;
   }
+  const auto chosen = [](const auto& names, const std::string& word) {
+    return std::find(names.begin(), names.end(), word) - names.begin();
+  };
+  if (!options.page.empty()) scene->cursor.page = static_cast<Page>(chosen(kPageNames, options.page));
+  if (!options.room.empty()) {
+    scene->cursor.page = Page::mask;
+    scene->cursor.studio.room = static_cast<StudioRoom>(chosen(kRoomNames, options.room));
+  }
   HeadlessApp headless(size->first, size->second, options.scale);
   headless.session().view().preferences.light = options.theme == "light";
   headless.session().setScene(*scene, options.scene);
@@ -88,6 +98,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command->add_option("--theme", options->theme, "dark or light")
       ->check(CLI::IsMember({"dark", "light"}))
       ->capture_default_str();
+  command->add_option("--page", options.page, "heads or mask; as the scene says if left out")
+      ->check(CLI::IsMember({"heads", "mask"}));
+  command->add_option("--room", options.room, "The mask studio's: mask, biases or compare")
+      ->check(CLI::IsMember({"mask", "biases", "compare"}));
   command->add_option("--head", options->head, "Show this head large");
   command->add_option("--step", options->step, "Decode this many tokens");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "app/panels/panels.h"
+#include "app/studio/studio.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
@@ -210,6 +211,18 @@ void dialogs(Scene& scene, const Snapshot* snapshot, View& view) {
       break;
     case Dialog::discard:
       discardQuestion(view);
+      break;
+    case Dialog::gallery:
+      gallery(scene, view);
+      break;
+    case Dialog::openMask:
+      filePicker(view, "Load a mask", {".npy", ".csv", ".safetensors"}, Action::openMask, false);
+      break;
+    case Dialog::saveMask:
+      filePicker(view, "Save the mask", {".npy", ".csv", ".safetensors", ".png"}, Action::saveMask, true);
+      break;
+    case Dialog::maskConvention:
+      conventionQuestion(view);
       break;
   }
 }

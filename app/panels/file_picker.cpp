@@ -69,7 +69,8 @@ void choose(View& view, Picker& state, const fs::path& path, const std::vector<s
     state.typed.clear();
     return enter(state, path, endings);
   }
-  if (saving && fs::exists(path.extension().empty() ? fs::path(path.string() + ".json") : path, ignored) &&
+  if (saving &&
+      fs::exists(path.extension().empty() ? fs::path(path.string() + endings.front()) : path, ignored) &&
       !state.confirmReplace) {
     state.confirmReplace = true;
     return;
@@ -102,7 +103,7 @@ void filePicker(View& view, const std::string& title, const std::vector<std::str
   const bool first = window == nullptr || !window->WasActive;
   if (first) {
     std::error_code ignored;
-    state.typed = saving ? "scene.json" : "";
+    state.typed = !saving ? "" : action == Action::saveMask ? "mask.npy" : "scene.json";
     state.confirmReplace = false;
     enter(state, state.folder.empty() ? fs::current_path(ignored) : state.folder, endings);
   }

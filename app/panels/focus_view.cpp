@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/panels/heat_tile.h"
+#include "app/panels/camera.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"
 
 namespace headscope::app {
 
 namespace {
-
-/// Keeps the camera inside the matrix; at zoom 1 the whole of it is shown.
-void clampCamera(Camera& camera, float n, float m) {
-  const float most = std::max(1.0f, std::max(n, m) / 2);  // two cells across at the closest
-  camera.zoom = std::clamp(camera.zoom, 1.0f, most);
-  camera.row = std::clamp(camera.row, 0.0f, n - n / camera.zoom);
-  camera.col = std::clamp(camera.col, 0.0f, m - m / camera.zoom);
-}
-
-HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, Index head) {
-  return {
-      cells, camera.row, camera.col, static_cast<float>(n) / camera.zoom, static_cast<float>(m) / camera.zoom,
-      head};
-}
 
 /// The cells' area: square cells, centred, with room for title and labels.
 ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
@@ -35,27 +21,6 @@ ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
   const float x = std::round(area.Min.x + left + std::max(0.0f, (roomX - width) / 2));
   const float y = std::round(area.Min.y + top);
   return {x, y, x + width, y + height};
-}
-
-void moveCamera(View& view, const ImRect& cells, float n, float m) {
-  Camera& camera = view.camera;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  for (const InputEvent& event : view.input.events) {
-    if (event.kind != InputEvent::Kind::wheel || !ImGui::IsItemHovered() || event.y == 0) continue;
-    const float fx = (mouse.x - cells.Min.x) / cells.GetWidth(),
-                fy = (mouse.y - cells.Min.y) / cells.GetHeight();
-    const float row = camera.row + fy * n / camera.zoom, col = camera.col + fx * m / camera.zoom;
-    camera.zoom *= std::pow(1.2f, event.y);
-    clampCamera(camera, n, m);
-    camera.row = row - fy * n / camera.zoom;
-    camera.col = col - fx * m / camera.zoom;
-  }
-  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(4))) {
-    const ImVec2 moved = ImGui::GetIO().MouseDelta;
-    camera.col -= moved.x / cells.GetWidth() * m / camera.zoom;
-    camera.row -= moved.y / cells.GetHeight() * n / camera.zoom;
-  }
-  clampCamera(camera, n, m);
 }
 
 /// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
@@ -89,7 +54,7 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   const float still = view.px(4);
   const bool released =
       ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
-  moveCamera(view, cells, rows, cols);
+  moveCamera(view, cells, rows, cols, true);
   const HeatTile tile = tileFor(view.camera, cells, n, m, head);
 
   HeatmapTile picture;

@@ -1,25 +1,27 @@
 #include <algorithm>
 
+#include "app/mask_rules.h"
 #include "app/panels/panels.h"
+#include "app/studio/studio.h"
 #include "app/widgets/controls.h"
 
 namespace headscope::app {
 
-namespace {
+using attention::Layer;
+using attention::PatternKind;
 
-std::vector<Index> countStops(Index most) {
-  std::vector<Index> stops;
-  for (Index i = 1; i <= most; i += i < 64 ? 1 : i < 256 ? 8 : 32) stops.push_back(i);
-  return stops;
-}
+namespace {
 
 void positionChoice(Scene& scene, View& view) {
   ModelSetup& model = scene.setup.model;
   const std::string odd = model.headDim % 2 != 0 ? "RoPE rotates pairs of dimensions; the head size " +
                                                        std::to_string(model.headDim) + " is odd"
                                                  : "";
-  const std::vector<Choice> choices{
-      {"None", "", "none"}, {"Sinus", "", "sinusoidal"}, {"RoPE", odd, "rope"}, {"ALiBi", "", "alibi"}};
+  const std::vector<Choice> choices{{"None", "", "none"},
+                                    {"Sinus", "", "sinusoidal"},
+                                    {"RoPE", odd, "rope"},
+                                    {"ALiBi", "", "alibi"},
+                                    {"T5", "", "t5"}};
   int chosen = static_cast<int>(model.position);
   if (segmented(view, "position", choices, chosen)) model.position = static_cast<PositionKind>(chosen);
   if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
@@ -28,34 +30,45 @@ void positionChoice(Scene& scene, View& view) {
          "places apart.");
 }
 
-}  // namespace
+struct Rule {
+  PatternKind kind;
+  const char *name, *label;
+};
+constexpr Rule kRules[] = {{PatternKind::causal, "causal", "Causal"},
+                           {PatternKind::window, "window", "Sliding window"},
+                           {PatternKind::streaming, "streaming", "Sinks + window"},
+                           {PatternKind::padding, "padding", "Padding"}};
 
-void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
-  MaskSetup& mask = scene.setup.mask;
-  const bool cross = scene.setup.input.cross;
-  const std::string apart =
-      cross ? "Queries and keys are different texts: their positions don't compare" : "";
-  sectionTitle(view, "MASK");
-  toggle(view, "causal", "Causal", mask.causal, apart);
-  toggle(view, "window", "Sliding window", mask.window, apart);
-  const Index most = snapshot && !snapshot->sequences.empty()
-                         ? std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()))
-                         : 64;
-  if (mask.window && !cross)
-    slider(view, {"window_size", "Window", "", "1 to " + std::to_string(most)}, countStops(most),
-           mask.windowSize);
-  const std::string noWindow = !apart.empty() ? apart
-                               : mask.window  ? ""
-                                              : "Sinks stay visible outside a sliding window: turn one on";
-  toggle(view, "sinks", "Sink tokens", mask.sinks, noWindow);
-  if (mask.sinks && noWindow.empty())
-    slider(view, {"sink_count", "First keys", "", "1 to " + std::to_string(most)}, countStops(most),
-           mask.sinkCount);
+std::string ruleReason(const Scene& scene, const Snapshot* snapshot, PatternKind kind) {
+  if (kind != PatternKind::padding)
+    return scene.setup.input.cross ? "Queries and keys are different texts: their positions don't compare"
+                                   : "";
   const bool ragged =
       snapshot && std::any_of(snapshot->sequences.begin(), snapshot->sequences.end(),
                               [](const auto& s) { return s.keyLength < static_cast<Index>(s.keys.size()); });
-  toggle(view, "padding", "Padding", mask.padding,
-         ragged ? "" : "All sequences have the same length: nothing is padded");
+  return ragged ? "" : "All sequences have the same length: nothing is padded";
+}
+
+}  // namespace
+
+void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
+  attention::MaskLayers& layers = scene.setup.mask.layers;
+  sectionTitle(view, "MASK");
+  std::vector<const Layer*> shown;
+  for (const Rule& rule : kRules) {
+    const std::string reason = ruleReason(scene, snapshot, rule.kind);
+    bool on = hasRule(layers, rule.kind);
+    if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
+    Layer* layer = plainLayer(layers, rule.kind);
+    if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, snapshot, view);
+    if (layer) shown.push_back(layer);
+  }
+  // What was put together in the studio has a switch each.
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
+      toggle(view, "layer." + std::to_string(i), layerTitle(layers[i]), layers[i].on);
+  if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
+  if (button(view, "open_studio", "Mask studio…")) view.request(Action::showMask);
   gap(view, 8);
   sectionTitle(view, "POSITION");
   positionChoice(scene, view);

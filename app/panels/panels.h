@@ -17,6 +17,10 @@ void sidePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout&
 void headsPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void receiptPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+// The mask studio: layers at the left, the masks in the middle, what they do at the right.
+void layersPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void studioPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+void insightPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void dialogs(Scene& scene, const Snapshot* snapshot, View& view);
 

@@ -15,7 +15,7 @@ float figure(const View& view, ImDrawList& list, float x, float y, const std::st
   return x + paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->text, value) + view.px(22);
 }
 
-std::string shapeSummary(const Scene& scene) {
+std::string shapeSummary(const Scene& scene, const Snapshot* snapshot) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
   std::string text = std::string(kNames[static_cast<std::size_t>(kindOf(model))]) + " " +
@@ -23,7 +23,7 @@ std::string shapeSummary(const Scene& scene) {
                      std::to_string(model.modelDim);
   if (scene.setup.input.cross)
     text += " · cross";
-  else if (scene.setup.mask.causal)
+  else if (snapshot && snapshot->config.causal)
     text += " · causal";
   return text;
 }
@@ -39,7 +39,7 @@ void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float y = layout.status.GetCenter().y;
     const float right = layout.status.Max.x - view.px(20);
-    const std::string shape = shapeSummary(scene);
+    const std::string shape = shapeSummary(scene, snapshot);
     paintText(list, view.fonts->small, ImVec2(right, y), theme.secondary, shape, Align::right);
     const float end = right - textWidth(view.fonts->small, shape) - view.px(24);
     float x = view.px(20);

@@ -33,9 +33,38 @@ float barItem(View& view, const std::string& name, const std::string& label, Act
   return left - view.px(24);
 }
 
+/// The places of the window, the one that is shown underlined; returns the right end.
+float pages(const Scene& scene, View& view, float x, const ImRect& bar) {
+  struct Tab {
+    Page page;
+    const char *name, *label;
+    Action action;
+  };
+  static constexpr Tab kTabs[] = {{Page::heads, "page.heads", "Heads", Action::showHeads},
+                                  {Page::mask, "page.mask", "Mask", Action::showMask}};
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float y = bar.GetCenter().y;
+  for (const Tab& tab : kTabs) {
+    const bool shown = scene.cursor.page == tab.page;
+    ImFont* font = shown ? view.fonts->bold : view.fonts->text;
+    const float width = textWidth(view.fonts->bold, tab.label), pad = view.px(10);
+    ImGui::SetCursorScreenPos(ImVec2(x - pad, bar.Min.y));
+    const bool clicked = ImGui::InvisibleButton(tab.name, ImVec2(width + 2 * pad, bar.GetHeight()));
+    trackItem(tab.name);
+    const bool lit = shown || ImGui::IsItemHovered();
+    paintText(list, font, ImVec2(x + width / 2, y), lit ? view.theme->text : view.theme->secondary, tab.label,
+              Align::center);
+    if (shown)
+      list.AddRectFilled(ImVec2(x, bar.Max.y - view.px(2)), ImVec2(x + width, bar.Max.y), view.theme->text);
+    if (clicked && !shown) view.request(tab.action);
+    x += width + view.px(22);
+  }
+  return x + view.px(8);
+}
+
 }  // namespace
 
-void topBar(Scene&, const Snapshot*, View& view, const Layout& layout) {
+void topBar(Scene& scene, const Snapshot*, View& view, const Layout& layout) {
   const Theme& theme = *view.theme;
   ImDrawList& back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(layout.top.Min, layout.top.Max, theme.panel);
@@ -49,14 +78,18 @@ void topBar(Scene&, const Snapshot*, View& view, const Layout& layout) {
       x += view.px(14);
     }
     x += view.px(2);
-    x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(26);
+    x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
+    x = pages(scene, view, x, layout.top);
     const std::string name = view.sceneName + (view.dirty ? "  ·  edited" : "");
     float right = layout.top.Max.x - view.px(22);
     const bool wide = layout.top.GetWidth() > view.px(1180);
     right = barItem(view, "bar.palette", "Actions", Action::palette, right, y);
     if (layout.narrow)
-      right = barItem(view, "bar.receipt", view.drawer ? "Hide receipt" : "Receipt", Action::toggleReceipt,
-                      right, y);
+      right = barItem(view, "bar.receipt",
+                      view.drawer                       ? "Hide side"
+                      : scene.cursor.page == Page::mask ? "What it says"
+                                                        : "Receipt",
+                      Action::toggleReceipt, right, y);
     right = barItem(view, "bar.present", view.present ? "Leave" : "Present", Action::present, right, y);
     if (wide)
       right = barItem(view, "bar.theme", theme.light ? "Dark" : "Light", Action::toggleTheme, right, y);

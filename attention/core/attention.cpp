@@ -20,14 +20,14 @@ const float* maskRow(const Stack& stack, Index head, Index row) {
   return stack[stack.count() == 1 ? 0 : head].row(row).data();
 }
 
-/// One row of q·k into scaled, biased and capped scores. Masked keys are treated like the rest, so
-/// that no mask moves the boundary between vectorised and single elements: each visible score has
-/// the same bits under every mask.
-void scaleRow(const AttentionConfig& config, float slope, Index position, Eigen::Map<Eigen::ArrayXf> scores) {
+/// One row of q·k into scaled, biased and capped scores; `bias` has one number for each, or is null. Masked
+/// keys are treated like the rest, so that no mask moves the boundary between vectorised and single elements:
+/// each visible score has the same bits under every mask.
+void scaleRow(const AttentionConfig& config, const float* bias, Eigen::Map<Eigen::ArrayXf> scores) {
   scores *= config.effectiveScale();
-  if (config.alibi)
-    for (Index j = 0; j < scores.size(); ++j)
-      scores[j] -= slope * static_cast<float>(position > j ? position - j : j - position);
+  // Distances shrink as keys go on: the biases lie the other way round.
+  if (bias)
+    for (Index j = 0; j < scores.size(); ++j) scores[j] += bias[-j];
   if (config.softcap) scores = (scores / *config.softcap).tanh() * *config.softcap;
 }
 
@@ -45,6 +45,16 @@ void hideKeys(const MaskInput& mask, const VisibleKeys& keys, Index head, Index 
   }
   scores.segment(keys.sinkEnd, keys.begin - keys.sinkEnd).setConstant(kMinusInfinity);
   scores.tail(scores.size() - keys.end).setConstant(kMinusInfinity);
+}
+
+/// The same for what lies between and beyond a formula's runs.
+void hideAllBut(const KeyRuns& runs, Eigen::Map<Eigen::ArrayXf> scores) {
+  Index from = 0;
+  for (const KeyRun& run : runs) {
+    scores.segment(from, run.begin - from).setConstant(kMinusInfinity);
+    from = run.end;
+  }
+  scores.tail(scores.size() - from).setConstant(kMinusInfinity);
 }
 
 /// Drawn per head and absolute position, so that a cached decode drops what the full pass drops.
@@ -118,14 +128,22 @@ void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView
 
 /// Scores, weights and log-sum-exp of one head from its q and keys.
 void scoreHead(const AttentionConfig& config, const MaskInput& mask, const std::vector<VisibleKeys>& visible,
-               float slope, Index head, const MatrixView& keys, AttentionResult& result) {
+               Index head, const MatrixView& keys, AttentionResult& result) {
   MutableMatrixView scores = result.scores[head], weights = result.weights[head];
   const MatrixView q = std::as_const(result.q)[head];
   scores.noalias() = q * keys.transpose();
+  const std::vector<float> bias = positionBias(config, head, scores.rows(), scores.cols());
+  const float* const nearest =
+      bias.empty() ? nullptr : bias.data() + config.cacheLength + scores.cols() - 1;  // key 0, row 0
+  KeyRuns runs;
   for (Index row = 0; row < scores.rows(); ++row) {
     Eigen::Map<Eigen::ArrayXf> line(scores.row(row).data(), scores.cols());
-    scaleRow(config, slope, config.cacheLength + row, line);
+    scaleRow(config, nearest ? nearest + row : nullptr, line);
     hideKeys(mask, visible[static_cast<std::size_t>(row)], head, row, line);
+    if (mask.formula) {
+      mask.formula->visibleRuns(mask.formula->variantOf(head), row, runs);
+      hideAllBut(runs, line);
+    }
     result.lse(head, row) = softmaxRow(line.data(), line.size(), weights.row(row).data()).lse;
   }
   if (config.dropout.probability > 0) dropWeights(config.dropout, head, config.cacheLength, weights);
@@ -167,15 +185,13 @@ void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span
   std::vector<VisibleKeys> visible;
   for (Index row = 0; row < n; ++row)
     visible.push_back(visibleKeys(config, mask.keyLength, config.cacheLength + row, m));
-  const std::vector<float> slopes =
-      config.alibi ? alibiSlopes(config.heads) : std::vector<float>(static_cast<std::size_t>(config.heads));
   for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
     const auto g = static_cast<std::size_t>(kvHead);
     const ValueRows rows(values[g]);
     const Index first = kvHead * config.groupSize();
     for (Index head = first; head < first + config.groupSize(); ++head) {
       if (stop.stop_requested()) return;
-      scoreHead(config, mask, visible, slopes[static_cast<std::size_t>(head)], head, keys[g], result);
+      scoreHead(config, mask, visible, head, keys[g], result);
       rows.weightedSum(std::as_const(result.weights)[head], std::as_const(result.scores)[head],
                        result.headOutput[head]);
     }

@@ -53,6 +53,15 @@ Status validateScores(const AttentionConfig& config) {
   }
   if (config.softcap && (!std::isfinite(*config.softcap) || *config.softcap <= 0))
     return wrong("softcap", std::to_string(*config.softcap), "a finite number above 0");
+  if (config.t5) {
+    if (config.t5->buckets < 4 || config.t5->buckets > 4096 || config.t5->buckets % 2 != 0)
+      return wrong("t5.buckets", std::to_string(config.t5->buckets), "an even number from 4 to 4096");
+    if (config.t5->maxDistance <= config.t5->buckets / 2 || config.t5->maxDistance > (Index{1} << 30))
+      return wrong("t5.maxDistance", std::to_string(config.t5->maxDistance),
+                   "above half the buckets and at most 1073741824");
+    if (!std::isfinite(config.t5->strength))
+      return wrong("t5.strength", std::to_string(config.t5->strength), "a finite number");
+  }
   const float probability = config.dropout.probability;
   if (!(probability >= 0 && probability < 1))
     return wrong("dropout", std::to_string(probability), "a probability from 0 to below 1");

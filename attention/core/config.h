@@ -16,6 +16,18 @@ struct Dropout {
   bool operator==(const Dropout&) const = default;
 };
 
+/// T5's relative position biases: keys are sorted into `buckets` by their distance to the query, exactly
+/// when near and by its logarithm up to `maxDistance`, and each head adds its own number for each bucket
+/// (Raffel et al. 2020, section 2.1). The numbers, which training would find, are drawn from a normal
+/// distribution: deterministic in `seed`, `strength` is the standard deviation.
+struct BucketBias {
+  Index buckets = 32, maxDistance = 128;
+  bool bidirectional = false;  ///< half of the buckets are for keys after the query
+  float strength = 1;
+  std::uint64_t seed = 0;
+  bool operator==(const BucketBias&) const = default;
+};
+
 /// Everything that shapes one attention layer, apart from its weights and its input.
 /// Query head h reads kv head ⌊h / (heads / kvHeads)⌋ (Ainslie et al. 2023, GQA).
 struct AttentionConfig {
@@ -35,7 +47,8 @@ struct AttentionConfig {
   std::optional<double>
       ropeTheta;                 ///< rotary base, half-split pairing (Su et al. 2021); headDim must be even
   bool alibi = false;            ///< slope(h)·|i−j| subtracted from scaled scores (Press et al. 2022)
-  std::optional<float> softcap;  ///< c·tanh(s/c), after ALiBi and before masking
+  std::optional<BucketBias> t5;  ///< added to scaled scores
+  std::optional<float> softcap;  ///< c·tanh(s/c), after position biases and before masking
   Dropout dropout;
 
   float effectiveScale() const;

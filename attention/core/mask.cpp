@@ -25,6 +25,63 @@ void requireStackShape(const Stack& stack, const char* name, Index heads, Index 
 
 }  // namespace
 
+bool MaskFormula::visible(Index variant, Index row, Index key) const {
+  KeyRuns runs;
+  visibleRuns(variant, row, runs);
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const KeyRun& r) { return r.begin <= key && key < r.end; });
+}
+
+BlockKind MaskFormula::block(Index variant, Index rowBegin, Index rowEnd, Index keyBegin,
+                             Index keyEnd) const {
+  if (rowBegin >= rowEnd || keyBegin >= keyEnd) return BlockKind::none;
+  bool any = false, all = true;
+  KeyRuns runs;
+  for (Index row = rowBegin; row < rowEnd && !(any && !all); ++row) {
+    visibleRuns(variant, row, runs);
+    // Runs never touch, so a block's row is full only where a single run holds it.
+    const auto first = std::partition_point(runs.begin(), runs.end(),
+                                            [&](const KeyRun& run) { return run.end <= keyBegin; });
+    const bool touched = first != runs.end() && first->begin < keyEnd;
+    any = any || touched;
+    all = all && touched && first->begin <= keyBegin && first->end >= keyEnd;
+  }
+  return all ? BlockKind::all : any ? BlockKind::mixed : BlockKind::none;
+}
+
+namespace {
+
+class MaskPart final : public MaskFormula {
+ public:
+  MaskPart(std::shared_ptr<const MaskFormula> whole, Index firstRow, Index rows, Index keys)
+      : whole_(std::move(whole)), firstRow_(firstRow), rows_(rows), keys_(keys) {}
+  Index heads() const override { return whole_->heads(); }
+  Index queries() const override { return rows_; }
+  Index keys() const override { return keys_; }
+  Index variants() const override { return whole_->variants(); }
+  Index variantOf(Index head) const override { return whole_->variantOf(head); }
+  void visibleRuns(Index variant, Index row, KeyRuns& runs) const override {
+    whole_->visibleRuns(variant, firstRow_ + row, runs);
+    while (!runs.empty() && runs.back().begin >= keys_) runs.pop_back();
+    if (!runs.empty()) runs.back().end = std::min(runs.back().end, keys_);
+  }
+
+ private:
+  std::shared_ptr<const MaskFormula> whole_;
+  Index firstRow_, rows_, keys_;
+};
+
+}  // namespace
+
+std::shared_ptr<const MaskFormula> maskPart(std::shared_ptr<const MaskFormula> whole, Index firstRow,
+                                            Index rows, Index keys) {
+  require(whole && firstRow >= 0 && rows >= 0 && firstRow + rows <= whole->queries() && keys >= 0 &&
+              keys <= whole->keys(),
+          "rows " + std::to_string(firstRow) + " to " + std::to_string(firstRow + rows) + " and " +
+              std::to_string(keys) + " keys are not a part of the mask");
+  return std::make_shared<MaskPart>(std::move(whole), firstRow, rows, keys);
+}
+
 bool visibleByRule(const AttentionConfig& config, std::optional<Index> keyLength, Index i, Index j) {
   if (keyLength && j >= *keyLength) return false;
   if (config.causal && j > i) return false;
@@ -48,6 +105,7 @@ VisibleKeys visibleKeys(const AttentionConfig& config, std::optional<Index> keyL
 
 bool visible(const AttentionConfig& config, const MaskInput& mask, Index head, Index row, Index j) {
   if (!visibleByRule(config, mask.keyLength, config.cacheLength + row, j)) return false;
+  if (mask.formula && !mask.formula->visible(mask.formula->variantOf(head), row, j)) return false;
   if (!mask.masked.empty() && maskValue(mask.masked, head, row, j) != 0) return false;
   return mask.additive.empty() || maskValue(mask.additive, head, row, j) != kMinusInfinity;
 }
@@ -55,6 +113,14 @@ bool visible(const AttentionConfig& config, const MaskInput& mask, Index head, I
 void requireMaskShape(const AttentionConfig& config, const MaskInput& mask, Index queries, Index keys) {
   requireStackShape(mask.masked, "boolean", config.heads, queries, keys);
   requireStackShape(mask.additive, "additive", config.heads, queries, keys);
+  if (mask.formula) {
+    const MaskFormula& formula = *mask.formula;
+    require(formula.heads() == config.heads && formula.queries() == queries && formula.keys() == keys,
+            "the mask's formula is over [" + std::to_string(formula.heads()) + ", " +
+                std::to_string(formula.queries()) + ", " + std::to_string(formula.keys()) + "], expected [" +
+                std::to_string(config.heads) + ", " + std::to_string(queries) + ", " + std::to_string(keys) +
+                "]");
+  }
   if (mask.keyLength)
     require(*mask.keyLength >= 0 && *mask.keyLength <= keys,
             "key length is " + std::to_string(*mask.keyLength) + ", expected 0 to " + std::to_string(keys));

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "attention/core/random.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -76,6 +77,47 @@ std::vector<float> alibiSlopes(Index heads) {
   const std::vector<float> finer = geometricSlopes(2 * power);
   for (std::size_t h = 0; slopes.size() < static_cast<std::size_t>(heads); h += 2) slopes.push_back(finer[h]);
   return slopes;
+}
+
+Index t5Bucket(const BucketBias& bias, Index back) {
+  Index buckets = bias.buckets, first = 0;
+  if (bias.bidirectional) {
+    buckets /= 2;
+    if (back < 0) first = buckets;
+    back = back < 0 ? -back : back;
+  } else {
+    back = std::max<Index>(back, 0);
+  }
+  const Index exact = buckets / 2;
+  if (back < exact) return first + back;
+  const double steps = std::log(static_cast<double>(back) / static_cast<double>(exact)) /
+                       std::log(static_cast<double>(bias.maxDistance) / static_cast<double>(exact));
+  const auto further = static_cast<Index>(steps * static_cast<double>(buckets - exact));
+  return first + std::min(exact + further, buckets - 1);
+}
+
+Matrix t5Values(const BucketBias& bias, Index heads) {
+  Matrix values(heads, bias.buckets);
+  for (Index head = 0; head < heads; ++head) {
+    Random random(mixSeed(bias.seed, static_cast<std::uint64_t>(head)));
+    for (Index bucket = 0; bucket < bias.buckets; ++bucket)
+      values(head, bucket) = bias.strength * static_cast<float>(random.gaussian());
+  }
+  return values;
+}
+
+std::vector<float> positionBias(const AttentionConfig& config, Index head, Index queries, Index keys) {
+  if (!config.alibi && !config.t5) return {};
+  std::vector<float> bias(static_cast<std::size_t>(config.cacheLength + queries + keys - 1));
+  const float slope = config.alibi ? alibiSlopes(config.heads)[static_cast<std::size_t>(head)] : 0;
+  const Matrix values = config.t5 ? t5Values(*config.t5, config.heads) : Matrix();
+  for (std::size_t at = 0; at < bias.size(); ++at) {
+    const Index back = static_cast<Index>(at) - (keys - 1);
+    // 0 − x, so that the diagonal reads 0 and not −0.
+    if (config.alibi) bias[at] = 0 - slope * static_cast<float>(back < 0 ? -back : back);
+    if (config.t5) bias[at] += values(head, t5Bucket(*config.t5, back));
+  }
+  return bias;
 }
 
 }  // namespace headscope::attention

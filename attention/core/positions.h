@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "attention/core/config.h"
 #include "attention/core/tensor.h"
 
 namespace headscope::attention {
@@ -23,5 +24,15 @@ void applyRope(MutableMatrixView x, const Matrix& table);
 /// ALiBi's slope per head: 2^(−8(h+1)/H) when H is a power of two, otherwise the published
 /// interleave of the next lower power's slopes and every other one of the next (Press et al. 2022).
 std::vector<float> alibiSlopes(Index heads);
+
+/// T5's bucket of a key that lies `back` positions before its query (negative: after it): exact up to half
+/// of the buckets of its direction, then logarithmic up to maxDistance, beyond which all share the last.
+Index t5Bucket(const BucketBias& bias, Index back);
+/// Each head's number for each bucket, [heads, buckets].
+Matrix t5Values(const BucketBias& bias, Index heads);
+
+/// What ALiBi and T5 add to a head's scaled scores, by distance: element (i − j) + m − 1 for query position
+/// i in C … C+n−1 and key j < m; [C + n + m − 1]. Empty when both are off.
+std::vector<float> positionBias(const AttentionConfig& config, Index head, Index queries, Index keys);
 
 }  // namespace headscope::attention

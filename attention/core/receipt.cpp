@@ -29,7 +29,10 @@ void explainTerms(const AttentionConfig& config, const MaskInput& mask, Index he
     // 0 − x, so that the diagonal reads 0 and not −0.
     receipt.alibi = 0 - slope * static_cast<float>(distance);
   }
-  receipt.capped = receipt.scaled + receipt.alibi;
+  if (config.t5)
+    receipt.t5 =
+        t5Values(*config.t5, config.heads)(head, t5Bucket(*config.t5, config.cacheLength + query - key));
+  receipt.capped = receipt.scaled + (receipt.alibi + receipt.t5);
   if (config.softcap) receipt.capped = *config.softcap * std::tanh(receipt.capped / *config.softcap);
   if (!mask.additive.empty())
     receipt.additive = mask.additive.at(mask.additive.count() == 1 ? 0 : head, query, key);

@@ -5,14 +5,15 @@
 namespace headscope::attention {
 
 /// How one weight came about, term by term: the numbers the computation itself used.
-/// score = softcap((q·k)·scale − alibi) + additive; weight = exp(score − rowMax) / rowSum.
+/// score = softcap((q·k)·scale + alibi + t5) + additive; weight = exp(score − rowMax) / rowSum.
 struct ScoreReceipt {
   Vector q, k, product;  ///< [headDim]; product = q ∘ k
   float dot = 0;         ///< Σ product
   float scale = 1;
   float scaled = 0;    ///< dot · scale
   float alibi = 0;     ///< what ALiBi adds (≤ 0); 0 when off
-  float capped = 0;    ///< after the soft-cap; equals scaled + alibi when off
+  float t5 = 0;        ///< what T5's bucket adds; 0 when off
+  float capped = 0;    ///< after the soft-cap; equals scaled + alibi + t5 when off
   float additive = 0;  ///< from an additive mask; 0 when none
   bool visible = false;
   float score = 0;        ///< the stored score; −inf when masked

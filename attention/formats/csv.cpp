@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "attention/formats/csv_reader.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/tables.h"
 #include "attention/text/tokenizer.h"
@@ -11,150 +10,10 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::size_t kMaxColumns = std::size_t{1} << 20;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-struct Field {
-  std::string text;
-  bool quoted = false;
-};
-
-/// Splits text into records of fields (RFC 4180), one record at a time.
-class CsvReader {
- public:
-  CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
-
-  /// The next record that is not a blank line, into `fields`; false at the end of the text.
-  Result<bool> next(std::vector<Field>& fields) {
-    while (at_ < text_.size()) {
-      line_ = nextLine_;
-      fields.clear();
-      bool more = true;
-      while (more) {
-        if (fields.size() == kMaxColumns) {
-          return Error{"line " + std::to_string(line_) + " has more than " + std::to_string(kMaxColumns) +
-                       " fields"};
-        }
-        auto field = readField();
-        if (!field) return field.error();
-        fields.push_back(std::move(*field));
-        more = at_ < text_.size() && text_[at_] == separator_;
-        if (more) ++at_;
-      }
-      skipLineEnd();
-      const bool blank = fields.size() == 1 && fields[0].text.empty() && !fields[0].quoted;
-      if (!blank) return true;
-    }
-    return false;
-  }
-
-  /// Where the last record began, counted from 1.
-  std::size_t line() const { return line_; }
-
- private:
-  bool atFieldEnd() const {
-    return at_ == text_.size() || text_[at_] == separator_ || text_[at_] == '\n' || text_[at_] == '\r';
-  }
-
-  void skipSpaces() {
-    while (!atFieldEnd() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-  }
-
-  void skipLineEnd() {
-    if (at_ == text_.size()) return;
-    if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
-    ++at_;
-    ++nextLine_;
-  }
-
-  Result<Field> readField() {
-    skipSpaces();
-    if (at_ < text_.size() && text_[at_] == '"') return readQuoted();
-    const auto begin = at_;
-    while (!atFieldEnd()) ++at_;
-    auto text = text_.substr(begin, at_ - begin);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return Field{std::string(text), false};
-  }
-
-  Result<Field> readQuoted() {
-    const auto began = nextLine_;
-    Field field{"", true};
-    for (++at_; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '"') {
-        if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') break;
-        ++at_;
-      }
-      if (c == '\n') ++nextLine_;
-      field.text += c;
-    }
-    if (at_ == text_.size())
-      return Error{"line " + std::to_string(began) + " opens a quote that is never closed"};
-    ++at_;
-    skipSpaces();
-    if (!atFieldEnd()) {
-      return Error{"line " + std::to_string(nextLine_) +
-                   " has text after a closing quote, expected a separator"};
-    }
-    return field;
-  }
-
-  std::string_view text_;
-  char separator_;
-  std::size_t at_ = 0, line_ = 1, nextLine_ = 1;
-};
-
-/// A tab wherever one stands in the first line, then a semicolon (as spreadsheets write where the comma is
-/// the decimal sign), then a comma.
-char findSeparator(std::string_view text) {
-  bool quotes = false, tab = false, semicolon = false, any = false;
-  for (const char c : text) {
-    if (c == '"') quotes = !quotes;
-    if (quotes) continue;
-    if ((c == '\n' || c == '\r') && any) break;
-    any = any || (c != '\n' && c != '\r');
-    tab = tab || c == '\t';
-    semicolon = semicolon || c == ';';
-  }
-  return tab ? '\t' : semicolon ? ';' : ',';
-}
-
-/// Whether a decimal number that float cannot hold is below 1 rather than above: by the place of its first
-/// digit that is not 0, moved by its exponent.
-bool isSmall(std::string_view number) {
-  const auto mark = std::min(number.find_first_of("eE"), number.size());
-  const auto digits = number.substr(0, mark);
-  const auto point = static_cast<long long>(std::min(digits.find('.'), digits.size()));
-  const auto first = static_cast<long long>(digits.find_first_of("123456789"));
-  if (mark == number.size()) return first > point;
-  auto exponentText = number.substr(mark + 1);
-  if (exponentText.starts_with('+')) exponentText.remove_prefix(1);
-  // An exponent beyond 32 bits outweighs all the digits that a text may have.
-  int exponent =
-      exponentText.starts_with('-') ? std::numeric_limits<int>::min() : std::numeric_limits<int>::max();
-  std::from_chars(exponentText.data(), exponentText.data() + exponentText.size(), exponent);
-  return exponent < first - point;
-}
-
-/// A number as from_chars reads it, with an optional plus sign; NaN and the infinities count. Values too
-/// small for float become 0, values too large infinite.
-std::optional<float> readNumber(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  const char* end = text.data() + text.size();
-  float value = 0;
-  const auto [at, code] = std::from_chars(text.data(), end, value);
-  if (at != end || text.empty()) return std::nullopt;
-  if (code != std::errc::result_out_of_range)
-    return code == std::errc() ? std::optional(value) : std::nullopt;
-  if (isSmall(text)) return 0.0F;
-  return std::copysign(std::numeric_limits<float>::infinity(), text[0] == '-' ? -1.0F : 1.0F);
-}
-
 /// Gathers rows and decides what the first row and the first column are.
 class TableBuilder {
  public:
-  Status add(std::vector<Field>& fields, std::size_t line) {
+  Status add(std::vector<CsvField>& fields, std::size_t line) {
     if (width_ == 0) {
       width_ = fields.size();
       firstLine_ = line;
@@ -172,7 +31,7 @@ class TableBuilder {
     if (names_.size() == static_cast<std::size_t>(kMaxTableRows)) {
       return Error{"has more than " + std::to_string(kMaxTableRows) + " rows of numbers"};
     }
-    const auto number = readNumber(fields[0].text);
+    const auto number = readCsvNumber(fields[0].text);
     const bool finite = number && std::isfinite(*number);
     numbersInFirst_ = numbersInFirst_ || finite;
     textInFirst_ = textInFirst_ || !number;
@@ -183,7 +42,7 @@ class TableBuilder {
     firstColumn_.push_back(number.value_or(0.0F));
     names_.push_back(std::move(fields[0].text));
     for (std::size_t column = 1; column < width_; ++column) {
-      const auto value = readNumber(fields[column].text);
+      const auto value = readCsvNumber(fields[column].text);
       if (!value || !std::isfinite(*value)) return badCell(line, column, fields[column].text);
       values_.push_back(*value);
     }
@@ -211,9 +70,9 @@ class TableBuilder {
   }
 
  private:
-  static bool isHeader(const std::vector<Field>& fields) {
+  static bool isHeader(const std::vector<CsvField>& fields) {
     for (const auto& field : fields) {
-      if (readNumber(field.text)) return false;
+      if (readCsvNumber(field.text)) return false;
     }
     return true;
   }
@@ -245,13 +104,11 @@ std::string numberText(float value) {
 }  // namespace
 
 Result<Table> parseCsv(std::string_view text, const std::string& name) {
-  if (text.substr(0, 3) == kByteOrderMark) text.remove_prefix(3);
-  if (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF") {
-    return Error{name + ": is UTF-16 text, expected UTF-8"};
-  }
-  CsvReader reader(text, findSeparator(text));
+  const auto plain = csvText(text);
+  if (!plain) return Error{name + ": " + plain.error().message};
+  CsvReader reader(*plain, findCsvSeparator(*plain));
   TableBuilder builder;
-  std::vector<Field> fields;
+  std::vector<CsvField> fields;
   for (;;) {
     const auto more = reader.next(fields);
     if (!more) return Error{name + ": " + more.error().message};

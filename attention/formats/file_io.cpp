@@ -156,14 +156,24 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, st
   }
 }
 
-Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+Status writeFileInParts(const std::filesystem::path& path,
+                        const std::function<void(const FileSink&)>& produce) {
   const auto target = findTarget(path);
   if (!target) return target.error();
   std::filesystem::path temporary;
   const auto [fd, openCode] = createBeside(target->path, temporary);
   if (fd < 0) return fileError(path, "cannot be written: " + systemText(openCode));
   Descriptor file(fd);
-  int code = writeAll(file.get(), bytes);
+  int code = 0;
+  try {
+    produce([&](std::span<const std::uint8_t> bytes) {
+      if (code == 0) code = writeAll(file.get(), bytes);
+      return code == 0;
+    });
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
   if (code == 0 && target->mode && ::fchmod(file.get(), *target->mode) != 0) code = errno;
   if (code == 0 && ::fsync(file.get()) != 0) code = errno;
   if (!file.close() && code == 0) code = errno;
@@ -174,6 +184,10 @@ Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t
   }
   flushFolder(target->path);
   return success();
+}
+
+Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  return writeFileInParts(path, [&](const FileSink& sink) { sink(bytes); });
 }
 
 Status writeFile(const std::filesystem::path& path, std::string_view text) {

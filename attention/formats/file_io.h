@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,5 +21,11 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path,
 /// is followed; a directory, pipe or device is an error; a file that may not be written stays as it is.
 Status writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 Status writeFile(const std::filesystem::path& path, std::string_view text);
+
+/// Takes the next bytes of a file; false where no more can be written, and then nothing is gained by more.
+using FileSink = std::function<bool(std::span<const std::uint8_t>)>;
+/// The same for a file too large to be held: `produce` hands its bytes to the sink in parts.
+Status writeFileInParts(const std::filesystem::path& path,
+                        const std::function<void(const FileSink&)>& produce);
 
 }  // namespace headscope::attention

@@ -29,14 +29,16 @@ struct DTypeInfo {
   std::string_view name;
   std::size_t size;
 };
-constexpr std::array<DTypeInfo, 8> kDTypes{{{DType::F32, "F32", 4},
-                                            {DType::F16, "F16", 2},
-                                            {DType::BF16, "BF16", 2},
-                                            {DType::F64, "F64", 8},
-                                            {DType::I64, "I64", 8},
-                                            {DType::I32, "I32", 4},
-                                            {DType::U8, "U8", 1},
-                                            {DType::Bool, "BOOL", 1}}};
+constexpr std::array<DTypeInfo, 10> kDTypes{{{DType::F32, "F32", 4},
+                                             {DType::F16, "F16", 2},
+                                             {DType::BF16, "BF16", 2},
+                                             {DType::F64, "F64", 8},
+                                             {DType::I64, "I64", 8},
+                                             {DType::I32, "I32", 4},
+                                             {DType::U8, "U8", 1},
+                                             {DType::Bool, "BOOL", 1},
+                                             {DType::I16, "I16", 2},
+                                             {DType::I8, "I8", 1}}};
 
 const DTypeInfo& infoOf(DType dtype) {
   return *std::find_if(kDTypes.begin(), kDTypes.end(), [&](const DTypeInfo& i) { return i.dtype == dtype; });

@@ -15,7 +15,7 @@
 
 namespace headscope::attention {
 
-enum class DType { F32, F16, BF16, F64, I64, I32, U8, Bool };
+enum class DType { F32, F16, BF16, F64, I64, I32, U8, Bool, I16, I8 };
 std::string_view name(DType dtype);
 std::size_t byteSize(DType dtype);
 

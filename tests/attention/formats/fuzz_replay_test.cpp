@@ -47,7 +47,15 @@ const std::vector<std::string> kPieces = {"0",
                                           std::string(8, '\xFF'),
                                           std::string(4, '\x7F'),
                                           "\\u0061",
-                                          "None"};
+                                          "None",
+                                          "&",
+                                          "|",
+                                          "!",
+                                          "then",
+                                          "heads(kv 0-3): ",
+                                          "documents(",
+                                          "|b1",
+                                          "-inf"};
 
 /// One to four damages: a changed bit or byte, a cut, a doubled or swapped stretch, a piece put in.
 Bytes damaged(Bytes bytes, Random& random) {
@@ -140,6 +148,17 @@ TEST(FuzzReplay, Csv) {
 
 TEST(FuzzReplay, Npy) {
   replay("npy", {formatNpy(Matrix::Random(3, 4))}, fuzz::fuzzNpy);
+}
+
+TEST(FuzzReplay, MaskText) {
+  std::vector<Bytes> examples;
+  for (const PatternInfo& info : patternTable())
+    examples.emplace_back(info.example.begin(), info.example.end());
+  replay("mask_text", std::move(examples), fuzz::fuzzMaskText);
+}
+
+TEST(FuzzReplay, MaskFile) {
+  replay("mask_file", corpus("npy"), fuzz::fuzzMaskFile);
 }
 
 }  // namespace

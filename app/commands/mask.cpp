@@ -1,0 +1,245 @@
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "app/commands/commands.h"
+#include "app/commands/mask_report.h"
+#include "app/commands/report.h"
+#include "attention/formats/file_io.h"
+#include "attention/formats/mask_file.h"
+#include "attention/masks/code.h"
+#include "attention/text/tokenizer.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Error;
+using attention::MaskFormula;
+using attention::Result;
+using attention::Status;
+
+/// More tokens than any model reads; the map of blocks grows with their square.
+constexpr Index kMaxTokens = Index{1} << 20, kMaxHeads = 1024;
+
+struct MaskOptions {
+  std::string expression, output, convention, code, text;
+  std::optional<Index> queries, keys, cache, kvHeads, head;
+  Index heads = 1;
+  bool list = false, expressionGiven = false, textGiven = false;
+};
+
+Status checkRange(const char* option, std::optional<Index> value, Index low, Index high) {
+  if (!value || (*value >= low && *value <= high)) return attention::success();
+  return Error{std::string(option) + " is " + std::to_string(*value) + ", expected " + std::to_string(low) +
+               " to " + std::to_string(high)};
+}
+
+std::string endingOf(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending;
+}
+
+/// Options whose value is wrong whatever the mask.
+Status checkOptions(const MaskOptions& options) {
+  if (!options.expressionGiven)
+    return Error{"EXPR is missing: a mask such as \"causal & window(128)\", or --list"};
+  if (options.textGiven && (options.queries || options.keys))
+    return Error{
+        "--text says how many queries and keys there are; --queries and --keys can't stand beside it"};
+  if (!options.textGiven && !options.queries) return Error{"--queries or --text is missing"};
+  const std::tuple<const char*, std::optional<Index>, Index, Index> ranges[] = {
+      {"--queries", options.queries, 1, kMaxTokens},     {"--keys", options.keys, 1, kMaxTokens},
+      {"--cache", options.cache, 0, kMaxTokens},         {"--heads", options.heads, 1, kMaxHeads},
+      {"--kv-heads", options.kvHeads, 1, options.heads}, {"--head", options.head, 0, options.heads - 1}};
+  for (const auto& [option, value, low, high] : ranges)
+    if (const auto status = checkRange(option, value, low, high); !status) return status;
+  if (options.kvHeads && options.heads % *options.kvHeads != 0)
+    return Error{"--kv-heads is " + std::to_string(*options.kvHeads) + ", expected a divisor of the " +
+                 std::to_string(options.heads) + " heads"};
+  const std::string ending = endingOf(options.output);
+  if (options.output.empty()) {
+    if (!options.convention.empty()) return Error{"--convention is for a file: -o FILE is missing"};
+  } else if (!options.code.empty()) {
+    return Error{"--code prints; it can't stand beside -o"};
+  } else if (ending != ".npy" && ending != ".csv" && ending != ".safetensors" && ending != ".png") {
+    return Error{"-o is " + options.output +
+                 ", expected a name that ends in .npy, .csv, .safetensors or .png"};
+  } else if (ending == ".png" && !options.convention.empty()) {
+    return Error{"--convention is for numbers; a .png shows what is visible"};
+  }
+  return attention::success();
+}
+
+Result<attention::MaskGeometry> geometryOf(const MaskOptions& options) {
+  attention::MaskGeometry geometry;
+  geometry.heads = options.heads;
+  geometry.kvHeads = options.kvHeads.value_or(options.heads);
+  if (options.textGiven) {
+    const auto lines = attention::tokenize(options.text, attention::Tokenization::words);
+    if (!lines) return Error{"--text: " + lines.error().message};
+    if (lines->size() != 1)
+      return Error{"--text has " + std::to_string(lines->size()) + " lines with tokens, expected 1"};
+    const auto& tokens = lines->front();
+    geometry.keys = static_cast<Index>(tokens.size());
+    if (geometry.keys > kMaxTokens)
+      return Error{"--text has " + std::to_string(geometry.keys) + " tokens, expected at most " +
+                   std::to_string(kMaxTokens)};
+    geometry.cacheLength = options.cache.value_or(0);
+    if (geometry.cacheLength >= geometry.keys)
+      return Error{"--cache is " + std::to_string(geometry.cacheLength) + ", expected less than the " +
+                   std::to_string(geometry.keys) + " tokens of the text"};
+    geometry.queries = geometry.keys - geometry.cacheLength;
+    geometry.structure = attention::structureOf(tokens, tokens, {});
+  } else {
+    geometry.queries = *options.queries;
+    geometry.keys = options.keys.value_or(geometry.queries);
+    geometry.cacheLength = options.cache.value_or(std::max<Index>(0, geometry.keys - geometry.queries));
+    geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
+  }
+  geometry.keyLength = geometry.keys;
+  return geometry;
+}
+
+Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) {
+  attention::MaskSources sources;
+  for (const auto& [path, word] : attention::filesOf(layers)) {
+    const auto convention = attention::parseConvention(word);
+    if (!convention) return convention.error();
+    auto file = attention::readMaskFile(path, *convention);
+    if (!file) return file.error();
+    sources.files[attention::fileKey(path, word)] = file->cells;
+    if (!file->additive.empty())
+      warn(path + ": holds numbers to add besides -inf, which are no part of the mask");
+  }
+  return sources;
+}
+
+/// One head of a mask as a mask for all.
+class OneHead final : public MaskFormula {
+ public:
+  OneHead(const MaskFormula& mask, Index head) : mask_(mask), variant_(mask.variantOf(head)) {}
+  Index heads() const override { return 1; }
+  Index queries() const override { return mask_.queries(); }
+  Index keys() const override { return mask_.keys(); }
+  Index variants() const override { return 1; }
+  Index variantOf(Index) const override { return 0; }
+  void visibleRuns(Index, Index row, attention::KeyRuns& runs) const override {
+    mask_.visibleRuns(variant_, row, runs);
+  }
+
+ private:
+  const MaskFormula& mask_;
+  Index variant_;
+};
+
+int put(const std::string& text) {
+  std::cout << text << std::flush;
+  return std::cout ? kExitDone : fail({"standard output can't be written"});
+}
+
+std::string sizeText(const MaskFormula& mask) {
+  const std::string size = std::to_string(mask.queries()) + " × " + std::to_string(mask.keys());
+  return mask.variants() == 1 ? size : std::to_string(mask.heads()) + " heads of " + size;
+}
+
+int writePicture(const MaskOptions& options, const MaskFormula& mask) {
+  const auto status =
+      attention::writeFile(options.output, render::encodePng(maskImage(mask, mask.variantOf(0))));
+  if (!status) return fail(status.error());
+  const std::string cells = std::to_string(cellsPerPixel(mask));
+  return put(options.output + ": " + sizeText(mask) + ", light = visible" +
+             (cells == "1" ? "" : ", a pixel is " + cells + " × " + cells + " cells") + "\n");
+}
+
+int writeNumbers(const MaskOptions& options, const MaskFormula& mask) {
+  const auto convention = options.convention.empty() ? attention::MaskConvention::visible
+                                                     : *attention::parseConvention(options.convention);
+  if (const auto status = attention::writeMaskFile(options.output, mask, convention); !status)
+    return fail(status.error());
+  const bool text = endingOf(options.output) == ".csv";
+  const std::string meaning = convention == attention::MaskConvention::additive
+                                  ? "0 = visible, -inf = masked"
+                                  : (text ? "1 = " : "true = ") + attention::conventionName(convention);
+  return put(options.output + ": " + sizeText(mask) + ", convention " +
+             attention::conventionName(convention) + " (" + meaning + ")\n");
+}
+
+int writeMask(const MaskOptions& options, const MaskFormula& mask) {
+  const std::string ending = endingOf(options.output);
+  if (options.head) {
+    const OneHead one(mask, *options.head);
+    return ending == ".png" ? writePicture(options, one) : writeNumbers(options, one);
+  }
+  if (mask.variants() > 1 && (ending == ".png" || ending == ".csv"))
+    return usage({"the heads have " + std::to_string(mask.variants()) + " different masks, and a " + ending +
+                  " file holds one: --head chooses"});
+  return ending == ".png" ? writePicture(options, mask) : writeNumbers(options, mask);
+}
+
+attention::MaskCode languageOf(const std::string& word) {
+  if (word == "torch") return attention::MaskCode::pytorch;
+  return word == "numpy" ? attention::MaskCode::numpy : attention::MaskCode::flexAttention;
+}
+
+int runMask(const MaskOptions& options) {
+  if (options.list) return put(patternList());
+  if (const auto status = checkOptions(options); !status) return usage(status.error());
+  const auto geometry = geometryOf(options);
+  if (!geometry) return usage(geometry.error());
+  const attention::ParsedMask parsed = attention::parseMask(options.expression);
+  if (parsed.error)
+    return fail(
+        {parsed.error->message + "\n" + attention::caretText(options.expression, parsed.error->offset)});
+  if (const auto status = attention::checkHeads(parsed.layers, geometry->heads, geometry->kvHeads); !status)
+    return fail(status.error());
+  const auto sources = readSources(parsed.layers);
+  if (!sources) return fail(sources.error());
+  const auto mask = attention::compileMask(parsed.layers, *geometry, *sources);
+  if (!mask) return fail(mask.error());
+  if (!options.output.empty()) return writeMask(options, **mask);
+  if (options.code.empty()) return put(maskReport(parsed.layers, *geometry, **mask, options.head));
+  const auto code = attention::maskCode(languageOf(options.code), parsed.layers, *geometry, *sources);
+  return code ? put(*code) : fail(code.error());
+}
+
+}  // namespace
+
+void addMaskCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand("mask", "Say what a mask lets see, write it as a file or as code");
+  auto options = std::make_shared<MaskOptions>();
+  const auto* expression = command->add_option("EXPR", options->expression,
+                                               "The mask, such as \"causal & (window(128) | sinks(4))\"");
+  command->add_option("--queries", options->queries, "How many queries there are")->type_name("N");
+  command->add_option("--keys", options->keys, "How many keys; as many as queries if left out")
+      ->type_name("M");
+  command->add_option("--cache", options->cache, "Tokens before the first query; M - N if left out")
+      ->type_name("C");
+  const auto* text = command->add_option("--text", options->text,
+                                         "A line of text instead: its words are the tokens, and documents, "
+                                         "prefix, images … are found in it");
+  command->add_option("--heads", options->heads, "Query heads")->type_name("H")->capture_default_str();
+  command->add_option("--kv-heads", options->kvHeads, "Key and value heads; as many as heads if left out")
+      ->type_name("G");
+  command->add_option("--head", options->head, "This head alone")->type_name("h");
+  command->add_option("-o,--output", options->output, "Write a .npy, .csv, .safetensors or .png")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--convention", options->convention,
+          "What the file's numbers mean: visible (true = visible), masked (true = masked) or additive "
+          "(0 and -inf); visible if left out")
+      ->check(CLI::IsMember({"visible", "masked", "additive"}));
+  command->add_option("--code", options->code, "Print code that builds the mask: flex, torch or numpy")
+      ->check(CLI::IsMember({"flex", "torch", "numpy"}));
+  command->add_flag("--list", options->list, "Print every pattern with its formula and parameters");
+  command->callback([options, expression, text, &exitCode] {
+    options->expressionGiven = expression->count() > 0;
+    options->textGiven = text->count() > 0;
+    exitCode = guarded([&] { return runMask(*options); });
+  });
+}
+
+}  // namespace headscope::app

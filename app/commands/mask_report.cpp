@@ -1,0 +1,140 @@
+#include "app/commands/mask_report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/number_text.h"
+#include "attention/masks/statistics.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::Index;
+using attention::MaskStatistics;
+
+constexpr Index kBlockSize = 128;
+
+std::string countOf(Index value) {
+  return countText(static_cast<std::uint64_t>(value));
+}
+
+/// "3 keys", "1 key".
+std::string counted(Index count, const std::string& thing) {
+  return countOf(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+/// "12.5%"; only nothing is 0% and only all is 100%.
+std::string shareText(double share) {
+  if (share <= 0) return "0%";
+  if (share >= 1) return "100%";
+  if (share > 0.9999) return "more than 99.99%";
+  if (share < 0.0001) return "less than 0.01%";
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.2f%%", share * 100);
+  return buffer;
+}
+
+/// "3 (0, 5, 6)", the first few by number; "none".
+std::string somePositions(Index count, const std::vector<Index>& first) {
+  constexpr std::size_t kMost = 8;
+  if (count == 0) return "none";
+  std::string text;
+  const std::size_t shown = std::min(first.size(), kMost);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + std::to_string(first[i]);
+  return countOf(count) + " (" + text + (static_cast<Index>(shown) < count ? ", …)" : ")");
+}
+
+std::string futureText(const MaskStatistics& statistics) {
+  if (!statistics.firstFuture) return "none";
+  return countText(statistics.future) + ", the first: query " +
+         std::to_string(statistics.firstFuture->query) + " sees key " +
+         std::to_string(statistics.firstFuture->key);
+}
+
+std::string variantReport(const attention::MaskFormula& mask, Index variant, Index cacheLength) {
+  const MaskStatistics statistics = attention::measureMask(mask, variant, cacheLength);
+  const attention::BlockMap blocks = attention::mapBlocks(mask, variant, kBlockSize);
+  const std::string of = statistics.sampled ? " in " + counted(statistics.rowsCounted, "sampled row") : "";
+  std::string text = "  density: " + shareText(statistics.density()) + ", " + countText(statistics.visible) +
+                     " of " + countText(statistics.cells) + " cells" + of + "\n";
+  text += "  rows that see nothing: " + somePositions(statistics.emptyRows, statistics.firstEmptyRows) + of +
+          "\n";
+  text += "  keys nobody sees: " +
+          (statistics.unseenKeys < 0 ? "not counted, rows were sampled"
+                                     : somePositions(statistics.unseenKeys, statistics.firstUnseenKeys)) +
+          "\n";
+  text += "  future pairs: " + futureText(statistics) + of + "\n";
+  text += "  blocks of " + std::to_string(kBlockSize) + ": " + countOf(blocks.full) + " full, " +
+          countOf(blocks.partial) + " partial, " + countOf(blocks.empty) + " empty\n";
+  text += "  FLOPs saved by skipping empty blocks: " + shareText(1 - blocks.computedShare()) + "\n";
+  return text;
+}
+
+/// "heads 0-2, 5".
+std::string headsText(const std::vector<Index>& heads) {
+  std::string text = heads.size() == 1 ? "head " : "heads ";
+  for (std::size_t i = 0; i < heads.size();) {
+    std::size_t last = i;
+    while (last + 1 < heads.size() && heads[last + 1] == heads[last] + 1) ++last;
+    text += (i == 0 ? "" : ", ") + std::to_string(heads[i]);
+    if (last > i) text += "-" + std::to_string(heads[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string parameterText(const attention::ParameterInfo& parameter) {
+  using Kind = attention::ParameterKind;
+  std::string text(parameter.name);
+  if (parameter.kind == Kind::count) {
+    text += ": " + std::to_string(parameter.low) + " to " + std::to_string(parameter.high);
+    if (!parameter.fromText) text += ", " + std::to_string(parameter.standard) + " if left out";
+  } else if (parameter.kind == Kind::positions) {
+    text += ": [0, 11]";
+  } else if (parameter.kind == Kind::spans) {
+    text += ": [0-3, 8-11]";
+  } else if (parameter.kind == Kind::parents) {
+    text += ": [-1, 0, 0]";
+  } else {
+    text += parameter.kind == Kind::convention ? ": visible, masked or additive" : ": \"…\"";
+  }
+  if (parameter.fromText) text += ", from the text if left out";
+  return text + "; " + std::string(parameter.meaning);
+}
+
+}  // namespace
+
+std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
+                       const attention::MaskFormula& mask, std::optional<Index> head) {
+  std::string size = countOf(mask.queries()) + (mask.queries() == 1 ? " query × " : " queries × ") +
+                     counted(mask.keys(), "key") + ", " + counted(mask.heads(), "head");
+  if (geometry.cacheLength > 0) size += ", " + counted(geometry.cacheLength, "token") + " cached";
+  std::string text = "mask: " + (layers.empty() ? "everything" : maskText(layers)) + "\nsize: " + size + "\n";
+  for (const attention::Layer& layer : layers)
+    if (const std::string reason = leftOutBecause(layer, geometry); !reason.empty())
+      text += "left out: " + layerText(layer) + " (" + reason + ")\n";
+  for (Index variant = 0; variant < mask.variants(); ++variant) {
+    std::vector<Index> heads;
+    for (Index h = 0; h < mask.heads(); ++h)
+      if (mask.variantOf(h) == variant && (!head || *head == h)) heads.push_back(h);
+    if (heads.empty()) continue;
+    const Index kvHead = heads[0] * geometry.kvHeads / geometry.heads;
+    text += headsText(heads) + ": " + maskFormula(layers, heads[0], kvHead, geometry.sequence) + "\n";
+    text += variantReport(mask, variant, geometry.cacheLength);
+  }
+  return text;
+}
+
+std::string patternList() {
+  std::string text;
+  for (const attention::PatternInfo& info : attention::patternTable()) {
+    text += std::string(info.name) + ": " + std::string(info.formula) + "\n";
+    text += "  " + std::string(info.title) + "; " + std::string(info.users) + "\n";
+    if (info.takesInner) text += "  first, a mask over positions inside the document; full if left out\n";
+    for (const auto& parameter : info.parameters) text += "  " + parameterText(parameter) + "\n";
+    if (!info.example.empty()) text += "  for example " + std::string(info.example) + "\n";
+  }
+  return text;
+}
+
+}  // namespace headscope::app

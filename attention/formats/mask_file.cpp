@@ -1,0 +1,202 @@
+#include "attention/formats/mask_file.h"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <new>
+
+#include "attention/core/saturating.h"
+#include "attention/formats/file_io.h"
+#include "attention/formats/mask_values.h"
+#include "attention/formats/quote.h"
+#include "attention/masks/runs.h"
+
+namespace headscope::attention {
+namespace {
+
+/// As much as is written at most.
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
+/// A gibibyte of runs: a mask of single cells beyond that is no mask that anyone could look at.
+constexpr std::uint64_t kMaxRuns = std::uint64_t{1} << 26;
+
+std::string valueText(float value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "infinite or beyond 3.4e38" : "-inf or below -3.4e38";
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.6g", static_cast<double>(value));
+  return buffer;
+}
+
+/// What a convention makes of numbers.
+class Interpreter {
+ public:
+  Interpreter(const MaskValues& values, MaskConvention convention)
+      : values_(values), convention_(convention), lowest_(values.lowest()) {}
+
+  bool accepts(float value) const {
+    if (convention_ == MaskConvention::additive)
+      return !std::isnan(value) && value != std::numeric_limits<float>::infinity();
+    return value == 0 || value == 1;
+  }
+  bool sees(float value) const {
+    if (convention_ == MaskConvention::additive) return value > lowest_;
+    return (value == 1) == (convention_ == MaskConvention::visible);
+  }
+  /// What is wrong with the first value of a row that is not accepted, or nothing.
+  Status check(const std::vector<float>& row, Index head, Index query) const {
+    for (std::size_t key = 0; key < row.size(); ++key)
+      if (!accepts(row[key]))
+        return Error{values_.place(head, query, static_cast<Index>(key)) + " is " + valueText(row[key]) +
+                     ", expected " +
+                     (convention_ == MaskConvention::additive ? "a number or -inf" : "0 or 1")};
+    return success();
+  }
+  Status checkType() const {
+    if (convention_ == MaskConvention::additive && values_.type == MaskValueType::boolean)
+      return Error{"holds true and false, expected numbers for the additive convention"};
+    return success();
+  }
+
+ private:
+  const MaskValues& values_;
+  MaskConvention convention_;
+  float lowest_;
+};
+
+/// Calls `take(head, query, row)` for every row until it returns an error.
+template <typename Take>
+Status forEachRow(const MaskValues& values, Take take) {
+  std::vector<float> row;
+  for (Index head = 0; head < values.heads; ++head) {
+    for (Index query = 0; query < values.queries; ++query) {
+      values.readRow(head, query, row);
+      if (const Status status = take(head, query, row); !status) return status;
+    }
+  }
+  return success();
+}
+
+/// Keeps the finite values, from the first on that is not 0.
+class AdditiveValues {
+ public:
+  explicit AdditiveValues(const MaskValues& values) : values_(values) {}
+
+  Status add(const std::vector<float>& row, Index head, Index query, const Interpreter& interpreter) {
+    for (std::size_t key = 0; key < row.size(); ++key) {
+      if (row[key] == 0 || !interpreter.sees(row[key])) continue;
+      if (stack_.empty()) {
+        const auto bytes = saturatingProduct({values_.heads, values_.queries, values_.keys, 4});
+        if (bytes > kMaxBytes)
+          return Error{"holds values to add that take " + std::to_string(bytes) +
+                       " bytes, expected at most " + std::to_string(kMaxBytes)};
+        stack_ = Stack(values_.heads, values_.queries, values_.keys);
+      }
+      stack_[head](query, static_cast<Index>(key)) = row[key];
+    }
+    return success();
+  }
+  Stack take() { return std::move(stack_); }
+
+ private:
+  const MaskValues& values_;
+  Stack stack_;
+};
+
+Result<MaskValues> openMask(const std::filesystem::path& path) {
+  const auto format = maskFormat(path);
+  if (!format) return format.error();
+  // Text takes more memory than numbers do.
+  auto bytes = readFile(path, *format == MaskFormat::csv ? kMaxBytes >> 4 : kMaxBytes);
+  if (!bytes) return bytes.error();
+  auto values = parseMaskValues(*format, std::move(bytes).value());
+  if (!values) return Error{path.string() + ": " + values.error().message};
+  return values;
+}
+
+}  // namespace
+
+Result<MaskConvention> parseConvention(const std::string& word) {
+  for (const auto convention : {MaskConvention::visible, MaskConvention::masked, MaskConvention::additive})
+    if (word == conventionName(convention)) return convention;
+  return Error{"the convention is " + quotedText(word) + ", expected visible, masked or additive"};
+}
+
+std::string conventionName(MaskConvention convention) {
+  switch (convention) {
+    case MaskConvention::visible:
+      return "visible";
+    case MaskConvention::masked:
+      return "masked";
+    case MaskConvention::additive:
+      return "additive";
+  }
+  return "";
+}
+
+Result<MaskFile> interpretMask(const MaskValues& values, MaskConvention convention) {
+  const Interpreter interpreter(values, convention);
+  if (const auto status = interpreter.checkType(); !status) return status.error();
+  auto cells = std::make_shared<CellTable>(CellTable{values.heads, values.queries, values.keys, {}});
+  cells->rows.reserve(static_cast<std::size_t>(values.heads * values.queries));
+  AdditiveValues additive(values);
+  std::uint64_t runs = 0;
+  CellRow row;
+  const auto status = forEachRow(values, [&](Index head, Index query, const std::vector<float>& numbers) {
+    if (auto bad = interpreter.check(numbers, head, query); !bad) return bad;
+    row.visible.clear();
+    for (std::size_t key = 0; key < numbers.size(); ++key)
+      if (interpreter.sees(numbers[key]))
+        appendRun(row.visible, static_cast<Index>(key), static_cast<Index>(key) + 1);
+    complement(row.visible, values.keys, row.masked);
+    if (!cells->rows.empty() && *cells->rows.back() == row) {
+      // Rows that repeat are held once.
+      cells->rows.push_back(cells->rows.back());
+    } else {
+      runs += row.visible.size() + row.masked.size();
+      if (runs > kMaxRuns)
+        return Status(Error{"holds more than " + std::to_string(kMaxRuns) + " runs of equal cells"});
+      cells->rows.push_back(std::make_shared<const CellRow>(row));
+    }
+    if (convention != MaskConvention::additive) return success();
+    return additive.add(numbers, head, query, interpreter);
+  });
+  if (!status) return status.error();
+  return MaskFile{std::move(cells), additive.take()};
+}
+
+Result<MaskFile> readMaskFile(const std::filesystem::path& path, MaskConvention convention) {
+  try {
+    const auto values = openMask(path);
+    if (!values) return values.error();
+    auto file = interpretMask(*values, convention);
+    if (!file) return Error{path.string() + ": " + file.error().message};
+    return file;
+  } catch (const std::bad_alloc&) {
+    return Error{path.string() + ": takes more memory than there is"};
+  }
+}
+
+Result<std::vector<MaskConvention>> possibleConventions(const std::filesystem::path& path) {
+  try {
+    const auto values = openMask(path);
+    if (!values) return values.error();
+    std::vector<MaskConvention> possible;
+    Status last = success();
+    for (const auto convention :
+         {MaskConvention::visible, MaskConvention::masked, MaskConvention::additive}) {
+      const Interpreter interpreter(*values, convention);
+      last = interpreter.checkType();
+      if (last)
+        last = forEachRow(*values, [&](Index head, Index query, const std::vector<float>& row) {
+          return interpreter.check(row, head, query);
+        });
+      if (last) possible.push_back(convention);
+    }
+    if (possible.empty()) return Error{path.string() + ": " + last.error().message};
+    return possible;
+  } catch (const std::bad_alloc&) {
+    return Error{path.string() + ": takes more memory than there is"};
+  }
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,194 @@
+#include "attention/formats/npy_header.h"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "sizes are copied as they lie in the file");
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kAlignment = 64;
+
+struct ReadHeader {
+  std::optional<std::string> descr;
+  std::optional<bool> fortranOrder;
+  std::optional<std::vector<std::uint64_t>> shape;
+};
+
+/// Reads the header's Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
+class DictReader {
+ public:
+  explicit DictReader(std::string_view text) : text_(text) {}
+
+  Result<ReadHeader> read() {
+    ReadHeader header;
+    if (!take("{")) return expected("a dictionary");
+    while (!take("}")) {
+      const auto key = readText();
+      if (!key || !take(":")) return expected("a quoted key and a colon");
+      if (const auto status = readValue(*key, header); !status) return status.error();
+      if (take(",")) continue;
+      if (!take("}")) return expected("a comma or the end of the dictionary");
+      break;
+    }
+    skipSpaces();
+    if (at_ != text_.size()) return expected("nothing after the dictionary");
+    return header;
+  }
+
+ private:
+  Status readValue(const std::string& key, ReadHeader& header) {
+    if (key == "descr" && !header.descr) {
+      header.descr = readText();
+      if (!header.descr) return expected("a simple type such as '<f4'");
+    } else if (key == "fortran_order" && !header.fortranOrder) {
+      if (take("True")) {
+        header.fortranOrder = true;
+      } else if (take("False")) {
+        header.fortranOrder = false;
+      } else {
+        return expected("True or False");
+      }
+    } else if (key == "shape" && !header.shape) {
+      header.shape = readShape();
+      if (!header.shape) return expected("a tuple of whole numbers");
+    } else {
+      return Error{"its header has " + quotedText(key) +
+                   ", expected descr, fortran_order and shape, each once"};
+    }
+    return success();
+  }
+
+  Error expected(const std::string& what) const {
+    return Error{"its header has " + quotedText(text_.substr(at_)) + ", expected " + what};
+  }
+
+  void skipSpaces() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+
+  bool take(std::string_view word) {
+    skipSpaces();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  std::optional<std::string> readText() {
+    skipSpaces();
+    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) return std::nullopt;
+    const auto end = text_.find(text_[at_], at_ + 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto begin = std::exchange(at_, end + 1) + 1;
+    return std::string(text_.substr(begin, end - begin));
+  }
+
+  std::optional<std::vector<std::uint64_t>> readShape() {
+    std::vector<std::uint64_t> shape;
+    if (!take("(")) return std::nullopt;
+    while (!take(")")) {
+      skipSpaces();
+      std::uint64_t size = 0;
+      const auto* begin = text_.data() + at_;
+      const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), size);
+      if (code != std::errc()) return std::nullopt;
+      at_ += static_cast<std::size_t>(end - begin);
+      shape.push_back(size);
+      if (take(",")) continue;
+      if (!take(")")) return std::nullopt;
+      break;
+    }
+    return shape;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+template <typename T>
+T load(const std::uint8_t* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+std::string tupleText(const std::vector<std::uint64_t>& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+struct Parts {
+  std::string_view header;
+  std::span<const std::uint8_t> data;
+};
+
+Result<Parts> splitNpy(std::span<const std::uint8_t> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.substr(0, kMagic.size()) != kMagic) return Error{"does not begin as a .npy file does"};
+  if (bytes.size() < kMagic.size() + 2) return Error{"ends before its version"};
+  const int major = bytes[6], minor = bytes[7];
+  if (major < 1 || major > 3 || minor != 0) {
+    return Error{"has version " + std::to_string(major) + "." + std::to_string(minor) +
+                 " of the .npy format, expected 1.0, 2.0 or 3.0"};
+  }
+  const std::size_t prefix = kMagic.size() + 2 + (major == 1 ? 2 : 4);
+  if (bytes.size() < prefix) return Error{"ends before its header"};
+  const std::size_t length = major == 1 ? load<std::uint16_t>(&bytes[8]) : load<std::uint32_t>(&bytes[8]);
+  if (length > bytes.size() - prefix) {
+    return Error{"announces a header of " + std::to_string(length) + " bytes in a file of " +
+                 std::to_string(bytes.size())};
+  }
+  return Parts{text.substr(prefix, length), bytes.subspan(prefix + length)};
+}
+
+}  // namespace
+
+Result<NpyHeader> parseNpyHeader(std::span<const std::uint8_t> bytes) {
+  const auto parts = splitNpy(bytes);
+  if (!parts) return parts.error();
+  auto header = DictReader(parts->header).read();
+  if (!header) return header.error();
+  if (!header->descr || !header->fortranOrder || !header->shape) {
+    return Error{"its header lacks descr, fortran_order or shape"};
+  }
+  return NpyHeader{std::move(*header->descr), *header->fortranOrder, std::move(*header->shape), parts->data};
+}
+
+Status checkNpyExtent(const NpyHeader& header, std::size_t valueSize) {
+  const auto& shape = header.shape;
+  std::uint64_t extent = valueSize;
+  for (const auto size : shape) {
+    if (size == 0) return Error{"has shape " + tupleText(shape) + ", expected at least one value"};
+    if (extent > std::numeric_limits<std::uint64_t>::max() / size) {
+      return Error{"has shape " + tupleText(shape) + ", more than can be addressed"};
+    }
+    extent *= size;
+  }
+  if (extent != header.data.size()) {
+    return Error{"holds " + std::to_string(header.data.size()) + " bytes of data, expected " +
+                 std::to_string(extent) + " for " + header.descr + " " + tupleText(shape)};
+  }
+  return success();
+}
+
+std::string npyPreamble(const std::string& descr, const std::vector<std::uint64_t>& shape) {
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + tupleText(shape) + ", }";
+  const std::size_t prefix = kMagic.size() + 4;
+  // Spaces and a line break end the header where the data is aligned.
+  const std::size_t total = (prefix + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
+  header.resize(total - prefix - 1, ' ');
+  header += '\n';
+  const std::string length{static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  return std::string(kMagic) + '\1' + '\0' + length + header;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,260 @@
+#include "attention/masks/code.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "attention/masks/code_rules.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::size_t kMaxCode = std::size_t{1} << 23;
+
+/// Writes one head's program as the body of a function: an assignment for every layer, so that the code reads
+/// as the list of layers does and no expression grows with the mask.
+class ProgramCode {
+ public:
+  explicit ProgramCode(RuleCode& rules) : rules_(rules) {}
+
+  std::string body(const MaskProgram& program) {
+    const CodePlace place;
+    const CodeCells value = list(program, place);
+    const CodeText visible = program.empty() ? CodeText{"j >= 0"}
+                             : value.saysAll ? value.visible
+                                             : codeEither(value.visible, codeNot(value.said));
+    return lines_ + "return " + visible.text + "\n";
+  }
+
+ private:
+  /// The value of a list, nothing longer than one layer's own formula.
+  CodeCells list(const MaskProgram& program, const CodePlace& place) {
+    if (program.empty()) return {};
+    CodeCells value = step(program.front(), place);
+    if (program.size() == 1) return value;
+    const std::string number = ++count_ == 1 ? "" : "_" + std::to_string(count_);
+    const std::string visible = "seen" + number, said = "said" + number;
+    const auto assign = [&](const CodeCells& next, const std::string& comment) {
+      lines_ += visible + " = " + next.visible.text + "  # " + comment + "\n";
+      if (!next.saysAll) lines_ += said + " = " + next.said.text + "\n";
+      return CodeCells{{visible, CodeText::Bond::atom}, {said, CodeText::Bond::atom}, next.saysAll};
+    };
+    value = assign(value, nameOf(program.front()));
+    for (std::size_t i = 1; i < program.size(); ++i) {
+      const Combine join = program[i].combine;
+      const char* sign = join == Combine::all ? "& " : join == Combine::any ? "| " : "then ";
+      // A group's own lines come first: they may use no name of this list.
+      CodeCells layer = step(program[i], place);
+      value = assign(joined(value, layer, join), sign + nameOf(program[i]));
+    }
+    return value;
+  }
+
+  /// Keeps that what is visible is also said, and stays with the word of the one that says something.
+  CodeCells joined(const CodeCells& before, const CodeCells& layer, Combine join) {
+    if (join == Combine::replace) {
+      if (layer.saysAll) return layer;
+      CodeCells out{codeEither(layer.visible, codeBoth(before.visible, codeNot(layer.said))), {}, true};
+      return withSaid(out, before, layer);
+    }
+    if (join == Combine::any)
+      return withSaid({codeEither(before.visible, layer.visible), {}, true}, before, layer);
+    CodeText first = before.visible, second = layer.visible;
+    if (!before.saysAll) first = codeEither(first, codeNot(before.said));
+    if (!layer.saysAll) second = codeEither(second, codeNot(layer.said));
+    CodeCells out{codeBoth(first, second), {}, true};
+    // Where neither says anything both of these are true.
+    if (!before.saysAll && !layer.saysAll)
+      out.visible = codeBoth(out.visible, codeEither(before.said, layer.said));
+    return withSaid(out, before, layer);
+  }
+
+  static CodeCells withSaid(CodeCells out, const CodeCells& before, const CodeCells& layer) {
+    out.saysAll = before.saysAll || layer.saysAll;
+    if (!out.saysAll) out.said = codeEither(before.said, layer.said);
+    return out;
+  }
+
+  CodeCells step(const Step& step, const CodePlace& place) {
+    CodeCells value;
+    if (!step.group.empty()) {
+      value = list(step.group, place);
+    } else if (step.rule.cells) {
+      value = rules_.writeCells(step.rule);
+    } else if (step.rule.kind == PatternKind::documents) {
+      value.visible = documents(step.rule, place);
+    } else {
+      value.visible = rules_.write(step.rule, place);
+    }
+    if (!step.negated) return value;
+    value.visible = value.saysAll ? codeNot(value.visible) : codeBoth(value.said, codeNot(value.visible));
+    return value;
+  }
+
+  CodeText documents(const Rule& rule, const CodePlace& place) {
+    const auto& starts = rule.lists->positions;
+    const std::string table = rules_.documentTable(starts), own = table + "[" + place.i + "]",
+                      other = table + "[" + place.j + "]";
+    const CodeText same{own + " == " + other};
+    if (rule.inner.empty()) return same;
+    const std::string start = rules_.startTable(starts), number = std::to_string(++documents_);
+    const CodePlace inside{"i" + number, "j" + number, &starts, own};
+    lines_ += inside.i + " = " + place.i + " - " + start + "[" + own + "]  # inside their documents\n";
+    lines_ += inside.j + " = " + place.j + " - " + start + "[" + other + "]\n";
+    return codeBoth(same, list(rule.inner, inside).visible);
+  }
+
+  static std::string nameOf(const Step& step) {
+    const std::string name = step.group.empty() ? std::string(infoOf(step.rule.kind).name) : "(…)";
+    return (step.negated ? "!" : "") + name;
+  }
+
+  RuleCode& rules_;
+  std::string lines_;
+  Index count_ = 0, documents_ = 0;
+};
+
+std::string indented(const std::string& lines) {
+  std::string out;
+  bool begins = true;
+  for (const char c : lines) {
+    if (begins && c != '\n') out += "    ";
+    out += c;
+    begins = c == '\n';
+  }
+  return out;
+}
+
+/// The mask's text as one line of comment, whatever names stand in it.
+std::string commentText(const MaskLayers& layers) {
+  constexpr std::size_t kLongest = 2000;
+  std::string text = maskText(layers);
+  if (text.empty()) text = "everything";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  if (text.size() <= kLongest) return text;
+  std::size_t length = kLongest;
+  // Not in the middle of a UTF-8 sequence.
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+  return text.substr(0, length) + "…";
+}
+
+/// Puts the parts of the code together.
+class MaskCodeWriter {
+ public:
+  MaskCodeWriter(MaskCode language, const MaskGeometry& geometry)
+      : language_(language),
+        dialect_(language),
+        sizes_{geometry.queries, geometry.keys, geometry.cacheLength},
+        heads_(geometry.heads),
+        tables_(dialect_) {}
+
+  std::string write(const MaskLayers& layers, const MaskPrograms& programs) {
+    variants_ = static_cast<Index>(programs.variants.size());
+    std::string functions;
+    for (Index variant = 0; variant < variants_; ++variant) {
+      RuleCode rules(dialect_, sizes_, tables_);
+      functions += function(nameOf(variant),
+                            ProgramCode(rules).body(programs.variants[static_cast<std::size_t>(variant)]));
+    }
+    if (variants_ > 1)
+      variantTable_ =
+          tables_.define("variant", "@ = " + dialect_.integers(codeList(programs.variantOf)) + "\n");
+    std::string code = head(layers) + tables_.code() + (tables_.code().empty() ? "" : "\n") + functions;
+    code += language_ == MaskCode::flexAttention ? flexTail() : arrayTail();
+    return code;
+  }
+
+ private:
+  std::string nameOf(Index variant) const {
+    if (variants_ > 1) return "mask_" + std::to_string(variant);
+    return language_ == MaskCode::flexAttention ? "mask_mod" : "mask";
+  }
+
+  std::string sizeText() const { return std::to_string(sizes_.queries) + ", " + std::to_string(sizes_.keys); }
+
+  std::string head(const MaskLayers& layers) const {
+    std::string code = "# Mask: " + commentText(layers) + "\n# True = visible; " +
+                       std::to_string(sizes_.queries) + " queries × " + std::to_string(sizes_.keys) +
+                       " keys, " + std::to_string(heads_) + (heads_ == 1 ? " head" : " heads") + "\n\n";
+    code += dialect_.isTorch() ? "import torch\n\n" : "import numpy as np\n\n";
+    if (dialect_.onDevice() && (!tables_.code().empty()))
+      code += "device = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
+    return code;
+  }
+
+  std::string function(const std::string& name, const std::string& body) const {
+    const bool direct = name == "mask_mod";
+    const std::string cached = std::to_string(sizes_.cacheLength);
+    const std::string position = sizes_.cacheLength == 0 ? "i, j = q_idx, kv_idx\n"
+                                                         : "i, j = q_idx + " + cached + ", kv_idx  # " +
+                                                               cached + " tokens are cached\n";
+    return "\ndef " + name + (direct ? "(b, h, q_idx, kv_idx):\n" : "(q_idx, kv_idx):\n") +
+           indented(position + body) + "\n";
+  }
+
+  std::string flexTail() const {
+    std::string code;
+    if (variants_ > 1) {
+      std::string body = "which = " + variantTable_ + "[h]\n";
+      for (Index variant = 0; variant < variants_; ++variant)
+        body += (variant == 0 ? std::string("seen = ") : "seen = seen | (") +
+                "(which == " + std::to_string(variant) + ") & " + nameOf(variant) + "(q_idx, kv_idx)" +
+                (variant == 0 ? "\n" : ")\n");
+      code += "\ndef mask_mod(b, h, q_idx, kv_idx):\n" + indented(body + "return seen\n") + "\n";
+    }
+    const std::string heads = variants_ > 1 ? std::to_string(heads_) : "None";
+    return code +
+           "\n# from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
+           "# block_mask = create_block_mask(mask_mod, B=None, H=" +
+           heads + ", Q_LEN=" + std::to_string(sizes_.queries) + ", KV_LEN=" + std::to_string(sizes_.keys) +
+           ")\n# output = flex_attention(query, key, value, block_mask=block_mask)\n";
+  }
+
+  std::string arrayTail() const {
+    const std::string target = dialect_.isTorch() ? "attn_mask" : "visible";
+    const auto whole = [&](Index variant) {
+      return dialect_.module() + ".broadcast_to(" + nameOf(variant) + "(q_idx, kv_idx), (" + sizeText() +
+             "))";
+    };
+    std::string code = "\nq_idx = " + dialect_.arange(sizes_.queries) +
+                       "[:, None]\nkv_idx = " + dialect_.arange(sizes_.keys) + "[None, :]\n";
+    if (variants_ == 1) {
+      code += target + " = " + whole(0) + "\n";
+    } else {
+      code += target + " = " + dialect_.module() + ".stack([\n";
+      for (Index variant = 0; variant < variants_; ++variant) code += "    " + whole(variant) + ",\n";
+      code += "])[" + variantTable_ + "]\n";
+    }
+    const std::string shape = variants_ == 1 ? "[queries, keys]" : "[heads, queries, keys]";
+    if (!dialect_.isTorch())
+      return code + "# visible is " + shape + ", True = visible; ~visible is what is masked\n";
+    return code + "# " + shape +
+           ", True = visible, as torch.nn.functional.scaled_dot_product_attention takes it.\n"
+           "# torch.nn.MultiheadAttention takes True = masked: attn_mask=~attn_mask\n";
+  }
+
+  MaskCode language_;
+  CodeDialect dialect_;
+  CodeSizes sizes_;
+  Index heads_, variants_ = 0;
+  CodeTables tables_;
+  std::string variantTable_;
+};
+
+}  // namespace
+
+Result<std::string> maskCode(MaskCode language, const MaskLayers& layers, const MaskGeometry& geometry,
+                             const MaskSources& sources) {
+  const auto programs = resolveMask(layers, geometry, sources);
+  if (!programs) return programs.error();
+  try {
+    std::string code = MaskCodeWriter(language, geometry).write(layers, *programs);
+    if (code.size() <= kMaxCode) return code;
+    return Error{"the code would be " + std::to_string(code.size()) + " bytes long, expected at most " +
+                 std::to_string(kMaxCode)};
+  } catch (const CodeLimit& limit) {
+    return Error{limit.what()};
+  }
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,55 @@
+#include "attention/masks/code_tables.h"
+
+namespace headscope::attention {
+
+std::string CodeTables::define(const std::string& name, const std::string& definition) {
+  const auto found = names_.find(definition);
+  if (found != names_.end()) return found->second;
+  const Index count = ++counts_[name];
+  const std::string unique = count == 1 ? name : name + "_" + std::to_string(count);
+  for (const char c : definition) {
+    if (c == '@') {
+      code_ += unique;
+    } else {
+      code_ += c;
+    }
+  }
+  if (dialect_.onDevice()) code_ += unique + " = " + unique + ".to(device)\n";
+  names_[definition] = unique;
+  return unique;
+}
+
+std::string codeList(const std::vector<std::string>& items) {
+  constexpr std::size_t kWidth = 100;
+  std::size_t length = 2;
+  for (const auto& item : items) length += item.size() + 2;
+  const bool broken = length > kWidth - 20;
+  std::string text = broken ? "[\n    " : "[";
+  std::size_t column = 4;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool last = i + 1 == items.size();
+    if (broken && column + items[i].size() + 1 > kWidth) {
+      // Never right behind the bracket, even for an item as long as a line.
+      if (column > 4) text.back() = '\n', text += "    ";
+      column = 4;
+    }
+    text += items[i] + (last ? "" : ", ");
+    column += items[i].size() + 2;
+  }
+  return text + (broken ? "\n]" : "]");
+}
+
+std::string codeList(const std::vector<Index>& values) {
+  std::vector<std::string> items;
+  items.reserve(values.size());
+  for (const Index value : values) items.push_back(std::to_string(value));
+  return codeList(items);
+}
+
+std::string codeTuple(std::initializer_list<Index> values) {
+  std::string text = "(";
+  for (const Index value : values) text += (text.size() == 1 ? "" : ", ") + std::to_string(value);
+  return text + ")";
+}
+
+}  // namespace headscope::attention

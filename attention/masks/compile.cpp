@@ -1,0 +1,123 @@
+#include "attention/masks/compile.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "attention/masks/evaluate.h"
+
+namespace headscope::attention {
+namespace {
+
+class CompiledMask : public MaskFormula {
+ public:
+  CompiledMask(MaskPrograms programs, const MaskGeometry& geometry)
+      : programs_(std::move(programs)),
+        queries_(geometry.queries),
+        keys_(geometry.keys),
+        cacheLength_(geometry.cacheLength) {}
+
+  Index heads() const override { return static_cast<Index>(programs_.variantOf.size()); }
+  Index queries() const override { return queries_; }
+  Index keys() const override { return keys_; }
+  Index variants() const override { return static_cast<Index>(programs_.variants.size()); }
+
+  Index variantOf(Index head) const override {
+    if (head < 0 || head >= heads()) refuse("head", head, heads());
+    return programs_.variantOf[static_cast<std::size_t>(head)];
+  }
+
+  void visibleRuns(Index variant, Index row, KeyRuns& runs) const override {
+    if (variant < 0 || variant >= variants()) refuse("variant", variant, variants());
+    if (row < 0 || row >= queries_) refuse("row", row, queries_);
+    thread_local RowEvaluator evaluator;
+    evaluator.visibleRuns(programs_.variants[static_cast<std::size_t>(variant)],
+                          {row, cacheLength_ + row, keys_, cacheLength_}, runs);
+  }
+
+ private:
+  /// Apart from the rows' own work, which then builds no text.
+  [[noreturn]] static void refuse(const char* what, Index found, Index count) {
+    throw std::invalid_argument("mask has no " + std::string(what) + " " + std::to_string(found) +
+                                ", expected below " + std::to_string(count));
+  }
+
+  MaskPrograms programs_;
+  Index queries_, keys_, cacheLength_;
+};
+
+bool sameRow(const CellRow* a, const CellRow* b) {
+  static const CellRow kLeftAlone;
+  return a == b || (a ? *a : kLeftAlone) == (b ? *b : kLeftAlone);
+}
+
+std::string textOf(const PatternUse& use, std::size_t parameter) {
+  return parameter < use.arguments.size() && use.arguments[parameter] ? use.arguments[parameter]->text : "";
+}
+
+void gatherFiles(const MaskLayers& layers, std::vector<std::pair<std::string, std::string>>& files) {
+  for (const Layer& layer : layers) {
+    gatherFiles(layer.group, files);
+    if (layer.isGroup()) continue;
+    gatherFiles(layer.pattern.inner, files);
+    if (layer.pattern.kind != PatternKind::file) continue;
+    std::pair file(textOf(layer.pattern, 0), textOf(layer.pattern, 1));
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+  }
+}
+
+bool namesAHead(const HeadSet& set, const MaskGeometry& geometry) {
+  for (Index head = 0; head < geometry.heads; ++head)
+    if (set.contains(head, head * geometry.kvHeads / geometry.heads)) return true;
+  return false;
+}
+
+}  // namespace
+
+bool CellTable::operator==(const CellTable& other) const {
+  return heads == other.heads && queries == other.queries && keys == other.keys &&
+         std::equal(rows.begin(), rows.end(), other.rows.begin(), other.rows.end(),
+                    [](const auto& a, const auto& b) { return sameRow(a.get(), b.get()); });
+}
+
+std::string fileKey(const std::string& path, const std::string& convention) {
+  return path + "\n" + convention;
+}
+
+std::vector<std::pair<std::string, std::string>> filesOf(const MaskLayers& layers) {
+  std::vector<std::pair<std::string, std::string>> files;
+  gatherFiles(layers, files);
+  return files;
+}
+
+Result<std::shared_ptr<const MaskFormula>> compileMask(const MaskLayers& layers, const MaskGeometry& geometry,
+                                                       const MaskSources& sources) {
+  require(geometry.queries >= 0 && geometry.keys >= 0 && geometry.cacheLength >= 0,
+          "a mask's sizes must not be negative");
+  require(geometry.heads >= 1 && geometry.kvHeads >= 1, "a mask needs heads");
+  auto programs = resolveMask(layers, geometry, sources);
+  if (!programs) return programs.error();
+  return std::shared_ptr<const MaskFormula>(
+      std::make_shared<const CompiledMask>(std::move(programs).value(), geometry));
+}
+
+std::string leftOutBecause(const Layer& layer, const MaskGeometry& geometry) {
+  if (!layer.on) return "switched off";
+  // Sequences have no kv heads.
+  if (layer.sequences && !layer.sequences->contains(geometry.sequence, -1))
+    return "for other sequences than " + std::to_string(geometry.sequence);
+  if (layer.heads && !namesAHead(*layer.heads, geometry)) return "for none of the heads there are";
+  if (layer.isGroup()) {
+    std::string first;
+    for (const Layer& inner : layer.group) {
+      std::string reason = leftOutBecause(inner, geometry);
+      if (reason.empty()) return "";
+      if (first.empty()) first = std::move(reason);
+    }
+    return first;
+  }
+  const PatternInfo& info = infoOf(layer.pattern.kind);
+  if (!geometry.cross || !info.comparesPositions) return "";
+  return "cross-attention: " + std::string(info.name) + " compares positions within one text";
+}
+
+}  // namespace headscope::attention

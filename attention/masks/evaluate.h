@@ -1,0 +1,44 @@
+#pragma once
+
+#include <deque>
+
+#include "attention/masks/rows.h"
+
+namespace headscope::attention {
+
+/// Works out rows of programs. Keeps its buffers from row to row, so that after the first few nothing is
+/// allocated; one for each thread.
+class RowEvaluator {
+ public:
+  /// The keys that the query at `place` sees, written over `out`. What no layer says anything about is
+  /// visible.
+  void visibleRuns(const MaskProgram& program, const RowPlace& place, KeyRuns& out);
+
+ private:
+  /// A row on its way through the layers: cells of which nothing was said yet are neither visible nor masked.
+  struct RowValue {
+    KeyRuns visible;
+    KeyRuns said;  ///< holds `visible`; not asked where saysAll
+    bool saysAll = true;
+  };
+  /// Buffers for one depth of brackets.
+  struct Level {
+    RowValue folded, layer;
+    KeyRuns first, second;
+  };
+
+  Level& level(std::size_t depth);
+  void evaluate(const MaskProgram& program, const RowPlace& place, std::size_t depth, KeyRuns& out);
+  /// Leaves the value of the whole list in level(depth).folded.
+  void fold(const MaskProgram& program, const RowPlace& place, std::size_t depth);
+  void stepValue(const Step& step, const RowPlace& place, std::size_t depth, RowValue& out);
+  void documentRow(const Rule& rule, const RowPlace& place, std::size_t depth, KeyRuns& out);
+  static void cellValue(const Rule& rule, const RowPlace& place, RowValue& out, Level& buffers);
+  static void negate(RowValue& value, Index keys, Level& buffers);
+  static void join(Combine combine, Index keys, Level& level);
+  static void joinWhereSaid(Combine combine, Level& level);
+
+  std::deque<Level> levels_;
+};
+
+}  // namespace headscope::attention

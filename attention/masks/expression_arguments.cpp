@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "attention/masks/expression_parser.h"
+
+namespace headscope::attention {
+namespace {
+
+/// How many letters must be put in, taken out, changed or swapped with their neighbour to make one word of
+/// the other.
+std::size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::string lowerCase(std::string_view word) {
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+const char* valueText(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::count:
+      return "a whole number or a list of them";
+    case ParameterKind::positions:
+      return "a list of positions such as [0, 11]";
+    case ParameterKind::spans:
+      return "a list of spans such as [0-3, 8-11]";
+    case ParameterKind::parents:
+      return "a list of parents such as [-1, 0, 0]";
+    case ParameterKind::name:
+      return "a name in quotes";
+    case ParameterKind::path:
+      return "a path in quotes";
+    case ParameterKind::convention:
+      return "visible, masked or additive";
+  }
+  return "";
+}
+
+bool isText(ParameterKind kind) {
+  return kind == ParameterKind::name || kind == ParameterKind::path || kind == ParameterKind::convention;
+}
+
+std::string argumentCount(std::size_t count) {
+  return count == 0 ? "no argument" : std::to_string(count) + (count == 1 ? " argument" : " arguments");
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& names) {
+  constexpr std::size_t kLongest = 32;
+  if (word.size() > kLongest) return "";
+  const std::string lower = lowerCase(word);
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view name : names) {
+    const std::size_t distance = editDistance(lower, name);
+    if (distance >= least) continue;
+    least = distance;
+    best = name;
+  }
+  return best.empty() ? "" : "; did you mean " + std::string(best) + "?";
+}
+
+bool MaskParser::readArguments(const PatternInfo& info, PatternUse& use) {
+  const std::size_t offset = lexer_.peek().offset;
+  if (info.takesInner && !enter()) return false;
+  lexer_.take();
+  std::size_t position = 0;
+  bool named = false, first = true;
+  while (first ? !lexer_.peek().isSymbol(')') : takeSymbol(',')) {
+    const MaskToken& next = lexer_.peek();
+    const bool parameter = next.isSymbol('[') || next.kind == MaskTokenKind::number ||
+                           (next.kind == MaskTokenKind::word && lexer_.after() == '=');
+    const bool inner = info.takesInner && first && !parameter;
+    if (inner ? !readInner(use) : !readArgument(info, use, position, named)) return false;
+    first = false;
+  }
+  if (lexer_.peek().kind == MaskTokenKind::end && !lexer_.error())
+    return fail("a closing bracket is missing", offset);
+  if (info.takesInner) --depth_;
+  return expectSymbol(')', "\",\" or \")\"");
+}
+
+bool MaskParser::readInner(PatternUse& use) {
+  return readMask(use.inner);
+}
+
+bool MaskParser::readArgument(const PatternInfo& info, PatternUse& use, std::size_t& position, bool& named) {
+  const auto& parameters = info.parameters;
+  const MaskToken next = lexer_.peek();
+  const std::string name(info.name);
+  std::size_t index = position;
+  if (next.kind == MaskTokenKind::word && lexer_.after() == '=') {
+    std::vector<std::string_view> names;
+    for (const ParameterInfo& parameter : parameters) names.push_back(parameter.name);
+    index = static_cast<std::size_t>(std::find(names.begin(), names.end(), next.text) - names.begin());
+    if (index == names.size())
+      return fail(name + " has no parameter " + quotedWord(next.text) + suggestion(next.text, names),
+                  next.offset);
+    lexer_.take();
+    lexer_.take();
+    named = true;
+  } else if (named) {
+    return fail("a value without a name can't stand behind one with a name", next.offset);
+  } else if (next.kind != MaskTokenKind::end && index == parameters.size()) {
+    return fail(name + " takes " + argumentCount(parameters.size()), next.offset);
+  } else if (index == parameters.size()) {
+    return failAt(lexer_.peek(), "\")\"");
+  }
+  auto& target = use.arguments[index];
+  if (target) return fail(name + " is given " + std::string(parameters[index].name) + " twice", next.offset);
+  target.emplace();
+  ++position;
+  return readValue(parameters[index], *target);
+}
+
+bool MaskParser::fillStandards(const PatternInfo& info, PatternUse& use, std::size_t offset) {
+  for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+    const ParameterInfo& parameter = info.parameters[i];
+    if (use.arguments[i] || parameter.fromText) continue;
+    if (isText(parameter.kind))
+      return fail(std::string(info.name) + " needs a " + std::string(parameter.name) + ": " +
+                      valueText(parameter.kind),
+                  offset);
+    use.arguments[i] = Argument{{parameter.standard}, ""};
+  }
+  return true;
+}
+
+bool MaskParser::readValue(const ParameterInfo& parameter, Argument& argument) {
+  if (isText(parameter.kind)) return readText(parameter, argument);
+  const MaskToken next = lexer_.peek();
+  if (!takeSymbol('[')) return readItem(parameter, argument);
+  // Counts are one per head: none at all says nothing.
+  const bool mayBeEmpty = parameter.kind != ParameterKind::count;
+  if (mayBeEmpty && takeSymbol(']')) return true;
+  do {
+    if (!readItem(parameter, argument)) return false;
+  } while (takeSymbol(','));
+  if (lexer_.peek().kind == MaskTokenKind::end && !lexer_.error())
+    return fail("a closing bracket is missing", next.offset);
+  return expectSymbol(']', "\",\" or \"]\"");
+}
+
+bool MaskParser::readItem(const ParameterInfo& parameter, Argument& argument) {
+  const std::string subject(parameter.name);
+  const MaskToken next = lexer_.peek();
+  if (next.kind != MaskTokenKind::number && !next.isSymbol('-'))
+    return failAt(next, valueText(parameter.kind));
+  auto& values = argument.values;
+  const bool parents = parameter.kind == ParameterKind::parents;
+  Index value = 0;
+  if (!readInteger(subject, parents ? -1 : parameter.low, parameter.high, value)) return false;
+  if (parameter.kind == ParameterKind::positions && !values.empty() && value <= values.back())
+    return fail(subject + " has " + std::to_string(value) + " after " + std::to_string(values.back()) +
+                    ", expected ascending positions",
+                next.offset);
+  values.push_back(value);
+  if (parameter.kind != ParameterKind::spans) return true;
+  Index last = value;
+  if (takeSymbol('-') && !readInteger(subject, parameter.low, parameter.high, last)) return false;
+  if (last < value)
+    return fail("the span " + std::to_string(value) + "-" + std::to_string(last) + " ends before it begins",
+                next.offset);
+  values.push_back(last);
+  return true;
+}
+
+bool MaskParser::readInteger(const std::string& subject, Index low, Index high, Index& value) {
+  const std::size_t offset = lexer_.peek().offset;
+  const bool negative = takeSymbol('-');
+  const MaskToken& next = lexer_.peek();
+  if (next.kind != MaskTokenKind::number) return failAt(next, "a whole number");
+  const char* end = next.text.data() + next.text.size();
+  const bool fits = std::from_chars(next.text.data(), end, value).ec == std::errc();
+  if (negative) value = -value;
+  if (!fits || value < low || value > high) {
+    std::string found = (negative ? "-" : "") + std::string(next.text.substr(0, 24));
+    if (next.text.size() > 24) found += "…";
+    return fail(
+        subject + " is " + found + ", expected " + std::to_string(low) + " to " + std::to_string(high),
+        offset);
+  }
+  lexer_.take();
+  return true;
+}
+
+bool MaskParser::readText(const ParameterInfo& parameter, Argument& argument) {
+  const MaskToken& next = lexer_.peek();
+  if (parameter.kind == ParameterKind::convention) {
+    if (!next.isWord("visible") && !next.isWord("masked") && !next.isWord("additive"))
+      return failAt(next, valueText(parameter.kind));
+    argument.text = lexer_.take().text;
+    return true;
+  }
+  if (next.kind != MaskTokenKind::string) return failAt(next, valueText(parameter.kind));
+  argument.text = lexer_.take().string;
+  return true;
+}
+
+}  // namespace headscope::attention

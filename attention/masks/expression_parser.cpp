@@ -1,0 +1,260 @@
+#include "attention/masks/expression_parser.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::size_t kMaxDepth = 64, kMaxLayers = 4096, kMaxText = std::size_t{1} << 20;
+
+/// Whether nothing is said about a layer beside its pattern or group.
+bool isBare(const Layer& layer) {
+  return layer.name.empty() && layer.on && !layer.heads && !layer.sequences && !layer.negated;
+}
+
+/// What a list is called as the right side of a join: itself where it is one layer, else a group.
+Layer asOperand(MaskLayers layers, Combine join) {
+  Layer operand;
+  if (layers.size() == 1) {
+    operand = std::move(layers.front());
+  } else {
+    operand.group = std::move(layers);
+  }
+  operand.combine = join;
+  return operand;
+}
+
+Combine tighter(Combine join) {
+  return join == Combine::replace ? Combine::any : Combine::all;
+}
+
+/// Operators as other languages write them.
+std::string_view operatorFor(const MaskToken& token) {
+  if (token.isWord("and") || token.isWord("AND")) return "&";
+  if (token.isWord("or") || token.isWord("OR")) return "|";
+  if (token.isWord("not") || token.isWord("NOT")) return "!";
+  return {};
+}
+
+std::vector<std::string_view> patternNames() {
+  std::vector<std::string_view> names;
+  for (const PatternInfo& info : patternTable()) names.push_back(info.name);
+  return names;
+}
+
+}  // namespace
+
+ParsedMask parseMask(std::string_view text) {
+  ParsedMask parsed;
+  if (text.size() > kMaxText) {
+    parsed.error = MaskTextError{"the mask is " + std::to_string(text.size()) +
+                                     " bytes long, expected at most " + std::to_string(kMaxText),
+                                 kMaxText};
+    return parsed;
+  }
+  MaskParser parser(text);
+  if (!parser.read(parsed.layers)) {
+    parsed.layers.clear();
+    parsed.error = parser.error();
+  }
+  return parsed;
+}
+
+bool MaskParser::read(MaskLayers& layers) {
+  if (lexer_.peek().kind == MaskTokenKind::end && !lexer_.error()) return true;
+  if (!readMask(layers)) return false;
+  const MaskToken& rest = lexer_.peek();
+  if (rest.isSymbol(')')) return fail("a closing bracket has no opening one", rest.offset);
+  if (rest.kind != MaskTokenKind::end || lexer_.error())
+    return failAt(rest, "\"&\", \"|\", \"then\" or the end");
+  return true;
+}
+
+bool MaskParser::readMask(MaskLayers& layers) {
+  return readJoined(Combine::replace, layers);
+}
+
+/// One level of precedence; what stands before the first join of the level stays a part of the same list.
+bool MaskParser::readJoined(Combine join, MaskLayers& layers) {
+  const auto readSide = [&](MaskLayers& side) {
+    return join == Combine::all ? readUnary(side) : readJoined(tighter(join), side);
+  };
+  if (!readSide(layers)) return false;
+  for (;;) {
+    const MaskToken& next = lexer_.peek();
+    const bool joined = join == Combine::all   ? next.isSymbol('&')
+                        : join == Combine::any ? next.isSymbol('|')
+                                               : next.isWord("then");
+    if (!joined) return true;
+    lexer_.take();
+    MaskLayers side;
+    if (!readSide(side)) return false;
+    layers.push_back(asOperand(std::move(side), join));
+  }
+}
+
+/// A layer; bare brackets come back as the list they hold, since the caller knows whether they matter.
+bool MaskParser::readUnary(MaskLayers& layers) {
+  Layer layer;
+  const std::size_t offset = lexer_.peek().offset;
+  if (!readPrefix(layer)) return false;
+  if (++layers_ > kMaxLayers)
+    return fail("the mask has more than " + std::to_string(kMaxLayers) + " layers", offset);
+  if (lexer_.peek().isSymbol('(')) return readBracket(layer, layers);
+  if (!readPattern(layer.pattern)) return false;
+  layers.push_back(std::move(layer));
+  return true;
+}
+
+bool MaskParser::readPrefix(Layer& layer) {
+  for (;;) {
+    const MaskToken& next = lexer_.peek();
+    if (next.kind == MaskTokenKind::string) {
+      if (!readName(layer)) return false;
+    } else if (next.isWord("off")) {
+      if (!layer.on) return fail("\"off\" stands twice before one layer", next.offset);
+      layer.on = false;
+      lexer_.take();
+      if (!expectSymbol(':')) return false;
+    } else if (next.isWord("heads") || next.isWord("sequences")) {
+      if (!readHeadSet(layer)) return false;
+    } else {
+      break;
+    }
+  }
+  if (!takeSymbol('!')) return true;
+  layer.negated = true;
+  const MaskToken& next = lexer_.peek();
+  if (next.isSymbol('!')) return fail("\"!\" stands twice before one layer", next.offset);
+  if (next.kind == MaskTokenKind::string || next.isWord("off") || next.isWord("heads") ||
+      next.isWord("sequences"))
+    return fail(quotedWord(next.text) + " has to stand before the \"!\"", next.offset);
+  return true;
+}
+
+bool MaskParser::readName(Layer& layer) {
+  MaskToken name = lexer_.take();
+  if (!layer.name.empty()) return fail("a layer has two names", name.offset);
+  layer.name = std::move(name.string);
+  return expectSymbol(':');
+}
+
+bool MaskParser::readHeadSet(Layer& layer) {
+  const MaskToken word = lexer_.take();
+  const bool ofHeads = word.text == "heads";
+  auto& target = ofHeads ? layer.heads : layer.sequences;
+  if (target) return fail(quotedWord(word.text) + " stands twice before one layer", word.offset);
+  target.emplace();
+  if (!expectSymbol('(')) return false;
+  do {
+    if (!readHeadItem(*target, ofHeads)) return false;
+  } while (takeSymbol(','));
+  return expectSymbol(')', "\",\" or \")\"") && expectSymbol(':');
+}
+
+bool MaskParser::readHeadItem(HeadSet& set, bool ofHeads) {
+  const std::string subject = ofHeads ? "a head" : "a sequence";
+  const MaskToken& next = lexer_.peek();
+  HeadSet::Item item;
+  if (ofHeads && (next.isWord("even") || next.isWord("odd"))) {
+    item.kind = lexer_.take().text == "even" ? HeadSet::Kind::even : HeadSet::Kind::odd;
+  } else if (ofHeads && next.isWord("kv")) {
+    lexer_.take();
+    item.kind = HeadSet::Kind::kvHead;
+    if (!readInteger("a kv head", 0, kMaxMaskCount, item.first)) return false;
+  } else {
+    const std::size_t offset = next.offset;
+    if (next.kind != MaskTokenKind::number)
+      return failAt(next, ofHeads ? "a head's number, even, odd or kv" : "a sequence's number");
+    if (!readInteger(subject, 0, kMaxMaskCount, item.first)) return false;
+    item.last = item.first;
+    if (takeSymbol('-') && !readInteger(subject, 0, kMaxMaskCount, item.last)) return false;
+    if (item.last < item.first)
+      return fail("the span " + std::to_string(item.first) + "-" + std::to_string(item.last) +
+                      " ends before it begins",
+                  offset);
+  }
+  set.items.push_back(item);
+  return true;
+}
+
+bool MaskParser::enter() {
+  if (depth_ == kMaxDepth)
+    return fail("more than " + std::to_string(kMaxDepth) + " brackets stand inside each other",
+                lexer_.peek().offset);
+  ++depth_;
+  return true;
+}
+
+bool MaskParser::readBracket(Layer& layer, MaskLayers& layers) {
+  if (!enter()) return false;
+  const std::size_t offset = lexer_.take().offset;
+  MaskLayers inside;
+  if (!readMask(inside)) return false;
+  if (lexer_.peek().kind == MaskTokenKind::end && !lexer_.error())
+    return fail("a closing bracket is missing", offset);
+  if (!expectSymbol(')', "\"&\", \"|\", \"then\" or \")\"")) return false;
+  --depth_;
+  if (isBare(layer)) {
+    // The brackets say nothing that the list doesn't; they are no layer.
+    --layers_;
+    layers = std::move(inside);
+    return true;
+  }
+  if (inside.size() == 1 && isBare(inside.front())) {
+    layer.pattern = std::move(inside.front().pattern);
+    layer.group = std::move(inside.front().group);
+  } else {
+    layer.group = std::move(inside);
+  }
+  layers.push_back(std::move(layer));
+  return true;
+}
+
+bool MaskParser::readPattern(PatternUse& use) {
+  const MaskToken& next = lexer_.peek();
+  if (next.kind != MaskTokenKind::word || next.isWord("then")) return failAt(next, "a pattern");
+  const PatternInfo* info = findPattern(next.text);
+  if (!info) {
+    if (const auto symbol = operatorFor(next); !symbol.empty())
+      return fail(quotedWord(next.text) + " is written \"" + std::string(symbol) + "\"", next.offset);
+    return fail(quotedWord(next.text) + " is no pattern" + suggestion(next.text, patternNames()),
+                next.offset);
+  }
+  const std::size_t offset = lexer_.take().offset;
+  use.kind = info->kind;
+  use.arguments.resize(info->parameters.size());
+  if (lexer_.peek().isSymbol('(') && !readArguments(*info, use)) return false;
+  return fillStandards(*info, use, offset);
+}
+
+bool MaskParser::takeSymbol(char c) {
+  if (!lexer_.peek().isSymbol(c)) return false;
+  lexer_.take();
+  return true;
+}
+
+bool MaskParser::expectSymbol(char c, const char* otherwise) {
+  if (takeSymbol(c)) return true;
+  return failAt(lexer_.peek(), otherwise ? otherwise : "\"" + std::string(1, c) + "\"");
+}
+
+bool MaskParser::fail(std::string message, std::size_t offset) {
+  error_ = lexer_.error() ? *lexer_.error() : MaskTextError{std::move(message), offset};
+  return false;
+}
+
+bool MaskParser::failAt(const MaskToken& token, const std::string& expected) {
+  if (token.kind == MaskTokenKind::end)
+    return fail("the text ends where " + expected + " is expected", token.offset);
+  if (const auto symbol = operatorFor(token); !symbol.empty())
+    return fail(quotedWord(token.text) + " is written \"" + std::string(symbol) + "\"", token.offset);
+  // What is quoted already is not quoted again.
+  const bool string = token.kind == MaskTokenKind::string;
+  return fail((string ? "the text " + quotedWord(token.string) : quotedWord(token.text)) + " stands where " +
+                  expected + " is expected",
+              token.offset);
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,232 @@
+#include "attention/masks/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "attention/core/result.h"
+#include "attention/core/saturating.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::size_t kMostListed = 64;
+constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 26;
+/// Rows between two looks at the stop token.
+constexpr Index kRowsPerLook = 64;
+
+/// Rows that stand for all: one from each of `count` equal stretches, at a place within it that moves on by
+/// the golden ratio, so that no pattern's period falls in step with them.
+class RowSample {
+ public:
+  RowSample(Index rows, Index count) : rows_(rows), count_(count) {}
+  Index count() const { return count_; }
+  Index operator[](Index k) const {
+    if (count_ == rows_) return k;
+    const Index begin = k * rows_ / count_, end = (k + 1) * rows_ / count_;
+    const double turned = static_cast<double>(k) / std::numbers::phi;
+    return begin + static_cast<Index>((turned - std::floor(turned)) * static_cast<double>(end - begin));
+  }
+
+ private:
+  Index rows_, count_;
+};
+
+/// How many rows can be counted with `budget` runs, judged by a few.
+Index rowsWithin(const MaskFormula& mask, Index variant, std::uint64_t budget, std::stop_token stop) {
+  constexpr Index kProbes = 256;
+  const Index rows = mask.queries();
+  const auto mostRuns = static_cast<std::uint64_t>(mask.keys() / 2 + 1);
+  if (saturatingProduct({rows, static_cast<Index>(mostRuns)}) <= budget || rows <= kProbes) return rows;
+  const RowSample sample(rows, kProbes);
+  std::uint64_t runs = 0;
+  KeyRuns row;
+  for (Index k = 0; k < sample.count() && !stop.stop_requested(); ++k) {
+    mask.visibleRuns(variant, sample[k], row);
+    // A row costs something even if there is nothing in it.
+    runs += row.size() + 1;
+  }
+  const double perRow = static_cast<double>(runs) / kProbes;
+  const double affordable = static_cast<double>(budget) / perRow;
+  return affordable >= static_cast<double>(rows)
+             ? rows
+             : std::clamp<Index>(static_cast<Index>(affordable), std::min<Index>(kProbes, rows), rows);
+}
+
+/// Gathers what rows leave visible.
+class Counter {
+ public:
+  Counter(Index keys, Index cacheLength)
+      : keys_(keys), cacheLength_(cacheLength), change_(static_cast<std::size_t>(keys) + 1) {}
+
+  void add(Index row, const KeyRuns& runs) {
+    ++statistics_.rowsCounted;
+    if (runs.empty()) {
+      ++statistics_.emptyRows;
+      if (statistics_.firstEmptyRows.size() < kMostListed) statistics_.firstEmptyRows.push_back(row);
+    }
+    const Index next = cacheLength_ + row + 1;
+    for (const KeyRun& run : runs) {
+      statistics_.visible += static_cast<std::uint64_t>(run.end - run.begin);
+      ++change_[static_cast<std::size_t>(run.begin)];
+      --change_[static_cast<std::size_t>(run.end)];
+      if (run.end > next) addFuture(next - 1, std::max(run.begin, next), run.end);
+    }
+  }
+
+  MaskStatistics finish(bool sampled) {
+    statistics_.sampled = sampled;
+    statistics_.cells = saturatingProduct({statistics_.rowsCounted, keys_});
+    statistics_.unseenKeys = sampled ? -1 : 0;
+    Index seenBy = 0;
+    for (Index key = 0; key < keys_ && !sampled; ++key) {
+      seenBy += change_[static_cast<std::size_t>(key)];
+      if (seenBy > 0) continue;
+      ++statistics_.unseenKeys;
+      if (statistics_.firstUnseenKeys.size() < kMostListed) statistics_.firstUnseenKeys.push_back(key);
+    }
+    return std::move(statistics_);
+  }
+
+ private:
+  void addFuture(Index position, Index begin, Index end) {
+    statistics_.future += static_cast<std::uint64_t>(end - begin);
+    if (!statistics_.firstFuture) statistics_.firstFuture = {position, begin};
+  }
+
+  Index keys_, cacheLength_;
+  std::vector<Index> change_;  ///< how many more rows see this key than the one before it
+  MaskStatistics statistics_;
+};
+
+/// One row of blocks of a BlockMap.
+class BlockRow {
+ public:
+  BlockRow(Index blockSize, Index cols)
+      : blockSize_(blockSize),
+        counts_(static_cast<std::size_t>(cols)),
+        whole_(static_cast<std::size_t>(cols) + 1) {}
+
+  void clear() {
+    std::fill(counts_.begin(), counts_.end(), 0);
+    std::fill(whole_.begin(), whole_.end(), 0);
+  }
+
+  void add(const KeyRuns& runs) {
+    Index block = 0, blockEnd = blockSize_;
+    for (const KeyRun& run : runs) {
+      // Short runs share blocks, and dividing is the dearest step.
+      if (run.begin >= blockEnd) {
+        block = run.begin / blockSize_;
+        blockEnd = (block + 1) * blockSize_;
+      }
+      if (run.end <= blockEnd) {
+        count(block) += static_cast<std::uint64_t>(run.end - run.begin);
+        continue;
+      }
+      count(block) += static_cast<std::uint64_t>(blockEnd - run.begin);
+      const Index last = (run.end - 1) / blockSize_;
+      // Those between hold one whole row more each.
+      ++whole_[static_cast<std::size_t>(block) + 1];
+      --whole_[static_cast<std::size_t>(last)];
+      block = last;
+      blockEnd = (block + 1) * blockSize_;
+      count(block) += static_cast<std::uint64_t>(run.end - block * blockSize_);
+    }
+  }
+
+  /// Visible cells of each block, once after all rows.
+  const std::vector<std::uint64_t>& total() {
+    Index rows = 0;
+    for (std::size_t col = 0; col < counts_.size(); ++col) {
+      rows += whole_[col];
+      counts_[col] += static_cast<std::uint64_t>(rows * blockSize_);
+    }
+    return counts_;
+  }
+
+ private:
+  std::uint64_t& count(Index col) { return counts_[static_cast<std::size_t>(col)]; }
+
+  Index blockSize_;
+  std::vector<std::uint64_t> counts_;
+  std::vector<Index> whole_;
+};
+
+void put(BlockMap& map, std::size_t at, std::uint64_t visible, std::uint64_t cells) {
+  map.visible[at] =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(visible, std::numeric_limits<std::uint32_t>::max()));
+  if (visible == 0) {
+    ++map.empty;
+  } else if (visible == cells) {
+    map.kinds[at] = BlockKind::all;
+    ++map.full;
+  } else {
+    map.kinds[at] = BlockKind::mixed;
+    ++map.partial;
+  }
+}
+
+Index blocksAlong(Index length, Index blockSize) {
+  return length / blockSize + (length % blockSize != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+MaskStatistics measureMask(const MaskFormula& mask, Index variant, Index cacheLength, std::uint64_t budget,
+                           std::stop_token stop) {
+  const RowSample sample(mask.queries(), rowsWithin(mask, variant, budget, stop));
+  Counter counter(mask.keys(), cacheLength);
+  KeyRuns runs;
+  Index k = 0;
+  for (; k < sample.count(); ++k) {
+    if (k % kRowsPerLook == 0 && stop.stop_requested()) break;
+    mask.visibleRuns(variant, sample[k], runs);
+    counter.add(sample[k], runs);
+  }
+  return counter.finish(k < mask.queries());
+}
+
+double BlockMap::computedShare() const {
+  const Index blocks = full + partial + empty;
+  return blocks == 0 ? 0 : static_cast<double>(full + partial) / static_cast<double>(blocks);
+}
+
+BlockMap mapBlocks(const MaskFormula& mask, Index variant, Index blockSize, std::stop_token stop) {
+  require(blockSize >= 1, "a block needs at least one cell");
+  const Index queries = mask.queries(), keys = mask.keys();
+  BlockMap map;
+  map.blockSize = blockSize;
+  map.rows = blocksAlong(queries, blockSize);
+  map.cols = blocksAlong(keys, blockSize);
+  const std::uint64_t blocks = saturatingProduct({map.rows, map.cols});
+  require(blocks <= kMostBlocks, "a block map has at most 2^26 blocks");
+  map.visible.resize(blocks);
+  map.kinds.resize(blocks, BlockKind::none);
+  BlockRow row(blockSize, map.cols);
+  KeyRuns runs;
+  for (Index blockRow = 0; blockRow < map.rows && !stop.stop_requested(); ++blockRow) {
+    row.clear();
+    const Index first = blockRow * blockSize, end = std::min(first + blockSize, queries);
+    for (Index query = first; query < end; ++query) {
+      if (query % kRowsPerLook == 0 && stop.stop_requested()) return map;
+      mask.visibleRuns(variant, query, runs);
+      row.add(runs);
+    }
+    const auto& counts = row.total();
+    for (Index col = 0; col < map.cols; ++col) {
+      const Index width = std::min(blockSize, keys - col * blockSize);
+      put(map, static_cast<std::size_t>(blockRow * map.cols + col), counts[static_cast<std::size_t>(col)],
+          saturatingProduct({end - first, width}));
+    }
+  }
+  return map;
+}
+
+double denseAttentionFlops(Index queries, Index keys, Index headDim, Index heads) {
+  return 4 * static_cast<double>(queries) * static_cast<double>(keys) * static_cast<double>(headDim) *
+         static_cast<double>(heads);
+}
+
+}  // namespace headscope::attention

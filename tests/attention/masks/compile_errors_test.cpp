@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include "tests/attention/masks/mask_support.h"
+
+namespace headscope::attention::test {
+namespace {
+
+std::string errorAt24(const std::string& text) {
+  return errorOf(text, geometryOf(24, 24, 0, 8));
+}
+
+TEST(CompileMaskErrors, positionsBeyondTheText) {
+  EXPECT_EQ(errorAt24("globals([0, 24])"), "globals' positions hold 24, but there are 24 keys");
+  EXPECT_EQ(errorAt24("globals([0, 23])"), "no error");
+  EXPECT_EQ(errorAt24("longformer(window=3, positions=[99])"),
+            "longformer's positions hold 99, but there are 24 keys");
+  EXPECT_EQ(errorAt24("packed([7, 30])"), "packed's starts hold 30, but there are 24 keys");
+  EXPECT_EQ(errorAt24("documents(causal, starts=[30])"), "documents' starts hold 30, but there are 24 keys");
+  EXPECT_EQ(errorAt24("image([3-24])"), "image's spans hold 3-24, but there are 24 keys");
+  EXPECT_EQ(errorAt24("intervals(queries=[0, 24], keys=[0-3])"),
+            "intervals' queries hold 24, but there are 24 queries");
+  EXPECT_EQ(errorAt24("intervals(queries=[0], keys=[0-30])"),
+            "intervals' keys hold 0-30, but there are 24 keys");
+  EXPECT_EQ(errorAt24("prefix_lm(25)"), "prefix_lm's prefix is 25, but there are 24 keys");
+  EXPECT_EQ(errorAt24("prefix_lm([24, 3, 25])"), "prefix_lm's prefix is 25, but there are 24 keys");
+  EXPECT_EQ(errorAt24("tree(prefix=25)"), "tree's prefix is 25, but there are 24 keys");
+}
+
+/// A pattern with arguments that the text form itself would refuse.
+std::string errorOfUse(PatternKind kind, std::vector<std::optional<Argument>> arguments) {
+  Layer layer;
+  layer.pattern = {kind, std::move(arguments), {}};
+  const auto mask = compileMask({layer}, geometryOf(24, 24));
+  return mask ? "no error" : mask.error().message;
+}
+
+std::optional<Argument> values(std::vector<Index> given) {
+  return Argument{std::move(given), ""};
+}
+
+TEST(CompileMaskErrors, listsOutOfOrder) {
+  EXPECT_EQ(errorOfUse(PatternKind::packed, {values({16, 7})}),
+            "packed's starts hold 7 after 16, expected ascending positions");
+  EXPECT_EQ(errorOfUse(PatternKind::packed, {values({7, 7})}),
+            "packed's starts hold 7 after 7, expected ascending positions");
+  EXPECT_EQ(errorOfUse(PatternKind::globals, {values({-2, 7})}),
+            "globals' positions hold -2, expected 0 or more");
+  EXPECT_EQ(errorOfUse(PatternKind::image, {values({3, 9, 5, 12})}),
+            "image's spans hold 5-12 after 3-9, expected ascending spans that don't overlap");
+  EXPECT_EQ(errorOfUse(PatternKind::image, {values({9, 3})}),
+            "image's spans hold 9-3, expected the first position before the last");
+  EXPECT_EQ(errorOfUse(PatternKind::image, {values({1, 3, 5})}),
+            "image's spans hold a span without a last position");
+  EXPECT_EQ(errorOfUse(PatternKind::intervals, {values({0, 5}), values({9, 12, 3, 10})}), "no error");
+}
+
+TEST(CompileMaskErrors, counts) {
+  EXPECT_EQ(errorOfUse(PatternKind::window, {values({0})}), "window is 0, expected 1 to 1073741824");
+  EXPECT_EQ(errorOfUse(PatternKind::dilated, {values({4}), values({0})}),
+            "dilated's step is 0, expected 1 to 1073741824");
+  EXPECT_EQ(errorOfUse(PatternKind::window, {values({})}), "window has no value, expected at least one");
+  // What is not given at all has the table's standard.
+  EXPECT_EQ(errorOfUse(PatternKind::dilated, {}), "no error");
+  EXPECT_EQ(errorOfUse(PatternKind::neighborhood, {values({0}), values({3})}),
+            "neighborhood's height is 0, expected 1 to 1073741824");
+}
+
+TEST(CompileMaskErrors, trees) {
+  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 0, 0, 1, 2])"),
+            "tree's parents are 5, but the draft has 4 tokens (24 keys after a prefix of 20)");
+  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 4])"),
+            "tree's parents hold 4, but the draft has 4 tokens");
+  EXPECT_EQ(errorOfUse(PatternKind::tree, {values({20}), values({-2})}),
+            "tree's parents hold -2, expected -1 for the prefix or a node");
+  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents go round in a circle: 0 → 0");
+  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 3, 0, 5, 0, 1])"),
+            "tree's parents go round in a circle: 1 → 3 → 5 → 1");
+  // Node 2 hangs from node 3, which by itself follows its predecessor.
+  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"),
+            "tree's parents go round in a circle: 2 → 3 → 2");
+  EXPECT_EQ(errorAt24("tree(prefix=8, parents=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0])"),
+            "tree's parents go round in a circle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
+  MaskGeometry marked = geometryOf(6, 6);
+  marked.structure.treePrefix = 2;
+  marked.structure.parents = {1, 0};
+  EXPECT_EQ(errorOf("tree", marked), "tree's parents go round in a circle: 0 → 1 → 0");
+}
+
+TEST(CompileMaskErrors, insideDocuments) {
+  const std::string rest =
+      ", which lies over the whole text; expected a pattern that goes by positions alone";
+  for (const std::string name :
+       {"packed", "tree", "image", "globals", "prefix_lm", "padding", "shared_prefix", "intervals",
+        "neighborhood", "block_diffusion", "longformer", "documents"})
+    EXPECT_EQ(errorAt24("documents(causal & (full | " + name + "), starts=[4])"),
+              "documents(…) holds " + name + rest);
+  EXPECT_EQ(errorAt24("documents(painted(\"p\"))"), "documents(…) holds painted" + rest);
+  EXPECT_EQ(errorAt24("documents(file(\"p.npy\", masked))"), "documents(…) holds file" + rest);
+  // What is left out does no harm.
+  EXPECT_EQ(errorAt24("documents(causal & off: packed)"), "no error");
+  EXPECT_EQ(errorAt24("documents(causal) & packed([3])"), "no error");
+}
+
+TEST(CompileMaskErrors, paintingsAndFiles) {
+  const MaskGeometry geometry = geometryOf(9, 9, 0, 4);
+  MaskSources sources;
+  sources.files[fileKey("mask.npy", "visible")] = cellsOf({MaskPicture(8, "#.#.#.#.")});
+  const MaskPicture fits(9, "#.#.#.#.#");
+  sources.files[fileKey("heads.npy", "masked")] = cellsOf({fits, fits, fits});
+  sources.files[fileKey("fits.npy", "masked")] = cellsOf({fits});
+  sources.paintings["gone"] = nullptr;
+  EXPECT_EQ(errorOf("painted(\"p1\")", geometry, sources), "there is no painting \"p1\"");
+  EXPECT_EQ(errorOf("painted(\"gone\")", geometry, sources), "there is no painting \"gone\"");
+  EXPECT_EQ(errorOf("file(\"mask.npy\", visible)", geometry, sources), "mask.npy is 8 × 8, expected 9 × 9");
+  EXPECT_EQ(errorOf("file(\"mask.npy\", masked)", geometry, sources), "mask.npy has not been read as masked");
+  EXPECT_EQ(errorOf("file(\"heads.npy\", masked)", geometry, sources),
+            "heads.npy has 3 heads, expected 1 or 4");
+  EXPECT_EQ(errorOf("file(\"fits.npy\", masked)", geometry, sources), "no error");
+  EXPECT_EQ(errorOf("off: painted(\"p1\") & heads(9): painted(\"p1\")", geometry, sources), "no error");
+  Layer painted, file;
+  painted.pattern = standardUse(PatternKind::painted);
+  file.pattern = standardUse(PatternKind::file);
+  EXPECT_EQ(compileMask({painted}, geometry, sources).error().message,
+            "painted has no name, expected painted(\"…\")");
+  EXPECT_EQ(compileMask({file}, geometry, sources).error().message,
+            "file has no path or no convention, expected file(\"…\", visible), masked or additive");
+}
+
+TEST(CompileMaskErrors, errorsOfTheLastHeadCountToo) {
+  EXPECT_EQ(errorAt24("causal & heads(7): packed([99])"), "packed's starts hold 99, but there are 24 keys");
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

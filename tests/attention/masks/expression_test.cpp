@@ -1,0 +1,341 @@
+#include "attention/masks/expression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/attention/masks/random_layers.h"
+
+namespace headscope::attention {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+MaskLayers parsed(const std::string& text) {
+  const ParsedMask mask = parseMask(text);
+  EXPECT_FALSE(mask.error) << text << ": " << mask.error->message;
+  return mask.layers;
+}
+
+/// The message, or "no error".
+std::string errorOf(const std::string& text) {
+  const ParsedMask mask = parseMask(text);
+  if (!mask.error) return "no error";
+  EXPECT_TRUE(mask.layers.empty()) << text;
+  EXPECT_LE(mask.error->offset, text.size()) << text;
+  return mask.error->message;
+}
+
+/// What stands at the error's place.
+std::string placeOf(const std::string& text) {
+  const ParsedMask mask = parseMask(text);
+  return mask.error ? text.substr(mask.error->offset) : "no error";
+}
+
+/// The text's canonical form, which is its own.
+std::string printed(const std::string& text) {
+  const std::string once = maskText(parsed(text));
+  EXPECT_EQ(maskText(parsed(once)), once) << text;
+  EXPECT_EQ(parsed(once), parsed(text)) << text;
+  return once;
+}
+
+Layer use(PatternKind kind) {
+  Layer layer;
+  layer.pattern = standardUse(kind);
+  return layer;
+}
+Layer joined(Combine join, Layer layer) {
+  layer.combine = join;
+  return layer;
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(MaskText, AnEmptyTextIsNoLayer) {
+  EXPECT_TRUE(parsed("").empty());
+  EXPECT_TRUE(parsed(" \n\t\r\n").empty());
+  EXPECT_EQ(maskText({}), "");
+}
+
+TEST(MaskText, EveryPatternsExampleReadsBack) {
+  for (const PatternInfo& info : patternTable()) {
+    if (info.example.empty()) continue;
+    const MaskLayers layers = parsed(std::string(info.example));
+    ASSERT_EQ(layers.size(), 1u) << info.name;
+    EXPECT_EQ(layers[0].pattern.kind, info.kind);
+    EXPECT_EQ(layers[0].pattern.arguments.size(), info.parameters.size());
+    printed(std::string(info.example));
+  }
+}
+
+TEST(MaskText, EveryPatternStandsAlone) {
+  for (const PatternInfo& info : patternTable()) {
+    const bool text = info.kind == PatternKind::painted || info.kind == PatternKind::file;
+    if (text) continue;
+    const std::string name(info.name);
+    EXPECT_EQ(parsed(name)[0].pattern, standardUse(info.kind)) << name;
+    EXPECT_EQ(parsed(name + "()"), parsed(name)) << name;
+  }
+}
+
+TEST(MaskText, BindsAndTighterThanOrTighterThanThen) {
+  const Layer a = use(PatternKind::full), b = use(PatternKind::causal), c = use(PatternKind::window),
+              d = use(PatternKind::sinks);
+  // What stands before is one list; what stands behind keeps its brackets as a group.
+  EXPECT_EQ(parsed("full & causal | window then sinks"),
+            (MaskLayers{a, b, joined(Combine::any, c), joined(Combine::replace, d)}));
+  Layer group;
+  group.group = {b, c};
+  EXPECT_EQ(parsed("full | causal & window"), (MaskLayers{a, joined(Combine::any, group)}));
+  EXPECT_EQ(parsed("full | (causal & window)"), (MaskLayers{a, joined(Combine::any, group)}));
+  EXPECT_EQ(parsed("full | causal & window | sinks"),
+            (MaskLayers{a, joined(Combine::any, group), joined(Combine::any, d)}));
+  group.group = {b, joined(Combine::any, c)};
+  EXPECT_EQ(parsed("full then causal | window"), (MaskLayers{a, joined(Combine::replace, group)}));
+  EXPECT_EQ(parsed("full & (causal | window)"), (MaskLayers{a, group}));
+}
+
+TEST(MaskText, BracketsThatSayNothingVanish) {
+  EXPECT_EQ(printed("((causal))"), "causal");
+  EXPECT_EQ(printed("((causal & full)) & sinks(4)"), "causal & full & sinks(4)");
+  EXPECT_EQ(printed("!((causal))"), "!causal");
+  EXPECT_EQ(printed("(full | causal) & sinks(4)"), "(full | causal) & sinks(4)");
+  EXPECT_EQ(printed("(full & causal) | sinks(4)"), "full & causal | sinks(4)");
+  EXPECT_EQ(printed("((full | causal) & sinks(2) | packed) & full"),
+            "((full | causal) & sinks(2) | packed) & full");
+  EXPECT_EQ(printed("causal | (full | packed)"), "causal | (full | packed)");
+  EXPECT_EQ(printed("causal | full & packed"), "causal | (full & packed)");
+  EXPECT_EQ(printed("causal & (packed)"), "causal & packed");
+  // Two names make two layers.
+  EXPECT_EQ(printed("\"a\": (\"b\": causal)"), "\"a\": (\"b\": causal)");
+  EXPECT_EQ(printed("!(!causal)"), "!(!causal)");
+}
+
+TEST(MaskText, ReadsPrefixesInAnyOrder) {
+  const MaskLayers layers =
+      parsed("off: sequences(1-2, 5): \"my \\\"layer\\\\\": heads(0-3, 6, even, odd, kv 1): !causal");
+  ASSERT_EQ(layers.size(), 1u);
+  const Layer& layer = layers[0];
+  EXPECT_EQ(layer.name, "my \"layer\\");
+  EXPECT_FALSE(layer.on);
+  EXPECT_TRUE(layer.negated);
+  using Kind = HeadSet::Kind;
+  EXPECT_EQ(layer.heads->items,
+            (std::vector<HeadSet::Item>{
+                {Kind::range, 0, 3}, {Kind::range, 6, 6}, {Kind::even}, {Kind::odd}, {Kind::kvHead, 1}}));
+  EXPECT_EQ(layer.sequences->items, (std::vector<HeadSet::Item>{{Kind::range, 1, 2}, {Kind::range, 5, 5}}));
+  EXPECT_EQ(maskText(layers),
+            "\"my \\\"layer\\\\\": off: heads(0-3, 6, even, odd, kv 1): sequences(1-2, 5): !causal");
+}
+
+TEST(MaskText, PrintsOneParameterBareAndMoreWithNames) {
+  EXPECT_EQ(printed("window(window=128)"), "window(128)");
+  EXPECT_EQ(printed("window"), "window(4)");
+  EXPECT_EQ(printed("window([8])"), "window(8)");
+  EXPECT_EQ(printed("window([2, 4,8])"), "window([2, 4, 8])");
+  EXPECT_EQ(printed("streaming(4, 128)"), "streaming(sinks=4, window=128)");
+  EXPECT_EQ(printed("streaming(window=128)"), "streaming(sinks=1, window=128)");
+  EXPECT_EQ(printed("streaming(4, window=128)"), "streaming(sinks=4, window=128)");
+  EXPECT_EQ(printed("prefix_lm"), "prefix_lm");
+  EXPECT_EQ(printed("prefix_lm(prefix=9)"), "prefix_lm(9)");
+  EXPECT_EQ(printed("longformer(3)"), "longformer(window=3)");
+  EXPECT_EQ(printed("globals(0)"), "globals([0])");
+  EXPECT_EQ(printed("globals([])"), "globals([])");
+  EXPECT_EQ(printed("image([3 - 9, 14-14, 20])"), "image([3-9, 14, 20])");
+  EXPECT_EQ(printed("image(3-9)"), "image([3-9])");
+  EXPECT_EQ(printed("tree(parents=[-1, 0, - 1])"), "tree(parents=[-1, 0, -1])");
+  EXPECT_EQ(printed("painted(name=\"p1\")"), "painted(\"p1\")");
+  EXPECT_EQ(printed("file(convention=masked, path=\"m.npy\")"), "file(\"m.npy\", masked)");
+}
+
+TEST(MaskText, DocumentsHoldAMask) {
+  const MaskLayers layers = parsed("documents(causal & window(3) | sinks(1), starts=[7, 16])");
+  EXPECT_EQ(layers[0].pattern.inner, parsed("causal & window(3) | sinks(1)"));
+  EXPECT_THAT(layers[0].pattern.arguments[0]->values, ElementsAre(7, 16));
+  EXPECT_EQ(printed("documents(full, [7])"), "documents(full, starts=[7])");
+  EXPECT_EQ(printed("documents([7])"), "documents(starts=[7])");
+  EXPECT_EQ(printed("documents(starts=7)"), "documents(starts=[7])");
+  EXPECT_EQ(printed("documents"), "documents");
+  EXPECT_EQ(printed("documents((full then causal))"), "documents(full then causal)");
+  EXPECT_EQ(printed("documents(documents(causal))"), "documents(documents(causal))");
+}
+
+TEST(MaskText, SpacesAndLinesAreFree) {
+  EXPECT_EQ(parsed("  causal\n\t&window ( 8 )\r\n|\nheads ( 0 - 3 ) : sinks(4)"),
+            parsed("causal & window(8) | heads(0-3): sinks(4)"));
+}
+
+TEST(MaskText, SaysWhatIsWrongAndWhere) {
+  const std::vector<std::array<std::string, 3>> cases{
+      {"window(0)", "window is 0, expected 1 to 1073741824", "0)"},
+      {"causal & window(-3)", "window is -3, expected 1 to 1073741824", "-3)"},
+      {"window(1073741825)", "window is 1073741825, expected 1 to 1073741824", "1073741825)"},
+      {"window(99999999999999999999)", "window is 99999999999999999999, expected 1 to 1073741824",
+       "99999999999999999999)"},
+      {"window(1.5)", "\"1.5\" is no whole number", "1.5)"},
+      {"window(8x)", "\"8x\" is no whole number", "8x)"},
+      {"window([2, 0])", "window is 0, expected 1 to 1073741824", "0])"},
+      {"window([])", "\"]\" stands where a whole number or a list of them is expected", "])"},
+      {"window([1", "a closing bracket is missing", "[1"},
+      {"window(\"8\")", "the text \"8\" stands where a whole number or a list of them is expected", "\"8\")"},
+      {"window(1, 2)", "window takes 1 argument", "2)"},
+      {"causal(3)", "causal takes no argument", "3)"},
+      {"streaming(sink=3)", "streaming has no parameter \"sink\"; did you mean sinks?", "sink=3)"},
+      {"streaming(sinks=3, 4)", "a value without a name can't stand behind one with a name", "4)"},
+      {"streaming(3, sinks=4)", "streaming is given sinks twice", "sinks=4)"},
+      {"globals([3, 3])", "positions has 3 after 3, expected ascending positions", "3])"},
+      {"image([5-3])", "the span 5-3 ends before it begins", "5-3])"},
+      {"tree(parents=[-2])", "parents is -2, expected -1 to 1073741824", "-2])"},
+      {"windwo(8)", "\"windwo\" is no pattern; did you mean window?", "windwo(8)"},
+      {"Causal", "\"Causal\" is no pattern; did you mean causal?", "Causal"},
+      {"elephant", "\"elephant\" is no pattern", "elephant"},
+      {"causal and full", "\"and\" is written \"&\"", "and full"},
+      {"not causal", "\"not\" is written \"!\"", "not causal"},
+      {"causal &", "the text ends where a pattern is expected", ""},
+      {"& causal", "\"&\" stands where a pattern is expected", "& causal"},
+      {"causal full", "\"full\" stands where \"&\", \"|\", \"then\" or the end is expected", "full"},
+      {"causal || full", "\"|\" stands where a pattern is expected", "| full"},
+      {"(causal", "a closing bracket is missing", "(causal"},
+      {"window(8", "a closing bracket is missing", "(8"},
+      {"causal)", "a closing bracket has no opening one", ")"},
+      {"()", "\")\" stands where a pattern is expected", ")"},
+      {"(causal, full)", "\",\" stands where \"&\", \"|\", \"then\" or \")\" is expected", ", full)"},
+      {"!!causal", "\"!\" stands twice before one layer", "!causal"},
+      {"!off: causal", "\"off\" has to stand before the \"!\"", "off: causal"},
+      {"off: off: causal", "\"off\" stands twice before one layer", "off: causal"},
+      {"\"a\": \"b\": causal", "a layer has two names", "\"b\": causal"},
+      {"heads(1): heads(2): full", "\"heads\" stands twice before one layer", "heads(2): full"},
+      {"heads: causal", "\":\" stands where \"(\" is expected", ": causal"},
+      {"heads(): causal", "\")\" stands where a head's number, even, odd or kv is expected", "): causal"},
+      {"heads(3-1): causal", "the span 3-1 ends before it begins", "3-1): causal"},
+      {"sequences(even): causal", "\"even\" stands where a sequence's number is expected", "even): causal"},
+      {"\"a\" causal", "\"causal\" stands where \":\" is expected", "causal"},
+      {"\"a", "a closing quote is missing", "\"a"},
+      {"\"a\\n\": causal", "a backslash in quotes is written twice, or stands before a quote",
+       "\\n\": causal"},
+      {"\"a\tb\": causal", "the text in quotes has a control character", "\tb\": causal"},
+      {"\"\xC3(\": causal", "the text in quotes is not UTF-8: it has the byte \\xc3", "\xC3(\": causal"},
+      {"causal # why", "\"#\" can't stand in a mask", "# why"},
+      {"causal ∧ full", "\"∧\" can't stand in a mask", "∧ full"},
+      {"causal \xFF", "\"\\xff\" can't stand in a mask", "\xFF"},
+      {"painted", "painted needs a name: a name in quotes", "painted"},
+      {"file(\"m.npy\")", "file needs a convention: visible, masked or additive", "file(\"m.npy\")"},
+      {"file(\"m.npy\", hidden)", "\"hidden\" stands where visible, masked or additive is expected",
+       "hidden)"},
+      {"then causal", "\"then\" stands where a pattern is expected", "then causal"}};
+  for (const auto& [text, message, place] : cases) {
+    EXPECT_EQ(errorOf(text), message) << text;
+    EXPECT_EQ(placeOf(text), place) << text;
+  }
+}
+
+TEST(MaskText, StaysWithinItsLimits) {
+  const auto nested = [](int depth) { return repeated("(", depth) + "causal" + repeated(")", depth); };
+  EXPECT_EQ(printed(nested(64)), "causal");
+  EXPECT_EQ(errorOf(nested(65)), "more than 64 brackets stand inside each other");
+  EXPECT_EQ(errorOf(nested(10000)), "more than 64 brackets stand inside each other");
+  EXPECT_EQ(errorOf(repeated("(", 10000)), "more than 64 brackets stand inside each other");
+  EXPECT_EQ(errorOf(repeated("documents(", 10000)), "more than 64 brackets stand inside each other");
+  EXPECT_EQ(errorOf(repeated("!", 10000) + "causal"), "\"!\" stands twice before one layer");
+  EXPECT_EQ(errorOf(repeated("\"a\":", 10000) + "causal"), "a layer has two names");
+  // What was closed again doesn't count.
+  EXPECT_EQ(parsed("full" + repeated(" & ((causal))", 100)).size(), 101u);
+  EXPECT_EQ(parsed("full" + repeated(" & documents(causal)", 100)).size(), 101u);
+  EXPECT_EQ(parsed("full" + repeated(" & full", 4095)).size(), 4096u);
+  EXPECT_EQ(errorOf("full" + repeated(" & full", 4096)), "the mask has more than 4096 layers");
+  EXPECT_EQ(errorOf(repeated("(full & ", 20) + "full" + repeated(" & full", 4096)),
+            "the mask has more than 4096 layers");
+  EXPECT_EQ(errorOf(std::string((1 << 20) + 1, ' ')),
+            "the mask is 1048577 bytes long, expected at most 1048576");
+  EXPECT_TRUE(parsed(std::string(1 << 20, ' ')).empty());
+}
+
+TEST(MaskText, RandomLayersComeBack) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const MaskLayers layers = test::RandomLayers(seed).list(3);
+    const std::string text = maskText(layers);
+    const ParsedMask back = parseMask(text);
+    ASSERT_FALSE(back.error) << text << "\n" << caretText(text, back.error->offset) << back.error->message;
+    // The first layer of a list is joined to nothing.
+    EXPECT_EQ(back.layers, layers) << text;
+    EXPECT_EQ(maskText(back.layers), text);
+  }
+}
+
+TEST(MaskText, AGroupThatOpensAListIsItsLayers) {
+  Layer group;
+  group.group = parsed("full | causal");
+  Layer outer;
+  outer.group = {group};
+  const MaskLayers layers{outer, use(PatternKind::packed)};
+  EXPECT_EQ(maskText(layers), "(full | causal) & packed");
+  EXPECT_EQ(parsed(maskText(layers)), parsed("(full | causal) & packed"));
+  EXPECT_EQ(layerText(group), "(full | causal)");
+  group.negated = true;
+  EXPECT_EQ(layerText(group), "!(full | causal)");
+  group.group = {use(PatternKind::causal)};
+  EXPECT_EQ(layerText(group), "!causal");
+}
+
+TEST(MaskText, HeadSetsContainWhatTheyName) {
+  const HeadSet set = *parsed("heads(0-1, 6, kv 2): full")[0].heads;
+  std::vector<Index> in;
+  for (Index head = 0; head < 8; ++head)
+    if (set.contains(head, head / 2)) in.push_back(head);
+  EXPECT_THAT(in, ElementsAre(0, 1, 4, 5, 6));
+  const HeadSet even = *parsed("heads(even): full")[0].heads, odd = *parsed("heads(odd): full")[0].heads;
+  for (Index head = 0; head < 8; ++head) {
+    EXPECT_EQ(even.contains(head, 0), head % 2 == 0);
+    EXPECT_EQ(odd.contains(head, 0), head % 2 == 1);
+  }
+}
+
+TEST(MaskText, ChecksHeadsAgainstTheModel) {
+  const auto check = [](const std::string& text) {
+    const Status status = checkHeads(parsed(text), 8, 2);
+    return status ? "fits" : status.error().message;
+  };
+  EXPECT_EQ(check("heads(0-7): causal & heads(even, kv 1): full"), "fits");
+  EXPECT_EQ(check("heads(6-8): causal"), "heads(…) names head 8, expected 0 to 7");
+  EXPECT_EQ(check("full & (causal | heads(kv 2): full)"), "heads(…) names kv head 2, expected 0 to 1");
+  EXPECT_EQ(check("documents(heads(9): causal)"), "heads(…) names head 9, expected 0 to 7");
+  EXPECT_EQ(check("off: (causal | heads(9): full)"), "fits");
+  EXPECT_EQ(check("sequences(9): causal"), "fits");
+}
+
+TEST(MaskText, PutsACaretUnderThePlace) {
+  EXPECT_EQ(caretText("causal & windwo(8)", 9), "causal & windwo(8)\n         ^");
+  EXPECT_EQ(caretText("", 0), "\n^");
+  EXPECT_EQ(caretText("causal &", 8), "causal &\n        ^");
+  EXPECT_EQ(caretText("causal &", 800), "causal &\n        ^");
+  // Lines become one; a wide character takes two columns, a mark none.
+  EXPECT_EQ(caretText("causal\n& x", 9), "causal & x\n         ^");
+  EXPECT_EQ(caretText("\"注意e\u0301\": x", 13), "\"注意e\u0301\": x\n         ^");
+  EXPECT_EQ(caretText("\xFF x", 2), "? x\n  ^");
+}
+
+TEST(MaskText, CutsLongTextsAroundThePlace) {
+  const std::string text = repeated("causal & ", 100) + "x" + repeated(" & causal", 100);
+  for (const std::size_t offset : {std::size_t{0}, std::size_t{300}, std::size_t{900}, text.size()}) {
+    const std::string both = caretText(text, offset);
+    const std::size_t end = both.find('\n');
+    const std::string line = both.substr(0, end), caret = both.substr(end + 1);
+    EXPECT_LE(line.size(), 90u);
+    const std::size_t cut = std::string("…").size();
+    // The one column of "…" is three bytes.
+    const std::size_t at = caret.size() - 1 + (line.starts_with("…") ? cut - 1 : 0);
+    EXPECT_EQ(caret, std::string(caret.size() - 1, ' ') + "^");
+    if (offset < text.size()) {
+      EXPECT_EQ(line.substr(at, 5), text.substr(offset, 5)) << offset;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::attention

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "attention/core/random.h"
+#include "attention/masks/expression.h"
+
+namespace headscope::attention::test {
+
+/// Lists of layers as a person could have put them together: any patterns, arguments, names, heads, groups.
+/// The first layer of every list is no bare group and no group holds a single bare layer, so that the text
+/// form gives back the same.
+class RandomLayers {
+ public:
+  explicit RandomLayers(std::uint64_t seed) : random_(seed) {}
+  MaskLayers list(int depth);
+
+ private:
+  Index below(Index limit) { return static_cast<Index>(random_.next() % static_cast<std::uint64_t>(limit)); }
+  bool chance(Index of) { return below(of) == 0; }
+  Layer layer(int depth);
+  PatternUse pattern(int depth);
+  Argument argument(const ParameterInfo& parameter);
+  HeadSet headSet(bool ofHeads);
+  std::string name();
+
+  Random random_;
+};
+
+}  // namespace headscope::attention::test

@@ -1,0 +1,191 @@
+#include "attention/masks/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/attention/masks/random_mask.h"
+
+namespace headscope::attention::test {
+namespace {
+
+bool seen(const MaskPicture& rows, Index row, Index key) {
+  return rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(key)] == '#';
+}
+
+/// Every figure counted from the cells.
+void expectCounted(const MaskStatistics& found, const MaskPicture& rows, Index keys, Index cacheLength) {
+  const auto queries = static_cast<Index>(rows.size());
+  std::uint64_t visible = 0, future = 0;
+  std::vector<Index> emptyRows, unseenKeys;
+  std::optional<MaskStatistics::Pair> first;
+  for (Index row = 0; row < queries; ++row) {
+    if (rows[static_cast<std::size_t>(row)].find('#') == std::string::npos) emptyRows.push_back(row);
+    for (Index key = 0; key < keys; ++key) {
+      if (!seen(rows, row, key)) continue;
+      ++visible;
+      if (key <= cacheLength + row) continue;
+      ++future;
+      if (!first) first = {cacheLength + row, key};
+    }
+  }
+  for (Index key = 0; key < keys; ++key) {
+    bool any = false;
+    for (Index row = 0; row < queries; ++row) any = any || seen(rows, row, key);
+    if (!any) unseenKeys.push_back(key);
+  }
+  EXPECT_EQ(found.visible, visible);
+  EXPECT_EQ(found.cells, static_cast<std::uint64_t>(queries * keys));
+  EXPECT_EQ(found.rowsCounted, queries);
+  EXPECT_FALSE(found.sampled);
+  EXPECT_EQ(found.emptyRows, static_cast<Index>(emptyRows.size()));
+  EXPECT_EQ(found.firstEmptyRows, emptyRows);
+  EXPECT_EQ(found.unseenKeys, static_cast<Index>(unseenKeys.size()));
+  EXPECT_EQ(found.firstUnseenKeys, unseenKeys);
+  EXPECT_EQ(found.future, future);
+  ASSERT_EQ(found.firstFuture.has_value(), first.has_value());
+  if (first) {
+    EXPECT_EQ(found.firstFuture->query, first->query);
+    EXPECT_EQ(found.firstFuture->key, first->key);
+  }
+}
+
+TEST(MaskStatistics, countsWhatThereIs) {
+  Random random(21);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Index cache = pick(random, 4);
+    const MaskGeometry geometry = geometryOf(11, 11 + cache, cache, 4, 2);
+    const MaskLayers layers = randomLayers(random);
+    const auto mask = compiled(layers, geometry, randomSources(random, geometry));
+    for (Index head = 0; head < 4; ++head) {
+      SCOPED_TRACE(maskText(layers));
+      expectCounted(measureMask(*mask, mask->variantOf(head), cache), pictureOf(*mask, head), geometry.keys,
+                    cache);
+    }
+  }
+}
+
+TEST(MaskStatistics, emptyMasks) {
+  const MaskStatistics none = measureMask(*compiled("causal", geometryOf(0, 4)), 0, 0);
+  EXPECT_EQ(none.cells, 0u);
+  EXPECT_EQ(none.density(), 0);
+  EXPECT_EQ(none.unseenKeys, 4);
+  EXPECT_FALSE(none.sampled);
+  const MaskStatistics noKeys = measureMask(*compiled("causal", geometryOf(3, 0)), 0, 0);
+  EXPECT_EQ(noKeys.emptyRows, 3);
+  EXPECT_EQ(noKeys.unseenKeys, 0);
+}
+
+TEST(MaskStatistics, listsHoldTheFirstSixtyFour) {
+  const MaskStatistics found = measureMask(*compiled("padding(length=0)", geometryOf(100, 80)), 0, 0);
+  EXPECT_EQ(found.emptyRows, 100);
+  EXPECT_EQ(found.unseenKeys, 80);
+  ASSERT_EQ(found.firstEmptyRows.size(), 64u);
+  ASSERT_EQ(found.firstUnseenKeys.size(), 64u);
+  EXPECT_EQ(found.firstEmptyRows.back(), 63);
+  EXPECT_EQ(found.firstUnseenKeys.back(), 63);
+}
+
+TEST(MaskStatistics, manyRunsAreSampledEvenly) {
+  // 4,096 rows of up to 1,024 runs; the periods of the pattern and of any plain sample are powers of two.
+  for (const char* text : {"strided(4)", "fixed(block=16, summary=3)", "chunked(64) | strided(8)"}) {
+    const auto mask = compiled(text, geometryOf(4096, 4096));
+    const MaskStatistics all = measureMask(*mask, 0, 0);
+    const MaskStatistics sample = measureMask(*mask, 0, 0, 200000);
+    EXPECT_FALSE(all.sampled) << text;
+    EXPECT_EQ(all.rowsCounted, 4096) << text;
+    EXPECT_TRUE(sample.sampled) << text;
+    EXPECT_EQ(sample.unseenKeys, -1) << text;
+    EXPECT_GE(sample.rowsCounted, 256) << text;
+    EXPECT_LT(sample.rowsCounted, 2048) << text;
+    EXPECT_EQ(sample.cells, static_cast<std::uint64_t>(sample.rowsCounted) * 4096) << text;
+    EXPECT_NEAR(sample.density() / all.density(), 1, 0.02) << text;
+    EXPECT_EQ(sample.future, 0u) << text;
+  }
+}
+
+TEST(MaskStatistics, samplesTakeNoRowTwice) {
+  // Rows that see nothing are listed: as many different ones as were counted.
+  for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{300}, std::uint64_t{700}}) {
+    const MaskStatistics found = measureMask(*compiled("!full", geometryOf(800, 9)), 0, 0, budget);
+    EXPECT_TRUE(found.sampled);
+    EXPECT_EQ(found.emptyRows, found.rowsCounted);
+    for (std::size_t k = 1; k < found.firstEmptyRows.size(); ++k)
+      EXPECT_LT(found.firstEmptyRows[k - 1], found.firstEmptyRows[k]);
+  }
+  EXPECT_FALSE(measureMask(*compiled("!full", geometryOf(200, 9)), 0, 0, 0).sampled);
+}
+
+TEST(MaskStatistics, stopsWhenAsked) {
+  std::stop_source source;
+  source.request_stop();
+  const auto mask = compiled("causal", geometryOf(1000, 1000));
+  const MaskStatistics found = measureMask(*mask, 0, 0, 1u << 26, source.get_token());
+  EXPECT_EQ(found.rowsCounted, 0);
+  EXPECT_TRUE(found.sampled);
+  const BlockMap map = mapBlocks(*mask, 0, 10, source.get_token());
+  EXPECT_EQ(map.full + map.partial + map.empty, 0);
+  EXPECT_EQ(map.kinds.size(), 10000u);
+}
+
+TEST(BlockMaps, countEveryBlock) {
+  Random random(22);
+  for (int trial = 0; trial < 120; ++trial) {
+    const MaskGeometry geometry = geometryOf(13, 17, 4, 2, 1);
+    const auto mask = compiled(randomLayers(random), geometry, randomSources(random, geometry));
+    const MaskPicture rows = pictureOf(*mask);
+    for (const Index size : {1, 2, 4, 5, 13, 17, 40}) {
+      const BlockMap map = mapBlocks(*mask, mask->variantOf(0), size);
+      ASSERT_EQ(map.blockSize, size);
+      ASSERT_EQ(map.rows, (13 + size - 1) / size);
+      ASSERT_EQ(map.cols, (17 + size - 1) / size);
+      Index counts[3] = {};
+      for (Index row = 0; row < map.rows; ++row)
+        for (Index col = 0; col < map.cols; ++col) {
+          const Index rowEnd = std::min<Index>(13, (row + 1) * size);
+          const Index keyEnd = std::min<Index>(17, (col + 1) * size);
+          std::uint32_t visible = 0;
+          for (Index i = row * size; i < rowEnd; ++i)
+            for (Index j = col * size; j < keyEnd; ++j) visible += seen(rows, i, j);
+          const auto at = static_cast<std::size_t>(row * map.cols + col);
+          ASSERT_EQ(map.visible[at], visible);
+          ASSERT_EQ(map.kinds[at], mask->block(mask->variantOf(0), row * size, rowEnd, col * size, keyEnd));
+          ++counts[static_cast<int>(map.kinds[at])];
+        }
+      EXPECT_EQ(map.empty, counts[static_cast<int>(BlockKind::none)]);
+      EXPECT_EQ(map.partial, counts[static_cast<int>(BlockKind::mixed)]);
+      EXPECT_EQ(map.full, counts[static_cast<int>(BlockKind::all)]);
+      EXPECT_EQ(map.computedShare(), double(map.full + map.partial) / double(map.rows * map.cols));
+    }
+  }
+}
+
+TEST(BlockMaps, causalComputesHalf) {
+  const BlockMap map = mapBlocks(*compiled("causal", geometryOf(1024, 1024)), 0, 128);
+  EXPECT_EQ(map.full, 28);
+  EXPECT_EQ(map.partial, 8);
+  EXPECT_EQ(map.empty, 28);
+  EXPECT_EQ(map.computedShare(), 36.0 / 64);
+}
+
+TEST(BlockMaps, limitsAreKept) {
+  const auto mask = compiled("causal", geometryOf(8193, 8192));
+  EXPECT_THROW((void)mapBlocks(*mask, 0, 0), std::invalid_argument);
+  EXPECT_THROW((void)mapBlocks(*mask, 0, 1), std::invalid_argument);
+  EXPECT_EQ(mapBlocks(*mask, 0, 2).kinds.size(), 4097u * 4096);
+  EXPECT_EQ(mapBlocks(*compiled("causal", geometryOf(0, 9)), 0, 4).computedShare(), 0);
+  // One block with more cells than its counter holds.
+  const auto large = compiled("full", geometryOf(70000, 70000));
+  const BlockMap map = mapBlocks(*large, 0, 70000);
+  EXPECT_EQ(map.visible, std::vector<std::uint32_t>{std::numeric_limits<std::uint32_t>::max()});
+  EXPECT_EQ(map.kinds, std::vector<BlockKind>{BlockKind::all});
+  EXPECT_EQ(mapBlocks(*large, 0, std::numeric_limits<Index>::max()).full, 1);
+}
+
+TEST(BlockMaps, flopsAreFourPerCell) {
+  EXPECT_EQ(denseAttentionFlops(3, 5, 8, 2), 4.0 * 3 * 5 * 8 * 2);
+  EXPECT_EQ(denseAttentionFlops(1 << 20, 1 << 20, 128, 64), 4.0 * 0x1p40 * 128 * 64);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test
