@@ -53,7 +53,18 @@ Matrix biasOf(const attention::AttentionConfig& config, const attention::MaskInp
   return bias;
 }
 
-/// The head's weights had nothing been added to its scores and nothing been capped.
+/// The head's weights before dropout, which is no effect of a bias.
+Matrix undroppedWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
+                        Index head) {
+  Matrix weights = result.weights[head];
+  if (config.dropout.probability == 0) return weights;
+  const MatrixView scores = result.scores[head];
+  for (Index row = 0; row < weights.rows(); ++row)
+    attention::softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data());
+  return weights;
+}
+
+/// The same had nothing been added to its scores and nothing been capped.
 Matrix plainWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
                     Index head, std::stop_token stop) {
   const MatrixView scores = result.scores[head];
@@ -85,8 +96,8 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
   study.bias =
       picture(biasOf(config, sequence.mask, head, scores.rows(), scores.cols()), scores, result.lse, head);
   if (study.biased && !stop.stop_requested())
-    study.effect =
-        picture(result.weights[head] - plainWeights(config, result, head, stop), scores, result.lse, head);
+    study.effect = picture(undroppedWeights(config, result, head) - plainWeights(config, result, head, stop),
+                           scores, result.lse, head);
   if (sequence.other && !stop.stop_requested()) {
     const attention::AttentionResult& other = sequence.other->attention;
     // A cell is shown where either mask lets it be seen.

@@ -56,8 +56,8 @@ void addLine(Cells& cells, const Stroke& stroke) {
 }
 
 void addStroke(Cells& cells, const Stroke& stroke, Index queries, Index keys) {
-  const auto [top, bottom] = std::minmax(stroke.fromRow, stroke.toRow);
-  const auto [left, right] = std::minmax(stroke.fromKey, stroke.toKey);
+  const auto [top, bottom] = std::minmax({stroke.fromRow, stroke.toRow});
+  const auto [left, right] = std::minmax({stroke.fromKey, stroke.toKey});
   const Index half = (stroke.size - 1) / 2;
   switch (stroke.tool) {
     case PaintTool::look:
@@ -77,7 +77,7 @@ void addStroke(Cells& cells, const Stroke& stroke, Index queries, Index keys) {
       break;
     case PaintTool::diagonal: {
       // Every diagonal between the two the drag began and ended on.
-      const auto [low, high] = std::minmax(stroke.fromKey - stroke.fromRow, stroke.toKey - stroke.toRow);
+      const auto [low, high] = std::minmax({stroke.fromKey - stroke.fromRow, stroke.toKey - stroke.toRow});
       for (Index row = 0; row < queries; ++row)
         cells.add(row, row + 1, row + low - half, row + high - half + stroke.size);
       break;
@@ -91,6 +91,11 @@ Stroke mirrored(const Stroke& stroke) {
   std::swap(other.toRow, other.toKey);
   if (stroke.tool == PaintTool::row) other.tool = PaintTool::column;
   if (stroke.tool == PaintTool::column) other.tool = PaintTool::row;
+  // An even number of diagonals side by side has one more on the one side; exchanged, it is the other side.
+  if (stroke.tool == PaintTool::diagonal && stroke.size % 2 == 0) {
+    --other.fromKey;
+    --other.toKey;
+  }
   return other;
 }
 

@@ -19,6 +19,13 @@ Index pooledSize(Index size, Index factor) {
   return (size + factor - 1) / factor;
 }
 
+/// Visible cells in squares of factor × factor, and which rows of squares see nothing at all.
+struct CellCounts {
+  Matrix counts;
+  std::vector<std::uint8_t> dead;
+  Index queries = 0, keys = 0, factor = 1;
+};
+
 /// Adds each run's overlap with each column of `factor` keys.
 void addRuns(const attention::KeyRuns& runs, Index factor, float* columns) {
   for (const KeyRun& run : runs)
@@ -27,6 +34,60 @@ void addRuns(const attention::KeyRuns& runs, Index factor, float* columns) {
       columns[at / factor] += static_cast<float>(next - at);
       at = next;
     }
+}
+
+CellCounts countCells(const MaskFormula& mask, Index variant, Index factor) {
+  CellCounts cells;
+  cells.queries = mask.queries();
+  cells.keys = mask.keys();
+  cells.factor = factor;
+  cells.counts = Matrix::Zero(pooledSize(cells.queries, factor), pooledSize(cells.keys, factor));
+  cells.dead.assign(static_cast<std::size_t>(cells.counts.rows()), 1);
+  attention::KeyRuns runs;
+  for (Index i = 0; i < cells.queries; ++i) {
+    mask.visibleRuns(variant, i, runs);
+    if (!runs.empty()) cells.dead[static_cast<std::size_t>(i / factor)] = 0;
+    float* const row = cells.counts.row(i / factor).data();
+    if (factor == 1)
+      for (const KeyRun& run : runs) std::fill(row + run.begin, row + run.end, 1.0f);
+    else
+      addRuns(runs, factor, row);
+  }
+  return cells;
+}
+
+CellCounts halved(const CellCounts& finer) {
+  CellCounts cells;
+  cells.queries = finer.queries;
+  cells.keys = finer.keys;
+  cells.factor = finer.factor * 2;
+  cells.counts = Matrix::Zero(pooledSize(finer.counts.rows(), 2), pooledSize(finer.counts.cols(), 2));
+  cells.dead.assign(static_cast<std::size_t>(cells.counts.rows()), 1);
+  for (Index row = 0; row < finer.counts.rows(); ++row) {
+    const auto to = static_cast<std::size_t>(row / 2);
+    cells.dead[to] = cells.dead[to] && finer.dead[static_cast<std::size_t>(row)];
+    const float* from = finer.counts.row(row).data();
+    float* const sums = cells.counts.row(row / 2).data();
+    for (Index col = 0; col < finer.counts.cols(); ++col) sums[col / 2] += from[col];
+  }
+  return cells;
+}
+
+/// The share of each square that is visible, with the marks of render/heatmap.h.
+Matrix shares(const CellCounts& cells) {
+  Matrix out = cells.counts;
+  for (Index row = 0; row < out.rows(); ++row) {
+    const Index height = std::min(cells.queries - row * cells.factor, cells.factor);
+    const bool dead = cells.dead[static_cast<std::size_t>(row)];
+    for (Index col = 0; col < out.cols(); ++col) {
+      const Index width = std::min(cells.keys - col * cells.factor, cells.factor);
+      float& cell = out(row, col);
+      cell = dead        ? render::kDeadCell
+             : cell == 0 ? render::kMaskedCell
+                         : cell / static_cast<float>(height * width);
+    }
+  }
+  return out;
 }
 
 StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
@@ -45,8 +106,12 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   const Index longer = std::max(mask.queries(), mask.keys());
   Index factor = 1;
   while (pooledSize(longer, factor) > kFinest) factor *= 2;
-  for (; studied.levels.empty() || pooledSize(longer, factor / 2) > kCoarsest; factor *= 2)
-    studied.levels.push_back(drawMask(mask, studied.variant, factor));
+  CellCounts cells = countCells(mask, studied.variant, factor);
+  studied.levels.push_back(shares(cells));
+  while (pooledSize(longer, cells.factor) > kCoarsest && !stop.stop_requested()) {
+    cells = halved(cells);
+    studied.levels.push_back(shares(cells));
+  }
   Index small = 1;
   while (pooledSize(longer, small) > kThumbnail) small *= 2;
   studied.thumbnails =
@@ -84,43 +149,10 @@ Matrix drawReach(const attention::ReachMap& reach) {
   return out;
 }
 
-void studyReach(const MaskQuestion& question, MaskStudy& study, std::stop_token stop) {
-  const MaskFormula& mask = *study.mask.formula;
-  if (study.geometry.cross || mask.queries() != mask.keys()) return;
-  std::vector<Index> variants{study.mask.variant};
-  if (question.allHeads) {
-    variants.clear();
-    for (Index variant = 0; variant < mask.variants(); ++variant) variants.push_back(variant);
-  }
-  study.reach = attention::reachAfter(mask, variants, question.layers, question.residual, stop);
-  if (stop.stop_requested()) return;
-  study.reachPicture = drawReach(study.reach);
-  study.leak = attention::shortestLeak(mask, variants);
-}
-
 }  // namespace
 
 Matrix drawMask(const MaskFormula& mask, Index variant, Index factor) {
-  const Index rows = pooledSize(mask.queries(), factor), cols = pooledSize(mask.keys(), factor);
-  Matrix out = Matrix::Zero(rows, cols);
-  attention::KeyRuns runs;
-  for (Index row = 0; row < rows; ++row) {
-    const Index first = row * factor, last = std::min(mask.queries(), first + factor);
-    bool dead = true;
-    for (Index i = first; i < last; ++i) {
-      mask.visibleRuns(variant, i, runs);
-      dead = dead && runs.empty();
-      addRuns(runs, factor, out.row(row).data());
-    }
-    for (Index col = 0; col < cols; ++col) {
-      float& cell = out(row, col);
-      const Index width = std::min(mask.keys(), (col + 1) * factor) - col * factor;
-      cell = dead        ? render::kDeadCell
-             : cell == 0 ? render::kMaskedCell
-                         : cell / static_cast<float>((last - first) * width);
-    }
-  }
-  return out;
+  return shares(countCells(mask, variant, factor));
 }
 
 MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
@@ -140,7 +172,22 @@ MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
   study.mask = studyOne(masks.layers, study.geometry, *sources, question, stop);
   if (masks.compare && !stop.stop_requested())
     study.other = studyOne(masks.other, study.geometry, *sources, question, stop);
-  if (!study.mask.error && !stop.stop_requested()) studyReach(question, study, stop);
+  return study;
+}
+
+ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop) {
+  ReachStudy study;
+  study.question = question;
+  const MaskFormula& mask = *question.mask;
+  std::vector<Index> variants{question.variant};
+  if (question.variant < 0) {
+    variants.clear();
+    for (Index variant = 0; variant < mask.variants(); ++variant) variants.push_back(variant);
+  }
+  study.reach = attention::reachAfter(mask, variants, question.layers, question.residual, stop);
+  if (stop.stop_requested()) return study;
+  study.picture = drawReach(study.reach);
+  study.leak = attention::shortestLeak(mask, variants);
   return study;
 }
 

@@ -17,8 +17,7 @@ namespace headscope::app {
 struct MaskQuestion {
   Setup setup;
   Index sequence = 0, head = 0;
-  Index blockSize = 32, layers = 2;
-  bool residual = true, allHeads = true;
+  Index blockSize = 32;
   bool operator==(const MaskQuestion&) const = default;
 };
 
@@ -46,9 +45,6 @@ struct MaskStudy {
   attention::MaskGeometry geometry;
   StudiedMask mask;
   std::optional<StudiedMask> other;
-  attention::ReachMap reach;       ///< empty where queries and keys are different texts
-  attention::Matrix reachPicture;  ///< 1 after one layer down to 1/layers after all, masked if never; ≤ 512
-  std::vector<Index> leak;         ///< the shortest way by which a token learns of a later one
   const LineTokens* line() const {
     return lines.empty() ? nullptr : &lines[static_cast<std::size_t>(sequence)];
   }
@@ -57,6 +53,22 @@ struct MaskStudy {
 /// Pure. Empty lines when there is no text or it can't be read (the Snapshot says why). When `stop` is
 /// requested, what it returns is incomplete.
 MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop = {});
+
+/// Which tokens can reach which: asked apart, since it takes longest.
+struct ReachQuestion {
+  std::shared_ptr<const attention::MaskFormula> mask;  ///< over as many queries as keys
+  Index variant = -1;                                  ///< −1 = through any head
+  Index layers = 2;
+  bool residual = true;
+  bool operator==(const ReachQuestion&) const = default;
+};
+struct ReachStudy {
+  ReachQuestion question;
+  attention::ReachMap reach;
+  attention::Matrix picture;  ///< 1 after one layer down to 1/layers after all, masked if never; ≤ 512
+  std::vector<Index> leak;    ///< the shortest way by which a token learns of a later one
+};
+ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop = {});
 
 /// One variant's cells as a picture, `factor` × `factor` of them in one.
 attention::Matrix drawMask(const attention::MaskFormula& mask, Index variant, Index factor);

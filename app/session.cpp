@@ -37,6 +37,8 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
                wake),
       headStudies_(
           [](const HeadQuestion& question, std::stop_token stop) { return studyHead(question, stop); }, wake),
+      reaches_([](const ReachQuestion& question, std::stop_token stop) { return studyReach(question, stop); },
+               wake),
       job_(
           [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
           wake) {
@@ -138,7 +140,12 @@ void Session::takeResults() {
     headStudy_ = std::move(latest);
     settling_ = 3;
   }
+  if (auto latest = reaches_.latest(); latest && latest != reachStudy_) {
+    reachStudy_ = std::move(latest);
+    settling_ = 3;
+  }
   view_.studio.study = study_.get();
+  view_.studio.reach = reachStudy_.get();
   view_.studio.headStudy = headStudy_.get();
   if (auto answer = files_.latest(); answer && answer->request.ticket != answered_) {
     answered_ = answer->request.ticket;
@@ -240,6 +247,8 @@ double Session::nextFrameIn() const {
   const auto within = [&](double seconds) { next = std::min(next, std::max(seconds, 0.01)); };
   if (view_.playing) within(view_.playedAt + kPlayInterval - view_.time);
   if (!pendingEdit_.empty()) within(pendingAt_ + kEditSettles + 0.02 - view_.time);
+  if (view_.studio.expressionTyped >= 0)
+    within(view_.studio.expressionTyped + kTypingRests + 0.02 - view_.time);
   if (!view_.notice.empty()) within(view_.noticeAt + kNoticeSeconds - view_.time);
   if (job_.busySeconds() > 0) within(0.2);  // the progress past half a second has to appear
   return next;
@@ -253,6 +262,7 @@ void Session::settle() {
     studies_.finish();
     job_.finish();
     headStudies_.finish();
+    reaches_.finish();
     takeResults();
     keepCursorInside();
   }

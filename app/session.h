@@ -106,9 +106,11 @@ class Session {
   std::shared_ptr<const HeadStudy> headStudy_;
   std::optional<MaskQuestion> askedMasks_;
   HeadQuestion askedHead_;
+  std::shared_ptr<const ReachStudy> reachStudy_;
+  ReachQuestion askedReach_;
   /// What the studio's textures hold.
   struct ShownMasks {
-    const void *study = nullptr, *sequence = nullptr, *headStudy = nullptr;
+    const void *study = nullptr, *sequence = nullptr, *headStudy = nullptr, *reach = nullptr;
     Index head = -1;
     float pixels = 0;
     bool editsOther = false;
@@ -116,6 +118,7 @@ class Session {
   } shownMasks_;
   LatestJob<MaskQuestion, MaskStudy> studies_;
   LatestJob<HeadQuestion, HeadStudy> headStudies_;
+  LatestJob<ReachQuestion, ReachStudy> reaches_;
   LatestJob<Setup, Snapshot> job_;  // last: joins before anything it touches goes
 };
 

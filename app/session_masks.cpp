@@ -28,11 +28,18 @@ const attention::Matrix& levelFor(const StudiedMask& mask, float pixels, int& fa
 void Session::askAboutMasks() {
   if (scene_.cursor.page != Page::mask) return;
   const StudioCursor& studio = scene_.cursor.studio;
-  MaskQuestion question{scene_.setup,  scene_.cursor.sequence, scene_.cursor.cell.head, studio.blockSize,
-                        studio.layers, studio.residual,        studio.allHeads};
+  MaskQuestion question{scene_.setup, scene_.cursor.sequence, scene_.cursor.cell.head, studio.blockSize};
   if (askedMasks_ != question) {
     askedMasks_ = question;
     studies_.submit(std::move(question));
+  }
+  if (study_ && study_->mask.formula && !study_->geometry.cross) {
+    const ReachQuestion reach{study_->mask.formula, studio.allHeads ? -1 : study_->mask.variant,
+                              studio.layers, studio.residual};
+    if (askedReach_ != reach) {
+      askedReach_ = reach;
+      reaches_.submit(reach);
+    }
   }
   const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
   if (!sequence || studio.room == StudioRoom::mask) return;
@@ -46,9 +53,13 @@ void Session::askAboutMasks() {
 void Session::showMasks() {
   if (scene_.cursor.page != Page::mask) return;
   const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
-  const ShownMasks wanted{study_.get(),           sequence,
-                          headStudy_.get(),       scene_.cursor.cell.head,
-                          view_.studio.mapPixels, scene_.cursor.studio.editsOther};
+  const ShownMasks wanted{study_.get(),
+                          sequence,
+                          headStudy_.get(),
+                          reachStudy_.get(),
+                          scene_.cursor.cell.head,
+                          view_.studio.mapPixels,
+                          scene_.cursor.studio.editsOther};
   if (wanted == shownMasks_) return;
   shownMasks_ = wanted;
   const bool ease = !view_.preferences.reducedMotion;
@@ -58,13 +69,13 @@ void Session::showMasks() {
   };
   if (study_ && study_->mask.formula) {
     show(Surface::mask, levelFor(study_->mask, view_.studio.mapPixels, view_.studio.maskFactor));
-    show(Surface::reach, study_->reachPicture);
   }
   if (const StudiedMask* edited = study_ ? editedStudy(scene_, view_) : nullptr; edited && edited->formula)
     heatmaps_.surface(Surface::maskStrip).set(edited->thumbnails, view_.time, ease);
   int ignored = 1;
   if (study_ && study_->other && study_->other->formula)
     show(Surface::otherMask, levelFor(*study_->other, view_.studio.mapPixels, ignored));
+  if (reachStudy_) show(Surface::reach, reachStudy_->picture);
   if (headStudy_) {
     show(Surface::bias, headStudy_->bias.values);
     show(Surface::effect, headStudy_->effect.values);

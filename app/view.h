@@ -93,10 +93,14 @@ struct PendingMask {
   attention::MaskConvention chosen = attention::MaskConvention::visible;
 };
 
+/// Seconds after which a typed expression becomes the mask.
+inline constexpr double kTypingRests = 0.4;
+
 /// What the mask studio shows besides the scene.
 struct StudioView {
   const MaskStudy* study = nullptr;       ///< newest answer; null before the first
   const HeadStudy* headStudy = nullptr;   ///< the same; of whichever head was asked about
+  const ReachStudy* reach = nullptr;      ///< the same, of how tokens reach each other
   float mapPixels = 512;                  ///< longer side of a map in the studio; panels say it
   int maskFactor = 1, weightsFactor = 1;  ///< cells that were pooled into one; the session answers
   bool galleryFilled = false;             ///< the gallery's thumbnails are on the GPU
@@ -106,6 +110,7 @@ struct StudioView {
   std::string expressionOf;  ///< the canonical text that was shown when typing began
   std::string expressionError;
   std::size_t expressionCaret = 0;  ///< where it went wrong
+  double expressionTyped = -1;      ///< when it was last typed in and not yet taken over
   int addAs = 0;                    ///< in the gallery: AND, OR, in place of everything
   std::string renaming;             ///< a layer's new name while it is typed
   Index renamed = -1;               ///< the layer that is renamed

@@ -98,9 +98,9 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command->add_option("--theme", options->theme, "dark or light")
       ->check(CLI::IsMember({"dark", "light"}))
       ->capture_default_str();
-  command->add_option("--page", options.page, "heads or mask; as the scene says if left out")
+  command->add_option("--page", options->page, "heads or mask; as the scene says if left out")
       ->check(CLI::IsMember({"heads", "mask"}));
-  command->add_option("--room", options.room, "The mask studio's: mask, biases or compare")
+  command->add_option("--room", options->room, "The mask studio's: mask, biases or compare")
       ->check(CLI::IsMember({"mask", "biases", "compare"}));
   command->add_option("--head", options->head, "Show this head large");
   command->add_option("--step", options->step, "Decode this many tokens");

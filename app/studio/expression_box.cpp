@@ -30,6 +30,20 @@ std::string caretFor(const View& view, const std::string& text, std::size_t offs
   return attention::caretText(text.substr(from, fits), offset - from);
 }
 
+/// What was typed becomes the mask once the typing rests: half an expression is often one too, and nobody
+/// means it.
+void takeOver(Scene& scene, View& view, attention::MaskLayers& layers) {
+  StudioView& studio = view.studio;
+  const bool rests = !ImGui::IsItemActive() || view.time - studio.expressionTyped > kTypingRests;
+  if (studio.expressionTyped < 0 || !rests) return;
+  studio.expressionTyped = -1;
+  attention::ParsedMask parsed = attention::parseMask(studio.expression);
+  if (parsed.error) return;
+  layers = std::move(parsed.layers);
+  studio.expressionOf = attention::maskText(layers);
+  scene.cursor.studio.selected = -1;
+}
+
 }  // namespace
 
 void expressionBox(Scene& scene, View& view) {
@@ -44,17 +58,12 @@ void expressionBox(Scene& scene, View& view) {
   }
   sectionTitle(view, "AS AN EXPRESSION");
   if (textBox(view, "expression", studio.expression, 3, "causal & (window(128) | sinks(4))")) {
-    attention::ParsedMask parsed = attention::parseMask(studio.expression);
-    if (parsed.error) {
-      studio.expressionError = parsed.error->message;
-      studio.expressionCaret = parsed.error->offset;
-    } else {
-      studio.expressionError.clear();
-      layers = std::move(parsed.layers);
-      studio.expressionOf = attention::maskText(layers);
-      scene.cursor.studio.selected = -1;
-    }
+    const attention::ParsedMask parsed = attention::parseMask(studio.expression);
+    studio.expressionError = parsed.error ? parsed.error->message : "";
+    studio.expressionCaret = parsed.error ? parsed.error->offset : 0;
+    studio.expressionTyped = view.time;
   }
+  takeOver(scene, view, layers);
   if (!studio.expressionError.empty()) {
     problem(view, studio.expressionError);
     caretLines(view,

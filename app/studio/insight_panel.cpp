@@ -73,12 +73,13 @@ void statisticsSection(const Scene& scene, View& view) {
   if (study.geometry.cross) return;
   figure(view, "Sees its future", mask->seesFuture ? "yes" : "no",
          mask->seesFuture ? theme.warning : theme.text);
-  if (!mask->seesFuture || study.leak.size() < 2) return;
-  std::string way = tokenAt(study.line()->queries, study.leak.front());
-  for (std::size_t i = 1; i < study.leak.size(); ++i)
-    way += " ← " + tokenAt(study.line()->keys, study.leak[i]);
-  hint(view, "Shortest way: " + way + " (query " + std::to_string(study.leak.front()) + " reads position " +
-                 std::to_string(study.leak.back()) + ")");
+  const bool first = mask == &study.mask;  // whose ways were followed
+  if (!mask->seesFuture || !first || !view.studio.reach || view.studio.reach->leak.size() < 2) return;
+  const std::vector<Index>& leak = view.studio.reach->leak;
+  std::string way = tokenAt(study.line()->queries, leak.front());
+  for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenAt(study.line()->keys, leak[i]);
+  hint(view, "Shortest way: " + way + " (query " + std::to_string(leak.front()) + " reads position " +
+                 std::to_string(leak.back()) + ")");
 }
 
 namespace {
@@ -143,7 +144,8 @@ void blockSection(Scene& scene, View& view) {
 
 void reachSection(Scene& scene, View& view) {
   const MaskStudy& study = *view.studio.study;
-  if (study.reach.tokens == 0 || study.mask.error) return;
+  if (!view.studio.reach || study.geometry.cross || study.mask.error) return;
+  const ReachStudy& reach = *view.studio.reach;
   StudioCursor& studio = scene.cursor.studio;
   const Theme& theme = *view.theme;
   gap(view, 8);
@@ -157,7 +159,7 @@ void reachSection(Scene& scene, View& view) {
   ImGui::InvisibleButton("reach_map", ImVec2(side, side));
   trackItem("reach_map");
   const bool hovered = ImGui::IsItemHovered();
-  const auto tokens = static_cast<float>(study.reach.tokens);
+  const auto tokens = static_cast<float>(reach.reach.tokens);
   HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, tokens, tokens, 0};
   HeatmapTile picture;
   picture.view.target = {at.x, at.y, at.x + side, at.y + side};
@@ -166,8 +168,8 @@ void reachSection(Scene& scene, View& view) {
                clipTo = ImGui::GetWindowDrawList()->GetClipRectMax();
   picture.view.clip.y0 = std::max(picture.view.clip.y0, clipFrom.y);
   picture.view.clip.y1 = std::min(picture.view.clip.y1, clipTo.y);
-  picture.view.rows = static_cast<float>(study.reachPicture.rows());
-  picture.view.cols = static_cast<float>(study.reachPicture.cols());
+  picture.view.rows = static_cast<float>(reach.picture.rows());
+  picture.view.cols = static_cast<float>(reach.picture.cols());
   render::HeatmapStyle style = styleFor(view, Look{});
   style.colormap = render::Colormap::cividis;
   style.gap = 0;
@@ -177,32 +179,32 @@ void reachSection(Scene& scene, View& view) {
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  paintCrosshair(view, list, tile, query, key, study.reach.tokens, study.reach.tokens);
+  paintCrosshair(view, list, tile, query, key, reach.reach.tokens, reach.reach.tokens);
   if (hovered)
-    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, study.reach.tokens, study.reach.tokens))
+    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, reach.reach.tokens, reach.reach.tokens))
       view.nextHover = {cell.head, under->row, under->col};
   // The legend and the row in words beside the picture.
   const float x = at.x + side + view.px(14);
   const float wide = at.x + ImGui::GetContentRegionAvail().x - x;
   float y = at.y + view.px(8);
-  for (const Index layer : {Index{1}, study.reach.layers}) {
+  for (const Index layer : {Index{1}, reach.reach.layers}) {
     const float value =
-        static_cast<float>(study.reach.layers + 1 - layer) / static_cast<float>(study.reach.layers);
+        static_cast<float>(reach.reach.layers + 1 - layer) / static_cast<float>(reach.reach.layers);
     list.AddRectFilled(ImVec2(x, y - view.px(5)), ImVec2(x + view.px(10), y + view.px(5)),
                        packed(render::sample(render::Colormap::cividis, value)));
     paintText(list, view.fonts->small, ImVec2(x + view.px(16), y), theme.secondary,
               "after " + std::to_string(layer) + (layer == 1 ? " layer" : " layers"));
     y += view.px(18);
-    if (study.reach.layers == 1) break;
+    if (reach.reach.layers == 1) break;
   }
-  const auto row = std::clamp<Index>(query, 0, study.reach.tokens - 1);
+  const auto row = std::clamp<Index>(query, 0, reach.reach.tokens - 1);
   Index reached = 0;
-  for (Index j = 0; j < study.reach.tokens; ++j)
-    reached += study.reach.layer[static_cast<std::size_t>(row * study.reach.tokens + j)] > 0;
+  for (Index j = 0; j < reach.reach.tokens; ++j)
+    reached += reach.reach.layer[static_cast<std::size_t>(row * reach.reach.tokens + j)] > 0;
   y += view.px(4);
   paintParagraph(list, view.fonts->small, ImVec2(x, y), wide, theme.text,
                  tokenAt(study.line()->queries, row) + " knows of " + std::to_string(reached) + " of " +
-                     std::to_string(study.reach.tokens) + " tokens");
+                     std::to_string(reach.reach.tokens) + " tokens");
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + side + view.px(6)));
   ImGui::Dummy(ImVec2(1, 1));
   toggle(view, "reach_residual", "Tokens keep what they have", studio.residual);

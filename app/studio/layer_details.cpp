@@ -160,6 +160,22 @@ void headChoice(Layer& layer, const ModelSetup& model, View& view) {
   headChips(layer, model, view);
 }
 
+/// A batch may mask its lines differently.
+void sequenceScope(Layer& layer, const Scene& scene, View& view) {
+  const MaskStudy* study = view.studio.study;
+  if (!layer.sequences && (!study || study->lines.size() < 2)) return;
+  const Index shown = scene.cursor.sequence;
+  const HeadSet one{{{HeadSet::Kind::range, shown, shown}}};
+  std::vector<Choice> choices{{"All sequences", "", "all"},
+                              {"Sequence " + std::to_string(shown) + " alone", "", "this"}};
+  if (layer.sequences && layer.sequences != one) choices.push_back({"Some sequences", "", "some"});
+  int chosen = !layer.sequences ? 0 : layer.sequences == one ? 1 : 2;
+  gap(view, 2);
+  if (!dropdown(view, "layer_sequences", choices, chosen, ImGui::GetContentRegionAvail().x)) return;
+  if (chosen == 0) layer.sequences.reset();
+  if (chosen == 1) layer.sequences = one;
+}
+
 /// Offers a value of its own for each head, or one for all again.
 void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
   const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
@@ -218,6 +234,7 @@ void layerDetails(Layer& layer, Index at, Scene& scene, const Snapshot* snapshot
   parameterSliders(layer, "parameter", snapshot, view);
   if (!layer.isGroup()) perHeadSwitch(layer, scene.setup.model, view);
   headChoice(layer, scene.setup.model, view);
+  sequenceScope(layer, scene, view);
   gap(view, 4);
   rename(layer, at, view);
   gap(view, 2);

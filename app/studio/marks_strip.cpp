@@ -15,7 +15,7 @@ using attention::TextStructure;
 namespace {
 
 /// What can be marked on tokens.
-enum class Mark { documents, prefix, images, globals, tree };
+enum class Mark { documents, prefix, images, globals, tree, grid };
 
 struct MarkInfo {
   Mark mark;
@@ -26,8 +26,8 @@ constexpr MarkInfo kMarks[] = {
     {Mark::prefix, "prefix", "Prefix", "click the prefix's last token"},
     {Mark::images, "images", "Images", "drag over an image's tokens, click one to take it away"},
     {Mark::globals, "globals", "Global tokens", "click to make a token global"},
-    {Mark::tree, "tree", "Draft tree",
-     "click the last token before the draft, drag a token onto its parent"}};
+    {Mark::tree, "tree", "Draft tree", "click the last token before the draft, drag a token onto its parent"},
+    {Mark::grid, "grid", "Grid", "click the token that begins the second row"}};
 
 bool reads(PatternKind kind, Mark mark) {
   switch (mark) {
@@ -42,6 +42,8 @@ bool reads(PatternKind kind, Mark mark) {
       return kind == PatternKind::globals || kind == PatternKind::longformer;
     case Mark::tree:
       return kind == PatternKind::tree;
+    case Mark::grid:
+      return kind == PatternKind::neighborhood || kind == PatternKind::neighborhoodZ;
   }
   return false;
 }
@@ -78,6 +80,8 @@ bool marked(const TextMarks& marks, Mark mark) {
       return marks.globals.has_value();
     case Mark::tree:
       return marks.treePrefix.has_value() || marks.parents.has_value();
+    case Mark::grid:
+      return marks.gridHeight.has_value() || marks.gridWidth.has_value();
   }
   return false;
 }
@@ -88,6 +92,7 @@ void forget(TextMarks& marks, Mark mark) {
   if (mark == Mark::images) marks.images.reset();
   if (mark == Mark::globals) marks.globals.reset();
   if (mark == Mark::tree) marks.treePrefix.reset(), marks.parents.reset();
+  if (mark == Mark::grid) marks.gridHeight.reset(), marks.gridWidth.reset();
 }
 
 /// The list with `value` put in or, if it was there, taken out.
@@ -140,7 +145,12 @@ void markTree(TextMarks& marks, const TextStructure& structure, Index from, Inde
 
 /// A click (from = to) or a drag over the chips. Starts from what is shown, so that a default is changed and
 /// not thrown away.
-void applyMark(TextMarks& marks, const TextStructure& structure, Mark mark, Index from, Index to) {
+void applyMark(TextMarks& marks, const TextStructure& structure, Index tokens, Mark mark, Index from,
+               Index to) {
+  if (mark == Mark::grid && to > 0) {
+    marks.gridWidth = to;
+    marks.gridHeight = (tokens + to - 1) / to;
+  }
   if (mark == Mark::documents && to > 0) marks.documentStarts = toggled(structure.documentStarts, to);
   if (mark == Mark::prefix) marks.prefixLength = structure.prefixLength == to + 1 ? to : to + 1;
   if (mark == Mark::images) marks.images = markSpan(structure.images, from, to);
@@ -172,6 +182,10 @@ ChipMark chipMark(const TextStructure& structure, Mark mark, Index position) {
       break;
     case Mark::globals:
       chip.lit = std::binary_search(structure.globals.begin(), structure.globals.end(), position);
+      break;
+    case Mark::grid:
+      chip.boundary = position > 0 && position % structure.gridWidth == 0;
+      chip.lit = position / structure.gridWidth % 2 == 0;
       break;
     case Mark::tree: {
       chip.lit = position < structure.treePrefix;
@@ -212,7 +226,7 @@ void chips(Scene& scene, View& view, Mark mark, float height) {
     if (ImGui::IsItemActivated()) view.studio.markFrom = position;
     if (hovered) view.nextHover.key = position;
     if (hovered && view.studio.markFrom >= 0 && ImGui::IsMouseReleased(0))
-      applyMark(marksOf(scene), structure, mark, view.studio.markFrom, position);
+      applyMark(marksOf(scene), structure, line.keyLength, mark, view.studio.markFrom, position);
     const bool dragged = view.studio.markFrom >= 0 && mark == Mark::images &&
                          ((position >= view.studio.markFrom && ImGui::GetIO().MousePos.x >= x) ||
                           position == view.studio.markFrom);

@@ -105,7 +105,7 @@ class AdditiveValues {
 Result<MaskValues> openMask(const std::filesystem::path& path) {
   const auto format = maskFormat(path);
   if (!format) return format.error();
-  // Text takes more memory than numbers do.
+  // A number of two characters takes four bytes and more once it is read.
   auto bytes = readFile(path, *format == MaskFormat::csv ? kMaxBytes >> 4 : kMaxBytes);
   if (!bytes) return bytes.error();
   auto values = parseMaskValues(*format, std::move(bytes).value());
@@ -144,9 +144,12 @@ Result<MaskFile> interpretMask(const MaskValues& values, MaskConvention conventi
   const auto status = forEachRow(values, [&](Index head, Index query, const std::vector<float>& numbers) {
     if (auto bad = interpreter.check(numbers, head, query); !bad) return bad;
     row.visible.clear();
-    for (std::size_t key = 0; key < numbers.size(); ++key)
-      if (interpreter.sees(numbers[key]))
-        appendRun(row.visible, static_cast<Index>(key), static_cast<Index>(key) + 1);
+    for (std::size_t key = 0; key < numbers.size();) {
+      const std::size_t begin = key;
+      const bool sees = interpreter.sees(numbers[begin]);
+      while (key < numbers.size() && interpreter.sees(numbers[key]) == sees) ++key;
+      if (sees) appendRun(row.visible, static_cast<Index>(begin), static_cast<Index>(key));
+    }
     complement(row.visible, values.keys, row.masked);
     if (!cells->rows.empty() && *cells->rows.back() == row) {
       // Rows that repeat are held once.

@@ -99,6 +99,10 @@ class MaskWriter {
   }
 
   void addCells(Index count, const std::vector<std::uint8_t>& value) {
+    if (value.size() == 1 && format_ != MaskFormat::csv) {
+      buffer_.insert(buffer_.end(), static_cast<std::size_t>(count), value[0]);
+      return;
+    }
     for (Index k = 0; k < count; ++k) {
       buffer_.insert(buffer_.end(), value.begin(), value.end());
       if (format_ == MaskFormat::csv) buffer_.push_back(',');

@@ -191,12 +191,12 @@ std::string RuleCode::randomTable(const Rule& rule, const CodePlace& place) {
                       ", " + codeList(drawn) + ")");
     }
   }
+  if (items.empty()) return "";
   const std::string index = place.starts ? "number, row, blocks" : "row, blocks";
   const std::string shape = place.starts ? codeTuple({static_cast<Index>(starts.size()), blocks, blocks})
                                          : codeTuple({blocks, blocks});
   const std::string fill = "for " + index + " in " + codeList(items) + ":\n    @[" + index + "] = True\n";
-  return tables_.define("random_blocks",
-                        "@ = " + dialect_.zeros(shape, "bool") + "\n" + (items.empty() ? "" : fill));
+  return tables_.define("random_blocks", "@ = " + dialect_.zeros(shape, "bool") + "\n" + fill);
 }
 
 CodeCells RuleCode::writeCells(const Rule& rule) {

@@ -142,10 +142,10 @@ CodeText RuleCode::bigBird(const Rule& rule, const CodePlace& place) {
   const Index window = rule.counts[1], global = rule.counts[2], random = rule.counts[3];
   CodeText code = compare("abs(" + I + " - " + J + ")", "<=", window);
   if (global > 0) code = codeEither(codeEither(code, compare(I, "<", global)), compare(J, "<", global));
-  if (random == 0) return code;
+  const std::string table = random == 0 ? "" : randomTable(rule, place);
+  if (table.empty()) return code;
   const std::string document = place.document.empty() ? "" : place.document + ", ";
-  return codeEither(code,
-                    {randomTable(rule, place) + "[" + document + I + ", " + J + "]", CodeText::Bond::atom});
+  return codeEither(code, {table + "[" + document + I + ", " + J + "]", CodeText::Bond::atom});
 }
 
 }  // namespace headscope::attention

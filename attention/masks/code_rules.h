@@ -63,6 +63,7 @@ class RuleCode {
   CodeText writeText(const Rule& rule, const CodePlace& place);
   CodeText blockDiffusion(const Rule& rule, const CodePlace& place) const;
   CodeText bigBird(const Rule& rule, const CodePlace& place);
+  /// Empty where no row of blocks draws any.
   std::string randomTable(const Rule& rule, const CodePlace& place);
   CodeText global(const Rule& rule, const CodePlace& place);
   CodeText image(const Rule& rule, const CodePlace& place);

@@ -197,6 +197,7 @@ std::vector<Index> shortestPath(const MaskFormula& mask, const std::vector<Index
               std::to_string(tokens) + " tokens");
   std::vector<Index> cameFrom(static_cast<std::size_t>(tokens), -1), now{query}, later;
   Unfound unfound(tokens);
+  unfound.remove(query);
   KeyRuns runs;
   for (Index step = 1; step <= layers && !now.empty(); ++step) {
     later.clear();
@@ -208,7 +209,6 @@ std::vector<Index> shortestPath(const MaskFormula& mask, const std::vector<Index
           for (Index token = unfound.firstFrom(run.begin); token < run.end;
                token = unfound.firstFrom(token)) {
             unfound.remove(token);
-            if (token == query) continue;
             cameFrom[static_cast<std::size_t>(token)] = at;
             later.push_back(token);
           }

@@ -1,6 +1,7 @@
 #include "attention/masks/resolve_tree.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "attention/masks/resolve_lists.h"
 
@@ -53,23 +54,18 @@ Status checkCircles(const Parents& parents, const std::string& title) {
   return success();
 }
 
-/// For each node the last one of its way up that is reached in steps of +1 alone or of −1 alone.
+/// For each node the last one of its way up that is reached in steps of +1 alone or of −1 alone. Neighbours
+/// never hang from each other, so that the next node's chain, if it has one, goes the same way.
 std::vector<Index> chainsOf(const Parents& parents) {
-  const auto count = static_cast<Index>(parents.size());
-  const auto parentOf = [&](Index node) { return parents[static_cast<std::size_t>(node)]; };
   std::vector<Index> ends(parents.size());
-  for (Index node = 0; node < count; ++node) ends[static_cast<std::size_t>(node)] = node;
-  for (Index node = 1; node < count; ++node) {
-    // A parent whose own way up turns round ends the chain.
-    if (parentOf(node) == node - 1)
-      ends[static_cast<std::size_t>(node)] =
-          parentOf(node - 1) == node - 2 ? ends[static_cast<std::size_t>(node - 1)] : node - 1;
-  }
-  for (Index node = count - 2; node >= 0; --node) {
-    if (parentOf(node) == node + 1)
-      ends[static_cast<std::size_t>(node)] =
-          parentOf(node + 1) == node + 2 ? ends[static_cast<std::size_t>(node + 1)] : node + 1;
-  }
+  const auto count = static_cast<Index>(parents.size());
+  const auto follow = [&](Index node, Index next) {
+    const bool goesOn = parents[static_cast<std::size_t>(node)] == next;
+    if (goesOn) ends[static_cast<std::size_t>(node)] = ends[static_cast<std::size_t>(next)];
+  };
+  std::iota(ends.begin(), ends.end(), Index{0});
+  for (Index node = 1; node < count; ++node) follow(node, node - 1);
+  for (Index node = count - 2; node >= 0; --node) follow(node, node + 1);
   return ends;
 }
 

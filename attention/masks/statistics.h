@@ -38,7 +38,7 @@ struct BlockMap {
   Index blockSize = 0, rows = 0, cols = 0;
   /// [rows, cols] visible cells of each block; at most 2³²−1, where a block has more
   std::vector<std::uint32_t> visible;
-  std::vector<BlockKind> kinds;        ///< [rows, cols]
+  std::vector<BlockKind> kinds;  ///< [rows, cols]
   Index full = 0, partial = 0, empty = 0;
   /// Share of the blocks that are computed; the products Q·Kᵀ and weights·V cost this share of dense.
   double computedShare() const;

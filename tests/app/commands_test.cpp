@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/mask_rules.h"
 #include "app/scene_json.h"
 #include "app/snapshot.h"
 #include "attention/formats/attention_file.h"
@@ -224,7 +225,7 @@ TEST_F(RenderCommand, EveryOptionIsSeen) {
 TEST_F(RenderCommand, DrawsTheSceneOfTheFile) {
   const std::string same = put("same.json", openingScene());
   Scene other = openingScene();
-  other.setup.mask.causal = false;
+  other.setup.mask.layers = layersOf({.causal = false});
   const render::Image opening = rendered({"--size", "800x600"});
   EXPECT_GT(difference(rendered({"--size", "800x600", put("other.json", other)}), opening), 1000u);
   // The name of the file is shown, so that pictures differ, but a little.

@@ -29,7 +29,7 @@ ModelSetup randomModel(Dice& dice, const SceneSizes& sizes) {
   ModelSetup model;
   model.kvHeads = dice.between(1, sizes.heads);
   model.heads = model.kvHeads * dice.between(1, sizes.heads / model.kvHeads);
-  model.position = dice.any(PositionKind::alibi);
+  model.position = dice.any(PositionKind::t5);
   model.headDim = dice.between(1, sizes.headDim);
   if (model.position == PositionKind::rope) model.headDim += model.headDim % 2;
   model.linked = dice.coin() && model.heads * model.headDim <= sizes.modelDim;
@@ -40,6 +40,9 @@ ModelSetup randomModel(Dice& dice, const SceneSizes& sizes) {
   model.softcap = dice.coin() ? 0 : static_cast<float>(dice.real(0, dice.coin() ? 5 : 1000));
   model.dropout = dice.coin() ? 0 : static_cast<float>(dice.real(0, 0.95));
   model.ropeTheta = dice.coin() ? 10000 : dice.real(1, 1e9);
+  model.t5Buckets = 2 * dice.between(2, dice.coin() ? 8 : kMaxT5Buckets / 2);
+  model.t5Distance = dice.between(model.t5Buckets / 2 + 1, dice.coin() ? 100 : kMaxTokens);
+  model.t5Strength = static_cast<float>(dice.real(0, dice.coin() ? 2 : 100));
   return model;
 }
 
@@ -53,15 +56,17 @@ WeightSetup randomWeights(Dice& dice, const SceneSizes& sizes) {
   return weights;
 }
 
-MaskSetup randomMask(Dice& dice) {
-  MaskSetup mask;
-  mask.causal = dice.coin();
-  mask.padding = dice.coin();
-  mask.window = dice.coin();
-  mask.windowSize = dice.coin() ? dice.between(1, 6) : dice.between(1, kMaxTokens);
-  mask.sinks = dice.coin();
-  mask.sinkCount = dice.coin() ? dice.between(1, 4) : dice.between(1, kMaxTokens);
-  return mask;
+StudioCursor randomStudio(Dice& dice) {
+  StudioCursor studio;
+  studio.room = dice.any(StudioRoom::compare);
+  studio.blockSize = dice.between(16, 128);
+  studio.layers = dice.between(1, kMaxReachLayers);
+  studio.residual = dice.coin();
+  studio.allHeads = dice.coin();
+  studio.selected = dice.between(0, 5);
+  studio.editsOther = dice.coin();
+  studio.wipe = static_cast<float>(dice.real(0, 1));
+  return studio;
 }
 
 }  // namespace
@@ -100,18 +105,21 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
   input.cross = dice.oneIn(3);
   input.contextText = dice.coin() ? randomLine(dice, sizes.words) : randomLines(dice, sizes);
   setup.weights = randomWeights(dice, sizes);
-  setup.mask = randomMask(dice);
+  setup.mask = randomMask(dice, sizes);
   setup.prefill = dice.coin() ? dice.between(1, 6) : dice.between(1, kMaxTokens);
   scene.look.quantity = dice.any(Quantity::scores);
   scene.look.colormap = dice.any(render::Colormap::diverging);
   scene.look.scoreColormap = dice.any(render::Colormap::diverging);
   scene.look.range = dice.any(RangeMode::logarithmic);
   scene.look.cacheBytes = dice.pick(std::initializer_list<int>{4, 2, 1});
-  scene.cursor = {dice.between(0, 70),
-                  dice.between(-1, 70),
-                  {dice.between(0, 70), dice.between(0, 3000), dice.between(0, 3000)},
-                  dice.coin(),
-                  dice.between(0, 3000)};
+  Cursor& cursor = scene.cursor;
+  cursor.page = dice.any(Page::mask);
+  cursor.studio = randomStudio(dice);
+  cursor.sequence = dice.between(0, 70);
+  cursor.focus = dice.between(-1, 70);
+  cursor.cell = {dice.between(0, 70), dice.between(0, 3000), dice.between(0, 3000)};
+  cursor.decoding = dice.coin();
+  cursor.step = dice.between(0, 3000);
   return scene;
 }
 

@@ -51,6 +51,10 @@ inline constexpr SceneSizes kAnyScene{app::kMaxHeads, app::kMaxHeadDim, app::kMa
 /// well-formed UTF-8.
 std::string randomLine(Dice& dice, attention::Index words);
 
+/// Layers of any patterns as expressions name them, with paintings, marks and a second mask. Most of them can
+/// be laid over a short text; some name what isn't there.
+app::MaskSetup randomMask(Dice& dice, const SceneSizes& sizes);
+
 /// A scene that a person could have put together: it passes validate().
 app::Scene randomScene(Dice& dice, const SceneSizes& sizes);
 

@@ -44,6 +44,15 @@ Json fullScene() {
   scene.setup.input.table.edit().values = attention::Matrix::Constant(2, 3, 0.1F);
   scene.setup.weights.file = "w.safetensors";
   scene.setup.input.contextText = "le chat";
+  MaskSetup& mask = scene.setup.mask;
+  attention::CellTable painting{1, 3, 5, {}};
+  painting.rows = {std::make_shared<const attention::CellRow>(attention::CellRow{{{0, 2}}, {{3, 5}}}),
+                   nullptr, nullptr};
+  mask.paintings["a"] = painting;
+  mask.marks.resize(1);
+  mask.marks[0] = {{{0, 3}}, 2, {{{1, 3}}}, {{0}}, 1, {{-1, 0}}, 2, 3};
+  mask.additive = attention::Table{{}, attention::Matrix::Constant(2, 3, 0.1F)};
+  mask.other = attention::parseMask("window(3)").layers;
   return Json::parse(formatScene(scene));
 }
 
@@ -58,6 +67,16 @@ std::string dotted(const std::string& pointer) {
     at = end + 1;
   }
   return path;
+}
+
+/// The field a message names for a place: a run of cells is named as a whole.
+std::string named(const std::string& place) {
+  const auto numbersAtEnd = [](std::string path) {
+    int count = 0;
+    for (; path.find_last_not_of("0123456789") == path.rfind('/'); ++count) path.erase(path.rfind('/'));
+    return count;
+  };
+  return dotted(numbersAtEnd(place) == 2 ? place.substr(0, place.rfind('/')) : place);
 }
 
 /// Every place of the document below the root, as JSON pointers: "/model", "/model/heads", …
@@ -92,7 +111,7 @@ TEST(SceneJson, RoundTripsAnyScene) {
 
 TEST(SceneJson, IsIndentedAndEndsItsLastLine) {
   const std::string text = formatScene(openingScene());
-  EXPECT_THAT(text, StartsWith("{\n  \"format\": \"headscope scene\",\n  \"version\": 1,\n"));
+  EXPECT_THAT(text, StartsWith("{\n  \"format\": \"headscope scene\",\n  \"version\": 2,\n"));
   EXPECT_EQ(text.back(), '\n');
 }
 
@@ -106,12 +125,18 @@ TEST(SceneJson, WritesBrokenTextAsReplacementCharacters) {
 }
 
 TEST(SceneJson, MissingFieldsKeepTheOpeningScene) {
-  const Json least{{"format", "headscope scene"}, {"version", 1}};
-  const auto scene = parseScene(least.dump(), "a.json");
-  ASSERT_TRUE(scene.ok()) << scene.error().message;
-  EXPECT_EQ(*scene, openingScene());
+  for (const int version : {1, 2}) {
+    const Json least{{"format", "headscope scene"}, {"version", version}};
+    const auto scene = parseScene(least.dump(), "a.json");
+    ASSERT_TRUE(scene.ok()) << scene.error().message;
+    EXPECT_EQ(*scene, openingScene());
+  }
   // Each field is optional by itself. Without one, another may not fit any more: then that is said.
   const Json full = fullScene();
+  const std::vector<std::string> needed{"/input/table/0/values",   "/input/table/1/values",
+                                        "/mask/additive/0/values", "/mask/additive/1/values",
+                                        "/mask/paintings/0/name",  "/mask/paintings/0/queries",
+                                        "/mask/paintings/0/keys",  "/mask/paintings/0/rows/0/row"};
   for (const std::string& place : places(full)) {
     const Json::json_pointer pointer(place);
     if (full.at(pointer.parent_pointer()).is_array()) continue;
@@ -120,7 +145,7 @@ TEST(SceneJson, MissingFieldsKeepTheOpeningScene) {
     const auto without = parseScene(fewer.dump(), "a.json");
     if (place == "/format" || place == "/version") {
       EXPECT_FALSE(without.ok()) << place;
-    } else if (place != "/input/table/0/values" && place != "/input/table/1/values") {
+    } else if (std::find(needed.begin(), needed.end(), place) == needed.end()) {
       EXPECT_TRUE(without.ok()) << place << ": " << without.error().message;
     }
   }
@@ -159,7 +184,7 @@ TEST(SceneJson, NamesEveryFieldOfAWrongType) {
       if (sameKind && alsoWhole) continue;
       Json changed = full;
       changed.at(pointer) = other;
-      EXPECT_THAT(refused(changed), HasSubstr(dotted(place) + " is ")) << other.dump();
+      EXPECT_THAT(refused(changed), HasSubstr(named(place) + " is ")) << other.dump();
     }
   }
 }
@@ -175,6 +200,8 @@ TEST(SceneJson, NamesChoicesThatDoNotExist) {
       {"/input/embedding", listOf(kEmbeddingNames)},
       {"/model/position", listOf(kPositionNames)},
       {"/weights/source", listOf(kWeightNames)},
+      {"/cursor/page", listOf(kPageNames)},
+      {"/cursor/studio/room", listOf(kRoomNames)},
       {"/weights/planted/3/pattern", listOf(kPatternNames)},
       {"/look/quantity", listOf(kQuantityNames)},
       {"/look/range", listOf(kRangeNames)},
@@ -200,20 +227,37 @@ TEST(SceneJson, NamesNumbersOutOfRange) {
       {"/model/softcap", {-0.5, 1001, 1e300}},
       {"/model/dropout", {-0.5, 0.96, 1, 1e300}},
       {"/model/rope_theta", {0, 0.5, -1, 2e9, 1e300}},
-      {"/mask/window_size", {0, -1, 2049, kMost}},
-      {"/mask/sink_count", {0, -1, 2049, kMost}},
+      {"/model/t5_buckets", {0, 2, 5, -4, 130, kMost}},
+      {"/model/t5_distance", {0, 16, -1, 2049, kMost}},
+      {"/model/t5_strength", {-0.5, 101, 1e300}},
+      {"/mask/paintings/0/queries", {-1, 2049, kMost}},
+      {"/mask/paintings/0/keys", {-1, 2049, kMost}},
+      {"/mask/paintings/0/rows/0/row", {-1, 3, 2049, kMost}},
+      {"/mask/paintings/0/rows/0/visible/0/0", {-1, 2, 2049, kMost, kMost - 7, 0.5}},
+      {"/mask/paintings/0/rows/0/visible/0/1", {-1, 0, 6, 2049, kMost, kMost - 7, 1.5}},
+      {"/mask/marks/0/documents/1", {-1, 0, 2049, kMost, kMost - 7, 1.5}},
+      {"/mask/marks/0/prefix", {-1, -2, 2049, kMost, 1.5}},
+      {"/mask/marks/0/images/0/1", {-1, 0, 2049, kMost, 1.5}},
+      {"/mask/marks/0/globals/0", {-1, 2049, kMost}},
+      {"/mask/marks/0/tree_prefix", {-1, -2, 2049, kMost}},
+      {"/mask/marks/0/parents/0", {-2, 2049, kMost, kMost - 7}},
+      {"/mask/marks/0/grid_height", {0, -1, 2049, kMost}},
+      {"/mask/marks/0/grid_width", {0, -1, 2049, kMost}},
+      {"/cursor/studio/block_size", {0, 15, 129, kMost}},
+      {"/cursor/studio/layers", {0, -1, 33, kMost}},
+      {"/cursor/studio/wipe", {-0.1, 1.1, 1e300}},
       {"/prefill", {0, -1, 2049, kMost}},
       {"/look/cache_bytes", {0, 3, -4, kMost}},
       {"/input/seed", {-1, 0.5, -9223372036854775807}},
       {"/weights/seed", {-1, 1e3}},
       {"/cursor/focus", {kMost, kMost - 1, 1LL << 40, -(1LL << 40)}},
       {"/cursor/step", {kMost, 1e3}},
-      {"/version", {0, 2, -1, kMost, 1.0}}};
+      {"/version", {0, 3, -1, kMost, 1.0}}};
   for (const auto& [place, values] : numbers)
     for (const Json& value : values) {
       Json changed = fullScene();
       changed.at(Json::json_pointer(place)) = value;
-      EXPECT_THAT(refused(changed), HasSubstr(dotted(place))) << value.dump();
+      EXPECT_THAT(refused(changed), HasSubstr(named(place))) << value.dump();
     }
   for (const Json& offset : std::vector<Json>{2049, -2049, kMost}) {
     Json changed = fullScene();
@@ -254,8 +298,8 @@ TEST(SceneJson, NamesWhatIsWrongWithATable) {
 
 TEST(SceneJson, TellsOtherFilesApart) {
   Json other = fullScene();
-  other["version"] = 2;
-  EXPECT_THAT(refused(other), HasSubstr("version 2, this program reads version 1"));
+  other["version"] = 3;
+  EXPECT_THAT(refused(other), HasSubstr("version 3, this program reads versions 1 to 2"));
   other = fullScene();
   other["format"] = "headscope lesson";
   EXPECT_THAT(refused(other), HasSubstr("not a Headscope scene"));

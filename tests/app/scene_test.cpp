@@ -22,6 +22,7 @@ TEST(Scene, TheOpeningSceneIsLegalAndFull) {
   EXPECT_EQ(scene, openingScene());
   EXPECT_EQ(static_cast<Index>(scene.setup.weights.planted.size()), scene.setup.model.heads);
   EXPECT_EQ(kindOf(scene.setup.model), AttentionKind::gqa);
+  EXPECT_EQ(attention::maskText(scene.setup.mask.layers), "causal & padding");
 }
 
 TEST(Scene, RandomScenesAreLegal) {
@@ -69,11 +70,23 @@ std::vector<OutOfRange> outOfRange() {
       "model.rope_theta", [](Scene & s) -> auto& { return s.setup.model.ropeTheta; }, 0.999, -1.0, 1.1e9,
       static_cast<double>(NAN));
   add(
-      "mask.window_size", [](Scene & s) -> auto& { return s.setup.mask.windowSize; }, 0, -1, kMaxTokens + 1,
+      "model.t5_buckets", [](Scene & s) -> auto& { return s.setup.model.t5Buckets; }, 0, 2, 31, -4,
+      kMaxT5Buckets + 2, huge);
+  add(
+      "model.t5_distance", [](Scene & s) -> auto& { return s.setup.model.t5Distance; }, 0, 16, kMaxTokens + 1,
       huge);
   add(
-      "mask.sink_count", [](Scene & s) -> auto& { return s.setup.mask.sinkCount; }, 0, -1, kMaxTokens + 1,
-      huge);
+      "model.t5_strength", [](Scene & s) -> auto& { return s.setup.model.t5Strength; }, -0.001F, 100.1F, NAN,
+      INFINITY);
+  add(
+      "cursor.studio.block_size", [](Scene & s) -> auto& { return s.cursor.studio.blockSize; }, 15, 129, 0,
+      -32, huge);
+  add(
+      "cursor.studio.layers", [](Scene & s) -> auto& { return s.cursor.studio.layers; }, 0, -1,
+      kMaxReachLayers + 1, huge);
+  add(
+      "cursor.studio.wipe", [](Scene & s) -> auto& { return s.cursor.studio.wipe; }, -0.001F, 1.001F, NAN,
+      INFINITY);
   add(
       "prefill", [](Scene & s) -> auto& { return s.setup.prefill; }, 0, -1, kMaxTokens + 1, huge);
   add(
@@ -82,6 +95,7 @@ std::vector<OutOfRange> outOfRange() {
       "weights.planted", [](Scene & s) -> auto& { return s.setup.weights.planted[5].offset; }, kMaxTokens + 1,
       -kMaxTokens - 1, huge, -huge);
   cases.push_back({"weights.planted", [](Scene& s) { s.setup.weights.planted.resize(kMaxHeads + 1); }});
+  cases.push_back({"mask.marks", [](Scene& s) { s.setup.mask.marks.resize(kMaxLines + 1); }});
   cases.push_back({"model.head_dim", [](Scene& s) {
                      s.setup.model.position = PositionKind::rope;
                      s.setup.model.headDim = 33;
@@ -113,7 +127,15 @@ TEST(Validate, AcceptsTheEndsOfEveryRange) {
     model.softcap = most ? 1000 : 0;
     model.dropout = most ? 0.95F : 0;
     model.ropeTheta = most ? 1e9 : 1;
-    scene.setup.mask.windowSize = scene.setup.mask.sinkCount = scene.setup.prefill = most ? kMaxTokens : 1;
+    model.t5Buckets = most ? kMaxT5Buckets : 4;
+    model.t5Distance = most ? kMaxTokens : 3;
+    model.t5Strength = most ? 100 : 0;
+    scene.setup.prefill = most ? kMaxTokens : 1;
+    scene.setup.mask.marks.resize(most ? kMaxLines : 0);
+    StudioCursor& studio = scene.cursor.studio;
+    studio.blockSize = most ? 128 : 16;
+    studio.layers = most ? kMaxReachLayers : 1;
+    studio.wipe = most ? 1 : 0;
     scene.setup.weights.planted.assign(most ? kMaxHeads : 0,
                                        {Pattern::offset, most ? kMaxTokens : -kMaxTokens});
     const auto status = validate(scene);

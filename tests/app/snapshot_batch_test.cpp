@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "app/mask_rules.h"
+#include "attention/masks/runs.h"
 #include "tests/app/snapshot_support.h"
 
 namespace headscope::app {
@@ -26,19 +28,19 @@ std::string joined(const std::vector<std::string>& lines) {
 std::vector<app::Setup> variants() {
   std::vector<app::Setup> setups;
   for (const bool causal : {true, false})
-    for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi}) {
+    for (const PositionKind position :
+         {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi, PositionKind::t5}) {
       app::Setup setup = plainSetup(joined(kLines));
-      setup.mask.causal = causal;
+      setup.mask.layers = layersOf({.causal = causal});
       setup.model.position = position;
       setups.push_back(setup);
       setup.model.kvHeads = 2;
       setup.model.bias = true;
       setup.model.softcap = 3;
-      setup.mask.window = setup.mask.sinks = true;
-      setup.mask.windowSize = 2;
+      setup.mask.layers = layersOf({.causal = causal, .window = 2, .sinks = 1});
       setups.push_back(setup);
       setup = plainSetup(joined(kLines));
-      setup.mask.causal = causal;
+      setup.mask.layers = layersOf({.causal = causal});
       setup.model.position = position;
       setup.model.headDim = 16;
       setup.model.modelDim = 64;
@@ -101,8 +103,13 @@ TEST(SnapshotBatch, HidesEveryPaddedKey) {
       const auto keys = static_cast<Index>(sequence.keys.size());
       EXPECT_EQ(sequence.attention.weights[head].rightCols(keys - sequence.keyLength).sum(), 0.0F);
     }
-  EXPECT_EQ(batch.sequences[1].mask.keyLength, std::nullopt) << "the longest line has no padding";
-  EXPECT_EQ(batch.sequences[2].mask.keyLength, 1);
+  const auto seen = [](const SequenceSnapshot& sequence) {
+    attention::KeyRuns runs;
+    sequence.mask.formula->visibleRuns(0, 0, runs);
+    return attention::keysIn(runs);
+  };
+  EXPECT_EQ(seen(batch.sequences[1]), 5) << "the longest line has no padding";
+  EXPECT_EQ(seen(batch.sequences[2]), 1);
   EXPECT_EQ(batch.sequences[2].queries.back().text, "<pad>");
 }
 
@@ -110,10 +117,10 @@ TEST(SnapshotBatch, HidesEveryPaddedKey) {
 TEST(SnapshotBatch, WithoutThePaddingMaskPadsTakePart) {
   for (const bool causal : {false, true}) {
     app::Setup setup = plainSetup(joined(kLines)), alone = setup;
-    setup.mask = alone.mask = {.causal = causal, .padding = false};
+    setup.mask.layers = alone.mask.layers = layersOf({.causal = causal, .padding = false});
     alone.input.text = kLines[2];
     const Snapshot batch = computed(setup), single = computed(alone);
-    EXPECT_FALSE(batch.sequences[2].mask.keyLength);
+    EXPECT_TRUE(batch.sequences[2].mask.formula->visible(0, 4, 4)) << "a pad sees itself";
     const float difference = weightDifference(batch.sequences[2], single.sequences[0]);
     if (causal) {
       EXPECT_LE(difference, test::weightTolerance(batch)) << "causal queries never see what follows them";
@@ -127,7 +134,7 @@ TEST(SnapshotBatch, WithoutThePaddingMaskPadsTakePart) {
 /// The decode check and the detectors leave pads out as well.
 TEST(SnapshotBatch, DecodesRealTokensAlone) {
   app::Setup setup = plainSetup(joined(kLines));
-  setup.mask.causal = true;
+  setup.mask.layers = layersOf({});
   setup.prefill = 2;
   const Snapshot batch = computed(setup);
   for (const SequenceSnapshot& sequence : batch.sequences)
@@ -155,7 +162,7 @@ TEST(SnapshotCross, QueriesReadAnotherText) {
   EXPECT_EQ(sequence.keys[1].text, "cat");
   // The other text is not causal, whatever the mask says.
   app::Setup causal = snapshot.setup;
-  causal.mask = {.causal = true, .window = true, .windowSize = 1};
+  causal.mask.layers = layersOf({.window = 1});
   EXPECT_TRUE(test::sameBits(computed(causal).sequences[0].attention.weights, sequence.attention.weights));
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "app/mask_rules.h"
 #include "tests/app/snapshot_support.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
@@ -42,7 +43,7 @@ TEST(SnapshotTable, ReadsTypedEmbeddings) {
 }
 
 TEST(SnapshotTable, TakesPositionsWhenAsked) {
-  for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi}) {
+  for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi, PositionKind::t5}) {
     app::Setup setup = tableSetup(3, 32);
     setup.model.position = position;
     const Snapshot snapshot = computed(setup);
@@ -87,7 +88,7 @@ TEST(SnapshotTable, SurvivesNumbersThatOverflow) {
       setup.input.table.edit().values.row(row) *=
           size * (row % 2 ? -1.0F : 1.0F) * static_cast<float>(row + 1);
     for (const bool causal : {true, false}) {
-      setup.mask.causal = causal;
+      setup.mask.layers = layersOf({.causal = causal});
       const Snapshot snapshot = computeSnapshot(setup, test::kRoomy);
       EXPECT_TRUE(snapshot.error || !snapshot.sequences.empty());
     }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/mask_rules.h"
 #include "tests/app/random_scene.h"
 #include "tests/app/snapshot_support.h"
 
@@ -37,7 +38,7 @@ TEST(SnapshotStop, StopsOnTheWay) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
   setup.model.headDim = 16;
-  setup.mask.causal = true;
+  setup.mask.layers = layersOf({});
   const double whole = secondsOf(setup, {});
   std::stop_source stop;
   std::jthread asks([&] {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "app/mask_rules.h"
+
 namespace headscope::test {
 
 using namespace headscope::app;
@@ -13,6 +15,12 @@ using attention::Matrix;
 using attention::MatrixView;
 using attention::Stack;
 
+attention::MaskLayers layersFrom(const std::string& expression) {
+  attention::ParsedMask parsed = attention::parseMask(expression);
+  EXPECT_FALSE(parsed.error) << expression << ": " << parsed.error->message;
+  return parsed.layers;
+}
+
 app::Setup plainSetup(const std::string& text) {
   app::Setup setup = openingScene().setup;
   setup.input.text = text;
@@ -20,7 +28,7 @@ app::Setup plainSetup(const std::string& text) {
   setup.model.headDim = 8;
   setup.model.modelDim = 32;
   setup.weights.source = WeightSource::random;
-  setup.mask = {.causal = false};
+  setup.mask.layers = layersOf({.causal = false});
   return setup;
 }
 
@@ -47,6 +55,37 @@ void expectShape(const Stack& stack, Index count, Index rows, Index cols, const 
   EXPECT_EQ(stack.cols(), cols) << name;
 }
 
+void expectPictures(const HeadPictures& pictures, Index heads, Index n, Index m) {
+  ASSERT_FALSE(pictures.levels.empty());
+  for (const PictureLevel& level : pictures.levels) {
+    const Index rows = (n + level.factor - 1) / level.factor, cols = (m + level.factor - 1) / level.factor;
+    expectShape(level.weights, heads, rows, cols, "pictured weights");
+    expectShape(level.scores, heads, rows, cols, "pictured scores");
+  }
+  const auto count = static_cast<std::size_t>(heads);
+  EXPECT_EQ(pictures.maxWeight.size(), count);
+  EXPECT_EQ(pictures.minScore.size(), count);
+  EXPECT_EQ(pictures.maxScore.size(), count);
+}
+
+/// The second mask's results: of the same shapes, over the first's keys and values.
+void expectOther(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
+  ASSERT_EQ(sequence.other.has_value(), snapshot.setup.mask.compare);
+  if (!sequence.other) return;
+  const AttentionResult &first = sequence.attention, &other = sequence.other->attention;
+  const Index heads = snapshot.config.heads, n = first.weights.rows(), m = first.weights.cols();
+  EXPECT_TRUE(sameBits(other.q, first.q));
+  expectShape(other.scores, heads, n, m, "other scores");
+  expectShape(other.weights, heads, n, m, "other weights");
+  expectShape(other.headOutput, heads, n, snapshot.config.headDim, "other headOutput");
+  expectPictures(sequence.other->pictures, heads, n, m);
+  const attention::MaskComparison& comparison = sequence.other->comparison;
+  for (const Matrix* change : {&comparison.movedMass, &comparison.entropyChange, &comparison.outputChange}) {
+    EXPECT_EQ(change->rows(), heads);
+    EXPECT_EQ(change->cols(), n);
+  }
+}
+
 void expectShapes(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   const attention::AttentionConfig& config = snapshot.config;
   const AttentionResult& result = sequence.attention;
@@ -65,17 +104,8 @@ void expectShapes(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   EXPECT_EQ(result.lse.cols(), n);
   EXPECT_EQ(result.output.rows(), n);
   EXPECT_EQ(result.output.cols(), config.modelDim);
-  const HeadPictures& pictures = sequence.pictures;
-  ASSERT_FALSE(pictures.levels.empty());
-  for (const PictureLevel& level : pictures.levels) {
-    const Index rows = (n + level.factor - 1) / level.factor, cols = (m + level.factor - 1) / level.factor;
-    expectShape(level.weights, config.heads, rows, cols, "pictured weights");
-    expectShape(level.scores, config.heads, rows, cols, "pictured scores");
-  }
+  expectPictures(sequence.pictures, config.heads, n, m);
   const auto heads = static_cast<std::size_t>(config.heads);
-  EXPECT_EQ(pictures.maxWeight.size(), heads);
-  EXPECT_EQ(pictures.minScore.size(), heads);
-  EXPECT_EQ(pictures.maxScore.size(), heads);
   EXPECT_EQ(sequence.profiles.size(), heads);
   EXPECT_EQ(sequence.labels.size(), heads);
 }
@@ -108,10 +138,44 @@ void expectRows(const Snapshot& snapshot, const AttentionResult& result) {
   }
 }
 
+/// Scores are −inf wherever the mask says so. Whether any row sees its future.
+bool expectMasked(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
+  const attention::MaskFormula& mask = *sequence.mask.formula;
+  const Stack& scores = sequence.attention.scores;
+  EXPECT_EQ(mask.heads(), snapshot.config.heads);
+  EXPECT_EQ(mask.queries(), scores.rows());
+  EXPECT_EQ(mask.keys(), scores.cols());
+  bool future = false;
+  attention::KeyRuns runs;
+  for (Index head = 0; head < scores.count(); ++head)
+    for (Index row = 0; row < scores.rows(); ++row) {
+      mask.visibleRuns(mask.variantOf(head), row, runs);
+      std::vector<bool> visible(static_cast<std::size_t>(scores.cols()), false);
+      for (const attention::KeyRun& run : runs)
+        for (Index key = run.begin; key < run.end; ++key) visible.at(static_cast<std::size_t>(key)) = true;
+      for (Index key = 0; key < scores.cols(); ++key) {
+        const bool seen = visible[static_cast<std::size_t>(key)];
+        future = future || (seen && key > row);
+        if (!seen && !std::isinf(scores.at(head, row, key))) {
+          ADD_FAILURE() << "masked cell " << head << ", " << row << ", " << key << " has a score";
+          return future;
+        }
+      }
+    }
+  return future;
+}
+
+/// The config is the Setup's, causal where no query of the batch sees a later key.
+void expectConfig(const Snapshot& snapshot, bool future) {
+  attention::AttentionConfig expected = configOf(snapshot.setup);
+  expected.causal = !snapshot.setup.input.cross && !future;
+  if (expected.t5) expected.t5->bidirectional = !expected.causal;
+  EXPECT_EQ(snapshot.config, expected);
+}
+
 }  // namespace
 
 void expectConsistent(const Snapshot& snapshot) {
-  EXPECT_EQ(snapshot.config, configOf(snapshot.setup));
   EXPECT_GE(snapshot.seconds, 0);
   if (snapshot.error) {
     EXPECT_TRUE(snapshot.sequences.empty());
@@ -121,13 +185,18 @@ void expectConsistent(const Snapshot& snapshot) {
   }
   EXPECT_EQ(snapshot.sequences.empty(), snapshot.empty);
   EXPECT_EQ(snapshot.bytes == 0, snapshot.empty);
+  bool future = false;
   for (const SequenceSnapshot& sequence : snapshot.sequences) {
     expectShapes(snapshot, sequence);
     expectRows(snapshot, sequence.attention);
+    expectOther(snapshot, sequence);
+    if (sequence.other) expectRows(snapshot, sequence.other->attention);
+    future = expectMasked(snapshot, sequence) || future;
     EXPECT_EQ(sequence.queries.size(), snapshot.sequences.front().queries.size())
         << "not padded to one length";
     EXPECT_EQ(sequence.keys.size(), snapshot.sequences.front().keys.size());
   }
+  if (!snapshot.empty) expectConfig(snapshot, future);
 }
 
 float scoreTolerance(const Snapshot& snapshot) {

@@ -12,6 +12,9 @@ namespace headscope::test {
 /// More than any test here needs.
 inline constexpr app::Limits kRoomy{std::uint64_t{1} << 30};
 
+/// The layers of an expression that has to be one.
+attention::MaskLayers layersFrom(const std::string& expression);
+
 /// A small model with random weights, each head with keys of its own: nothing about it is special.
 app::Setup plainSetup(const std::string& text);
 

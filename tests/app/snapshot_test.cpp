@@ -6,6 +6,7 @@
 #include <cfloat>
 
 #include "app/cache_picture.h"
+#include "app/mask_rules.h"
 #include "tests/app/random_scene.h"
 #include "tests/app/snapshot_support.h"
 
@@ -49,7 +50,7 @@ TEST(Snapshot, FindsPlantedHeadsInEveryKindOfAttention) {
           "the cat sat on the mat . the dog saw the cat , and the cat saw the dog . then the dog ran to the "
           "mat .";
       setup.model.kvHeads = kvHeads;
-      setup.mask.causal = causal;
+      setup.mask.layers = layersOf({.causal = causal});
       setup.weights.planted = {{Pattern::offset, 1},    {Pattern::firstToken, 1}, {Pattern::offset, 0},
                                {Pattern::uniform, 1},   {Pattern::offset, 3},     {Pattern::localBand, 1},
                                {Pattern::sameToken, 1}, {Pattern::separator, 1}};
@@ -144,12 +145,12 @@ TEST(Snapshot, HeadsOfAGroupShareKeysAndValues) {
 }
 
 TEST(Snapshot, DecodesTokenByTokenWhatThePassComputes) {
-  for (const PositionKind position :
-       {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi})
+  for (const PositionKind position : {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope,
+                                      PositionKind::alibi, PositionKind::t5})
     for (const bool window : {false, true}) {
       app::Setup setup = plainSetup("a b c d e f g h i j k l m n o p\nq r s");
       setup.model.position = position;
-      setup.mask = {.causal = true, .window = window, .windowSize = 3, .sinks = window, .sinkCount = 2};
+      setup.mask.layers = layersOf({.window = window ? 3 : 0, .sinks = window ? 2 : 0});
       setup.prefill = 5;
       const Snapshot snapshot = computed(setup);
       for (const SequenceSnapshot& sequence : snapshot.sequences) {
@@ -168,7 +169,7 @@ TEST(Snapshot, DecodesTokenByTokenWhatThePassComputes) {
 TEST(Snapshot, ChecksDecodingOnlyWhereItIsPossible) {
   app::Setup setup = plainSetup("a b c d");
   EXPECT_FALSE(computed(setup).sequences[0].decode.applies) << "not causal";
-  setup.mask.causal = true;
+  setup.mask.layers = layersOf({});
   setup.prefill = 4;
   EXPECT_TRUE(computed(setup).sequences[0].decode.applies);
   EXPECT_EQ(computed(setup).sequences[0].decode.steps, 0) << "all of it in the prefill";
@@ -184,7 +185,7 @@ TEST(Snapshot, ComputesOneToken) {
   for (const bool causal : {true, false}) {
     app::Setup setup = openingScene().setup;
     setup.input.text = "Hello";
-    setup.mask.causal = causal;
+    setup.mask.layers = layersOf({.causal = causal});
     const Snapshot snapshot = computed(setup);
     const attention::AttentionResult& result = snapshot.sequences[0].attention;
     for (Index head = 0; head < 8; ++head) EXPECT_EQ(result.weights.at(head, 0, 0), 1.0F);
@@ -203,33 +204,59 @@ TEST(Snapshot, CountsItsBytes) {
 TEST(ConfigOf, TakesEveryChoiceOver) {
   app::Setup setup = openingScene().setup;
   setup.model.sharpness = 2;
-  setup.mask = {.causal = true, .window = true, .windowSize = 3, .sinks = true, .sinkCount = 2};
   setup.model.softcap = 4;
   setup.model.dropout = 0.25F;
   attention::AttentionConfig config = configOf(setup);
   EXPECT_FLOAT_EQ(config.effectiveScale(), 2 / std::sqrt(32.0F));
-  EXPECT_TRUE(config.causal);
-  EXPECT_EQ(config.window, 3);
-  EXPECT_EQ(config.sinks, 2);
   EXPECT_EQ(config.softcap, 4);
   EXPECT_EQ(config.dropout.probability, 0.25F);
   EXPECT_FALSE(config.ropeTheta);
   EXPECT_FALSE(config.alibi);
+  EXPECT_FALSE(config.t5);
   setup.model.scaled = false;
-  setup.mask.window = false;
   setup.model.position = PositionKind::rope;
   setup.model.ropeTheta = 500;
   config = configOf(setup);
   EXPECT_EQ(config.effectiveScale(), 2);
-  EXPECT_FALSE(config.window);
-  EXPECT_EQ(config.sinks, 0) << "sinks act with a window";
   EXPECT_EQ(config.ropeTheta, 500);
   setup.model.position = PositionKind::alibi;
-  setup.input.cross = true;
+  EXPECT_TRUE(configOf(setup).alibi);
+  setup.model.position = PositionKind::t5;
+  setup.model.t5Buckets = 8;
+  setup.model.t5Distance = 20;
+  setup.model.t5Strength = 0.5F;
+  setup.weights.seed = 99;
   config = configOf(setup);
-  EXPECT_TRUE(config.alibi);
-  EXPECT_FALSE(config.causal) << "another text's keys have no place in this one";
-  EXPECT_FALSE(config.window);
+  EXPECT_FALSE(config.alibi);
+  EXPECT_EQ(config.t5, (attention::BucketBias{8, 20, false, 0.5F, 99}));
+}
+
+/// The snapshot's config says of the mask, as it came out, whether it is causal.
+TEST(ConfigOf, ASnapshotIsCausalWhereNothingSeesItsFuture) {
+  app::Setup setup = plainSetup("a b c d\ne f");
+  const auto causal = [&](const char* expression) {
+    setup.mask.layers = test::layersFrom(expression);
+    return computed(setup).config.causal;
+  };
+  EXPECT_TRUE(causal("causal"));
+  EXPECT_TRUE(causal("window(2) | sinks(1) & causal"));
+  EXPECT_TRUE(causal("chunked(2)"));
+  EXPECT_TRUE(causal("!full")) << "nothing is seen at all";
+  EXPECT_TRUE(causal("sinks(1)")) << "the first token is nobody's future";
+  EXPECT_FALSE(causal(""));
+  EXPECT_FALSE(causal("padding"));
+  EXPECT_FALSE(causal("causal | sinks(2)"));
+  EXPECT_FALSE(causal("heads(0-2): causal")) << "one head sees it";
+  EXPECT_FALSE(causal("sequences(1): causal")) << "in one line it is seen";
+  setup.model.position = PositionKind::t5;
+  setup.mask.layers = layersOf({});
+  EXPECT_FALSE(computed(setup).config.t5->bidirectional);
+  setup.mask.layers = {};
+  EXPECT_TRUE(computed(setup).config.t5->bidirectional);
+  setup.mask.layers = layersOf({});
+  setup.input.cross = true;
+  setup.input.contextText = "x y";
+  EXPECT_FALSE(computed(setup).config.causal) << "another text's keys have no place in this one";
 }
 
 }  // namespace

@@ -39,7 +39,9 @@ BENCHMARK(BM_PlantWeights)->Unit(benchmark::kMillisecond);
 
 void BM_Embed(benchmark::State& state) {
   const Setup setup = openingScene().setup;
-  for (auto _ : state) benchmark::DoNotOptimize(buildBatch(setup));
+  for (auto _ : state)
+    for (const LineTokens& line : tokenizeBatch(setup).lines)
+      benchmark::DoNotOptimize(embedLine(setup, line));
 }
 BENCHMARK(BM_Embed)->Unit(benchmark::kMillisecond);
 
@@ -54,11 +56,11 @@ BENCHMARK(BM_Random)
 
 void BM_Attend(benchmark::State& state) {
   const Setup setup = setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random);
-  const BatchResult batch = buildBatch(setup);
+  const auto line = embedLine(setup, tokenizeBatch(setup).lines.front());
   const auto projections = buildProjections(setup, state.range(0));
-  const LineInput& line = batch.batch.lines.front();
   for (auto _ : state)
-    benchmark::DoNotOptimize(headscope::attention::attend(configOf(setup), *projections, line.x, line.x, {}));
+    benchmark::DoNotOptimize(
+        headscope::attention::attend(configOf(setup), *projections, line->x, line->x, {}));
 }
 BENCHMARK(BM_Attend)
     ->Args({64, 8, 256})

@@ -117,15 +117,26 @@ UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect&
     return {popup, middle, true};
   }
   if (view().dialog != app::Dialog::none) {
-    if (const auto dialog = app::tracked("dialog")) return {*dialog, dialog->GetCenter(), true};
+    if (auto dialog = app::tracked("dialog")) {
+      // The gallery's cards scroll between its search line and its foot.
+      if (begins("gallery.") && name != "gallery.search") {
+        dialog->Min.y += view().px(86);
+        dialog->Max.y -= view().px(58);
+      }
+      return {*dialog, dialog->GetCenter(), true};
+    }
   }
-  const app::Layout layout = app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor.decoding);
+  const app::Layout layout = app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor);
   // A panel's own edge is padding: the wheel there never lands on a slider.
   const auto panel = [](const ImRect& area) {
     return Container{area, ImVec2(area.Min.x + 4, area.GetCenter().y), true};
   };
   if (begins("bars.") || begins("top.")) return panel(layout.right);
-  const bool apart = begins("bar.") || name == "error" || name == "notice" || name == "catching_up";
+  const bool studio = scene().cursor.page == app::Page::mask;
+  if (studio && layout.showRight && rect.GetCenter().x > layout.right.Min.x && rect.Min.y > layout.top.Max.y)
+    return panel(layout.right);
+  const bool apart =
+      begins("bar.") || begins("page.") || name == "error" || name == "notice" || name == "catching_up";
   if (layout.showLeft && !apart && rect.GetCenter().x < layout.left.Max.x) return panel(layout.left);
   return {window, {}, false};
 }
@@ -178,8 +189,8 @@ void UiDriver::pushButton(int button, bool down) {
 }
 
 void UiDriver::scrollToTop() {
-  const app::Layout layout = app::layoutFor(view(), static_cast<float>(width_), static_cast<float>(height_),
-                                            scene().cursor.decoding);
+  const app::Layout layout =
+      app::layoutFor(view(), static_cast<float>(width_), static_cast<float>(height_), scene().cursor);
   pushMove(layout.left.Min.x + 4, layout.left.GetCenter().y);
   app_.frame();
   for (int i = 0; i < 60; ++i) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "app/mask_rules.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -43,11 +44,44 @@ TEST(Toggles, EachChangesItsOwnField) {
   flips("linked", [](Scene& s) -> bool& { return s.setup.model.linked; });
   flips("scaled", [](Scene& s) -> bool& { return s.setup.model.scaled; });
   flips("bias", [](Scene& s) -> bool& { return s.setup.model.bias; });
-  flips("causal", [](Scene& s) -> bool& { return s.setup.mask.causal; });
-  flips("window", [](Scene& s) -> bool& { return s.setup.mask.window; });
-  ui.click("window");
-  flips("sinks", [](Scene& s) -> bool& { return s.setup.mask.sinks; });
+  flips("causal", [](Scene& s) -> bool& { return s.setup.mask.layers[0].on; });
   flips("cross", [](Scene& s) -> bool& { return s.setup.input.cross; });
+}
+
+/// A rule that isn't there yet is added with its standard numbers; switched off, it stays and keeps them.
+TEST(Toggles, RulesOfTheMaskAreAddedAndSwitchedOff) {
+  UiDriver ui;
+  const std::size_t before = ui.scene().setup.mask.layers.size();
+  std::size_t at = before;
+  for (const auto& [name, text] :
+       {std::pair("window", "window(4)"), {"streaming", "streaming(sinks=1, window=4)"}}) {
+    expectOnly(
+        ui, name, [&, name = name] { ui.click(name); },
+        [text = text](Scene& s) { s.setup.mask.layers.push_back(attention::parseMask(text).layers[0]); });
+    for (int twice = 0; twice < 2; ++twice)
+      expectOnly(
+          ui, name, [&, name = name] { ui.click(name); },
+          [at](Scene& s) { s.setup.mask.layers[at].on = !s.setup.mask.layers[at].on; });
+    ++at;
+  }
+  EXPECT_EQ(attention::maskText(ui.scene().setup.mask.layers),
+            "causal & padding & window(4) & streaming(sinks=1, window=4)");
+}
+
+/// What is no plain rule has a switch of its own, and the rules' switches leave it alone.
+TEST(Toggles, OtherLayersHaveSwitchesToo) {
+  UiDriver ui;
+  ui.session().scene().setup.mask.layers =
+      attention::parseMask("heads(even): causal & chunked(3) & !window(2) & causal").layers;
+  ui.draw();
+  for (int layer = 0; layer < 3; ++layer)
+    for (int twice = 0; twice < 2; ++twice)
+      expectOnly(
+          ui, "layer." + std::to_string(layer), [&] { ui.click("layer." + std::to_string(layer)); },
+          [&](Scene& s) { s.setup.mask.layers[static_cast<std::size_t>(layer)].on ^= true; });
+  EXPECT_FALSE(ui.has("layer.3")) << "that one is the plain causal rule";
+  expectOnly(
+      ui, "causal", [&] { ui.click("causal"); }, [](Scene& s) { s.setup.mask.layers[3].on = false; });
 }
 
 TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
@@ -57,7 +91,7 @@ TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   ui.replaceText("text", "one two three\nfour");
   expectOnly(
-      ui, "padding", [&] { ui.click("padding"); }, [](Scene& s) { s.setup.mask.padding = false; });
+      ui, "padding", [&] { ui.click("padding"); }, [](Scene& s) { s.setup.mask.layers[1].on = false; });
 }
 
 TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
@@ -72,6 +106,7 @@ TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {
   picks("position.none", [](Scene& s) { s.setup.model.position = PositionKind::none; });
   picks("position.rope", [](Scene& s) { s.setup.model.position = PositionKind::rope; });
   picks("position.alibi", [](Scene& s) { s.setup.model.position = PositionKind::alibi; });
+  picks("position.t5", [](Scene& s) { s.setup.model.position = PositionKind::t5; });
   picks("position.sinusoidal", [](Scene& s) { s.setup.model.position = PositionKind::sinusoidal; });
   picks("kind.mha", [](Scene& s) { s.setup.model.kvHeads = 8; });
   picks("kind.mqa", [](Scene& s) { s.setup.model.kvHeads = 1; });
@@ -188,7 +223,6 @@ void expectDisabled(UiDriver& ui, const std::string& name) {
 
 TEST(Disabled, ControlsDoNothingAndGiveTheirReason) {
   UiDriver ui;
-  expectDisabled(ui, "sinks");
   expectDisabled(ui, "padding");
   expectDisabled(ui, "head_dim");
   ui.typeValue("heads", "1");
@@ -225,7 +259,7 @@ TEST(Disabled, CrossAttentionHasNoCausalMaskAndNoWindow) {
   ui.clickAway();
   expectDisabled(ui, "causal");
   expectDisabled(ui, "window");
-  expectDisabled(ui, "sinks");
+  expectDisabled(ui, "streaming");
   expectDisabled(ui, "embedding.table");
   expectDisabled(ui, "decode.forward");
 }

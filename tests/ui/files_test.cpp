@@ -64,7 +64,7 @@ TEST_F(Files, SavesAndOpensThroughTheDialogs) {
   EXPECT_TRUE(ui.view().dirty);
   ui.chord(kCtrl, Key::s);
   EXPECT_EQ(ui.view().dialog, Dialog::none) << "it has a file now";
-  EXPECT_FALSE(saved("mine.json").setup.mask.causal);
+  EXPECT_EQ(attention::maskText(saved("mine.json").setup.mask.layers), "off: causal & padding");
 
   ui.chord(kCtrl, Key::n);
   EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
@@ -72,7 +72,7 @@ TEST_F(Files, SavesAndOpensThroughTheDialogs) {
   ASSERT_EQ(ui.view().dialog, Dialog::openScene);
   answer(path("mine.json"));
   EXPECT_EQ(ui.scene().setup.model.heads, 16);
-  EXPECT_FALSE(ui.scene().setup.mask.causal);
+  EXPECT_EQ(attention::maskText(ui.scene().setup.mask.layers), "off: causal & padding");
   EXPECT_FALSE(ui.view().dirty);
   EXPECT_EQ(ui.snapshot().config.heads, 16);
 }

@@ -69,5 +69,55 @@ TEST_F(Picture, SixtyFourHeads) {
   EXPECT_TRUE(imagesMatch(image(), "window_64_heads"));
 }
 
+TEST_F(Picture, MaskStudio) {
+  ui.click("page.mask");
+  ui.replaceText("expression", "causal & (window(4) | sinks(1)) & heads(even): !window(1)");
+  ui.clickAway();
+  ui.click("layer.1");
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "studio_layers"));
+}
+
+TEST_F(Picture, MaskGallery) {
+  ui.click("page.mask");
+  ui.click("add_pattern");
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "studio_gallery"));
+}
+
+TEST_F(Picture, MaskBiases) {
+  ui.click("page.mask");
+  ui.click("room.biases");
+  ui.key(Key::r);  // the drawer: at this size it is closed
+  ui.click("bias_position.alibi");
+  ui.key(Key::r);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "studio_biases"));
+}
+
+TEST_F(Picture, TwoMasks) {
+  ui.click("page.mask");
+  ui.click("room.compare");
+  ui.click("make_other");
+  ui.replaceText("expression", "window(3)");
+  ui.clickAway();
+  ui.click("strip.5");
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "studio_compare"));
+}
+
+TEST_F(Picture, TwoMasksByWipe) {
+  ui.chord(kCtrl, Key::l);
+  ui.click("page.mask");
+  ui.click("room.compare");
+  ui.click("make_other");
+  ui.replaceText("expression", "window(3)");
+  ui.clickAway();
+  ui.click("compare_how.wipe");
+  ui.click("compare_what.masks");
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "studio_wipe"));
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -211,20 +211,32 @@ TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
 TEST(Sliders, WindowAndSinksReachTheMask) {
   UiDriver ui;
   const auto tokens = static_cast<Index>(ui.sequence().keys.size());
+  const auto text = [&] { return attention::maskText(ui.scene().setup.mask.layers); };
+  // What the last query sees: sinks, and its window.
+  const auto seen = [&] {
+    attention::KeyRuns runs;
+    ui.sequence().mask.formula->visibleRuns(0, tokens - 1, runs);
+    return runs;
+  };
   ui.click("window");
-  ui.dragTo("window_size", -0.2f);
-  EXPECT_EQ(ui.scene().setup.mask.windowSize, 1);
-  EXPECT_EQ(ui.snapshot().config.window, 1);
-  ui.dragTo("window_size", 1.2f);
-  EXPECT_EQ(ui.scene().setup.mask.windowSize, tokens);
-  EXPECT_EQ(ui.snapshot().config.window, tokens);
-  ui.typeValue("window_size", "3");
-  ui.click("sinks");
-  ui.dragTo("sink_count", -0.2f);
-  EXPECT_EQ(ui.snapshot().config.sinks, 1);
-  ui.dragTo("sink_count", 1.2f);
-  EXPECT_EQ(ui.snapshot().config.sinks, tokens);
-  EXPECT_EQ(ui.snapshot().config.window, 3);
+  ui.dragTo("window.window", -0.2f);
+  EXPECT_EQ(text(), "causal & padding & window(1)");
+  EXPECT_EQ(seen(), (attention::KeyRuns{{tokens - 1, tokens}}));
+  ui.dragTo("window.window", 1.2f);
+  EXPECT_EQ(text(), "causal & padding & window(" + std::to_string(tokens) + ")");
+  EXPECT_EQ(seen(), (attention::KeyRuns{{0, tokens}}));
+  ui.typeValue("window.window", "5");
+  EXPECT_EQ(seen(), (attention::KeyRuns{{tokens - 5, tokens}}));
+  ui.click("window");
+  ui.click("streaming");
+  ui.typeValue("streaming.window", "3");
+  ui.dragTo("streaming.sinks", -0.2f);
+  EXPECT_EQ(seen(), (attention::KeyRuns{{tokens - 3, tokens}}));
+  ui.dragTo("streaming.sinks", 1.2f);
+  EXPECT_EQ(seen(), (attention::KeyRuns{{0, tokens}}));
+  ui.typeValue("streaming.sinks", "2");
+  EXPECT_EQ(seen(), (attention::KeyRuns{{0, 2}, {tokens - 3, tokens}}));
+  EXPECT_EQ(text(), "causal & padding & off: window(5) & streaming(sinks=2, window=3)");
 }
 
 TEST(Sliders, AWheelThatScrollsThePanelStepsNoSliderOnTheWay) {

@@ -174,7 +174,7 @@ TEST(Undo, AFastChordInOneQueueUndoesExactlyOnce) {
   ui.pushKey(Key::z, {}, false);
   ui.frames(1);
   EXPECT_TRUE(ui.scene().setup.model.scaled);
-  EXPECT_FALSE(ui.scene().setup.mask.causal) << "undone once, not twice";
+  EXPECT_FALSE(ui.scene().setup.mask.layers[0].on) << "undone once, not twice: causal is still off";
   // Two whole chords and a redo in one queue.
   for (const app::Mods mods : {kCtrl, kCtrl, kCtrlShift}) {
     ui.pushKey(Key::z, mods, true);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "attention/core/receipt.h"
 #include "tests/attention/core/attention_reference.h"
 
 namespace headscope::attention::test {
@@ -84,6 +86,153 @@ TEST(Positions, alibiSlopesAsPublished) {
   expectSlopes({2, 4, 6, 8, 1, 3});
   expectSlopes({1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5});
   expectSlopes({0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8});
+}
+
+/// Where buckets begin with T5's own numbers, worked out by hand: exact distances, then powers of 8^(1/16)
+/// times 16, or of 16^(1/8) times 8 where half of the buckets are for keys ahead.
+TEST(T5, bucketsOfItsOwnNumbers) {
+  const auto expectStarts = [](bool bidirectional, Index exact, const std::vector<Index>& further) {
+    const BucketBias bias{32, 128, bidirectional, 1, 0};
+    const auto bucketOf = [&](Index distance) {
+      if (distance < exact) return distance;
+      return exact +
+             static_cast<Index>(std::upper_bound(further.begin(), further.end(), distance) -
+                                further.begin()) -
+             1;
+    };
+    for (Index distance = 0; distance < 400; ++distance) {
+      EXPECT_EQ(t5Bucket(bias, distance), bucketOf(distance)) << distance << " back";
+      const Index ahead = bidirectional ? 16 + bucketOf(distance) : 0;
+      if (distance > 0) {
+        EXPECT_EQ(t5Bucket(bias, -distance), ahead) << distance << " ahead";
+      }
+    }
+  };
+  expectStarts(false, 16, {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113});
+  expectStarts(true, 8, {8, 12, 16, 23, 32, 46, 64, 91});
+}
+
+/// Raffel et al. 2020, section 2.1, and the code published with it, in long double. A distance that the
+/// formula puts on the edge of a bucket may be rounded to either side of it.
+TEST(T5, bucketsFollowThePublishedDefinition) {
+  for (const bool bidirectional : {false, true})
+    for (const Index buckets : {4, 6, 8, 32, 50, 128})
+      for (const Index maxDistance : {buckets / 2 + 1, buckets, Index{128}, Index{1000}, Index{2048}}) {
+        const BucketBias bias{buckets, maxDistance, bidirectional, 1, 0};
+        const Index count = bidirectional ? buckets / 2 : buckets, exact = count / 2;
+        if (maxDistance <= exact) continue;
+        for (Index back = -2100; back <= 2100; ++back) {
+          const Index base = bidirectional && back < 0 ? count : 0;
+          const Index distance = bidirectional ? std::abs(back) : std::max<Index>(back, 0);
+          const Index found = t5Bucket(bias, back) - base;
+          if (distance < exact) {
+            ASSERT_EQ(found, distance);
+            continue;
+          }
+          const long double place =
+              std::log(static_cast<long double>(distance) / static_cast<long double>(exact)) /
+              std::log(static_cast<long double>(maxDistance) / static_cast<long double>(exact)) *
+              static_cast<long double>(count - exact);
+          const bool edge = std::abs(place - std::round(place)) < 1e-9L;
+          const auto bucket =
+              std::min(exact + static_cast<Index>(std::floor(place + (edge ? 0.5L : 0.0L))), count - 1);
+          ASSERT_TRUE(found == bucket || (edge && found == bucket - 1))
+              << found << " instead of " << bucket << " for " << back << " of " << buckets
+              << " buckets up to " << maxDistance;
+        }
+      }
+}
+
+TEST(T5, bucketsAscendWithDistanceAndStayInTheirDirection) {
+  for (const bool bidirectional : {false, true}) {
+    const BucketBias bias{20, 60, bidirectional, 1, 0};
+    for (Index back = 0; back < 3000; ++back) {
+      const Index here = t5Bucket(bias, back), next = t5Bucket(bias, back + 1);
+      EXPECT_TRUE(next == here || next == here + 1) << back;
+      EXPECT_LT(next, bidirectional ? 10 : 20);
+      if (back > 0) {
+        EXPECT_EQ(t5Bucket(bias, -back), bidirectional ? here + 10 : 0);
+      }
+    }
+    EXPECT_EQ(t5Bucket(bias, 60), bidirectional ? 9 : 19) << "beyond the largest distance all share the last";
+  }
+}
+
+TEST(T5, numbersFollowSeedAndStrength) {
+  BucketBias bias{128, 1000, false, 1, 5};
+  const Matrix values = t5Values(bias, 64);
+  ASSERT_EQ(values.rows(), 64);
+  ASSERT_EQ(values.cols(), 128);
+  EXPECT_EQ(t5Values(bias, 64), values);
+  EXPECT_EQ(t5Values(bias, 8), values.topRows(8)) << "a head's numbers don't ask how many heads there are";
+  bias.strength = 3;
+  EXPECT_EQ(t5Values(bias, 64), 3 * values);
+  bias.strength = 0;
+  EXPECT_TRUE(t5Values(bias, 64).isZero(0));
+  bias.strength = 1;
+  bias.seed = 6;
+  EXPECT_NE(t5Values(bias, 64), values);
+  // 8,192 draws: the mean is within five of its standard deviations, and so is the mean square.
+  const double count = static_cast<double>(values.size());
+  EXPECT_NEAR(values.cast<double>().mean(), 0, 5 / std::sqrt(count));
+  EXPECT_NEAR(values.cast<double>().squaredNorm() / count, 1, 5 * std::sqrt(2 / count));
+}
+
+/// What every head adds at every distance, for a cache and for queries that are fewer than the keys, against
+/// the receipts, which work it out cell by cell.
+TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
+  for (const bool alibi : {false, true})
+    for (const bool t5 : {false, true})
+      for (const Index cached : {0, 3, 40}) {
+        Problem p = randomProblem(1);
+        p.config.alibi = alibi;
+        p.config.cacheLength = cached;
+        p.config.t5.reset();
+        if (t5) p.config.t5 = BucketBias{8, 20, cached == 3, 0.7F, 9};
+        p.mask = {};
+        const Index n = p.x.rows(), m = p.context.rows();
+        const AttentionResult result = attend(p.config, p.projections, p.x, p.context, p.mask);
+        for (Index head = 0; head < p.config.heads; ++head) {
+          const std::vector<float> bias = positionBias(p.config, head, n, m);
+          ASSERT_EQ(std::ssize(bias), alibi || t5 ? cached + n + m - 1 : 0);
+          for (Index row = 0; row < n; ++row)
+            for (Index j = 0; j < m; ++j) {
+              const ScoreReceipt receipt = explainScore(p.config, p.mask, result, head, row, j);
+              const float added = bias.empty() ? 0 : bias[static_cast<std::size_t>(cached + row - j + m - 1)];
+              ASSERT_EQ(receipt.alibi + receipt.t5, added) << head << ", " << row << ", " << j;
+              if (t5) {
+                ASSERT_EQ(receipt.t5, t5Values(*p.config.t5, p.config.heads)(
+                                          head, t5Bucket(*p.config.t5, cached + row - j)));
+              } else {
+                ASSERT_EQ(receipt.t5, 0);
+              }
+            }
+        }
+      }
+}
+
+/// The scores really have it: with T5 they differ from those without by the bucket's number.
+TEST(T5, biasReachesTheScores) {
+  Problem p = randomProblem(2);
+  p.config.softcap.reset();
+  p.config.t5.reset();
+  const AttentionResult plain = attend(p.config, p.projections, p.x, p.context, p.mask);
+  p.config.t5 = BucketBias{8, 20, true, 2, 4};
+  const AttentionResult biased = attend(p.config, p.projections, p.x, p.context, p.mask);
+  for (Index head = 0; head < p.config.heads; ++head)
+    for (Index row = 0; row < p.x.rows(); ++row)
+      for (Index j = 0; j < p.context.rows(); ++j) {
+        const float before = plain.scores.at(head, row, j), after = biased.scores.at(head, row, j);
+        if (std::isinf(before)) {
+          EXPECT_EQ(after, before);
+          continue;
+        }
+        const ScoreReceipt receipt = explainScore(p.config, p.mask, biased, head, row, j);
+        const double size =
+            std::abs(before) + std::abs(receipt.t5) + std::abs(receipt.alibi) + std::abs(receipt.additive);
+        EXPECT_NEAR(after - before, receipt.t5, 8 * kEpsilon * size);
+        EXPECT_EQ(receipt.score, after);
+      }
 }
 
 }  // namespace

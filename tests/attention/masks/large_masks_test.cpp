@@ -72,7 +72,7 @@ void expectMeasured(Index tokens) {
   const MaskGeometry geometry = geometryOf(tokens, tokens);
   const MaskSources sources = sourcesOf(tokens);
   ASSERT_EQ(longContextMasks().size(), patternTable().size());
-  const Index before = peakMemory();
+  [[maybe_unused]] const Index before = peakMemory();
   for (const auto& [kind, text] : longContextMasks()) {
     const auto mask = compiled(text, geometry, sources);
     const MaskStatistics statistics = measureMask(*mask, 0, 0);

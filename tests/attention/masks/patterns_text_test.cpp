@@ -170,7 +170,13 @@ TEST(TextPatterns, draftTrees) {
       treeCase(0, {4, 0, 1, 2, -1, -1, 7, 8, 9, -1}, 10),
       treeCase(1, {3, 0, 3, -1, 2, 4, 5}, 8),
   });
-  expectPatterns({{"tree", [](const Place& p) { return p.j <= p.i; }}});
+  expectPatterns({{"tree", [](const Place& p) { return p.j <= p.i; }},
+                  {"tree(prefix=[2, 4], parents=[-1, 0, 0, 1])",
+                   [](const Place& p) {
+                     const PatternCase each = treeCase(p.head % 2 ? 4 : 2, {-1, 0, 0, 1}, 0);
+                     return each.visible(p);
+                   },
+                   8}});
 }
 
 TEST(TextPatterns, randomDraftTrees) {

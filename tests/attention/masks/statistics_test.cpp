@@ -104,6 +104,14 @@ TEST(MaskStatistics, manyRunsAreSampledEvenly) {
   }
 }
 
+TEST(MaskStatistics, samplesDoNotFallInStepWithAPattern) {
+  // A sample of 256 of 4,096 rows: every sixteenth would meet each chunk at the same place.
+  const auto mask = compiled("chunked(16)", geometryOf(4096, 4096));
+  const MaskStatistics sample = measureMask(*mask, 0, 0, 0);
+  EXPECT_EQ(sample.rowsCounted, 256);
+  EXPECT_NEAR(sample.density() * 4096, 8.5, 0.5);
+}
+
 TEST(MaskStatistics, samplesTakeNoRowTwice) {
   // Rows that see nothing are listed: as many different ones as were counted.
   for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{300}, std::uint64_t{700}}) {

@@ -71,6 +71,8 @@ TEST(TextStructure, imagesStandBetweenBrackets) {
   EXPECT_EQ(structureOfText("( a b c").images, KeyRuns{});
   EXPECT_EQ(structureOfText("a b c )").images, KeyRuns{});
   EXPECT_EQ(structureOfText("( a [ b c )").images, (KeyRuns{{1, 5}}));
+  EXPECT_EQ(structureOfText("( a b c ) d )").images, (KeyRuns{{1, 4}}));
+  EXPECT_EQ(structureOfText("( [ a b c ) ]").images, (KeyRuns{{1, 5}}));
   EXPECT_EQ(structureOfText("( a b ] c )").images, (KeyRuns{{1, 5}}));
 }
 
@@ -147,6 +149,10 @@ TEST(TextStructure, marksComeFirst) {
   EXPECT_EQ(structure.treePrefix, 3);
   // Nodes beyond the marked ones hang from their predecessors.
   EXPECT_EQ(structure.parents, (Positions{-1, 0, 0, 2, 3, 4}));
+  // Whatever sentences there are: what is marked is a tree, not a beginning of one.
+  marks.treePrefix = 0;
+  marks.parents = Positions{-1, 0};
+  EXPECT_EQ(structureOfText("Say it. I do", marks).parents, (Positions{-1, 0, 1, 2, 3}));
   marks.globals = Positions{};
   EXPECT_TRUE(structureOfText("Say it. I do", marks).globals.empty());
 }

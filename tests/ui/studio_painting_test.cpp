@@ -1,0 +1,208 @@
+// Painting masks and biases, and comparing two masks, with the pointer.
+
+#include <gtest/gtest.h>
+
+#include "app/studio/studio.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Index;
+using app::Key;
+
+class Painting : public testing::Test {
+ protected:
+  Painting() { ui.click("page.mask"); }
+  static ImVec2 cell(Index query, Index key) {
+    return {(static_cast<float>(key) + 0.5f) / 12, (static_cast<float>(query) + 0.5f) / 12};
+  }
+  void stroke(Index fromQuery, Index fromKey, Index toQuery, Index toKey) {
+    ui.dragAcross("mask_map", cell(fromQuery, fromKey), cell(toQuery, toKey));
+    ui.draw();
+  }
+  bool visible(Index query, Index key) {
+    ui.draw();
+    const app::StudiedMask& mask = ui.view().studio.study->mask;
+    return mask.formula->visible(mask.variant, query, key);
+  }
+  const app::MaskSetup& setup() { return ui.scene().setup.mask; }
+  UiDriver ui{1600, 1000};
+};
+
+TEST_F(Painting, TheBrushMasksShowsAndErases) {
+  ui.click("tool.brush");
+  ui.click("paints.masked");
+  stroke(8, 2, 8, 6);
+  EXPECT_EQ(attention::maskText(setup().layers), "causal & padding then painted(\"painting 1\")");
+  for (Index key = 2; key <= 6; ++key) EXPECT_FALSE(visible(8, key)) << key;
+  EXPECT_TRUE(visible(8, 1));
+  EXPECT_TRUE(visible(8, 7));
+  ui.click("paints.visible");
+  stroke(3, 6, 3, 8);
+  EXPECT_TRUE(visible(3, 7)) << "what is painted decides over the causal layer";
+  EXPECT_EQ(setup().paintings.size(), 1u);
+  ui.click("paints.erase");
+  stroke(3, 6, 8, 6);
+  EXPECT_FALSE(visible(3, 6));
+  EXPECT_TRUE(visible(8, 6));
+  EXPECT_FALSE(visible(8, 5));
+}
+
+TEST_F(Painting, AStrokeIsOneStepBack) {
+  ui.click("tool.brush");
+  stroke(8, 0, 8, 7);
+  stroke(9, 0, 9, 7);
+  EXPECT_FALSE(visible(9, 3));
+  ui.chord(kCtrl, Key::z);
+  EXPECT_TRUE(visible(9, 3));
+  EXPECT_FALSE(visible(8, 3));
+  ui.chord(kCtrl, Key::z);
+  EXPECT_TRUE(visible(8, 3));
+  EXPECT_TRUE(setup().paintings.empty()) << "and the layer that the first stroke made is gone";
+  ui.chord(kCtrlShift, Key::z);
+  EXPECT_FALSE(visible(8, 3));
+}
+
+TEST_F(Painting, ShapesFollowTheDragUntilItEnds) {
+  ui.click("tool.rectangle");
+  stroke(6, 1, 8, 3);
+  for (Index query = 6; query <= 8; ++query)
+    for (Index key = 1; key <= 3; ++key) EXPECT_FALSE(visible(query, key));
+  EXPECT_TRUE(visible(9, 2));
+  ui.click("tool.column");
+  stroke(2, 0, 5, 0);
+  for (Index query = 0; query < 12; ++query) EXPECT_FALSE(visible(query, 0));
+  ui.click("tool.diagonal");
+  ui.click("paints.visible");
+  stroke(4, 5, 4, 5);
+  for (Index query = 0; query < 11; ++query) EXPECT_TRUE(visible(query, query + 1));
+  EXPECT_FALSE(visible(4, 6));
+}
+
+TEST_F(Painting, MirrorPaintsBothSidesOfTheDiagonal) {
+  ui.click("tool.brush");
+  ui.click("paints.visible");
+  ui.click("mirror");
+  stroke(2, 9, 2, 10);
+  EXPECT_TRUE(visible(2, 9));
+  EXPECT_TRUE(visible(9, 2));
+  ui.click("paints.masked");
+  stroke(2, 9, 2, 10);
+  EXPECT_FALSE(visible(2, 9));
+  EXPECT_FALSE(visible(9, 2));
+}
+
+TEST_F(Painting, XTurnsTheCellUnderThePointerOver) {
+  ui.hoverAt("mask_map", cell(5, 2).x, cell(5, 2).y);
+  ui.key(Key::x);
+  EXPECT_FALSE(visible(5, 2));
+  EXPECT_TRUE(visible(5, 3));
+  ui.key(Key::x);
+  EXPECT_TRUE(visible(5, 2));
+  ui.hoverAt("mask_map", cell(1, 9).x, cell(1, 9).y);
+  ui.key(Key::x);
+  EXPECT_TRUE(visible(1, 9));
+  ui.chord(kCtrl, Key::z);
+  EXPECT_FALSE(visible(1, 9));
+}
+
+TEST_F(Painting, ARowWithoutKeysIsSaidAndComputesToZero) {
+  ui.click("tool.row");
+  stroke(4, 2, 4, 2);
+  ui.wait(0.5);
+  EXPECT_EQ(ui.view().studio.study->mask.statistics.emptyRows, 1);
+  EXPECT_EQ(ui.view().studio.study->mask.statistics.firstEmptyRows, (std::vector<Index>{4}));
+  EXPECT_EQ(ui.sequence().attention.weights[0].row(4).sum(), 0);
+  EXPECT_TRUE(ui.sequence().attention.output.allFinite());
+}
+
+TEST_F(Painting, LookingDoesNotPaint) {
+  const app::Setup before = ui.scene().setup;
+  stroke(3, 1, 8, 6);
+  EXPECT_EQ(ui.scene().setup, before);
+}
+
+TEST_F(Painting, BiasesArePaintedIntoTheScores) {
+  ui.click("room.biases");
+  EXPECT_FALSE(ui.has("effect_map")) << "nothing is added yet";
+  ui.click("tool.brush");
+  ui.dragAcross("bias_map", cell(7, 2), cell(7, 2));
+  ui.draw();
+  EXPECT_EQ(setup().additive->values(7, 2), 2);
+  EXPECT_EQ(setup().additive->values(7, 3), 0);
+  ASSERT_TRUE(ui.has("effect_map"));
+  const app::HeadStudy& study = *ui.view().studio.headStudy;
+  EXPECT_FLOAT_EQ(study.bias.values(7, 2), 2);
+  EXPECT_GT(study.effect.values(7, 2), 0);
+  EXPECT_LT(study.effect.values(7, 6), 0) << "what it draws to itself it takes from the others";
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(setup().additive->values.size(), 0);
+  ui.click("bias_position.t5");
+  ui.draw();
+  EXPECT_TRUE(ui.snapshot().config.t5.has_value());
+  ui.click("bias_position.alibi");
+  ui.draw();
+  EXPECT_TRUE(ui.snapshot().config.alibi);
+}
+
+TEST_F(Painting, TwoMasksAreCompared) {
+  ui.click("room.compare");
+  EXPECT_FALSE(ui.has("a_map"));
+  ui.click("make_other");
+  ui.draw();
+  ASSERT_TRUE(ui.has("a_map"));
+  ASSERT_TRUE(ui.has("difference_map"));
+  EXPECT_EQ(setup().other, setup().layers);
+  EXPECT_EQ(ui.sequence().other->comparison.movedMass.maxCoeff(), 0);
+  ui.replaceText("expression", "window(1)");
+  ui.clickAway();
+  ui.wait(0.5);
+  EXPECT_EQ(attention::maskText(setup().other), "window(1)");
+  EXPECT_EQ(attention::maskText(setup().layers), "causal & padding") << "the first mask stays";
+  // Head 3 spreads evenly over 1/(i+1) each: all but that moved to the token itself.
+  EXPECT_NEAR(ui.sequence().other->comparison.movedMass(3, 9), 0.9f, 1e-3f);
+  const ImRect a = ui.find("a_map");
+  ui.hoverAt("b_map", cell(9, 4).x, cell(9, 4).y);
+  EXPECT_EQ(ui.view().hover.query, 9);
+  EXPECT_EQ(ui.view().hover.key, 4);
+  const render::Image lit = ui.screenshot();
+  ui.park();
+  EXPECT_GT(pixelsApart(lit, ui.screenshot(), a), 20) << "one crosshair for all";
+}
+
+TEST_F(Painting, TheWipeUncoversTheOtherMask) {
+  ui.click("room.compare");
+  ui.click("make_other");
+  ui.replaceText("expression", "full");
+  ui.clickAway();
+  ui.click("compare_how.wipe");
+  ui.click("compare_what.masks");
+  ui.wait(0.5);
+  ui.dragAcross("wipe", ImVec2(0.5f, 0.3f), ImVec2(-30, 0.3f));
+  EXPECT_EQ(ui.scene().cursor.studio.wipe, 0);
+  ui.park();
+  const render::Image b = ui.screenshot();
+  ui.dragAcross("wipe", ImVec2(0.5f, 0.3f), ImVec2(60, 0.3f));
+  EXPECT_EQ(ui.scene().cursor.studio.wipe, 1);
+  ui.park();
+  EXPECT_GT(pixelsApart(b, ui.screenshot(), ui.find("a_map")), 2000);
+}
+
+TEST_F(Painting, SwapAndDropTheSecondMask) {
+  ui.click("room.compare");
+  ui.click("make_other");
+  ui.replaceText("expression", "window(1)");
+  ui.clickAway();
+  ui.click("swap_masks");
+  EXPECT_EQ(attention::maskText(setup().layers), "window(1)");
+  EXPECT_EQ(attention::maskText(setup().other), "causal & padding");
+  ui.click("drop_other");
+  EXPECT_FALSE(setup().compare);
+  ui.draw();
+  EXPECT_FALSE(ui.sequence().other);
+  EXPECT_TRUE(ui.has("make_other"));
+}
+
+}  // namespace
+}  // namespace headscope::test
