@@ -121,7 +121,10 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   studied.statistics = attention::measureMask(mask, studied.variant, 0, std::uint64_t{1} << 24, stop);
   studied.blocks = attention::mapBlocks(mask, studied.variant, question.blockSize, stop);
   const Index kvHead = head / std::max<Index>(1, geometry.heads / geometry.kvHeads);
-  studied.formulaText = attention::maskFormula(layers, head, kvHead, geometry.sequence);
+  attention::MaskLayers asked;
+  for (const attention::Layer& layer : layers)
+    if (attention::leftOutBecause(layer, geometry).empty()) asked.push_back(layer);
+  studied.formulaText = attention::maskFormula(asked, head, kvHead, geometry.sequence);
   for (const attention::Layer& layer : layers) {
     const Index kvGroup = head / std::max<Index>(1, geometry.heads / geometry.kvHeads);
     const bool applies = layer.on && (!layer.heads || layer.heads->contains(head, kvGroup)) &&

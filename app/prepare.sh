@@ -16,7 +16,7 @@ programPackages=(
   libeigen3-dev nlohmann-json3-dev libcli11-dev libpng-dev
   libfreetype-dev libfontconfig-dev fontconfig fonts-inter fonts-jetbrains-mono fonts-dejavu-core
 )
-testPackages=(libgtest-dev libgmock-dev xvfb xdotool)
+testPackages=(libgtest-dev libgmock-dev xvfb xdotool python3-numpy)
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -228,8 +228,9 @@ void layerDetails(Layer& layer, Index at, Scene& scene, const Snapshot* snapshot
     hint(view, std::string(info.formula) + (info.users.empty() ? "" : "  ·  " + std::string(info.users)));
   }
   if (const MaskStudy* study = view.studio.study; study && study->line())
-    if (const std::string reason = attention::leftOutBecause(layer, study->geometry); !reason.empty())
-      problem(view, reason);
+    if (const std::string reason = attention::leftOutBecause(layer, study->geometry);
+        layer.on && !reason.empty())
+      hint(view, "Left out here, " + reason + ".");
   joinChoice(layer, at, view);
   parameterSliders(layer, "parameter", snapshot, view);
   if (!layer.isGroup()) perHeadSwitch(layer, scene.setup.model, view);

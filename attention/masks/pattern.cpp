@@ -73,7 +73,7 @@ constexpr PatternInfo kTable[] = {
      "window_both(5)", kReach},
     {PatternKind::dilated, "dilated", "Dilated window", "|i − j| ≤ W and (i − j) mod d = 0",
      "Longformer, LongNet", "dilated(window=9, step=3)", kDilated},
-    {PatternKind::sinks, "sinks", "Sink tokens", "j < S", "part of StreamingLLM", "sinks(3)", kSinks, false},
+    {PatternKind::sinks, "sinks", "Sink tokens", "j < S", "part of StreamingLLM", "sinks(3)", kSinks},
     {PatternKind::streaming, "streaming", "Sinks + window", "j ≤ i and (j < S or i − j < W)", "StreamingLLM",
      "streaming(sinks=2, window=6)", kStreaming},
     {PatternKind::chunked, "chunked", "Chunked causal", "⌊i/c⌋ = ⌊j/c⌋ and j ≤ i", "Llama 4's local layers",

@@ -60,6 +60,8 @@ const Planted kBreaches[] = {
     {"app/a.cpp", "#if IMGUI_VERSION_NUM >= 19000\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/platform/ui.h", "#ifdef IMGUI_VERSION_NUM\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
+    {"app/session.cpp", "#include \"app/json_reader.h\"\n", "inside the scene's readers"},
+    {"app/panels/a.cpp", "#include \"app/mask_json.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
     {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
