@@ -43,7 +43,8 @@ TEST(SnapshotTable, ReadsTypedEmbeddings) {
 }
 
 TEST(SnapshotTable, TakesPositionsWhenAsked) {
-  for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi, PositionKind::t5}) {
+  for (const PositionKind position :
+       {PositionKind::sinusoidal, PositionKind::rope, PositionKind::alibi, PositionKind::t5}) {
     app::Setup setup = tableSetup(3, 32);
     setup.model.position = position;
     const Snapshot snapshot = computed(setup);

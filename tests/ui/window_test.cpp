@@ -242,9 +242,9 @@ TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
 
 TEST(SmallWindow, EveryControlCanBeReached) {
   UiDriver ui(1280, 720);
-  for (const char* name :
-       {"heads", "kv_heads", "model_dim", "sharpness", "causal", "position.alibi", "weights.random",
-        "plant.7", "weight_seed", "text_seed", "quantity", "range", "colormap", "decode.forward"})
+  for (const char* name : {"heads", "kv_heads", "model_dim", "sharpness", "causal", "streaming",
+                           "open_studio", "position.t5", "weights.random", "plant.7", "weight_seed",
+                           "text_seed", "quantity", "range", "colormap", "decode.forward"})
     EXPECT_NO_THROW(ui.find(name)) << name;
   ui.choose("colormap", "diverging");
   ui.choose("plant.7", "self");
