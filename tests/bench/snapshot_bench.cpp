@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "app/layer_inputs.h"
+#include "app/mask_study.h"
 #include "app/snapshot.h"
 
 namespace {
@@ -67,6 +68,27 @@ BENCHMARK(BM_Attend)
     ->Args({512, 12, 768})
     ->Args({2048, 8, 512})
     ->Unit(benchmark::kMillisecond);
+
+/// What the mask studio computes for the next frame when a parameter moves.
+void BM_StudyMask(benchmark::State& state) {
+  MaskQuestion question;
+  question.setup = setupOf(state.range(0), 12, 768, WeightSource::random);
+  question.setup.mask.layers =
+      headscope::attention::parseMask(
+          "causal & (window([8, 16, 32, 64, 96, 128, 160, 192, 224, 256, 384, 512]) | sinks(4))")
+          .layers;
+  for (auto _ : state) benchmark::DoNotOptimize(studyMask(question));
+}
+BENCHMARK(BM_StudyMask)->Arg(64)->Arg(512)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+void BM_StudyReach(benchmark::State& state) {
+  MaskQuestion question;
+  question.setup = setupOf(state.range(0), 12, 768, WeightSource::random);
+  const MaskStudy study = studyMask(question);
+  const ReachQuestion reach{study.mask.formula, -1, 8, true};
+  for (auto _ : state) benchmark::DoNotOptimize(studyReach(reach));
+}
+BENCHMARK(BM_StudyReach)->Arg(512)->Arg(2048)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
