@@ -50,10 +50,9 @@ Result<attention::MaskFile> readMask(const FileRequest& request) {
 /// As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
 Result<Saved> saveMask(const FileRequest& request) {
   const attention::MaskFormula& mask = *request.formula;
-  const attention::Status written =
-      request.path.extension() == ".png"
-          ? writeMaskPicture(request.path, mask, mask.variantOf(request.head), request.light)
-          : attention::writeMaskFile(request.path, mask, request.convention);
+  const attention::Status written = request.path.extension() == ".png"
+                                        ? writeMaskPicture(request.path, mask, mask.variantOf(request.head))
+                                        : attention::writeMaskFile(request.path, mask, request.convention);
   if (!written) return written.error();
   return Saved{};
 }

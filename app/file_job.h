@@ -18,7 +18,6 @@ struct FileRequest {
   Index head = 0;   ///< the head whose mask becomes a picture
   attention::MaskConvention convention = attention::MaskConvention::visible;  ///< of a mask file
   std::shared_ptr<const attention::MaskFormula> formula = nullptr;            ///< the mask to save
-  bool light = false;                                                         ///< theme of a saved picture
   std::uint64_t ticket = 0;                                                   ///< tells answers apart
 };
 

@@ -26,16 +26,20 @@ SignedPicture picture(const Matrix& values, const MatrixView& scores, const atte
   result.values = Matrix::Constant((values.rows() + factor - 1) / factor,
                                    (values.cols() + factor - 1) / factor, render::kMaskedCell);
   for (Index row = 0; row < values.rows(); ++row) {
-    const bool dead = lse(head, row) == render::kMaskedCell;
+    if (lse(head, row) == render::kMaskedCell) continue;
     for (Index col = 0; col < values.cols(); ++col) {
+      if (scores(row, col) == render::kMaskedCell) continue;
       float& cell = result.values(row / factor, col / factor);
-      if (dead && cell == render::kMaskedCell) cell = render::kDeadCell;
-      if (dead || scores(row, col) == render::kMaskedCell) continue;
       const float value = values(row, col);
-      const bool first = cell == render::kMaskedCell || cell == render::kDeadCell;
-      if (first || std::abs(value) > std::abs(cell)) cell = value;
+      if (cell == render::kMaskedCell || std::abs(value) > std::abs(cell)) cell = value;
       if (std::isfinite(value)) result.extreme = std::max(result.extreme, std::abs(value));
     }
+  }
+  // Where every row that shares a square sees nothing, the square is dead.
+  for (Index square = 0; square < result.values.rows(); ++square) {
+    const Index first = square * factor, count = std::min<Index>(factor, values.rows() - first);
+    const auto part = lse.row(head).segment(first, count).array();
+    if ((part == render::kMaskedCell).all()) result.values.row(square).setConstant(render::kDeadCell);
   }
   return result;
 }

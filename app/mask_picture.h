@@ -4,13 +4,17 @@
 
 #include "attention/core/mask.h"
 #include "attention/core/result.h"
+#include "render/image.h"
 
 namespace headscope::app {
 
-/// One variant of a mask as a PNG, a pixel for each cell: what is visible stands out from the background.
-/// Masks of more than 4,096 cells a side become pictures of that size at most, each pixel as bright as the
-/// share of its cells that is visible.
+/// A mask's picture: light where visible. One pixel for `cellsPerPixel`² cells, as few as keep both sides
+/// within 4,096 pixels; the light of several is their share, and no visible cell goes dark.
+render::Image maskImage(const attention::MaskFormula& mask, attention::Index variant);
+attention::Index cellsPerPixel(const attention::MaskFormula& mask);
+
+/// The same as a PNG file.
 attention::Status writeMaskPicture(const std::filesystem::path& path, const attention::MaskFormula& mask,
-                                   attention::Index variant, bool light);
+                                   attention::Index variant);
 
 }  // namespace headscope::app

@@ -101,7 +101,7 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   }
   studied.formula = *compiled;
   const MaskFormula& mask = **compiled;
-  const Index head = std::min(question.head, geometry.heads - 1);
+  const Index head = std::clamp<Index>(question.head, 0, geometry.heads - 1);
   studied.variant = mask.variantOf(head);
   const Index longer = std::max(mask.queries(), mask.keys());
   Index factor = 1;

@@ -56,8 +56,9 @@ class Session {
   void perform(Action action);
   void performDialog(Action action);
   void performDecode(Action action);
-  void performMask(Action action);
-  void performMaskFile(Action action);
+  /// Whether the action was one of the mask studio's.
+  bool performMask(Action action);
+  bool performMaskFile(Action action);
   void toggleCell();
   void advancePlay();
   void keepCursorInside();

@@ -103,22 +103,8 @@ void Session::perform(Action action) {
     case Action::stepBack:
       performDecode(action);
       break;
-    case Action::showHeads:
-    case Action::showMask:
-    case Action::maskGallery:
-    case Action::toggleCell:
-    case Action::openMask:
-    case Action::saveMask:
-    case Action::copyMaskText:
-    case Action::copyMaskFormula:
-    case Action::copyMaskFlex:
-    case Action::copyMaskTorch:
-    case Action::copyMaskNumpy:
-    case Action::addMaskFile:
-      performMask(action);
-      break;
     default:
-      performDialog(action);
+      if (!performMask(action)) performDialog(action);
       break;
   }
   if (preferences != before) savePreferences(preferences);

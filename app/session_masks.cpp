@@ -90,7 +90,7 @@ void Session::showMasks() {
     show(Surface::otherWeights, sequence->other->pictures.levelFor(view_.studio.mapPixels).weights[head]);
 }
 
-void Session::performMask(Action action) {
+bool Session::performMask(Action action) {
   Cursor& cursor = scene_.cursor;
   const auto copy = [&](const std::string& text, const char* what) {
     ImGui::SetClipboardText(text.c_str());
@@ -126,7 +126,7 @@ void Session::performMask(Action action) {
       copy(attention::maskText(editedLayers(scene_)), "an expression");
       break;
     case Action::copyMaskFormula:
-      copy(study_ ? study_->mask.formulaText : "", "a formula");
+      if (const StudiedMask* edited = editedStudy(scene_, view_)) copy(edited->formulaText, "a formula");
       break;
     case Action::copyMaskFlex:
       copyCode(attention::MaskCode::flexAttention, "FlexAttention code");
@@ -138,9 +138,9 @@ void Session::performMask(Action action) {
       copyCode(attention::MaskCode::numpy, "NumPy code");
       break;
     default:
-      performMaskFile(action);
-      break;
+      return performMaskFile(action);
   }
+  return true;
 }
 
 void Session::toggleCell() {
@@ -159,8 +159,9 @@ void Session::toggleCell() {
   history_.record(scene_);
 }
 
-void Session::performMaskFile(Action action) {
-  const std::string path = std::exchange(view_.requestedPath, {});
+bool Session::performMaskFile(Action action) {
+  const bool opens = action == Action::openMask, saves = action == Action::saveMask;
+  const std::string path = opens || saves ? std::exchange(view_.requestedPath, {}) : "";
   switch (action) {
     case Action::openMask:
       if (path.empty())
@@ -189,24 +190,30 @@ void Session::performMaskFile(Action action) {
       const bool other = scene_.cursor.studio.editsOther && study_->other && study_->other->formula;
       request.formula = other ? study_->other->formula : study_->mask.formula;
       request.head = scene_.cursor.cell.head;
-      request.light = view_.preferences.light;
       requestFile(std::move(request));
       break;
     }
     default:
-      break;
+      return false;
   }
+  return true;
 }
 
 void Session::addMaskFile(const attention::MaskFile& file, const FileRequest& request) {
-  attention::Layer layer;
-  layer.pattern.kind = attention::PatternKind::file;
-  layer.pattern.arguments = {attention::Argument{{}, std::filesystem::absolute(request.path).string()},
-                             attention::Argument{{}, attention::conventionName(request.convention)}};
-  attention::MaskLayers& layers = editedLayers(scene_);
-  layers.push_back(std::move(layer));
-  scene_.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
   scene_.cursor.page = Page::mask;
+  const auto& rows = file.cells->rows;
+  const bool masks =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row && !row->masked.empty(); });
+  // A file of finite numbers alone is a bias and masks nothing.
+  if (masks || file.additive.empty()) {
+    attention::Layer layer;
+    layer.pattern.kind = attention::PatternKind::file;
+    layer.pattern.arguments = {attention::Argument{{}, std::filesystem::absolute(request.path).string()},
+                               attention::Argument{{}, attention::conventionName(request.convention)}};
+    attention::MaskLayers& layers = editedLayers(scene_);
+    layers.push_back(std::move(layer));
+    scene_.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
+  }
   if (file.additive.empty()) return;
   // Finite numbers are a bias. A file with one matrix for each head gives that of the head in sight.
   const Index head = std::min(scene_.cursor.cell.head, file.additive.count() - 1);

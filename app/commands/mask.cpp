@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/mask_report.h"
 #include "app/commands/report.h"
+#include "app/mask_picture.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/mask_file.h"
 #include "attention/masks/code.h"
@@ -146,8 +147,7 @@ std::string sizeText(const MaskFormula& mask) {
 }
 
 int writePicture(const MaskOptions& options, const MaskFormula& mask) {
-  const auto status =
-      attention::writeFile(options.output, render::encodePng(maskImage(mask, mask.variantOf(0))));
+  const auto status = writeMaskPicture(options.output, mask, mask.variantOf(0));
   if (!status) return fail(status.error());
   const std::string cells = std::to_string(cellsPerPixel(mask));
   return put(options.output + ": " + sizeText(mask) + ", light = visible" +

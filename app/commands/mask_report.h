@@ -3,7 +3,6 @@
 #include <string>
 
 #include "attention/masks/compile.h"
-#include "render/image.h"
 
 namespace headscope::app {
 
@@ -15,10 +14,5 @@ std::string maskReport(const attention::MaskLayers& layers, const attention::Mas
 
 /// All patterns with their formulas, parameters and limits.
 std::string patternList();
-
-/// A mask's picture: light where visible. One pixel for `cellsPerPixel`² cells, as few as keep both sides
-/// within 4,096 pixels; the light of several is their share, and no visible cell goes dark.
-render::Image maskImage(const attention::MaskFormula& mask, attention::Index variant);
-attention::Index cellsPerPixel(const attention::MaskFormula& mask);
 
 }  // namespace headscope::app

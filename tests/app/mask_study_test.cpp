@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "app/mask_inputs.h"
 #include "render/heatmap.h"
 #include "tests/app/random_scene.h"
