@@ -88,6 +88,19 @@ attention::Stack additiveOf(const Setup& setup, Index queries, Index keys) {
   return additive;
 }
 
+std::optional<std::string> refusalOf(const Setup& setup, const attention::MaskLayers& layers) {
+  if (!attention::filesOf(layers).empty()) return std::nullopt;
+  MaskSources sources;
+  for (const auto& [name, table] : setup.mask.paintings) sources.paintings[name] = table.pointer();
+  const TokenBatch batch = tokenizeBatch(setup);
+  for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+    const auto mask = attention::compileMask(
+        layers, geometryOf(setup, batch.lines[line], static_cast<Index>(line)), sources);
+    if (!mask) return mask.error().message;
+  }
+  return std::nullopt;
+}
+
 bool seesFuture(const attention::MaskFormula& mask) {
   attention::KeyRuns runs;
   for (Index variant = 0; variant < mask.variants(); ++variant)

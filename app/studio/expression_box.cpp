@@ -1,3 +1,4 @@
+#include "app/mask_inputs.h"
 #include "app/studio/studio.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -39,6 +40,11 @@ void takeOver(Scene& scene, View& view, attention::MaskLayers& layers) {
   studio.expressionTyped = -1;
   attention::ParsedMask parsed = attention::parseMask(studio.expression);
   if (parsed.error) return;
+  if (const auto refusal = refusalOf(scene.setup, parsed.layers)) {
+    studio.expressionError = *refusal;
+    studio.expressionCaret = std::string::npos;
+    return;
+  }
   layers = std::move(parsed.layers);
   studio.expressionOf = attention::maskText(layers);
   scene.cursor.studio.selected = -1;
@@ -66,8 +72,9 @@ void expressionBox(Scene& scene, View& view) {
   takeOver(scene, view, layers);
   if (!studio.expressionError.empty()) {
     problem(view, studio.expressionError);
-    caretLines(view,
-               caretFor(view, studio.expression, std::min(studio.expressionCaret, studio.expression.size())));
+    if (studio.expressionCaret != std::string::npos)
+      caretLines(view, caretFor(view, studio.expression,
+                                std::min(studio.expressionCaret, studio.expression.size())));
   }
   if (const StudiedMask* study = editedStudy(scene, view); study && study->error)
     problem(view, *study->error);

@@ -142,6 +142,32 @@ void blockSection(Scene& scene, View& view) {
                  " instead of " + flopsText(dense) + " dense; empty blocks are skipped.");
 }
 
+namespace {
+
+/// By which tokens the query learns of the key: "it ← because ← The".
+void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Index key, const View& view,
+              ImVec2 at, float width) {
+  const ReachQuestion& question = reach.question;
+  const Index tokens = std::min(reach.reach.tokens, question.mask->queries());
+  if (query < 0 || key < 0 || query >= tokens || key >= tokens) return;
+  std::vector<Index> variants{question.variant};
+  if (question.variant < 0) {
+    variants.clear();
+    for (Index variant = 0; variant < question.mask->variants(); ++variant) variants.push_back(variant);
+  }
+  const std::vector<Index> way =
+      attention::shortestPath(*question.mask, variants, query, key, question.layers);
+  std::string text;
+  for (const Index position : way)
+    text += (text.empty() ? "" : " ← ") + tokenAt(study.line()->queries, position);
+  if (way.empty())
+    text = "Nothing of " + tokenAt(study.line()->queries, key) + " gets to " +
+           tokenAt(study.line()->queries, query);
+  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
+}
+
+}  // namespace
+
 void reachSection(Scene& scene, View& view) {
   const MaskStudy& study = *view.studio.study;
   if (!view.studio.reach || study.geometry.cross || study.mask.error) return;
@@ -205,6 +231,7 @@ void reachSection(Scene& scene, View& view) {
   paintParagraph(list, view.fonts->small, ImVec2(x, y), wide, theme.text,
                  tokenAt(study.line()->queries, row) + " knows of " + std::to_string(reached) + " of " +
                      std::to_string(reach.reach.tokens) + " tokens");
+  paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), wide);
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + side + view.px(6)));
   ImGui::Dummy(ImVec2(1, 1));
   toggle(view, "reach_residual", "Tokens keep what they have", studio.residual);

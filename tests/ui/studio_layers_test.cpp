@@ -199,14 +199,32 @@ TEST_F(Studio, ATypedExpressionBecomesTheLayersAndAWrongOneChangesNothing) {
   EXPECT_EQ(text(), "causal");
 }
 
-TEST_F(Studio, AMaskThatCannotBeLaidOverTheTextSaysWhyAndTheWindowGoesOn) {
-  write("prefix_lm(40)");
+TEST_F(Studio, AMaskThatCannotBeLaidOverTheTextIsRefusedAndSaysWhy) {
+  write("causal");
+  for (const char* wrong :
+       {"prefix_lm(40)", "packed([40])", "tree(prefix=2, parents=[1, 0])", "painted(\"none\")"}) {
+    const app::Setup before = ui.scene().setup;
+    write(wrong);
+    EXPECT_EQ(ui.scene().setup, before) << wrong;
+    EXPECT_FALSE(ui.view().studio.expressionError.empty()) << wrong;
+  }
+  write("prefix_lm(4)");
+  EXPECT_TRUE(ui.view().studio.expressionError.empty()) << ui.view().studio.expressionError;
+  EXPECT_EQ(text(), "prefix_lm(4)");
+}
+
+TEST_F(Studio, AMaskThatTheTextLeavesBehindSaysSoUntilItFitsAgain) {
+  write("prefix_lm(9)");
+  ui.replaceText("text", "too short now");
+  ui.clickAway();
   ui.wait(0.5);
   ASSERT_TRUE(mask().error);
-  EXPECT_NE(mask().error->find("40"), std::string::npos) << *mask().error;
+  EXPECT_NE(mask().error->find("9"), std::string::npos) << *mask().error;
   ASSERT_TRUE(ui.snapshot().error);
   EXPECT_EQ(ui.snapshot().error->place, app::Place::mask);
-  write("prefix_lm(4)");
+  ui.click("layer.0");
+  ui.typeValue("parameter.prefix", "2");
+  ui.draw();
   EXPECT_FALSE(mask().error);
   EXPECT_FALSE(ui.snapshot().error);
 }
