@@ -18,7 +18,10 @@ struct Strip {
 };
 
 Strip stripFor(const View& view, Index heads, float width) {
+  // A low window keeps its height for the maps.
+  const bool low = ImGui::GetIO().DisplaySize.y / view.unit < 860;
   for (const float units : {56.0f, 44.0f, 34.0f, 26.0f, 20.0f}) {
+    if (low && units > 40) continue;
     const float side = view.px(units), space = view.px(kSpace);
     const auto columns = std::max<Index>(1, static_cast<Index>((width + space) / (side + space)));
     const Index rows = (heads + columns - 1) / columns;

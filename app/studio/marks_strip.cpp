@@ -249,18 +249,31 @@ void chips(Scene& scene, View& view, Mark mark, float height) {
   ImGui::EndChild();
 }
 
+constexpr float kTitleRow = 34;
+
+std::size_t shownMark(const View& view, const std::vector<MarkInfo>& used) {
+  return static_cast<std::size_t>(std::clamp(view.studio.markKind, 0, static_cast<int>(used.size()) - 1));
+}
+
+/// Chips, a scrollbar for long texts, and below the chips of a tree their parents.
+float chipsHeight(Mark mark, const View& view) {
+  return view.px(mark == Mark::tree ? 54 : 38);
+}
+
 }  // namespace
 
 float marksStripHeight(Scene& scene, const View& view) {
   if (scene.cursor.studio.room == StudioRoom::biases) return 0;
-  return marksInUse(scene).empty() ? 0 : view.px(92);
+  // Who presents, shows; and marks are set before.
+  const std::vector<MarkInfo> used = marksInUse(scene);
+  if (used.empty() || view.present) return 0;
+  return view.px(kTitleRow) + chipsHeight(used[shownMark(view, used)].mark, view);
 }
 
 void marksStrip(Scene& scene, View& view, const ImRect& area) {
   const std::vector<MarkInfo> used = marksInUse(scene);
   if (used.empty() || !view.studio.study || !view.studio.study->line()) return;
-  const auto at =
-      static_cast<std::size_t>(std::clamp(view.studio.markKind, 0, static_cast<int>(used.size()) - 1));
+  const std::size_t at = shownMark(view, used);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(4)));
   ImGui::BeginChild(
       "marks", ImVec2(area.GetWidth(), area.GetHeight() - view.px(4)), false,
@@ -290,7 +303,7 @@ void marksStrip(Scene& scene, View& view, const ImRect& area) {
     if (button(view, "marks_reset", "From the text", "", true)) forget(marksOf(scene), used[at].mark);
   }
   ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
-  chips(scene, view, used[at].mark, view.px(56));
+  chips(scene, view, used[at].mark, chipsHeight(used[at].mark, view));
   ImGui::EndChild();
 }
 
