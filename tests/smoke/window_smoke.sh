@@ -16,6 +16,7 @@ headscope=$1 folder=$2
 readonly kWidth=1600 kHeight=960          # the size the window opens with
 readonly kHeatmapRows="170 720"           # from below the text box down to above the cache panel
 readonly kHeatmapAt="700 300"             # inside a head
+readonly kMaskCellAt="560 420"            # inside the mask in its studio
 readonly kTextBoxAt="150 110"
 readonly kLeaveButtonAt="420 328"         # in the question, in a window of 1200x720
 readonly kPatience=30                     # seconds; a loaded machine is slow, a hang takes for ever
@@ -117,12 +118,15 @@ serverReady() {
   [[ -s $work/display && -s $work/Xvfb_screen0 ]]
 }
 
+serverAnswers() { xdotool getdisplaygeometry >/dev/null 2>&1; }
+
 startServer() {
   Xvfb -displayfd 8 -screen 0 1920x1080x24 -fbdir "$work" -nocursor -nolisten tcp 8>"$work/display" >"$work/server" 2>&1 &
   server=$!
   waitFor "$kPatience" serverReady || fail "Xvfb does not start: $(cat "$work/server")"
   DISPLAY=:$(cat "$work/display")
   export DISPLAY
+  waitFor "$kPatience" serverAnswers || fail "Xvfb on $DISPLAY lets nobody in: $(cat "$work/server")"
   pixelsAt=$(($(headerWord 0) + 12 * $(headerWord 19)))
   bytesPerRow=$(headerWord 12)
   step "Xvfb shows $DISPLAY"
@@ -176,6 +180,21 @@ useHeatmaps() {
   step "Escape leads back to all heads"
 }
 
+useMask() {
+  local heads=$picture
+  press 2
+  expectChange "going to the mask studio"
+  pointAt "$kMaskCellAt"
+  expectChange "pointing at the mask"
+  press x
+  expectChange "X over a cell"
+  press ctrl z
+  press 1
+  pointAt "$kHeatmapAt"
+  waitFor "$kPatience" equals "$heads" || fail "1 does not lead back to the heads as they were"
+  step "1 leads back to the heads"
+}
+
 useTextBox() {
   local untyped
   pointAt "$kTextBoxAt"
@@ -187,7 +206,7 @@ useTextBox() {
   xdotool type ' and sat'
   expectChange "typing"
   # Typing is undone in bursts, and a slow machine may make several of one.
-  for _ in 1 2 3 4; do
+  for _ in {1..9}; do
     press ctrl z
     settled
     [[ $picture != "$untyped" ]] || break
@@ -226,6 +245,7 @@ startServer
 startProgram
 expectIdle "left alone"
 useHeatmaps
+useMask
 useTextBox
 resize
 leave
