@@ -19,6 +19,12 @@ int main(int argc, char** argv) {
   addSnapshotCommand(app, exitCode);
   addSceneCommand(app, exitCode);
   addMaskCommand(app, exitCode);
+  // Before the commands run: what stands in front of one would be passed over in silence.
+  app.parse_complete_callback([&] {
+    if (!app.get_subcommands().empty() && !scene.empty())
+      throw CLI::ValidationError("\"" + scene + "\" stands before the command " +
+                                 app.get_subcommands().front()->get_name() + ", expected behind it");
+  });
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return "headscope: " + std::string(error.what()) + "\n";
   });

@@ -80,6 +80,10 @@ int runRender(const RenderOptions& options) {
       options.step && shown && *options.step > shown->queryLength)
     return usage({"--step is " + std::to_string(*options.step) + ", expected 1 to the " +
                   std::to_string(shown->queryLength) + " tokens there are"});
+  if (options.step && !headless.session().scene().cursor.decoding)
+    return usage(
+        {"--step is given, but this scene can't be decoded step by step: only a self-attention in which "
+         "nothing sees its future can"});
   const auto written = attention::writeFile(options.output, render::encodePng(headless.image()));
   return written.ok() ? 0 : fail(written.error());
 }

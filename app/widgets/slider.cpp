@@ -198,7 +198,8 @@ bool slider(View& view, const SliderSpec& spec, float low, float high, bool loga
     const float unit = std::pow(10.0f, std::floor(std::log10(std::abs(v))) - 1);
     return std::round(v / unit) * unit;
   };
-  const Touch touch = touchSlider(view, spec, std::clamp(position(value), 0.0f, 1.0f), numberText(value, 2));
+  const Touch touch =
+      touchSlider(view, spec, std::clamp(position(value), 0.0f, 1.0f), numberText(value, value < 1 ? 3 : 2));
   const float before = value;
   if (touch.kind == Touch::Kind::moved) {
     value = valueAt(touch.position);

@@ -88,6 +88,9 @@ TEST_F(Commands, TellWrongUsageApart) {
   for (const char* step : {"0", "-3", "x"})
     expectFailure(runHeadscope({"render", "-o", out, "--step", step}), 2, "--step");
   expectFailure(runHeadscope({"render", "-o", out, "--theme", "blue"}), 2, "--theme");
+  expectFailure(runHeadscope({"render", "-o", out, "--page", "cellar"}), 2, "--page");
+  expectFailure(runHeadscope({"render", "-o", out, "--room", "attic"}), 2, "--room");
+  expectFailure(runHeadscope({"a.json", "render", "-o", out}), 2, "a.json");
 }
 
 TEST_F(Commands, SayWhichSceneTheyCouldNotRead) {
@@ -212,14 +215,24 @@ TEST_F(RenderCommand, WritesTheSameBytesEveryTime) {
 TEST_F(RenderCommand, EveryOptionIsSeen) {
   const std::string size = "1000x700";
   const render::Image plain = rendered({"--size", size});
-  const std::vector<std::vector<std::string>> options{
-      {"--theme", "light"}, {"--head", "3"}, {"--step", "5"}, {"--scale", "1.5"}};
+  const std::vector<std::vector<std::string>> options{{"--theme", "light"}, {"--head", "3"},
+                                                      {"--step", "5"},      {"--scale", "1.5"},
+                                                      {"--page", "mask"},   {"--room", "compare"}};
   for (std::vector<std::string> option : options) {
     const std::string name = option[0];
     option.insert(option.end(), {"--size", size});
     EXPECT_GT(difference(rendered(option), plain), 1000u) << name;
   }
   EXPECT_EQ(difference(rendered({"--size", size, "--theme", "dark"}), plain), 0u);
+}
+
+TEST_F(RenderCommand, StepsOnlyThroughWhatCanBeDecoded) {
+  Scene scene = openingScene();
+  scene.setup.mask.layers = layersOf({.causal = false});
+  const Outcome outcome =
+      runHeadscope({"render", put("open.json", scene), "--step", "3", "-o", out_.string()});
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("--step"));
 }
 
 TEST_F(RenderCommand, DrawsTheSceneOfTheFile) {
