@@ -215,11 +215,12 @@ void Session::save(const std::filesystem::path& path) {
 }
 
 void Session::openFile(const std::filesystem::path& path) {
-  const attention::Result<FileRequest> request = requestFor(path);
-  if (request.ok())
-    requestFile(*request);
-  else
-    fail(request.error().message);
+  attention::Result<FileRequest> request = requestFor(path);
+  if (!request) return fail(request.error().message);
+  // Numbers dropped on the mask studio are a mask.
+  if (scene_.cursor.page == Page::mask && request->kind == FileRequest::Kind::table)
+    request->kind = FileRequest::Kind::inspectMask;
+  requestFile(*std::move(request));
 }
 
 void Session::requestFile(FileRequest request) {

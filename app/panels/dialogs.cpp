@@ -97,10 +97,16 @@ void shortcutSheet(View& view) {
     keyLine(view, "Wheel, ← →", "one step, while pointing");
     keyLine(view, "Double click", "types a value; Enter takes it");
     gap(view, 6);
+    sectionTitle(view, "MASK STUDIO");
+    keyLine(view, "Drag with a tool", "paints; with the arrow it moves");
+    keyLine(view, "Wheel", "zooms all maps at once");
+    keyLine(view, "Drag a layer", "moves it; a click opens it");
+    keyLine(view, "Point at a cell", "says which layers mask it");
+    gap(view, 6);
     sectionTitle(view, "FILES");
     keyLine(view, "Drop .json", "opens a scene");
     keyLine(view, "Drop .safetensors", "loads weights");
-    keyLine(view, "Drop .npy .csv", "loads embeddings");
+    keyLine(view, "Drop .npy .csv", "loads embeddings; in the mask studio, a mask");
     ImGui::EndChild();
   }
   endDialog();

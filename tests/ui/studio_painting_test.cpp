@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/studio/studio.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -187,6 +188,55 @@ TEST_F(Painting, TheWipeUncoversTheOtherMask) {
   EXPECT_EQ(ui.scene().cursor.studio.wipe, 1);
   ui.park();
   EXPECT_GT(pixelsApart(b, ui.screenshot(), ui.find("a_map")), 2000);
+}
+
+/// A mask file that was dropped on the studio, until it is asked what its numbers mean.
+void dropMask(UiDriver& ui, const TemporaryFolder& folder, const std::string& rows) {
+  putFile(folder / "mask.csv", rows);
+  ui.drop({(folder / "mask.csv").string()});
+  ui.draw();
+}
+
+/// 12 rows of 12 numbers: `low` at and below the diagonal, `high` above it.
+std::string triangle(const std::string& low, const std::string& high) {
+  std::string text;
+  for (int row = 0; row < 12; ++row)
+    for (int key = 0; key < 12; ++key) text += (key <= row ? low : high) + (key < 11 ? "," : "\n");
+  return text;
+}
+
+TEST_F(Painting, ADroppedMaskAsksWhichWayRoundItIs) {
+  const TemporaryFolder folder;
+  dropMask(ui, folder, triangle("1", "0"));
+  ASSERT_TRUE(ui.has("convention.visible"));
+  const app::Setup before = ui.scene().setup;
+  ui.click("convention.masked");
+  ui.draw();
+  ASSERT_EQ(setup().layers.size(), 3u);
+  EXPECT_EQ(setup().layers.back().pattern.arguments.at(1)->text, "masked");
+  EXPECT_FALSE(visible(5, 3));
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(ui.scene().setup, before);
+}
+
+TEST_F(Painting, AnAdditiveFileMasksAndBiases) {
+  const TemporaryFolder folder;
+  dropMask(ui, folder, triangle("0.5", "-inf"));
+  ui.click("convention.additive");
+  ui.draw();
+  EXPECT_EQ(setup().layers.back().pattern.kind, attention::PatternKind::file);
+  EXPECT_EQ(setup().additive->values(5, 3), 0.5f);
+  EXPECT_TRUE(visible(5, 3));
+  EXPECT_FALSE(ui.snapshot().error);
+}
+
+TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
+  const TemporaryFolder folder;
+  const app::Setup before = ui.scene().setup;
+  dropMask(ui, folder, "1,maybe\n");
+  EXPECT_FALSE(ui.has("convention.visible"));
+  EXPECT_NE(ui.view().error.find("mask.csv"), std::string::npos) << ui.view().error;
+  EXPECT_EQ(ui.scene().setup, before);
 }
 
 TEST_F(Painting, SwapAndDropTheSecondMask) {
