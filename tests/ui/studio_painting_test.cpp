@@ -230,6 +230,35 @@ TEST_F(Painting, AnAdditiveFileMasksAndBiases) {
   EXPECT_FALSE(ui.snapshot().error);
 }
 
+TEST_F(Painting, SavesTheMaskTheWayRoundThatIsChosen) {
+  const TemporaryFolder folder;
+  for (const auto& [choice, convention] : {std::pair{"visible", attention::MaskConvention::visible},
+                                           std::pair{"masked", attention::MaskConvention::masked},
+                                           std::pair{"additive", attention::MaskConvention::additive}})
+    for (const char* ending : {".npy", ".csv", ".safetensors"}) {
+      ui.choose("save_convention", choice);
+      ui.click("save_mask");
+      const std::filesystem::path path = folder / (std::string(choice) + ending);
+      ui.replaceText("files.path", path.string());
+      ui.key(Key::enter);
+      ui.draw();
+      EXPECT_NE(ui.view().notice.find(path.filename().string()), std::string::npos) << ui.view().error;
+      const auto file = attention::readMaskFile(path, convention);
+      ASSERT_TRUE(file) << file.error().message;
+      for (Index row = 0; row < 12; ++row)
+        EXPECT_EQ(file->cells->rows[static_cast<std::size_t>(row)]->visible,
+                  (attention::KeyRuns{{0, row + 1}}));
+    }
+  ui.click("save_mask");
+  ui.replaceText("files.path", (folder / "mask.png").string());
+  ui.key(Key::enter);
+  ui.draw();
+  const render::Image image = render::decodePng(fileBytes(folder / "mask.png"));
+  EXPECT_EQ(image.width, 12);
+  EXPECT_EQ(image.height, 12);
+  EXPECT_GT(image.rgba[0], image.rgba[4]) << "the first query sees itself and not the next";
+}
+
 TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
   const TemporaryFolder folder;
   const app::Setup before = ui.scene().setup;
