@@ -1,6 +1,7 @@
 #include "app/mask_study.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "app/mask_inputs.h"
 #include "render/heatmap.h"
@@ -13,7 +14,7 @@ using attention::Matrix;
 
 namespace {
 
-constexpr Index kCoarsest = 48, kFinest = 2048, kThumbnail = 48, kReachPicture = 512;
+constexpr Index kCoarsest = 48, kThumbnail = 48, kReachPicture = 512;
 
 Index pooledSize(Index size, Index factor) {
   return (size + factor - 1) / factor;
@@ -104,9 +105,7 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   const Index head = std::clamp<Index>(question.head, 0, geometry.heads - 1);
   studied.variant = mask.variantOf(head);
   const Index longer = std::max(mask.queries(), mask.keys());
-  Index factor = 1;
-  while (pooledSize(longer, factor) > kFinest) factor *= 2;
-  CellCounts cells = countCells(mask, studied.variant, factor);
+  CellCounts cells = countCells(mask, studied.variant, 1);
   studied.levels.push_back(shares(cells));
   while (pooledSize(longer, cells.factor) > kCoarsest && !stop.stop_requested()) {
     cells = halved(cells);
@@ -120,14 +119,12 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
     studied.thumbnails[variant] = drawMask(mask, variant, small);
   studied.statistics = attention::measureMask(mask, studied.variant, 0, std::uint64_t{1} << 24, stop);
   studied.blocks = attention::mapBlocks(mask, studied.variant, question.blockSize, stop);
-  const Index kvHead = head / std::max<Index>(1, geometry.heads / geometry.kvHeads);
   attention::MaskLayers asked;
   for (const attention::Layer& layer : layers)
     if (attention::leftOutBecause(layer, geometry).empty()) asked.push_back(layer);
-  studied.formulaText = attention::maskFormula(asked, head, kvHead, geometry.sequence);
+  studied.formulaText = attention::maskFormula(asked, head, geometry.kvHeadOf(head), geometry.sequence);
   for (const attention::Layer& layer : layers) {
-    const Index kvGroup = head / std::max<Index>(1, geometry.heads / geometry.kvHeads);
-    const bool applies = layer.on && (!layer.heads || layer.heads->contains(head, kvGroup)) &&
+    const bool applies = layer.on && (!layer.heads || layer.heads->contains(head, geometry.kvHeadOf(head))) &&
                          attention::leftOutBecause(layer, geometry).empty();
     const auto alone = applies ? attention::compileMask({layer}, geometry, sources) : compiled;
     studied.layers.push_back(applies && alone.ok() ? *alone : nullptr);
@@ -137,9 +134,7 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
 }
 
 /// The first layer that reaches each cell, the earliest of the cells that share a pixel.
-Matrix drawReach(const attention::ReachMap& reach) {
-  Index factor = 1;
-  while (pooledSize(reach.tokens, factor) > kReachPicture) factor *= 2;
+Matrix drawReach(const attention::ReachMap& reach, Index factor) {
   Matrix out = Matrix::Constant(pooledSize(reach.tokens, factor), pooledSize(reach.tokens, factor),
                                 render::kMaskedCell);
   for (Index i = 0; i < reach.tokens; ++i)
@@ -178,18 +173,33 @@ MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
   return study;
 }
 
+Matrix maskDifference(const Matrix& a, const Matrix& b) {
+  const auto share = [](float cell) {
+    return cell == render::kMaskedCell || cell == render::kDeadCell ? 0.0f : cell;
+  };
+  return a.binaryExpr(b, [&](float before, float after) {
+    const bool neither = share(before) == 0 && share(after) == 0;
+    // Dead is the larger of the two marks: both have to be.
+    return neither ? std::min(before, after) : share(after) - share(before);
+  });
+}
+
+std::vector<Index> variantsOf(const ReachQuestion& question) {
+  if (question.variant >= 0) return {question.variant};
+  std::vector<Index> all(static_cast<std::size_t>(question.mask->variants()));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
 ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop) {
   ReachStudy study;
   study.question = question;
   const MaskFormula& mask = *question.mask;
-  std::vector<Index> variants{question.variant};
-  if (question.variant < 0) {
-    variants.clear();
-    for (Index variant = 0; variant < mask.variants(); ++variant) variants.push_back(variant);
-  }
+  const std::vector<Index> variants = variantsOf(question);
   study.reach = attention::reachAfter(mask, variants, question.layers, question.residual, stop);
   if (stop.stop_requested()) return study;
-  study.picture = drawReach(study.reach);
+  while (pooledSize(study.reach.tokens, study.factor) > kReachPicture) study.factor *= 2;
+  study.picture = drawReach(study.reach, study.factor);
   study.leak = attention::shortestLeak(mask, variants);
   return study;
 }

@@ -26,8 +26,8 @@ struct StudiedMask {
   std::optional<std::string> error;  ///< then nothing below is there
   std::shared_ptr<const attention::MaskFormula> formula;
   Index variant = 0;  ///< of the head that was asked about
-  /// Its cells from fine to coarse, each level half the size of the one before: the share of them that is
-  /// visible, masked where that is 0, dead rows where a row sees nothing.
+  /// Its cells, those of level i pooled in squares of 2^i × 2^i: the share of them that is visible, masked
+  /// where that is 0, dead rows where a row sees nothing.
   std::vector<attention::Matrix> levels;
   attention::Stack thumbnails;  ///< [variants, ≤ 48, ≤ 48] the same, for all heads
   attention::MaskStatistics statistics;
@@ -66,9 +66,17 @@ struct ReachStudy {
   ReachQuestion question;
   attention::ReachMap reach;
   attention::Matrix picture;  ///< 1 after one layer down to 1/layers after all, masked if never; ≤ 512
+  int factor = 1;             ///< tokens along each side of the picture that were pooled into one
   std::vector<Index> leak;    ///< the shortest way by which a token learns of a later one
 };
 ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop = {});
+
+/// Two masks' pictures of one size: the share that b shows beyond what a shows; masked where neither shows
+/// anything, dead where both rows are.
+attention::Matrix maskDifference(const attention::Matrix& a, const attention::Matrix& b);
+
+/// Which variants a question goes through.
+std::vector<Index> variantsOf(const ReachQuestion& question);
 
 /// One variant's cells as a picture, `factor` × `factor` of them in one.
 attention::Matrix drawMask(const attention::MaskFormula& mask, Index variant, Index factor);

@@ -51,6 +51,8 @@ struct ModelSetup {
   double ropeTheta = 10000;
   Index t5Buckets = 32, t5Distance = 128;  ///< used with position t5; the numbers follow the weights' seed
   float t5Strength = 1;
+  /// The key and value head that a head reads.
+  Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
   bool operator==(const ModelSetup&) const = default;
 };
 

@@ -114,7 +114,7 @@ class Session {
     const void *study = nullptr, *sequence = nullptr, *headStudy = nullptr, *reach = nullptr;
     Index head = -1;
     float pixels = 0;
-    bool editsOther = false;
+    bool editsOther = false, compareWeights = true;
     bool operator==(const ShownMasks&) const = default;
   } shownMasks_;
   LatestJob<MaskQuestion, MaskStudy> studies_;

@@ -13,14 +13,14 @@ namespace headscope::app {
 
 namespace {
 
-const attention::Matrix& levelFor(const StudiedMask& mask, float pixels, int& factor) {
-  const attention::Matrix& finest = mask.levels.front();
-  for (const attention::Matrix& level : mask.levels) {
-    factor = static_cast<int>((mask.formula->queries() + level.rows() - 1) / level.rows());
-    if (static_cast<float>(std::max(level.rows(), level.cols())) <= pixels || &level == &mask.levels.back())
-      return level;
-  }
-  return finest;
+/// The finest level that has no more cells than pixels, else the coarsest: 1 << it of them are one.
+std::size_t levelFor(const StudiedMask& mask, float pixels) {
+  const auto longer = [&](std::size_t level) {
+    return static_cast<float>(std::max(mask.levels[level].rows(), mask.levels[level].cols()));
+  };
+  std::size_t level = 0;
+  while (level + 1 < mask.levels.size() && longer(level) > pixels) ++level;
+  return level;
 }
 
 }  // namespace
@@ -59,7 +59,8 @@ void Session::showMasks() {
                           reachStudy_.get(),
                           scene_.cursor.cell.head,
                           view_.studio.mapPixels,
-                          scene_.cursor.studio.editsOther};
+                          scene_.cursor.studio.editsOther,
+                          view_.studio.compareWeights};
   if (wanted == shownMasks_) return;
   shownMasks_ = wanted;
   const bool ease = !view_.preferences.reducedMotion;
@@ -67,19 +68,24 @@ void Session::showMasks() {
   const auto show = [&](Surface surface, const attention::Matrix& values) {
     if (values.size() > 0) heatmaps_.surface(surface).set(values, view_.time, ease);
   };
-  if (study_ && study_->mask.formula) {
-    show(Surface::mask, levelFor(study_->mask, view_.studio.mapPixels, view_.studio.maskFactor));
+  const StudiedMask* a = study_ && study_->mask.formula ? &study_->mask : nullptr;
+  const StudiedMask* b = study_ && study_->other && study_->other->formula ? &*study_->other : nullptr;
+  if (a || b) {
+    // Both lie over the same tokens, so that their levels are of the same sizes.
+    const std::size_t level = levelFor(a ? *a : *b, view_.studio.mapPixels);
+    view_.studio.maskFactor = 1 << level;
+    if (a) show(Surface::mask, a->levels[level]);
+    if (b) show(Surface::otherMask, b->levels[level]);
+    if (a && b && !wanted.compareWeights)
+      show(Surface::difference, maskDifference(a->levels[level], b->levels[level]));
   }
   if (const StudiedMask* edited = study_ ? editedStudy(scene_, view_) : nullptr; edited && edited->formula)
     heatmaps_.surface(Surface::maskStrip).set(edited->thumbnails, view_.time, ease);
-  int ignored = 1;
-  if (study_ && study_->other && study_->other->formula)
-    show(Surface::otherMask, levelFor(*study_->other, view_.studio.mapPixels, ignored));
   if (reachStudy_) show(Surface::reach, reachStudy_->picture);
   if (headStudy_) {
     show(Surface::bias, headStudy_->bias.values);
     show(Surface::effect, headStudy_->effect.values);
-    show(Surface::difference, headStudy_->difference.values);
+    if (wanted.compareWeights) show(Surface::difference, headStudy_->difference.values);
   }
   if (!sequence) return;
   const Index head = std::min(scene_.cursor.cell.head, snapshot_->config.heads - 1);

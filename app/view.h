@@ -113,7 +113,7 @@ struct StudioView {
   double expressionTyped = -1;      ///< when it was last typed in and not yet taken over
   int addAs = 0;                    ///< in the gallery: AND, OR, in place of everything
   std::string renaming;             ///< a layer's new name while it is typed
-  Index renamed = -1;               ///< the layer that is renamed
+  Index renamed = -1;               ///< the layer whose name was being typed in the last frame; −1 = none
   Index dragged = -1;               ///< the layer that is dragged to another place
   int saveConvention = 0;           ///< for the file that is saved
   int markKind = 0;                 ///< what clicks on the token chips mark

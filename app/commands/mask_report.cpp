@@ -118,7 +118,7 @@ std::string maskReport(const attention::MaskLayers& layers, const attention::Mas
     for (Index h = 0; h < mask.heads(); ++h)
       if (mask.variantOf(h) == variant && (!head || *head == h)) heads.push_back(h);
     if (heads.empty()) continue;
-    const Index kvHead = heads[0] * geometry.kvHeads / geometry.heads;
+    const Index kvHead = geometry.kvHeadOf(heads[0]);
     text += headsText(heads) + ": " + maskFormula(layers, heads[0], kvHead, geometry.sequence) + "\n";
     text += variantReport(mask, variant, geometry.cacheLength);
   }

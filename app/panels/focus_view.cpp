@@ -57,20 +57,11 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   moveCamera(view, cells, rows, cols, true);
   const HeatTile tile = tileFor(view.camera, cells, n, m, head);
 
-  HeatmapTile picture;
-  picture.view.target = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
-  picture.view.clip = picture.view.target;
-  const auto factor = static_cast<float>(view.focusFactor);
   view.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
-  picture.view.firstRow = tile.row / factor;
-  picture.view.firstCol = tile.col / factor;
-  picture.view.rows = tile.rows / factor;
-  picture.view.cols = tile.cols / factor;
+  const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
+  HeatmapTile picture = pictureOf(tile, view.focusFactor, range);
   if (scene.cursor.decoding)
     picture.view.litRows = static_cast<int>((scene.cursor.step + view.focusFactor - 1) / view.focusFactor);
-  const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
-  picture.low = range.low;
-  picture.high = range.high;
   view.heatmaps->draw(list, HeatmapLayer::Surface::focus, styleFor(view, scene.look), {picture});
 
   const Cell& chosen = scene.cursor.cell;

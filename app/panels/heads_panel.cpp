@@ -92,15 +92,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
   if (middle == "0.500") middle = "0.5";
   const float barHeight = view.px(10), y = right.y - view.px(7);
   const ImVec2 from(right.x - width, y - barHeight / 2);
-  constexpr int kSteps = 64;
-  for (int i = 0; i < kSteps; ++i) {
-    const float a = static_cast<float>(i) / kSteps, b = static_cast<float>(i + 1) / kSteps;
-    const std::uint32_t left = packed(render::sample(colormapFor(look), a)),
-                        rightColor = packed(render::sample(colormapFor(look), b));
-    list.AddRectFilledMultiColor(ImVec2(from.x + a * width, from.y),
-                                 ImVec2(from.x + b * width, from.y + barHeight), left, rightColor, rightColor,
-                                 left);
-  }
+  paintRamp(list, colormapFor(look), from, ImVec2(right.x, from.y + barHeight));
   ImFont* font = view.fonts->monoSmall;
   const float below = y + barHeight / 2 + view.px(8);
   paintText(list, font, ImVec2(from.x, below), view.theme->secondary, low);
@@ -241,16 +233,10 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
                   head};
     tiles.push_back(tile);
     const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
-    HeatmapTile picture;
-    picture.view.target = {tile.area.Min.x, tile.area.Min.y, tile.area.Max.x, tile.area.Max.y};
-    picture.view.clip = picture.view.target;
+    HeatmapTile picture = pictureOf(tile, factor, range);
     picture.view.layer = static_cast<int>(head);
-    picture.view.rows = static_cast<float>(n) / static_cast<float>(factor);
-    picture.view.cols = static_cast<float>(m) / static_cast<float>(factor);
     if (scene.cursor.decoding)
       picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
-    picture.low = range.low;
-    picture.high = range.high;
     pictures.push_back(picture);
   }
   view.heatmaps->draw(list, HeatmapLayer::Surface::grid, styleFor(view, scene.look), std::move(pictures));

@@ -28,13 +28,6 @@ attention::MaskLayers& editedLayers(Scene& scene) {
   return other ? scene.setup.mask.other : scene.setup.mask.layers;
 }
 
-Layer* selectedLayer(Scene& scene) {
-  attention::MaskLayers& layers = editedLayers(scene);
-  const Index selected = scene.cursor.studio.selected;
-  if (selected < 0 || selected >= static_cast<Index>(layers.size())) return nullptr;
-  return &layers[static_cast<std::size_t>(selected)];
-}
-
 const StudiedMask* editedStudy(const Scene& scene, const View& view) {
   const MaskStudy* study = view.studio.study;
   if (!study || !study->line()) return nullptr;
@@ -83,6 +76,16 @@ void verdictTooltip(const Scene& scene, View& view, const StudiedMask& mask,
             (alone.visible(variant, query, key) ? " shows it" : " masks it");
   }
   tooltip(view, text);
+}
+
+void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(24);
+  paintFitted(view, list, view.fonts->text, ImVec2(at.x, at.y + height / 2),
+              width - textWidth(view.fonts->mono, value) - view.px(12), view.theme->secondary, label);
+  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y + height / 2), color, value, Align::right);
+  ImGui::Dummy(ImVec2(width, height));
 }
 
 }  // namespace headscope::app

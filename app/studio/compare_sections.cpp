@@ -11,17 +11,6 @@ namespace headscope::app {
 
 namespace {
 
-void valueLine(const View& view, const std::string& label, const std::string& value) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(24);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, at.y + height / 2),
-              width - textWidth(view.fonts->mono, value) - view.px(12), view.theme->secondary, label);
-  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y + height / 2), view.theme->text, value,
-            Align::right);
-  ImGui::Dummy(ImVec2(width, height));
-}
-
 /// Change of the output relative to its size; ∞ where there was none.
 std::string changeText(float change) {
   return std::isinf(change) ? "∞" : percentText(static_cast<double>(change));
@@ -104,17 +93,19 @@ void compareSections(Scene& scene, const Snapshot* snapshot, View& view) {
                           view.px(110)) +
                    "”",
                "query " + std::to_string(query));
-  valueLine(view, "Weight that moved", percentText(static_cast<double>(comparison.movedMass(head, query))));
+  figure(view, "Weight that moved", percentText(static_cast<double>(comparison.movedMass(head, query))),
+         view.theme->text);
   const float change = comparison.entropyChange(head, query);
-  valueLine(view, "Entropy", (change > 0 ? "+" : "") + numberText(change, 3) + " nats");
-  valueLine(view, "Head's output", changeText(comparison.outputChange(head, query)));
+  figure(view, "Entropy", (change > 0 ? "+" : "") + numberText(change, 3) + " nats", view.theme->text);
+  figure(view, "Head's output", changeText(comparison.outputChange(head, query)), view.theme->text);
   const auto rows = comparison.entropyChange.row(head).head(sequence->queryLength);
   gap(view, 8);
   sectionTitle(view, "HEAD " + std::to_string(head) + " ON AVERAGE");
-  valueLine(
-      view, "Weight that moved",
-      percentText(static_cast<double>(comparison.movedMass.row(head).head(sequence->queryLength).mean())));
-  valueLine(view, "Entropy", (rows.mean() > 0 ? "+" : "") + numberText(rows.mean(), 3) + " nats");
+  figure(view, "Weight that moved",
+         percentText(static_cast<double>(comparison.movedMass.row(head).head(sequence->queryLength).mean())),
+         view.theme->text);
+  figure(view, "Entropy", (rows.mean() > 0 ? "+" : "") + numberText(rows.mean(), 3) + " nats",
+         view.theme->text);
   takeHomeSection(scene, view);
 }
 

@@ -81,7 +81,7 @@ void headStrip(Scene& scene, const Snapshot*, View& view, const ImRect& area) {
     } else {
       list.AddRectFilled(box.Min, box.Max, theme.raised, view.px(3));
     }
-    const Index kvHead = head / std::max<Index>(1, heads / scene.setup.model.kvHeads);
+    const Index kvHead = scene.setup.model.kvHeadOf(head);
     const float numberY = box.Max.y + view.px(kNumber) / 2;
     paintText(list, view.fonts->monoSmall, ImVec2(box.GetCenter().x, numberY),
               chosen ? theme.text

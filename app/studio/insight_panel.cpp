@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "app/number_text.h"
 #include "app/studio/studio.h"
@@ -9,19 +10,6 @@
 namespace headscope::app {
 
 namespace {
-
-/// A label with its figure at the right; returns whether it is hovered.
-bool figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(24);
-  const float valueWidth = textWidth(view.fonts->mono, value);
-  paintFitted(view, list, view.fonts->text, ImVec2(at.x, at.y + height / 2), width - valueWidth - view.px(12),
-              view.theme->secondary, label);
-  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y + height / 2), color, value, Align::right);
-  ImGui::Dummy(ImVec2(width, height));
-  return ImGui::IsItemHovered();
-}
 
 /// "0, 3, 4, … ": the first few of a longer list.
 std::string listText(const std::vector<Index>& values, Index total) {
@@ -144,19 +132,21 @@ void blockSection(Scene& scene, View& view) {
 
 namespace {
 
+/// Whether the key has reached the query within the layers.
+bool reached(const attention::ReachMap& reach, Index query, Index key) {
+  return reach.layer[static_cast<std::size_t>(query * reach.tokens + key)] > 0;
+}
+
 /// By which tokens the query learns of the key: "it ← because ← The".
 void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Index key, const View& view,
               ImVec2 at, float width) {
   const ReachQuestion& question = reach.question;
   const Index tokens = std::min(reach.reach.tokens, question.mask->queries());
   if (query < 0 || key < 0 || query >= tokens || key >= tokens) return;
-  std::vector<Index> variants{question.variant};
-  if (question.variant < 0) {
-    variants.clear();
-    for (Index variant = 0; variant < question.mask->variants(); ++variant) variants.push_back(variant);
-  }
-  const std::vector<Index> way =
-      attention::shortestPath(*question.mask, variants, query, key, question.layers);
+  // A search that finds nothing takes longest: where the map says so, nothing is searched for.
+  std::vector<Index> way;
+  if (!question.residual || reached(reach.reach, query, key))
+    way = attention::shortestPath(*question.mask, variantsOf(question), query, key, question.layers);
   std::string text;
   for (const Index position : way)
     text += (text.empty() ? "" : " ← ") + tokenAt(study.line()->queries, position);
@@ -166,6 +156,56 @@ void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Inde
   paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
 }
 
+/// Which token has reached which as a picture that can be pointed at; returns where it is.
+ImRect reachPicture(const ReachStudy& reach, Scene& scene, View& view, Index query, Index key) {
+  const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::InvisibleButton("reach_map", ImVec2(side, side));
+  trackItem("reach_map");
+  const bool hovered = ImGui::IsItemHovered();
+  const Index tokens = reach.reach.tokens;
+  const auto count = static_cast<float>(tokens);
+  const HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, count, count, 0};
+  HeatmapTile picture = pictureOf(tile, reach.factor, {});
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  picture.view.clip.y0 = std::max(picture.view.clip.y0, list.GetClipRectMin().y);
+  picture.view.clip.y1 = std::min(picture.view.clip.y1, list.GetClipRectMax().y);
+  render::HeatmapStyle style = styleFor(view, Look{});
+  style.colormap = render::Colormap::cividis;
+  style.gap = 0;
+  if (picture.view.clip.y1 > picture.view.clip.y0)
+    view.heatmaps->draw(list, HeatmapLayer::Surface::reach, style, {picture});
+  paintCrosshair(view, list, tile, query, key, tokens, tokens);
+  if (hovered)
+    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens))
+      view.nextHover = {scene.cursor.cell.head, under->row, under->col};
+  return tile.area;
+}
+
+/// What its colours stand for, from `at` on; returns how far down that goes.
+float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  float y = at.y;
+  for (const Index layer : {Index{1}, reach.layers}) {
+    const float value = static_cast<float>(reach.layers + 1 - layer) / static_cast<float>(reach.layers);
+    list.AddRectFilled(ImVec2(at.x, y - view.px(5)), ImVec2(at.x + view.px(10), y + view.px(5)),
+                       packed(render::sample(render::Colormap::cividis, value)));
+    paintText(list, view.fonts->small, ImVec2(at.x + view.px(16), y), view.theme->secondary,
+              "after " + std::to_string(layer) + (layer == 1 ? " layer" : " layers"));
+    y += view.px(18);
+    if (reach.layers == 1) break;
+  }
+  return y;
+}
+
+/// How many tokens the query has learned of, in words.
+std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
+  Index known = 0;
+  for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
+  return tokenAt(study.line()->queries, query) + " knows of " + std::to_string(known) + " of " +
+         std::to_string(reach.tokens) + " tokens";
+}
+
 }  // namespace
 
 void reachSection(Scene& scene, View& view) {
@@ -173,66 +213,24 @@ void reachSection(Scene& scene, View& view) {
   if (!view.studio.reach || study.geometry.cross || study.mask.error) return;
   const ReachStudy& reach = *view.studio.reach;
   StudioCursor& studio = scene.cursor.studio;
-  const Theme& theme = *view.theme;
   gap(view, 8);
   sectionTitle(view, "REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
-  std::vector<Index> stops;
-  for (Index i = 1; i <= kMaxReachLayers; ++i) stops.push_back(i);
+  std::vector<Index> stops(kMaxReachLayers);
+  std::iota(stops.begin(), stops.end(), Index{1});
   slider(view, {"reach_layers", "Layers", "", "1 to " + std::to_string(kMaxReachLayers)}, stops,
          studio.layers);
-  const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::InvisibleButton("reach_map", ImVec2(side, side));
-  trackItem("reach_map");
-  const bool hovered = ImGui::IsItemHovered();
-  const auto tokens = static_cast<float>(reach.reach.tokens);
-  HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, tokens, tokens, 0};
-  HeatmapTile picture;
-  picture.view.target = {at.x, at.y, at.x + side, at.y + side};
-  picture.view.clip = picture.view.target;
-  const ImVec2 clipFrom = ImGui::GetWindowDrawList()->GetClipRectMin(),
-               clipTo = ImGui::GetWindowDrawList()->GetClipRectMax();
-  picture.view.clip.y0 = std::max(picture.view.clip.y0, clipFrom.y);
-  picture.view.clip.y1 = std::min(picture.view.clip.y1, clipTo.y);
-  picture.view.rows = static_cast<float>(reach.picture.rows());
-  picture.view.cols = static_cast<float>(reach.picture.cols());
-  render::HeatmapStyle style = styleFor(view, Look{});
-  style.colormap = render::Colormap::cividis;
-  style.gap = 0;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  if (picture.view.clip.y1 > picture.view.clip.y0)
-    view.heatmaps->draw(list, HeatmapLayer::Surface::reach, style, {picture});
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  paintCrosshair(view, list, tile, query, key, reach.reach.tokens, reach.reach.tokens);
-  if (hovered)
-    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, reach.reach.tokens, reach.reach.tokens))
-      view.nextHover = {cell.head, under->row, under->col};
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const ImRect area = reachPicture(reach, scene, view, query, key);
   // The legend and the row in words beside the picture.
-  const float x = at.x + side + view.px(14);
-  const float wide = at.x + ImGui::GetContentRegionAvail().x - x;
-  float y = at.y + view.px(8);
-  for (const Index layer : {Index{1}, reach.reach.layers}) {
-    const float value =
-        static_cast<float>(reach.reach.layers + 1 - layer) / static_cast<float>(reach.reach.layers);
-    list.AddRectFilled(ImVec2(x, y - view.px(5)), ImVec2(x + view.px(10), y + view.px(5)),
-                       packed(render::sample(render::Colormap::cividis, value)));
-    paintText(list, view.fonts->small, ImVec2(x + view.px(16), y), theme.secondary,
-              "after " + std::to_string(layer) + (layer == 1 ? " layer" : " layers"));
-    y += view.px(18);
-    if (reach.reach.layers == 1) break;
-  }
-  const auto row = std::clamp<Index>(query, 0, reach.reach.tokens - 1);
-  Index reached = 0;
-  for (Index j = 0; j < reach.reach.tokens; ++j)
-    reached += reach.reach.layer[static_cast<std::size_t>(row * reach.reach.tokens + j)] > 0;
-  y += view.px(4);
-  paintParagraph(list, view.fonts->small, ImVec2(x, y), wide, theme.text,
-                 tokenAt(study.line()->queries, row) + " knows of " + std::to_string(reached) + " of " +
-                     std::to_string(reach.reach.tokens) + " tokens");
-  paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), wide);
-  ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + side + view.px(6)));
+  const float x = area.Max.x + view.px(14), width = right - x;
+  const float y = reachLegend(reach.reach, view, ImVec2(x, area.Min.y + view.px(8))) + view.px(4);
+  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y), width, view.theme->text,
+                 knownText(reach.reach, study, std::clamp<Index>(query, 0, reach.reach.tokens - 1)));
+  paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), width);
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y + view.px(6)));
   ImGui::Dummy(ImVec2(1, 1));
   toggle(view, "reach_residual", "Tokens keep what they have", studio.residual);
   toggle(view, "reach_all_heads", "Through any head", studio.allHeads);

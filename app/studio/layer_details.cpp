@@ -86,12 +86,11 @@ HeadSet setOf(HeadSet::Kind kind, Index first = 0) {
 }
 
 /// The heads a set names, one by one, with `head` turned over.
-std::optional<HeadSet> turned(const std::optional<HeadSet>& set, Index head, Index heads, Index kvHeads) {
-  const Index group = std::max<Index>(1, heads / kvHeads);
+std::optional<HeadSet> turned(const std::optional<HeadSet>& set, Index head, const ModelSetup& model) {
   HeadSet result;
   Index named = 0;
-  for (Index h = 0; h < heads; ++h) {
-    const bool in = (!set || set->contains(h, h / group)) != (h == head);
+  for (Index h = 0; h < model.heads; ++h) {
+    const bool in = (!set || set->contains(h, model.kvHeadOf(h))) != (h == head);
     if (!in) continue;
     ++named;
     if (!result.items.empty() && result.items.back().last == h - 1)
@@ -99,14 +98,13 @@ std::optional<HeadSet> turned(const std::optional<HeadSet>& set, Index head, Ind
     else
       result.items.push_back({HeadSet::Kind::range, h, h});
   }
-  if (named == heads) return std::nullopt;
+  if (named == model.heads) return std::nullopt;
   if (result.items.empty()) return set;  // the last head stays: switch the layer off instead
   return result;
 }
 
 /// A chip for each head; those the layer applies to are lit.
 void headChips(Layer& layer, const ModelSetup& model, View& view) {
-  const Index group = std::max<Index>(1, model.heads / model.kvHeads);
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, side = view.px(24), space = view.px(4);
   ImVec2 at = start;
@@ -117,14 +115,14 @@ void headChips(Layer& layer, const ModelSetup& model, View& view) {
     const std::string name = "layer_head." + std::to_string(head);
     const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(side, side));
     trackItem(name);
-    const bool in = !layer.heads || layer.heads->contains(head, head / group);
+    const bool in = !layer.heads || layer.heads->contains(head, model.kvHeadOf(head));
     const ImVec2 to(at.x + side, at.y + side);
     list.AddRectFilled(
         at, to, in ? mixed(view.theme->panel, view.theme->text, 0.28f) : view.theme->background, view.px(4));
     if (ImGui::IsItemHovered()) compat::rectOutline(list, at, to, view.theme->secondary, view.px(4), 1);
     paintText(list, view.fonts->monoSmall, ImVec2((at.x + to.x) / 2, (at.y + to.y) / 2),
               in ? view.theme->text : view.theme->faint, std::to_string(head), Align::center);
-    if (clicked) layer.heads = turned(layer.heads, head, model.heads, model.kvHeads);
+    if (clicked) layer.heads = turned(layer.heads, head, model);
     at.x += side + space;
   }
   ImGui::SetCursorScreenPos(start);
@@ -191,13 +189,14 @@ void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
 }
 
 void rename(Layer& layer, Index at, View& view) {
-  const bool first = view.studio.renamed != at;
-  if (first) view.studio.renaming = layer.name;
-  view.studio.renamed = at;
+  // Until someone types in it the box follows the layer: the other mask, undo and a drag all bring another
+  // name to the same place of the list.
+  if (view.studio.renamed != at) view.studio.renaming = layer.name;
   const bool entered = lineBox(
       view, "layer_name", view.studio.renaming, ImGui::GetContentRegionAvail().x, false,
       std::string(layer.isGroup() ? "Name of the group" : attention::infoOf(layer.pattern.kind).title));
   if (entered || ImGui::IsItemDeactivated()) layer.name = view.studio.renaming;
+  view.studio.renamed = ImGui::IsItemActive() ? at : -1;
 }
 
 }  // namespace

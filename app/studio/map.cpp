@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/number_text.h"
 #include "app/studio/studio.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"
@@ -9,16 +10,63 @@ namespace headscope::app {
 
 namespace {
 
-/// Title above the cells, a quiet word at the right of it.
-void paintTitle(const View& view, ImDrawList& list, const MapSpec& spec, const ImRect& cells) {
-  const float y = cells.Min.y - view.px(16);
-  const float aside = spec.aside.empty() ? 0 : textWidth(view.fonts->small, spec.aside) + view.px(12);
-  const bool fits = aside < cells.GetWidth() * 0.7f;
-  paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), cells.GetWidth() - (fits ? aside : 0),
+/// The colours of weights and their range, its right end above the cells' right end; returns its left end.
+float weightBar(Scene& scene, View& view, const std::string& name, const ValueRange& range,
+                const ImRect& cells) {
+  ImFont* font = view.fonts->monoSmall;
+  const std::string low = range.logarithmic ? "10⁻⁴" : "0", high = weightText(range.high);
+  const float y = cells.Min.y - view.px(16), half = view.px(4), space = view.px(4);
+  const float to = cells.Max.x - textWidth(font, high) - space;
+  const float from = to - std::min(view.px(120), cells.GetWidth() * 0.3f);
+  const float left = from - space - textWidth(font, low);
+  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(10)));
+  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(cells.Max.x - left, view.px(20)));
+  trackItem(name);
+  RangeMode& mode = scene.look.range;
+  const bool unit = mode == RangeMode::unit;
+  const char* now = unit                             ? "From 0 to 1. Click: to the largest weight of the head"
+                    : mode == RangeMode::logarithmic ? "Logarithmic. Click: from 0 to 1"
+                                                     : "Up to the largest weight. Click: logarithmic";
+  if (ImGui::IsItemHovered()) tooltip(view, now);
+  if (clicked)
+    mode = unit                             ? RangeMode::perHead
+           : mode == RangeMode::logarithmic ? RangeMode::unit
+                                            : RangeMode::logarithmic;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintRamp(list, scene.look.colormap, ImVec2(from, y - half), ImVec2(to, y + half));
+  paintText(list, font, ImVec2(left, y), view.theme->secondary, low);
+  paintText(list, font, ImVec2(to + space, y), view.theme->secondary, high);
+  return left;
+}
+
+/// The colours from −extreme to +extreme in the same place.
+float signedBar(const View& view, float extreme, const ImRect& cells) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = view.fonts->monoSmall;
+  const float top = cells.Min.y - view.px(25), bottom = top + view.px(8), below = bottom + view.px(9);
+  const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
+  paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
+  const std::string end = numberText(extreme, 3);
+  paintText(list, font, ImVec2(from, below), view.theme->secondary, "−" + end);
+  paintText(list, font, ImVec2((from + to) / 2, below), view.theme->secondary, "0", Align::center);
+  paintText(list, font, ImVec2(to, below), view.theme->secondary, "+" + end, Align::right);
+  return from;
+}
+
+/// Title above the cells, and a quiet word or the colour bar at the right of it.
+void titleBar(Scene& scene, View& view, ImDrawList& list, const MapSpec& spec, const ImRect& cells) {
+  const float y = cells.Min.y - view.px(16), space = view.px(12);
+  float end = cells.Max.x + space;
+  if (spec.scale == MapScale::weights)
+    end = weightBar(scene, view, std::string(spec.name) + ".range", spec.range, cells);
+  if (spec.scale == MapScale::signedValues) end = signedBar(view, spec.range.high, cells);
+  const float aside = spec.aside.empty() ? 0 : textWidth(view.fonts->small, spec.aside);
+  if (aside > 0 && aside + space < cells.GetWidth() * 0.7f) {
+    end = cells.Max.x - aside;
+    paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
+  }
+  paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), end - space - cells.Min.x,
               view.theme->text, spec.title);
-  if (fits && aside > 0)
-    paintText(list, view.fonts->small, ImVec2(cells.Max.x, y), view.theme->secondary, spec.aside,
-              Align::right);
 }
 
 /// A rectangle round the cells the brush would paint.
@@ -36,12 +84,9 @@ void paintBrush(const View& view, ImDrawList& list, const HeatTile& tile, const 
   list.PopClipRect();
 }
 
-}  // namespace
-
-namespace {
 constexpr float kRowLabels = 92, kKeyLabels = 84, kTitleRoom = 32, kMargin = 8;
-}  // namespace
 
+/// Where a map's cells go inside `area`.
 ImRect mapCells(const View& view, const ImRect& area, float n, float m, bool rowLabels) {
   const float left = view.px(rowLabels ? kRowLabels : kMargin), bottom = view.px(kKeyLabels),
               top = view.px(kTitleRoom);
@@ -55,6 +100,8 @@ ImRect mapCells(const View& view, const ImRect& area, float n, float m, bool row
               y = std::round(area.Min.y + top + (roomY - height) * 0.3f);
   return {x, y, x + width, y + height};
 }
+
+}  // namespace
 
 std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) {
   const float extra = view.px(kRowLabels - kMargin), space = view.px(10);
@@ -77,6 +124,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& a
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const ImRect cells = mapCells(view, area, rows, cols, spec.rowLabels);
   ImDrawList& list = *ImGui::GetWindowDrawList();
+  titleBar(scene, view, list, spec, cells);
   ImGui::SetCursorScreenPos(cells.Min);
   ImGui::InvisibleButton(spec.name, cells.GetSize());
   trackItem(spec.name);
@@ -92,22 +140,11 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& a
   view.studio.mapPixels = std::exp2(
       std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * view.camera.zoom))));
 
-  HeatmapTile picture;
-  picture.view.target = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
-  picture.view.clip = picture.view.target;
-  const auto factor = static_cast<float>(spec.factor);
-  picture.view.firstRow = tile.row / factor;
-  picture.view.firstCol = tile.col / factor;
-  picture.view.rows = tile.rows / factor;
-  picture.view.cols = tile.cols / factor;
-  picture.low = spec.low;
-  picture.high = spec.high;
   list.AddRectFilled(cells.Min, cells.Max, view.theme->background);
-  view.heatmaps->draw(list, spec.surface, spec.style, {picture});
+  view.heatmaps->draw(list, spec.surface, spec.style, {pictureOf(tile, spec.factor, spec.range)});
 
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
-  paintTitle(view, list, spec, cells);
   static const std::vector<attention::Token> kNone;
   paintAxisLabels(view, list, tile,
                   {spec.rowLabels ? &line.queries : &kNone, &line.keys, query, key, view.px(kRowLabels - 4),
@@ -121,42 +158,6 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& a
   }
   if (brushing) useBrush(scene, view, answer, held);
   return answer;
-}
-
-void weightBar(const View& view, render::Colormap colormap, ImVec2 right, float width) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float height = view.px(8), label = view.px(12);
-  const float from = right.x - width + label, to = right.x - label;
-  constexpr int kSteps = 32;
-  for (int i = 0; i < kSteps; ++i) {
-    const float a = static_cast<float>(i) / kSteps, b = static_cast<float>(i + 1) / kSteps;
-    list.AddRectFilled(ImVec2(from + a * (to - from), right.y - height / 2),
-                       ImVec2(from + b * (to - from), right.y + height / 2),
-                       packed(render::sample(colormap, (a + b) / 2)));
-  }
-  paintText(list, view.fonts->monoSmall, ImVec2(from - view.px(4), right.y), view.theme->secondary, "0",
-            Align::right);
-  paintText(list, view.fonts->monoSmall, ImVec2(to + view.px(4), right.y), view.theme->secondary, "1");
-}
-
-void signedBar(const View& view, float extreme, ImVec2 right, float width) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float height = view.px(8);
-  const ImVec2 from(right.x - width, right.y - height / 2);
-  constexpr int kSteps = 48;
-  for (int i = 0; i < kSteps; ++i) {
-    const float a = static_cast<float>(i) / kSteps, b = static_cast<float>(i + 1) / kSteps;
-    list.AddRectFilled(ImVec2(from.x + a * width, from.y), ImVec2(from.x + b * width, from.y + height),
-                       packed(render::sample(render::Colormap::diverging, (a + b) / 2)));
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", static_cast<double>(extreme));
-  const float y = right.y + view.px(13);
-  paintText(list, view.fonts->monoSmall, ImVec2(from.x, y), view.theme->secondary, std::string("−") + text);
-  paintText(list, view.fonts->monoSmall, ImVec2(from.x + width / 2, y), view.theme->secondary, "0",
-            Align::center);
-  paintText(list, view.fonts->monoSmall, ImVec2(right.x, y), view.theme->secondary, std::string("+") + text,
-            Align::right);
 }
 
 }  // namespace headscope::app

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/number_text.h"
 #include "app/studio/studio.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"
+#include "render/heatmap.h"
 
 namespace headscope::app {
 
@@ -13,7 +15,7 @@ namespace {
 using Surface = HeatmapLayer::Surface;
 
 MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
-                View& view) {
+                const View& view) {
   MapSpec spec;
   spec.name = name;
   spec.surface = surface;
@@ -27,18 +29,67 @@ MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, cons
   return spec;
 }
 
-MapSpec weightsMap(const Scene& scene, const char* name, Surface surface, const std::string& title,
-                   View& view) {
+Look weightsLook(const Scene& scene) {
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  return look;
+}
+
+Index shownHead(const Scene& scene, const SequenceSnapshot& sequence) {
+  return std::min(scene.cursor.cell.head, sequence.attention.weights.count() - 1);
+}
+
+/// As the heads' page has it; two masks share one scale.
+ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
+  const Index head = shownHead(scene, sequence);
+  ValueRange range = rangeFor(weightsLook(scene), sequence.pictures, head);
+  if (sequence.other && scene.cursor.studio.room == StudioRoom::compare)
+    range.high = std::max(range.high, rangeFor(weightsLook(scene), sequence.other->pictures, head).high);
+  return range;
+}
+
+MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const char* name, Surface surface,
+                   const std::string& title, const View& view) {
   MapSpec spec;
   spec.name = name;
   spec.surface = surface;
   spec.title = title;
-  Look look = scene.look;
-  look.quantity = Quantity::weights;
-  spec.style = styleFor(view, look);
+  spec.style = styleFor(view, weightsLook(scene));
+  spec.range = weightsRange(scene, sequence);
+  spec.scale = MapScale::weights;
   spec.factor = view.studio.weightsFactor;
   if (spec.factor > 1) spec.title += " · " + pooledText(spec.factor);
   return spec;
+}
+
+/// Values around 0.
+MapSpec signedMap(const char* name, Surface surface, const std::string& title, float extreme, int factor,
+                  const View& view) {
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.style = signedStyle(view);
+  spec.range.high = extreme > 0 ? extreme : 1;
+  spec.range.low = -spec.range.high;
+  spec.scale = MapScale::signedValues;
+  spec.factor = factor;
+  return spec;
+}
+
+/// A map of values around 0 with its scale, and the value under the pointer.
+void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
+                View& view, const ImRect& area) {
+  const MapAnswer map = drawMap(spec, scene, view, area);
+  if (!map.cell || view.studio.brush.painting) return;
+  const Index row = map.cell->row / picture.factor, col = map.cell->col / picture.factor;
+  if (row >= picture.values.rows() || col >= picture.values.cols()) return;
+  const float value = picture.values(row, col);
+  if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
+  tooltip(view, std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3) +
+                    (picture.factor > 1 ? ", the farthest from 0 of " + std::to_string(picture.factor) +
+                                              " × " + std::to_string(picture.factor) + " cells"
+                                        : ""));
 }
 
 /// Where a map would be, a sentence says why it isn't.
@@ -47,22 +98,6 @@ void instead(const View& view, const ImRect& area, const std::string& text, std:
   const float width = std::min(area.GetWidth() - view.px(40), view.px(420));
   const ImVec2 at(area.GetCenter().x - width / 2, area.Min.y + area.GetHeight() * 0.35f);
   paintParagraph(list, view.fonts->text, at, width, color, text);
-}
-
-/// The weights' colours at the right of a map's title.
-void weightBarFor(const Scene& scene, const View& view, const MapAnswer& map) {
-  const ImRect& cells = map.tile.area;
-  weightBar(view, scene.look.colormap, ImVec2(cells.Max.x, cells.Min.y - view.px(16)),
-            std::min(view.px(150), cells.GetWidth() * 0.4f));
-}
-
-/// The weights' scale, and the numbers of the cell under the pointer.
-void underWeights(const Scene& scene, const SequenceSnapshot& sequence, View& view, const MapAnswer& map) {
-  weightBarFor(scene, view, map);
-  const Index head = std::min(scene.cursor.cell.head, sequence.attention.weights.count() - 1);
-  const bool inside = map.cell && map.cell->row < sequence.attention.weights.rows() &&
-                      map.cell->col < sequence.attention.weights.cols();
-  if (inside) cellTooltip(view, sequence, head, map.cell->row, map.cell->col);
 }
 
 std::string headTitle(const Scene& scene, const char* what) {
@@ -75,10 +110,10 @@ void maskRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& 
   const StudiedMask* mask = editedStudy(scene, view);
   const std::vector<ImRect> columns = mapColumns(view, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
+  const bool other = mask != &view.studio.study->mask;
   if (mask->error) {
     instead(view, left, *mask->error, view.theme->error);
   } else {
-    const bool other = mask != &view.studio.study->mask;
     MapSpec spec = maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
                            headTitle(scene, other ? "Mask B" : "Mask"), view);
     spec.paints = true;
@@ -89,10 +124,14 @@ void maskRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& 
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
   if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);
-  MapSpec weights = weightsMap(scene, "weights_map", Surface::weights, "Weights under it", view);
+  if (view.heatmaps->surface(Surface::weights).empty()) return;
+  MapSpec weights = weightsMap(scene, *sequence, "weights_map", Surface::weights,
+                               other ? "Weights under mask A" : "Weights under it", view);
   weights.rowLabels = false;
-  if (!view.heatmaps->surface(Surface::weights).empty())
-    underWeights(scene, *sequence, view, drawMap(weights, scene, view, right));
+  const MapAnswer map = drawMap(weights, scene, view, right);
+  const attention::Stack& shown = sequence->attention.weights;
+  if (map.cell && map.cell->row < shown.rows() && map.cell->col < shown.cols())
+    cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col);
 }
 
 void biasRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
@@ -101,34 +140,19 @@ void biasRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& 
   const HeadStudy* study = view.studio.headStudy;
   if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
   if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
-  const auto signedMap = [&](const char* name, Surface surface, const std::string& title,
-                             const SignedPicture& picture) {
-    MapSpec spec;
-    spec.name = name;
-    spec.surface = surface;
-    spec.title = title;
-    spec.style = signedStyle(view);
-    spec.high = picture.extreme > 0 ? picture.extreme : 1;
-    spec.low = -spec.high;
-    spec.factor = picture.factor;
-    return spec;
-  };
-  const auto withBar = [&](const MapAnswer& map, const SignedPicture& picture) {
-    const float width = std::min(view.px(150), map.tile.area.GetWidth() * 0.4f);
-    signedBar(view, picture.extreme > 0 ? picture.extreme : 1,
-              ImVec2(map.tile.area.Max.x, map.tile.area.Min.y - view.px(21)), width);
-  };
-  MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"), study->bias);
+  MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"),
+                           study->bias.extreme, study->bias.factor, view);
   bias.paints = true;
-  withBar(drawMap(bias, scene, view, left), study->bias);
+  drawSigned(bias, study->bias, "added to the score", scene, view, left);
   if (!study->biased)
     return instead(view, right,
                    "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "
                    "with the brush.",
                    view.theme->secondary);
-  MapSpec effect = signedMap("effect_map", Surface::effect, "What that does to the weights", study->effect);
+  MapSpec effect = signedMap("effect_map", Surface::effect, "What that does to the weights",
+                             study->effect.extreme, study->effect.factor, view);
   effect.rowLabels = false;
-  withBar(drawMap(effect, scene, view, right), study->effect);
+  drawSigned(effect, study->effect, "weight changes by", scene, view, right);
 }
 
 namespace {
@@ -162,16 +186,8 @@ void wipeMap(Scene& scene, View& view, const MapSpec& a, const MapSpec& b, const
   if (ImGui::IsItemActive())
     studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);
   x = std::round(cells.Min.x + studio.wipe * cells.GetWidth());
-  HeatmapTile picture;
-  picture.view.target = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
-  picture.view.clip = {x, cells.Min.y, cells.Max.x, cells.Max.y};
-  const auto factor = static_cast<float>(b.factor);
-  picture.view.firstRow = map.tile.row / factor;
-  picture.view.firstCol = map.tile.col / factor;
-  picture.view.rows = map.tile.rows / factor;
-  picture.view.cols = map.tile.cols / factor;
-  picture.low = b.low;
-  picture.high = b.high;
+  HeatmapTile picture = pictureOf(map.tile, b.factor, b.range);
+  picture.view.clip.x0 = x;
   if (x < cells.Max.x) view.heatmaps->draw(list, b.surface, b.style, {picture});
   const auto n = static_cast<Index>(view.studio.study->line()->queries.size());
   const auto m = static_cast<Index>(view.studio.study->line()->keys.size());
@@ -201,34 +217,26 @@ void compareRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRec
   if (!study.other || !sequence || !sequence->other || view.heatmaps->surface(Surface::otherWeights).empty())
     return instead(view, area, "Computing…", view.theme->secondary);
   const bool weights = view.studio.compareWeights;
-  const MapSpec a = weights ? weightsMap(scene, "a_map", Surface::weights, "A · weights", view)
-                            : maskMap(study.mask, "a_map", Surface::mask, "A · mask", view);
-  const MapSpec b = weights ? weightsMap(scene, "b_map", Surface::otherWeights, "B · weights", view)
-                            : maskMap(*study.other, "b_map", Surface::otherMask, "B · mask", view);
-  const auto withBar = [&](const MapAnswer& map) {
-    if (weights) weightBarFor(scene, view, map);
-  };
+  const std::string what = headTitle(scene, weights ? "weights" : "mask");
+  const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, view)
+                            : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, view);
+  MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, view)
+                      : maskMap(*study.other, "b_map", Surface::otherMask, "B · " + what, view);
   if (view.studio.wipe) return wipeMap(scene, view, a, b, area);
   const std::vector<ImRect> columns = mapColumns(view, area, 3);
-  MapSpec second = b;
-  second.rowLabels = false;
-  withBar(drawMap(a, scene, view, columns[0]));
-  withBar(drawMap(second, scene, view, columns[1]));
+  b.rowLabels = false;
+  drawMap(a, scene, view, columns[0]);
+  drawMap(b, scene, view, columns[1]);
   const HeadStudy* head = view.studio.headStudy;
-  if (!head || head->difference.values.size() == 0)
+  if (weights && (!head || head->difference.values.size() == 0))
     return instead(view, columns[2], "Computing…", view.theme->secondary);
-  MapSpec difference;
-  difference.name = "difference_map";
-  difference.surface = Surface::difference;
-  difference.title = "B − A";
+  MapSpec difference =
+      weights ? signedMap("difference_map", Surface::difference, "B − A", head->difference.extreme,
+                          head->difference.factor, view)
+              : signedMap("difference_map", Surface::difference, "B − A", 1, view.studio.maskFactor, view);
   difference.rowLabels = false;
-  difference.style = signedStyle(view);
-  difference.high = head->difference.extreme > 0 ? head->difference.extreme : 1;
-  difference.low = -difference.high;
-  difference.factor = head->difference.factor;
-  const MapAnswer map = drawMap(difference, scene, view, columns[2]);
-  signedBar(view, difference.high, ImVec2(map.tile.area.Max.x, map.tile.area.Min.y - view.px(21)),
-            std::min(view.px(130), map.tile.area.GetWidth() * 0.5f));
+  if (weights) return drawSigned(difference, head->difference, "B − A", scene, view, columns[2]);
+  drawMap(difference, scene, view, columns[2]);
 }
 
 }  // namespace headscope::app

@@ -13,8 +13,6 @@ namespace headscope::app {
 std::string layerTitle(const attention::Layer& layer);
 /// The list the studio's controls belong to: the first mask's or, while comparing, the second's.
 attention::MaskLayers& editedLayers(Scene& scene);
-/// The layer that is selected, or null.
-attention::Layer* selectedLayer(Scene& scene);
 /// The study of the mask that is edited; null before there is one.
 const StudiedMask* editedStudy(const Scene& scene, const View& view);
 /// Tokens along the longer side of what is shown: no window has to reach farther. At least 2.
@@ -34,13 +32,17 @@ void gallery(Scene& scene, View& view);
 /// What an opened file's numbers mean.
 void conventionQuestion(View& view);
 
+/// The colour bar at the right of a map's title. A click on that of weights chooses the next range.
+enum class MapScale { none, weights, signedValues };
+
 /// One picture with axes, crosshair and title.
 struct MapSpec {
   const char* name = "";  ///< for tests
   HeatmapLayer::Surface surface = HeatmapLayer::Surface::mask;
   std::string title, aside;
   render::HeatmapStyle style;
-  float low = 0, high = 1;
+  ValueRange range;
+  MapScale scale = MapScale::none;
   int factor = 1;       ///< cells that were pooled into one
   bool paints = false;  ///< takes the brush
   bool rowLabels = true;
@@ -52,17 +54,14 @@ struct MapAnswer {
 };
 /// Draws a map into `area` and lets it be pointed at, zoomed, and painted on.
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& area);
-/// Where a map's cells go inside `area`.
-ImRect mapCells(const View& view, const ImRect& area, float n, float m, bool rowLabels);
 /// `count` areas side by side whose cells come out equally large though only the first has row labels.
 std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count);
 
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);
-/// The colours from 0 to 1 of a map, its right end at `right`.
-void weightBar(const View& view, render::Colormap colormap, ImVec2 right, float width);
-/// A labelled bar from −extreme to +extreme, its right end at `right`.
-void signedBar(const View& view, float extreme, ImVec2 right, float width);
+
+/// A label with its figure at the right.
+void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color);
 
 /// Paints with the brush on the map's cells; `answer` comes from drawMap in the same frame.
 void useBrush(Scene& scene, View& view, const MapAnswer& answer, bool held);

@@ -67,7 +67,7 @@ void gatherFiles(const MaskLayers& layers, std::vector<std::pair<std::string, st
 
 bool namesAHead(const HeadSet& set, const MaskGeometry& geometry) {
   for (Index head = 0; head < geometry.heads; ++head)
-    if (set.contains(head, head * geometry.kvHeads / geometry.heads)) return true;
+    if (set.contains(head, geometry.kvHeadOf(head))) return true;
   return false;
 }
 

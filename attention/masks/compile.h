@@ -44,6 +44,8 @@ struct MaskGeometry {
   Index keyLength = 0;  ///< keys that are not padding
   bool cross = false;   ///< two texts: patterns that compare positions are left out
   TextStructure structure;
+  /// The key and value head that a head reads.
+  Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
 };
 
 /// The mask over one geometry. Rows cost as many steps as they have runs, whatever their length; nothing of

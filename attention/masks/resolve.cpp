@@ -43,7 +43,7 @@ class Resolver {
 
   bool applies(const Layer& layer, Index head) const {
     if (!layer.on) return false;
-    if (layer.heads && !layer.heads->contains(head, head * geometry_.kvHeads / geometry_.heads)) return false;
+    if (layer.heads && !layer.heads->contains(head, geometry_.kvHeadOf(head))) return false;
     // Sequences have no kv heads.
     if (layer.sequences && !layer.sequences->contains(geometry_.sequence, -1)) return false;
     return layer.isGroup() || !geometry_.cross || !infoOf(layer.pattern.kind).comparesPositions;

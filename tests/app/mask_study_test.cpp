@@ -223,6 +223,56 @@ TEST(MaskStudy, HasEveryLevelOfALongText) {
   }
 }
 
+TEST(MaskStudy, TheDifferenceOfTwoPicturesIsWhatOneShowsMore) {
+  constexpr float masked = render::kMaskedCell, dead = render::kDeadCell;
+  Matrix a(3, 4), b(3, 4);
+  a << 1, 0.25f, masked, 1,          //
+      masked, 0.5f, masked, masked,  //
+      dead, dead, dead, dead;
+  b << 1, 1, 0.5f, masked,     //
+      dead, dead, dead, dead,  //
+      masked, 0.75f, dead, dead;
+  Matrix expected(3, 4);
+  expected << 0, 0.75f, 0.5f, -1,     //
+      masked, -0.5f, masked, masked,  //
+      masked, 0.75f, dead, dead;
+  EXPECT_EQ(maskDifference(a, b), expected);
+}
+
+/// Two masks over one text, cell by cell and pooled.
+TEST(MaskStudy, TheDifferenceAgreesWithTheFormulasAtEveryLevel) {
+  app::Setup setup = plainSetup(words(101));
+  setup.mask.layers = layersFrom("window(30) & !globals([40])");
+  setup.mask.compare = true;
+  setup.mask.other = layersFrom("chunked(7) | sinks(2)");
+  const MaskStudy study = studyMask({setup, 0, 0, 16});
+  ASSERT_TRUE(study.mask.formula && study.other && study.other->formula);
+  ASSERT_EQ(study.mask.levels.size(), study.other->levels.size());
+  ASSERT_GE(study.mask.levels.size(), 3u);
+  const auto a = cellsOf(*study.mask.formula, 0), b = cellsOf(*study.other->formula, 0);
+  for (std::size_t level = 0; level < study.mask.levels.size(); ++level) {
+    const Index factor = Index{1} << level;
+    const Matrix difference = maskDifference(study.mask.levels[level], study.other->levels[level]);
+    for (Index row = 0; row < difference.rows(); ++row)
+      for (Index col = 0; col < difference.cols(); ++col) {
+        int inA = 0, inB = 0, all = 0;
+        for (Index i = row * factor; i < std::min<Index>(101, (row + 1) * factor); ++i)
+          for (Index j = col * factor; j < std::min<Index>(101, (col + 1) * factor); ++j, ++all) {
+            inA += a[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+            inB += b[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+          }
+        const bool neither = inA == 0 && inB == 0;
+        // Two quotients below 1 and their difference are each rounded once.
+        const float rounding = 2 * std::numeric_limits<float>::epsilon();
+        if (neither)
+          ASSERT_LT(difference(row, col), -1) << row << ", " << col << " at factor " << factor;
+        else
+          ASSERT_NEAR(difference(row, col), static_cast<float>(inB - inA) / static_cast<float>(all), rounding)
+              << row << ", " << col << " at factor " << factor;
+      }
+  }
+}
+
 /// The error of a mask that can't be laid over the text: one sentence, and the snapshot says the same.
 std::string errorOf(const app::Setup& setup) {
   const MaskStudy study = studyMask({setup, 0, 0, 32});

@@ -1,0 +1,178 @@
+// The mask studio's maps: their scales, what two masks' difference shows, names of layers in two masks.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/studio/studio.h"
+#include "render/colormap.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Index;
+using app::Key;
+using app::RangeMode;
+
+class Maps : public testing::Test {
+ protected:
+  Maps() { ui.click("page.mask"); }
+  void write(const std::string& expression) {
+    ui.replaceText("expression", expression);
+    ui.clickAway();
+    ui.wait(0.5);
+  }
+  /// Two masks, the second of them at hand.
+  void compareWith(const std::string& expression) {
+    ui.click("room.compare");
+    ui.click("make_other");
+    write(expression);
+  }
+  render::Image picture() {
+    ui.park();
+    ui.wait(0.5);
+    return ui.screenshot();
+  }
+  /// Whether the middle of a cell of a 12 × 12 map has a colour, to one step of rounding in each channel.
+  bool shows(const render::Image& image, const std::string& map, Index query, Index key,
+             const render::Color& color) {
+    const ImRect area = ui.find(map);
+    const auto middle = [](float from, float size, Index at) {
+      return static_cast<int>(from + size * (static_cast<float>(at) + 0.5f) / 12);
+    };
+    const int x = middle(area.Min.x, area.GetWidth(), key), y = middle(area.Min.y, area.GetHeight(), query);
+    const std::uint8_t* pixel = image.rgba.data() + 4 * (static_cast<std::ptrdiff_t>(y) * image.width + x);
+    const float expected[] = {color.r, color.g, color.b};
+    for (int channel = 0; channel < 3; ++channel)
+      if (std::abs(static_cast<float>(pixel[channel]) - 255 * expected[channel]) > 1.5f) return false;
+    return true;
+  }
+  UiDriver ui{1600, 1000};
+};
+
+TEST_F(Maps, AClickOnTheScaleOfTheWeightsChoosesTheNextRange) {
+  ASSERT_EQ(ui.scene().look.range, RangeMode::unit);
+  // A head that spreads over many keys: its largest weight is far from 1.
+  write("full");
+  ui.click("strip.3");
+  const ImRect map = ui.find("weights_map");
+  const render::Image unit = picture();
+  ui.click("weights_map.range");
+  EXPECT_EQ(ui.scene().look.range, RangeMode::perHead);
+  const render::Image perHead = picture();
+  ui.click("weights_map.range");
+  EXPECT_EQ(ui.scene().look.range, RangeMode::logarithmic);
+  const render::Image logarithmic = picture();
+  ui.click("weights_map.range");
+  EXPECT_EQ(ui.scene().look.range, RangeMode::unit);
+  const auto half = static_cast<int>(map.GetArea() / 2);
+  EXPECT_GT(pixelsApart(unit, perHead, map), half);
+  EXPECT_GT(pixelsApart(unit, logarithmic, map), half);
+  EXPECT_GT(pixelsApart(perHead, logarithmic, map), half);
+  EXPECT_EQ(pixelsApart(unit, picture(), map), 0);
+}
+
+TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryRoom) {
+  for (const char* range : {"per_head", "shared", "logarithmic", "unit"}) {
+    ui.click("page.heads");
+    ui.choose("range", range);
+    const RangeMode chosen = ui.scene().look.range;
+    ui.click("page.mask");
+    ui.wait(0.5);
+    EXPECT_TRUE(ui.has("weights_map.range")) << range;
+    ui.click("room.biases");
+    ui.wait(0.5);
+    ui.click("room.compare");
+    if (!ui.scene().setup.mask.compare) compareWith("window(3)");
+    ui.wait(0.5);
+    EXPECT_TRUE(ui.has("a_map.range") && ui.has("b_map.range")) << range;
+    ui.click("compare_how.wipe");
+    ui.wait(0.5);
+    ui.click("compare_how.side");
+    ui.click("room.mask");
+    EXPECT_EQ(ui.scene().look.range, chosen) << range;
+  }
+}
+
+TEST_F(Maps, TwoMasksHaveOneScale) {
+  write("full");
+  ui.click("strip.3");
+  compareWith("full");
+  const ImRect map = ui.find("a_map");
+  const render::Image unit = picture();
+  ui.click("b_map.range");
+  ASSERT_EQ(ui.scene().look.range, RangeMode::perHead);
+  EXPECT_GT(pixelsApart(unit, picture(), map), 0);
+  // A token that sees itself alone has the weight 1, which is as high as weights go.
+  write("window(1)");
+  EXPECT_EQ(pixelsApart(unit, picture(), map), 0) << "mask A's map is read on mask B's scale";
+  ui.click("a_map.range");
+  EXPECT_EQ(ui.scene().look.range, RangeMode::logarithmic);
+}
+
+TEST_F(Maps, TheDifferenceOfTheMasksIsWhatTheyShow) {
+  write("causal & !sinks(1)");
+  compareWith("!causal | window(1)");
+  const render::Image ofWeights = picture();
+  ui.click("compare_what.masks");
+  const render::Image ofMasks = picture();
+  const auto color = [](float t) { return render::sample(render::Colormap::diverging, t); };
+  EXPECT_TRUE(shows(ofMasks, "difference_map", 9, 3, color(0))) << "A alone";
+  EXPECT_TRUE(shows(ofMasks, "difference_map", 3, 9, color(1))) << "B alone";
+  EXPECT_TRUE(shows(ofMasks, "difference_map", 7, 7, color(0.5f))) << "both";
+  EXPECT_FALSE(shows(ofMasks, "difference_map", 9, 0, color(0.5f))) << "neither";
+  ui.click("compare_what.weights");
+  EXPECT_EQ(pixelsApart(ofWeights, picture(), ui.find("difference_map")), 0);
+}
+
+TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
+  write("causal & window(4)");
+  const auto rename = [&](const char* name) {
+    ui.replaceText("layer_name", name);
+    ui.key(Key::enter);
+  };
+  ui.click("layer.1");
+  rename("near");
+  compareWith("causal & \"near\": window(2)");
+  ui.click("layer.1");
+  rename("nearer");
+  const auto a = [&] { return attention::maskText(ui.scene().setup.mask.layers); };
+  const auto b = [&] { return attention::maskText(ui.scene().setup.mask.other); };
+  ASSERT_EQ(b(), "causal & \"nearer\": window(2)");
+  ui.click("edits.a");
+  ui.click("layer.1");
+  ui.click("layer_name");
+  EXPECT_EQ(ui.view().studio.renaming, "near");
+  ui.key(Key::enter);
+  EXPECT_EQ(a(), "causal & \"near\": window(4)") << "looking at a name changes none";
+  ui.click("swap_masks");
+  ui.click("layer_name");
+  ui.key(Key::enter);
+  EXPECT_EQ(a(), "causal & \"nearer\": window(2)");
+  EXPECT_EQ(b(), "causal & \"near\": window(4)");
+  rename("far");
+  ui.chord(kCtrl, Key::z);
+  ui.click("layer_name");
+  ui.clickAway();
+  EXPECT_EQ(a(), "causal & \"nearer\": window(2)") << "what was taken back stays so";
+}
+
+TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
+  app::Scene scene = ui.scene();
+  scene.setup.input.text = "a b";
+  scene.setup.input.cross = true;
+  for (int i = 0; i < 1500; ++i) scene.setup.input.contextText += "w ";
+  scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
+  ui.session().setScene(scene);
+  ui.draw();
+  const app::StudioView& studio = ui.view().studio;
+  ASSERT_FALSE(studio.study->mask.error) << *studio.study->mask.error;
+  Index factor = 1;
+  while (static_cast<float>((1500 + factor - 1) / factor) > studio.mapPixels) factor *= 2;
+  ASSERT_GE(factor, 4) << "more keys than twice the pixels: " << studio.mapPixels;
+  EXPECT_EQ(studio.maskFactor, factor);
+}
+
+}  // namespace
+}  // namespace headscope::test
