@@ -3,20 +3,24 @@
 #include <cstdint>
 
 #include "attention/core/attention.h"
+#include "attention/core/decode.h"
 
 namespace headscope::attention {
 
 /// Keys and values of all tokens seen so far, [kvHeads, capacity, headDim] each, reserved once:
-/// a step writes its rows in place and nothing is ever concatenated.
+/// a step writes its rows in place and nothing is ever concatenated. What is kept as half precision is
+/// rounded to the nearest, ties to even, and every step reads what was rounded.
 class KvCache {
  public:
-  KvCache(const AttentionConfig& config, Index capacity);
+  KvCache(const AttentionConfig& config, Index capacity, CacheType type = CacheType::f32);
 
   Index length() const { return length_; }
   Index capacity() const { return capacity_; }
-  /// Key rows of one kv head, [length, headDim].
-  MatrixView keys(Index kvHead) const;
-  MatrixView values(Index kvHead) const;
+  CacheType type() const { return type_; }
+  /// Key rows of one kv head, [length, headDim], as they were rounded to the cache's type.
+  Matrix keys(Index kvHead) const;
+  Matrix values(Index kvHead) const;
+  CacheView view() const;
 
   /// Attends with the tokens x [n, modelDim] after those already cached: projects them, appends
   /// their keys and values, and lets their queries read everything cached. n is the prompt in a
@@ -29,10 +33,16 @@ class KvCache {
                          const MaskInput& mask = {}, std::stop_token stop = {});
 
  private:
+  /// Rows length … length+rows−1 of one kv head's keys or values.
+  void write(kernels::Buffer& to, Index kvHead, const Eigen::Ref<const Matrix>& rows);
+  Matrix read(const kernels::Buffer& from, Index kvHead) const;
+  void attend(const MaskInput& mask, AttentionResult& result, const std::stop_token& stop) const;
+
   AttentionConfig config_;
   Index capacity_;
+  CacheType type_;
   Index length_ = 0;
-  Stack keys_, values_;
+  kernels::Buffer keys_, values_;  ///< numbers of type_
 };
 
 }  // namespace headscope::attention

@@ -23,26 +23,29 @@ struct AttentionResult {
   Matrix output;     ///< [n, modelDim]
 };
 
-/// The textbook path: multi-head attention that reads like the equation
-/// softmax(Q·Kᵀ·scale + bias)·V, heads concatenated and mapped by W_O (Vaswani et al. 2017, eq. 1;
-/// GQA: Ainslie et al. 2023). It is the definition that faster paths are tested against.
+/// How much of a result is made. Each also has what those before it have.
+enum class Keep { output, weights, scores };
+
+/// Multi-head attention, softmax(Q·Kᵀ·scale + bias)·V, heads concatenated and mapped by W_O (Vaswani et al.
+/// 2017, eq. 1; GQA: Ainslie et al. 2023), on all processors. textbook.h has the definition.
 ///
 /// x [n, modelDim] gives the queries; context [m, modelDim] the keys and values (pass x for
-/// self-attention). The query in row r has absolute position cacheLength + r. Between heads `stop` is
-/// asked; once it is requested the remaining heads stay zero and the caller drops the result.
+/// self-attention). The query in row r has absolute position cacheLength + r. Returns within milliseconds
+/// once `stop` is requested; the result is undefined then, and to be dropped.
 /// Throws std::invalid_argument, naming both shapes, where sizes don't fit.
 AttentionResult attend(const AttentionConfig& config, const Projections& projections,
                        const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
-                       const MaskInput& mask, std::stop_token stop = {});
+                       const MaskInput& mask, std::stop_token stop = {}, Keep keep = Keep::scores);
 
 /// The part after the projections: fills scores, weights, lse and headOutput of `result` from its
 /// q, k and v. A key that a row doesn't see touches no bit of that row, not even where the key or
 /// its value is NaN or infinite; a mask changes no bit of the scores it leaves visible.
 void attendHeads(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,
-                 std::stop_token stop = {});
+                 std::stop_token stop = {}, Keep keep = Keep::scores);
 /// The same with keys and values that lie elsewhere, one view [m, headDim] per kv head.
 void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
-                 std::span<const MatrixView> values, AttentionResult& result, std::stop_token stop = {});
+                 std::span<const MatrixView> values, AttentionResult& result, std::stop_token stop = {},
+                 Keep keep = Keep::scores);
 
 /// Splits y [n, count · headDim] into [count, n, headDim].
 Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count);

@@ -1,9 +1,9 @@
 #include "attention/core/projections.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "attention/core/random.h"
+#include "attention/kernels/gemm.h"
 
 namespace headscope::attention {
 namespace {
@@ -36,17 +36,21 @@ void requireLinearShape(const Linear& linear, const char* name, Index out, Index
 
 }  // namespace
 
+void requireInput(const Linear& linear, const Eigen::Ref<const Matrix>& x) {
+  require(x.cols() == linear.weight.cols(), "input is " + shapeText(x.rows(), x.cols()) +
+                                                ", expected [rows, " + std::to_string(linear.weight.cols()) +
+                                                "] for a weight of " +
+                                                shapeText(linear.weight.rows(), linear.weight.cols()));
+}
+
 Matrix Linear::apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop) const {
-  require(x.cols() == weight.cols(), "input is " + shapeText(x.rows(), x.cols()) + ", expected [rows, " +
-                                         std::to_string(weight.cols()) + "] for a weight of " +
-                                         shapeText(weight.rows(), weight.cols()));
-  Matrix y = Matrix::Zero(x.rows(), weight.rows());
-  constexpr Index kRows = 256;  // a block takes tens of milliseconds at the largest widths
-  for (Index row = 0; row < x.rows() && !stop.stop_requested(); row += kRows) {
-    const Index count = std::min(kRows, x.rows() - row);
-    y.middleRows(row, count).noalias() = x.middleRows(row, count) * weight.transpose();
-    if (bias.size() != 0) y.middleRows(row, count).rowwise() += bias.transpose();
-  }
+  requireInput(*this, x);
+  Matrix y(x.rows(), weight.rows());
+  const auto out = static_cast<std::size_t>(weight.rows()), in = static_cast<std::size_t>(weight.cols());
+  const kernels::LinearMap map{
+      weight.data(), bias.size() ? bias.data() : nullptr, out, {y.data(), out, out, 0}};
+  kernels::applyMaps(kernels::sharedPool(), static_cast<std::size_t>(x.rows()), in,
+                     {x.data(), static_cast<std::size_t>(x.outerStride()), in, 0}, {&map, 1}, stop);
   return y;
 }
 

@@ -14,9 +14,12 @@ struct Linear {
   Vector bias;    ///< [out], or empty for none
 
   /// x [n, in] to [n, out].
-  /// Asks `stop` every few hundred rows; once it is requested, the remaining rows stay zero.
+  /// Once `stop` is requested the result is undefined.
   Matrix apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop = {}) const;
 };
+
+/// Throws std::invalid_argument, naming both shapes, unless x is as wide as the map takes.
+void requireInput(const Linear& linear, const Eigen::Ref<const Matrix>& x);
 
 /// The four maps of an attention layer.
 struct Projections {

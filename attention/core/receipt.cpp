@@ -58,7 +58,7 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   receipt.k = result.k[config.kvHeadOf(head)].row(key).transpose();
   explainTerms(config, mask, head, query, key, receipt);
 
-  // The stored row once more through the softmax that made it, so that every bit agrees.
+  // The stored row once more through softmax: exponential / rowSum is the stored weight up to rounding.
   const MatrixView scores = result.scores[head];
   std::vector<float> weights(static_cast<std::size_t>(scores.cols()));
   const SoftmaxRow row = softmaxRow(scores.row(query).data(), scores.cols(), weights.data());

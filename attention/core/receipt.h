@@ -5,7 +5,8 @@
 namespace headscope::attention {
 
 /// How one weight came about, term by term: the numbers the computation itself used.
-/// score = softcap((q·k)·scale + alibi + t5) + additive; weight = exp(score − rowMax) / rowSum.
+/// score = softcap((q·k)·scale + alibi + t5) + additive; weight = exp(score − rowMax) / rowSum,
+/// up to the rounding of the last.
 struct ScoreReceipt {
   Vector q, k, product;  ///< [headDim]; product = q ∘ k
   float dot = 0;         ///< Σ product

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <string>
+#include <utility>
+
+#include "attention/kernels/buffer.h"
 
 namespace headscope::attention {
 
@@ -12,20 +16,39 @@ using MatrixView = Eigen::Map<const Matrix>;
 using MutableMatrixView = Eigen::Map<Matrix>;
 using Index = Eigen::Index;
 
-/// A stack of equally shaped matrices, [count, rows, cols], contiguous and row-major.
+/// A stack of equally shaped matrices, [count, rows, cols], contiguous and row-major, aligned to 64 bytes.
+/// Memory of large ones is used again when they go.
 class Stack {
  public:
   Stack() = default;
   /// Zero-filled.
-  Stack(Index count, Index rows, Index cols) : count_(count), rows_(rows), cols_(cols) {
-    values_ = Matrix::Zero(count * rows, cols);
+  Stack(Index count, Index rows, Index cols) : Stack(uninitialized(count, rows, cols)) {
+    std::fill_n(data(), size(), 0.0f);
   }
+  /// For those who write every value.
+  static Stack uninitialized(Index count, Index rows, Index cols) {
+    Stack stack;
+    stack.count_ = count;
+    stack.rows_ = rows;
+    stack.cols_ = cols;
+    stack.values_ = kernels::Buffer(static_cast<std::size_t>(stack.size()));
+    return stack;
+  }
+  Stack(const Stack& other) : Stack(uninitialized(other.count_, other.rows_, other.cols_)) {
+    std::copy_n(other.data(), other.size(), data());
+  }
+  Stack(Stack&& other) noexcept { swap(other); }
+  Stack& operator=(Stack other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Stack() = default;
 
   Index count() const { return count_; }
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
-  Index size() const { return values_.size(); }
-  bool empty() const { return values_.size() == 0; }
+  Index size() const { return count_ * rows_ * cols_; }
+  bool empty() const { return size() == 0; }
 
   const float* data() const { return values_.data(); }
   float* data() { return values_.data(); }
@@ -36,8 +59,15 @@ class Stack {
   float at(Index i, Index row, Index col) const { return data()[(i * rows_ + row) * cols_ + col]; }
 
  private:
+  void swap(Stack& other) noexcept {
+    std::swap(count_, other.count_);
+    std::swap(rows_, other.rows_);
+    std::swap(cols_, other.cols_);
+    std::swap(values_, other.values_);
+  }
+
   Index count_ = 0, rows_ = 0, cols_ = 0;
-  Matrix values_;
+  kernels::Buffer values_;
 };
 
 /// "[3, 4]" for messages.

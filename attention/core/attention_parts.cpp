@@ -1,0 +1,92 @@
+#include "attention/core/attention_parts.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "attention/core/positions.h"
+#include "attention/core/random.h"
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention {
+
+ValueRows::ValueRows(const MatrixView& values) : values_(values) {
+  if (values.allFinite()) return;
+  copy_ = values;
+  for (Index j = 0; j < values.rows(); ++j)
+    for (Index t = 0; t < values.cols(); ++t)
+      if (!std::isfinite(values(j, t))) {
+        exceptions_.push_back({j, t, values(j, t)});
+        copy_(j, t) = 0;
+      }
+}
+
+void ValueRows::addExceptions(const MatrixView& weights, const MatrixView& scores,
+                              MutableMatrixView output) const {
+  for (Index row = 0; row < output.rows(); ++row)
+    for (const auto& [key, column, value] : exceptions_)
+      if (scores(row, key) != -std::numeric_limits<float>::infinity())
+        output(row, column) += weights(row, key) * value;
+}
+
+void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView> keys,
+                       std::span<const MatrixView> values, const Stack& q) {
+  const Status status = validate(config);
+  require(status.ok(), status ? "" : status.error().message);
+  require(q.count() == config.heads && q.cols() == config.headDim,
+          "q is [" + std::to_string(q.count()) + ", n, " + std::to_string(q.cols()) + "], expected [" +
+              std::to_string(config.heads) + ", n, " + std::to_string(config.headDim) + "]");
+  const auto kvHeads = static_cast<std::size_t>(config.kvHeads);
+  require(keys.size() == kvHeads && values.size() == kvHeads,
+          std::to_string(keys.size()) + " heads of keys and " + std::to_string(values.size()) +
+              " of values, expected kvHeads = " + std::to_string(kvHeads));
+  const std::string expected = shapeText(keys[0].rows(), config.headDim);
+  for (std::size_t g = 0; g < kvHeads; ++g)
+    for (const MatrixView* view : {&keys[g], &values[g]})
+      require(view->rows() == keys[0].rows() && view->cols() == config.headDim,
+              "keys or values of kv head " + std::to_string(g) + " are " +
+                  shapeText(view->rows(), view->cols()) + ", expected " + expected);
+}
+
+void requireAttendShapes(const AttentionConfig& config, const Projections& projections,
+                         const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
+                         const MaskInput& mask) {
+  const Status status = validate(config);
+  require(status.ok(), status ? "" : status.error().message);
+  requireProjectionShapes(config, projections);
+  requireInput(projections.q, x);
+  requireInput(projections.k, context);
+  requireMaskShape(config, mask, x.rows(), context.rows());
+}
+
+void dropWeights(const Dropout& dropout, Index head, Index firstPosition, MutableMatrixView weights) {
+  const float rest = 1 / (1 - dropout.probability);
+  const std::uint64_t headSeed = mixSeed(dropout.seed, static_cast<std::uint64_t>(head));
+  for (Index row = 0; row < weights.rows(); ++row) {
+    Random random(mixSeed(headSeed, static_cast<std::uint64_t>(firstPosition + row)));
+    for (Index j = 0; j < weights.cols(); ++j)
+      weights(row, j) = random.uniform() < dropout.probability ? 0.0f : weights(row, j) * rest;
+  }
+}
+
+void rotate(const AttentionConfig& config, AttentionResult& result) {
+  if (!config.ropeTheta) return;
+  const Index headDim = config.headDim;
+  const Matrix queryTable = ropeTable(config.cacheLength, result.q.rows(), headDim, *config.ropeTheta);
+  const Matrix keyTable = ropeTable(0, result.k.rows(), headDim, *config.ropeTheta);
+  kernels::sharedPool().run(static_cast<std::size_t>(config.heads + config.kvHeads), {}, [&](std::size_t i) {
+    const auto h = static_cast<Index>(i);
+    if (h < config.heads)
+      applyRope(result.q[h], queryTable);
+    else
+      applyRope(result.k[h - config.heads], keyTable);
+  });
+}
+
+std::vector<MatrixView> slices(const Stack& stack) {
+  std::vector<MatrixView> views;
+  for (Index i = 0; i < stack.count(); ++i) views.push_back(stack[i]);
+  return views;
+}
+
+}  // namespace headscope::attention

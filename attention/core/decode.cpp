@@ -1,0 +1,160 @@
+#include "attention/core/decode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attention/core/positions.h"
+#include "attention/core/row_runs.h"
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+/// Keys of one task at the least: half a MiB of a usual cache.
+constexpr Index kKeys = 512;
+
+std::size_t count(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// What each head of the step sees and adds, made once for all tasks.
+struct StepRules {
+  std::vector<RowRuns> runs;               ///< [kvHeads], a row for each head of the group
+  std::vector<std::vector<float>> biases;  ///< [heads], by key
+  std::vector<const float*> bias, added;   ///< [heads] or none
+};
+
+StepRules rulesOf(const AttentionConfig& config, const MaskInput& mask, Index keys) {
+  StepRules rules;
+  RowRuns row;
+  for (Index head = 0; head < config.heads; ++head) {
+    if (head % config.groupSize() == 0) rules.runs.emplace_back().first.push_back(0);
+    RowRuns& group = rules.runs.back();
+    collectRuns(config, mask, head, 0, 1, keys, row);
+    group.runs.insert(group.runs.end(), row.runs.begin(), row.runs.end());
+    group.first.push_back(group.runs.size());
+    std::vector<float> bias = positionBias(config, head, 1, keys);
+    std::reverse(bias.begin(), bias.end());
+    if (!bias.empty()) rules.biases.push_back(std::move(bias));
+    if (!mask.additive.empty())
+      rules.added.push_back(mask.additive[mask.additive.count() == 1 ? 0 : head].data());
+  }
+  for (const std::vector<float>& bias : rules.biases) rules.bias.push_back(bias.data());
+  return rules;
+}
+
+void requireCache(const AttentionConfig& config, const CacheView& cache, const Stack& q) {
+  const Status status = validate(config);
+  require(status.ok(), status ? "" : status.error().message);
+  require(q.count() == config.heads && q.rows() == 1 && q.cols() == config.headDim,
+          "q is [" + std::to_string(q.count()) + ", " + std::to_string(q.rows()) + ", " +
+              std::to_string(q.cols()) + "], expected [" + std::to_string(config.heads) + ", 1, " +
+              std::to_string(config.headDim) + "]");
+  require(cache.length >= 0 && (config.kvHeads == 1 || cache.headStride >= cache.length * config.headDim),
+          "kv heads of " + shapeText(cache.length, config.headDim) + " lie " +
+              std::to_string(cache.headStride) + " numbers apart");
+}
+
+/// Softmax of all parts of one head put together.
+class Parts {
+ public:
+  Parts(Index parts, Index heads, Index headDim)
+      : max(Matrix::Constant(parts, heads, kMinusInfinity)),
+        sum(Matrix::Zero(parts, heads)),
+        output(parts * heads, headDim) {}
+
+  /// Log-sum-exp and output of `head`.
+  float merge(Index head, MutableMatrixView to) const {
+    to.setZero();
+    const float top = max.rows() ? max.col(head).maxCoeff() : kMinusInfinity;
+    if (top == kMinusInfinity) return sum.col(head).array().isNaN().any() ? std::nanf("") : top;
+    float total = 0;
+    for (Index p = 0; p < max.rows(); ++p) {
+      if (max(p, head) == kMinusInfinity) continue;
+      const float factor = std::exp(max(p, head) - top);
+      total += factor * sum(p, head);
+      to.row(0) += factor * output.row(p * max.cols() + head);
+    }
+    to /= total;
+    return top + std::log(total);
+  }
+
+  Matrix max, sum;  ///< [parts, heads]
+  Matrix output;    ///< [parts · heads, headDim]
+};
+
+/// From scores to weights, once the log-sum-exp is known.
+void weigh(const AttentionResult& result, Index head, const float* scores, float* weights) {
+  const Index m = result.weights.cols();
+  const float lse = result.lse(head, 0);
+  for (Index j = 0; j < m; ++j)
+    weights[j] = scores[j] == kMinusInfinity ? 0.0f : std::min(std::exp(scores[j] - lse), 1.0f);
+}
+
+}  // namespace
+
+Index cacheTypeBytes(CacheType type) {
+  return type == CacheType::f32 ? 4 : 2;
+}
+
+bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const CacheView& cache, Keep keep,
+                 AttentionResult& result, const std::stop_token& stop) {
+  requireCache(config, cache, result.q);
+  const Index m = cache.length, headDim = config.headDim, group = config.groupSize();
+  requireMaskShape(config, mask, 1, m);
+  result.headOutput = Stack::uninitialized(config.heads, 1, headDim);
+  result.lse.resize(config.heads, 1);
+  result.weights = keep == Keep::output ? Stack() : Stack::uninitialized(config.heads, 1, m);
+  result.scores = keep == Keep::scores ? Stack::uninitialized(config.heads, 1, m) : Stack();
+  // Scores are turned into weights in place where only these are kept.
+  float* const scores = keep == Keep::scores ? result.scores.data() : result.weights.data();
+
+  const StepRules rules = rulesOf(config, mask, m);
+  kernels::Pool& pool = kernels::sharedPool();
+  // Enough tasks that none is left waiting for long, each long enough to be worth its start.
+  const Index wanted = std::max<Index>(1, 8 * pool.threads() / config.kvHeads);
+  const Index step = std::max(kKeys, ((m + wanted - 1) / wanted + kKeys - 1) / kKeys * kKeys);
+  const Index parts = (m + step - 1) / step;
+  Parts partial(parts, config.heads, headDim);
+  const Index bytes = cacheTypeBytes(cache.type);
+  const bool done = pool.run(count(parts * config.kvHeads), stop, [&](std::size_t i) {
+    const Index g = static_cast<Index>(i) / parts, p = static_cast<Index>(i) % parts, head = g * group;
+    kernels::DecodePart part;
+    part.type = cache.type;
+    part.keys = static_cast<const char*>(cache.keys) + g * cache.headStride * bytes;
+    part.values = static_cast<const char*>(cache.values) + g * cache.headStride * bytes;
+    part.headDim = count(headDim);
+    part.keyBegin = count(p * step);
+    part.keyEnd = count(std::min((p + 1) * step, m));
+    part.heads = count(group);
+    part.q = result.q.data() + head * headDim;
+    part.scale = config.effectiveScale();
+    part.softcap = config.softcap.value_or(0);
+    part.bias = rules.bias.empty() ? nullptr : rules.bias.data() + head;
+    part.added = rules.added.empty() ? nullptr : rules.added.data() + head;
+    part.runs = rules.runs[count(g)].runs.data();
+    part.firstRun = rules.runs[count(g)].first.data();
+    part.scores = scores ? scores + head * m : nullptr;
+    part.scoresRow = count(m);
+    part.max = &partial.max(p, head);
+    part.sum = &partial.sum(p, head);
+    part.output = partial.output.row(p * config.heads + head).data();
+    kernels::decode(part);
+  });
+  if (!done) return false;
+  for (Index head = 0; head < config.heads; ++head) {
+    result.lse(head, 0) = partial.merge(head, result.headOutput[head]);
+    if (keep != Keep::output) weigh(result, head, scores + head * m, result.weights[head].data());
+  }
+  const bool finite =
+      std::all_of(result.headOutput.data(), result.headOutput.data() + result.headOutput.size(),
+                  [](float value) { return std::isfinite(value); });
+  const auto known = [](float lse) { return std::isfinite(lse) || lse == kMinusInfinity; };
+  return finite && std::all_of(result.lse.data(), result.lse.data() + result.lse.size(), known);
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,198 @@
+#include "attention/core/fast_attention.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "attention/core/attention_parts.h"
+#include "attention/core/positions.h"
+#include "attention/core/row_runs.h"
+#include "attention/kernels/attend.h"
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention {
+namespace {
+
+using kernels::Buffer;
+
+/// Results beyond this go past the caches: they would only push out what is still needed.
+constexpr std::size_t kStreamedFloats = std::size_t{6} << 20;
+
+/// Keys and values of all kv heads as the kernels read them. Kept for the thread's next call.
+struct PackedHeads {
+  Buffer keys, values;
+  std::size_t keyFloats = 0, valueFloats = 0;
+};
+
+std::size_t count(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// Every head's rows in blocks, each with what it sees: the work of one call.
+class HeadsWork {
+ public:
+  HeadsWork(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
+            const std::vector<ValueRows>& values, AttentionResult& result, std::stop_token stop)
+      : config_(config),
+        mask_(mask),
+        keys_(keys),
+        values_(values),
+        result_(result),
+        stop_(std::move(stop)),
+        pool_(kernels::sharedPool()),
+        n_(result.q.rows()),
+        m_(keys[0].rows()),
+        step_(static_cast<Index>(kernels::attendRows(count(m_), !result.weights.empty()))),
+        blocks_((n_ + step_ - 1) / step_),
+        classes_(maskClasses(config, mask)) {}
+
+  void run(PackedHeads& packed) {
+    if (!pack(packed) || !collect()) return;
+    for (Index head = 0; head < config_.heads; ++head)
+      biases_.push_back(reversed(positionBias(config_, head, n_, m_)));
+    const bool scored = !result_.scores.empty();
+    stream_ = count(result_.weights.size() + result_.scores.size()) > kStreamedFloats && m_ >= 64;
+    // The last rows see the most where the mask is causal: they come first, so that no thread is left alone
+    // with a long one.
+    pool_.run(count(blocks_ * config_.heads), stop_, [&](std::size_t i) {
+      const auto task = static_cast<Index>(i);
+      attend(packed, task % config_.heads, blocks_ - 1 - task / config_.heads, scored);
+    });
+  }
+
+ private:
+  bool pack(PackedHeads& packed) {
+    const std::size_t m = count(m_), headDim = count(config_.headDim), heads = count(config_.kvHeads);
+    packed.keyFloats = kernels::keyPanelFloats(m, headDim);
+    packed.valueFloats = kernels::valuePanelFloats(m, headDim);
+    packed.keys.atLeast(heads * packed.keyFloats);
+    packed.values.atLeast(heads * packed.valueFloats);
+    constexpr std::size_t kKeys = 512;  // a multiple of every panel; microseconds
+    const std::size_t parts = (m + kKeys - 1) / kKeys;
+    return pool_.run(parts * heads, stop_, [&](std::size_t i) {
+      const std::size_t g = i / parts, first = i % parts * kKeys, some = std::min(kKeys, m - first);
+      const MatrixView v = values_[g].finite();
+      kernels::packKeys(keys_[g].data(), count(keys_[g].outerStride()), m, headDim, first, some,
+                        packed.keys.data() + g * packed.keyFloats);
+      kernels::packValues(v.data(), count(v.outerStride()), m, headDim, first, some,
+                          packed.values.data() + g * packed.valueFloats);
+    });
+  }
+
+  bool collect() {
+    const Index classes = *std::max_element(classes_.begin(), classes_.end()) + 1;
+    std::vector<Index> headOf(count(classes), -1);
+    for (Index head = 0; head < config_.heads; ++head) headOf[count(classes_[count(head)])] = head;
+    runs_.resize(count(classes * blocks_));
+    return pool_.run(runs_.size(), stop_, [&](std::size_t i) {
+      const Index block = static_cast<Index>(i) % blocks_, head = headOf[i / count(blocks_)];
+      if (head >= 0) collectRuns(config_, mask_, head, block * step_, rowsOf(block), m_, runs_[i]);
+    });
+  }
+
+  Index rowsOf(Index block) const { return std::min(step_, n_ - block * step_); }
+
+  /// By growing key instead of growing distance, so that a row's biases lie in the order of its scores.
+  static std::vector<float> reversed(std::vector<float> bias) {
+    std::reverse(bias.begin(), bias.end());
+    return bias;
+  }
+
+  void attend(const PackedHeads& packed, Index head, Index block, bool scored) const {
+    const Index row = block * step_, kvHead = config_.kvHeadOf(head);
+    const RowRuns& runs = runs_[count(classes_[count(head)] * blocks_ + block)];
+    const MatrixView q = std::as_const(result_.q)[head];
+    kernels::AttendBlock part;
+    part.q = q.row(row).data();
+    part.qRow = count(q.outerStride());
+    part.rows = count(rowsOf(block));
+    part.keys = {packed.keys.data() + count(kvHead) * packed.keyFloats, count(m_), count(config_.headDim)};
+    part.k = keys_[count(kvHead)].data();
+    part.kRow = count(keys_[count(kvHead)].outerStride());
+    part.values = packed.values.data() + count(kvHead) * packed.valueFloats;
+    part.rules.scale = config_.effectiveScale();
+    part.rules.softcap = config_.softcap.value_or(0);
+    // Distance i − j + m − 1 counted from the other end: j − i + C + n − 1, for key 0 of row `row`.
+    const std::vector<float>& bias = biases_[count(head)];
+    if (!bias.empty()) part.rules.bias = bias.data() + (n_ - 1 - row);
+    if (!mask_.additive.empty()) {
+      part.rules.added = mask_.additive[mask_.additive.count() == 1 ? 0 : head].row(row).data();
+      part.rules.addedRow = count(m_);
+    }
+    part.rules.runs = runs.runs.data();
+    part.rules.firstRun = runs.first.data();
+    if (!result_.weights.empty()) part.weights = result_.weights[head].row(row).data();
+    if (scored) part.scores = result_.scores[head].row(row).data();
+    part.weightsRow = count(m_);
+    part.lse = &result_.lse(head, row);
+    part.output = result_.headOutput[head].row(row).data();
+    part.outputRow = count(config_.headDim);
+    part.stop = &stop_;
+    part.stream = stream_;
+    kernels::attend(part);
+  }
+
+  const AttentionConfig& config_;
+  const MaskInput& mask_;
+  std::span<const MatrixView> keys_;
+  const std::vector<ValueRows>& values_;
+  AttentionResult& result_;
+  const std::stop_token stop_;
+  kernels::Pool& pool_;
+  const Index n_, m_, step_, blocks_;
+  const std::vector<Index> classes_;        ///< [heads]
+  std::vector<RowRuns> runs_;               ///< [classes, blocks]
+  std::vector<std::vector<float>> biases_;  ///< [heads]
+  bool stream_ = false;
+};
+
+/// Dropout on the weights of every head, and the output once more from what is left.
+void dropAndSum(const AttentionConfig& config, const std::vector<ValueRows>& values, AttentionResult& result,
+                const std::stop_token& stop) {
+  kernels::sharedPool().run(count(config.heads), stop, [&](std::size_t i) {
+    const auto head = static_cast<Index>(i);
+    dropWeights(config.dropout, head, config.cacheLength, result.weights[head]);
+    const ValueRows& rows = values[count(config.kvHeadOf(head))];
+    const MatrixView weights = std::as_const(result.weights)[head];
+    const MatrixView scores = result.scores.empty() ? weights : std::as_const(result.scores)[head];
+    rows.weightedSum(weights, scores, result.headOutput[head]);
+  });
+}
+
+}  // namespace
+
+void attendHeadsFast(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
+                     std::span<const MatrixView> values, Keep keep, AttentionResult& result,
+                     std::stop_token stop) {
+  const Index n = result.q.rows(), m = keys[0].rows();
+  std::vector<ValueRows> rows;
+  bool finite = true;
+  for (const MatrixView& view : values) finite = rows.emplace_back(view).allFinite() && finite;
+  // What NaN and infinity do to a row is read off its scores; dropout changes the weights before they count.
+  const bool dropped = config.dropout.probability > 0;
+  const Keep made = !finite ? Keep::scores : dropped ? std::max(keep, Keep::weights) : keep;
+  const auto stack = [&](bool wanted, Index cols) {
+    return wanted ? Stack::uninitialized(config.heads, n, cols) : Stack();
+  };
+  result.scores = stack(made == Keep::scores, m);
+  result.weights = stack(made != Keep::output, m);
+  result.headOutput = stack(true, config.headDim);
+  result.lse.resize(config.heads, n);
+  if (n > 0) {
+    static thread_local PackedHeads kept;
+    PackedHeads packed = std::move(kept);
+    HeadsWork(config, mask, keys, rows, result, stop).run(packed);
+    kept = std::move(packed);
+  }
+  if (stop.stop_requested()) return;
+  if (dropped)
+    dropAndSum(config, rows, result, stop);
+  else if (!finite)
+    for (Index head = 0; head < config.heads; ++head)
+      rows[count(config.kvHeadOf(head))].addExceptions(
+          std::as_const(result.weights)[head], std::as_const(result.scores)[head], result.headOutput[head]);
+  if (keep != Keep::scores) result.scores = {};
+  if (keep == Keep::output) result.weights = {};
+}
+
+}  // namespace headscope::attention

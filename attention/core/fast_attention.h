@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <stop_token>
+
+#include "attention/core/attention.h"
+
+namespace headscope::attention {
+
+/// attendHeads on the kernels and all threads of their pool. Shapes are the caller's to check.
+void attendHeadsFast(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
+                     std::span<const MatrixView> values, Keep keep, AttentionResult& result,
+                     std::stop_token stop);
+
+}  // namespace headscope::attention

@@ -1,0 +1,322 @@
+#include "attention/core/head_map.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "attention/core/positions.h"
+#include "attention/core/row_runs.h"
+#include "attention/core/saturating.h"
+#include "attention/kernels/map.h"
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+/// Rows of one task.
+constexpr Index kSlice = 64;
+/// Keys whose scores are summed up together where only the log-sum-exp is wanted.
+constexpr Index kSumFactor = 128;
+
+std::size_t count(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+Index parts(Index size, Index unit) {
+  return (size + unit - 1) / unit;
+}
+
+/// The log-sum-exp of a row whose keys are summed up in blocks.
+float combine(const float* max, const float* sum, Index blocks) {
+  const float top = *std::max_element(max, max + blocks);
+  if (top == kMinusInfinity && std::none_of(sum, sum + blocks, [](float s) { return std::isnan(s); }))
+    return top;
+  float total = 0;
+  for (Index b = 0; b < blocks; ++b)
+    if (max[b] != kMinusInfinity || std::isnan(sum[b])) total += sum[b] * std::exp(max[b] - top);
+  return top + std::log(total);
+}
+
+/// Rows row, row + step … of a head, `rows` of them.
+struct Rows {
+  Index row, rows, step = 1;
+};
+
+void requireFits(const HeadField& field) {
+  const AttentionConfig& config = field.config;
+  const Status status = validate(config);
+  require(status.ok(), status ? "" : status.error().message);
+  require(
+      field.head >= 0 && field.head < config.heads,
+      "head " + std::to_string(field.head) + " asked for, expected below " + std::to_string(config.heads));
+  require(field.q.cols() == config.headDim && field.k.cols() == config.headDim,
+          "q is " + shapeText(field.q.rows(), field.q.cols()) + " and k " +
+              shapeText(field.k.rows(), field.k.cols()) + ", expected [n, " + std::to_string(config.headDim) +
+              "] and [m, " + std::to_string(config.headDim) + "]");
+  const Index n = field.q.rows(), m = field.k.rows();
+  if (field.mask) requireMaskShape(config, {{}, {}, {}, field.mask}, n, m);
+  require(field.additive.size() == 0 || (field.additive.rows() == n && field.additive.cols() == m),
+          "additive mask is " + shapeText(field.additive.rows(), field.additive.cols()) + ", expected " +
+              shapeText(n, m));
+}
+
+}  // namespace
+
+struct HeadMap::State {
+  HeadField field;
+  MaskInput mask;
+  std::vector<float> bias;  ///< by j − i, so that a row's biases lie in the order of its keys
+  kernels::Buffer keys;     ///< panels
+  std::vector<float> lse;   ///< [n]; NaN until known
+  kernels::Pool& pool = kernels::sharedPool();
+
+  explicit State(HeadField given) : field(std::move(given)) {
+    requireFits(field);
+    const std::size_t m = count(field.k.rows()), headDim = count(field.k.cols());
+    mask.formula = field.mask;
+    bias = positionBias(field.config, field.head, field.q.rows(), field.k.rows());
+    std::reverse(bias.begin(), bias.end());
+    lse.assign(count(field.q.rows()), kNaN);
+    keys.atLeast(kernels::keyPanelFloats(m, headDim));
+    constexpr std::size_t kKeys = 4096;
+    pool.run((m + kKeys - 1) / kKeys, {}, [&](std::size_t i) {
+      kernels::packKeys(field.k.data(), headDim, m, headDim, i * kKeys, std::min(kKeys, m - i * kKeys),
+                        keys.data());
+    });
+  }
+
+  Index n() const { return field.q.rows(); }
+  Index m() const { return field.k.rows(); }
+
+  /// What the kernels take for some rows and keys. `runs` is filled and has to outlive it.
+  kernels::MapRows partOf(const Rows& rows, Index key, Index keyCount, Index factor, RowRuns& runs,
+                          const std::stop_token& stop) const {
+    collectRuns(field.config, mask, field.head, rows.row, rows.rows, m(), runs, rows.step);
+    kernels::MapRows part;
+    part.q = field.q.row(rows.row).data();
+    part.qRow = count(field.q.cols() * rows.step);
+    part.rows = count(rows.rows);
+    part.keys = {keys.data(), count(m()), count(field.k.cols())};
+    part.rules.scale = field.config.effectiveScale();
+    part.rules.softcap = field.config.softcap.value_or(0);
+    part.rules.rowStep = count(rows.step);
+    if (!bias.empty()) part.rules.bias = bias.data() + (n() - 1 - rows.row);
+    if (field.additive.size()) {
+      part.rules.added = field.additive.row(rows.row).data();
+      part.rules.addedRow = count(m() * rows.step);
+    }
+    part.rules.runs = runs.runs.data();
+    part.rules.firstRun = runs.first.data();
+    part.keyBegin = count(key);
+    part.keyEnd = count(key + keyCount);
+    part.factor = count(factor);
+    part.stop = &stop;
+    return part;
+  }
+
+  /// Makes the log-sum-exp of rows known.
+  bool ensure(Index row, Index rows, const std::stop_token& stop) {
+    return pool.run(count(parts(rows, kSlice)), stop, [&](std::size_t i) {
+      const Index first = row + static_cast<Index>(i) * kSlice, some = std::min(kSlice, row + rows - first);
+      const auto begin = lse.begin() + first;
+      if (std::none_of(begin, begin + some, [](float value) { return std::isnan(value); })) return;
+      sumUp({first, some}, stop);
+    });
+  }
+
+  void sumUp(const Rows& rows, const std::stop_token& stop) {
+    static thread_local std::vector<float> max, sum;
+    RowRuns runs;
+    const Index blocks = parts(m(), kSumFactor);
+    max.resize(count(rows.rows * blocks));
+    sum.resize(max.size());
+    kernels::summarizeScores(partOf(rows, 0, m(), kSumFactor, runs, stop), max.data(), sum.data());
+    if (stop.stop_requested()) return;
+    for (Index r = 0; r < rows.rows; ++r)
+      lse[count(rows.row + r)] = combine(max.data() + r * blocks, sum.data() + r * blocks, blocks);
+  }
+
+  /// Rows of one slice into its pixels; their log-sum-exp is known or follows from what is summed up.
+  void poolSlice(const Rows& rows, const MapPart& part, Index rowsOfPixel, float* max, float* sum,
+                 const std::stop_token& stop) {
+    static thread_local std::vector<float> rowMax, rowSum;
+    RowRuns runs;
+    const Index blocks = parts(part.keys, part.factor);
+    rowMax.resize(count(rows.rows * blocks));
+    rowSum.resize(rowMax.size());
+    kernels::summarizeScores(partOf(rows, part.key, part.keys, part.factor, runs, stop), rowMax.data(),
+                             rowSum.data());
+    if (stop.stop_requested()) return;
+    const bool whole = part.key == 0 && part.keys == m();
+    std::fill_n(max, parts(rows.rows, rowsOfPixel) * blocks, kMinusInfinity);
+    std::fill_n(sum, parts(rows.rows, rowsOfPixel) * blocks, kMinusInfinity);
+    for (Index r = 0; r < rows.rows; ++r) {
+      const float *const tops = rowMax.data() + r * blocks, *const sums = rowSum.data() + r * blocks;
+      const float known = lse[count(rows.row + r * rows.step)];
+      const float row = whole && std::isnan(known) ? combine(tops, sums, blocks) : known;
+      if (whole) lse[count(rows.row + r * rows.step)] = row;
+      fold(tops, sums, row, blocks, max + r / rowsOfPixel * blocks, sum + r / rowsOfPixel * blocks);
+    }
+  }
+
+  static void fold(const float* tops, const float* sums, float lse, Index blocks, float* max, float* sum) {
+    for (Index b = 0; b < blocks; ++b) {
+      if (tops[b] == kMinusInfinity && !std::isnan(sums[b])) continue;
+      // Rounding must not lift a weight above 1.
+      const float weight = std::isnan(lse) ? kNaN : std::exp(std::min(tops[b] - lse, 0.0f));
+      max[b] = std::isnan(max[b]) || max[b] > weight ? max[b] : weight;
+      sum[b] = (sum[b] == kMinusInfinity ? 0 : sum[b]) + sums[b] * weight;
+    }
+  }
+
+  Pooled coarse(const MapPart& part, Index step, const std::stop_token& stop) {
+    const Index pixelRows = parts(part.rows, part.factor), blocks = parts(part.keys, part.factor);
+    const Index sampled = std::max<Index>(part.factor / step, 1);  // rows of a row of pixels
+    const Index perSlice = std::max<Index>(sampled / kSlice, 1);   // slices of a row of pixels
+    const Index sliceRows = sampled / perSlice;
+    Matrix max(pixelRows * perSlice, blocks), sum(pixelRows * perSlice, blocks);
+    // A few small slices make a task.
+    const Index group = std::max<Index>(kSlice / sliceRows, 1);
+    pool.run(count(parts(max.rows(), group)), stop, [&](std::size_t task) {
+      const Index first = static_cast<Index>(task) * group, last = std::min(first + group, max.rows());
+      const Index row = part.row + first * sliceRows * step, end = part.row + last * sliceRows * step;
+      const Index rows = parts(std::min(end, part.row + part.rows) - row, step);
+      if (rows <= 0)
+        max.middleRows(first, last - first).setConstant(kMinusInfinity),
+            sum.middleRows(first, last - first).setConstant(kMinusInfinity);
+      else
+        poolSlice({row, rows, step}, part, sliceRows, max.row(first).data(), sum.row(first).data(), stop);
+    });
+    if (stop.stop_requested()) return {};
+    return mean(part, step, merged(max, sum, perSlice));
+  }
+
+  /// Slices of one row of pixels put together, always in the same order.
+  static Pooled merged(const Matrix& max, const Matrix& sum, Index perSlice) {
+    if (perSlice == 1) return {max, sum};
+    Pooled out{Matrix::Constant(max.rows() / perSlice, max.cols(), kMinusInfinity), {}};
+    out.mean = out.max;
+    for (Index i = 0; i < max.rows(); ++i)
+      for (Index b = 0; b < max.cols(); ++b) {
+        if (max(i, b) == kMinusInfinity) continue;
+        float& top = out.max(i / perSlice, b);
+        float& total = out.mean(i / perSlice, b);
+        top = std::isnan(top) || top > max(i, b) ? top : max(i, b);
+        total = (total == kMinusInfinity ? 0 : total) + sum(i, b);
+      }
+    return out;
+  }
+
+  /// Sums to means over the cells that were looked at.
+  static Pooled mean(const MapPart& part, Index step, Pooled pooled) {
+    const Index f = part.factor;
+    for (Index p = 0; p < pooled.mean.rows(); ++p)
+      for (Index b = 0; b < pooled.mean.cols(); ++b) {
+        const Index cells = parts(std::min(f, part.rows - p * f), step) * std::min(f, part.keys - b * f);
+        pooled.mean(p, b) /= static_cast<float>(cells);
+      }
+    return pooled;
+  }
+
+  Pooled fine(const MapPart& part, bool wantsMax, bool wantsMean, const std::stop_token& stop) {
+    const Index blocks = parts(part.keys, part.factor), pixelRows = parts(part.rows, part.factor);
+    Pooled out{Matrix(wantsMax ? pixelRows : 0, blocks), Matrix(wantsMean ? pixelRows : 0, blocks)};
+    const bool done = pool.run(count(parts(part.rows, kSlice)), stop, [&](std::size_t i) {
+      const Index offset = static_cast<Index>(i) * kSlice, pixel = offset / part.factor;
+      const Rows rows{part.row + offset, std::min(kSlice, part.rows - offset)};
+      RowRuns runs;
+      kernels::poolWeights(partOf(rows, part.key, part.keys, part.factor, runs, stop), lse.data() + rows.row,
+                           wantsMax ? out.max.row(pixel).data() : nullptr,
+                           wantsMean ? out.mean.row(pixel).data() : nullptr);
+    });
+    return done && wantsMean ? mean(part, 1, std::move(out)) : std::move(out);
+  }
+
+  Pooled pooled(MapPart part, bool wantsMax, bool wantsMean, const std::stop_token& stop) {
+    part = clipped(part);
+    if (part.rows == 0 || part.keys == 0) return {};
+    const bool whole = part.key == 0 && part.keys == m();
+    const bool coarseEnough = part.factor >= static_cast<Index>(kernels::kSummaryFactor);
+    // A coarse part with all keys has what its rows need in it.
+    if (!(whole && coarseEnough) && !ensure(part.row, part.rows, stop)) return {};
+    return coarseEnough ? coarse(part, 1, stop) : fine(part, wantsMax, wantsMean, stop);
+  }
+
+  MapPart clipped(const MapPart& part) const {
+    require(part.factor > 0 && std::has_single_bit(count(part.factor)) && part.row >= 0 && part.key >= 0 &&
+                part.rows >= 0 && part.keys >= 0 && part.row % part.factor == 0 &&
+                part.key % part.factor == 0 && part.row <= n() && part.key <= m(),
+            "rows from " + std::to_string(part.row) + " and keys from " + std::to_string(part.key) +
+                " pooled by " + std::to_string(part.factor) + " are not a part of " + shapeText(n(), m()));
+    return {part.row, part.key, std::min(part.rows, n() - part.row), std::min(part.keys, m() - part.key),
+            part.factor};
+  }
+};
+
+HeadMap::HeadMap(HeadField field) : state_(std::make_unique<State>(std::move(field))) {}
+HeadMap::~HeadMap() = default;
+HeadMap::HeadMap(HeadMap&&) noexcept = default;
+HeadMap& HeadMap::operator=(HeadMap&&) noexcept = default;
+
+const HeadField& HeadMap::field() const {
+  return state_->field;
+}
+Index HeadMap::queries() const {
+  return state_->n();
+}
+Index HeadMap::keys() const {
+  return state_->m();
+}
+std::uint64_t HeadMap::bytes() const {
+  return headMapBytes(queries(), keys(), state_->field.q.cols());
+}
+
+Matrix HeadMap::weights(const MapPart& part, Pooling pooling, std::stop_token stop) {
+  const bool max = pooling == Pooling::max;
+  Pooled both = state_->pooled(part, max, !max, stop);
+  return max ? std::move(both.max) : std::move(both.mean);
+}
+
+HeadMap::Pooled HeadMap::pooled(const MapPart& part, std::stop_token stop) {
+  return state_->pooled(part, true, true, stop);
+}
+
+Index HeadMap::previewStep(Index factor, double work) const {
+  const double all = static_cast<double>(queries()) * static_cast<double>(keys()) *
+                     static_cast<double>(state_->field.q.cols()) * (state_->field.config.causal ? 0.5 : 1);
+  Index step = 1;
+  while (step < factor && all / static_cast<double>(step) > work) step *= 2;
+  return step;
+}
+
+Matrix HeadMap::preview(Index factor, Pooling pooling, double work, std::stop_token stop) {
+  const MapPart whole = state_->clipped({0, 0, queries(), keys(), factor});
+  if (factor < static_cast<Index>(kernels::kSummaryFactor)) return weights(whole, pooling, stop);
+  Pooled sampled = state_->coarse(whole, previewStep(factor, work), stop);
+  return pooling == Pooling::max ? std::move(sampled.max) : std::move(sampled.mean);
+}
+
+float HeadMap::logSumExp(Index row) const {
+  return state_->lse[count(row)];
+}
+
+bool HeadMap::dead(Index row, Index rows) const {
+  const auto begin = state_->lse.begin() + row;
+  return std::all_of(begin, begin + std::min(rows, queries() - row),
+                     [](float lse) { return lse == kMinusInfinity; });
+}
+
+std::uint64_t headMapBytes(Index queries, Index keys, Index headDim) {
+  const Index bytes = sizeof(float);
+  return saturatingSum({saturatingProduct({queries, headDim, bytes}),
+                        saturatingProduct({2, keys, headDim, bytes}), saturatingProduct({queries, bytes})});
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,276 @@
+#include "attention/kernels/attend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "attention/kernels/buffer.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attention/kernels/attend.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/score-inl.h"
+
+// Without stored weights the keys are taken a few hundred at a time, with the running maximum and sum of
+// Milakov and Gimelshein (2018): what a row has gathered is scaled down whenever a larger score appears.
+
+#ifndef HEADSCOPE_KERNELS_ATTEND_SHARED_
+#define HEADSCOPE_KERNELS_ATTEND_SHARED_
+namespace headscope::attention::kernels {
+
+/// Keys that are taken at once where the weights are not stored, a multiple of every target's panel.
+inline constexpr std::size_t kChunk = 512;
+/// Values of so many keys are read again and again by the strips of a block: they fill half of the first
+/// cache.
+inline constexpr std::size_t kValueDepth = 192;
+
+struct AttendScratch {
+  Buffer q, scores, output, rows;
+  std::vector<std::uint8_t> active;
+};
+
+}  // namespace headscope::attention::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+size_t stripRows() {
+  return kRows;
+}
+
+/// The running softmax of the block's rows.
+struct Running {
+  float* max = nullptr;     ///< largest score so far
+  float* sum = nullptr;     ///< Σ exp(score − max)
+  float* output = nullptr;  ///< Σ exp(score − max)·v, [rows, stride]
+  size_t stride = 0;
+};
+
+HWY_INLINE float largest(const ScoreBlock& scores, size_t r) {
+  const Lane d;
+  const size_t n = hn::Lanes(d), panel = panelColumns(), panels = scores.panels();
+  const std::uint8_t* const active = scores.activeOf(r / kRows);
+  Lanes a = hn::Set(d, kMinusInfinity), b = a;
+  for (PanelRange range = nextActive(active, 0, panels); range.begin < panels;
+       range = nextActive(active, range.end, panels))
+    for (size_t j = range.begin * panel; j < range.end * panel; j += panel) {
+      a = hn::Max(hn::LoadU(d, scores.row(r) + j), a);
+      b = hn::Max(hn::LoadU(d, scores.row(r) + j + n), b);
+    }
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
+}
+
+/// exp(score − max) in place of the scores, and their sum. NaN where the row has a score that is NaN or +inf.
+HWY_INLINE float exponentials(const ScoreBlock& scores, size_t r, float max) {
+  const Lane d;
+  const size_t n = hn::Lanes(d), panel = panelColumns(), panels = scores.panels();
+  const std::uint8_t* const active = scores.activeOf(r / kRows);
+  // A row that has seen no key yet: everything is exp(−inf).
+  const Lanes top = hn::Set(d, max == kMinusInfinity ? 0.0f : max);
+  Lanes a = hn::Zero(d), b = a;
+  for (PanelRange range = nextActive(active, 0, panels); range.begin < panels;
+       range = nextActive(active, range.end, panels))
+    for (size_t j = range.begin * panel; j < range.end * panel; j += panel) {
+      float* const at = scores.row(r) + j;
+      const Lanes left = expNonPositive(hn::Sub(hn::LoadU(d, at), top));
+      const Lanes right = expNonPositive(hn::Sub(hn::LoadU(d, at + n), top));
+      hn::StoreU(left, d, at);
+      hn::StoreU(right, d, at + n);
+      a = hn::Add(a, left);
+      b = hn::Add(b, right);
+    }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+}
+
+HWY_INLINE void scaleRow(float* row, size_t count, float factor) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes f = hn::Set(d, factor);
+  for (size_t i = 0; i < count; i += n) hn::StoreU(hn::Mul(hn::LoadU(d, row + i), f), d, row + i);
+}
+
+/// What the rows gathered before is brought to the new maximum, then the scores become exponentials.
+HWY_INLINE void takeScores(const ScoreBlock& scores, const Running& running) {
+  for (size_t r = 0; r < scores.rows; ++r) {
+    const float before = running.max[r];
+    const float max = std::max(before, largest(scores, r));
+    if (before != kMinusInfinity && max > before) {
+      const float factor = std::exp(before - max);
+      running.sum[r] *= factor;
+      scaleRow(running.output + r * running.stride, running.stride, factor);
+    }
+    running.max[r] = max;
+    running.sum[r] += exponentials(scores, r, max);
+  }
+}
+
+/// output += exponentials · values.
+HWY_INLINE void gatherValues(const ScoreBlock& scores, const AttendBlock& block, const Running& running) {
+  const size_t panel = panelColumns(), panels = scores.panels();
+  const size_t all = roundedUp(block.keys.keys, panel), depth = kValueDepth / panel;
+  for (size_t first = 0; first < panels; first += depth)
+    for (size_t column = 0; column < running.stride; column += panel) {
+      const float* const values = block.values + column * all + scores.keyBegin * panel;
+      for (size_t strip = 0; strip < scores.strips(); ++strip) {
+        const size_t end = std::min(first + depth, panels);
+        for (PanelRange range = nextActive(scores.activeOf(strip), first, end); range.begin < end;
+             range = nextActive(scores.activeOf(strip), range.end, end)) {
+          const size_t key = range.begin * panel;
+          productRows(scores.rowsOf(strip), (range.end - range.begin) * panel,
+                      scores.row(strip * kRows) + key, scores.stride, 1, values + key * panel, panel,
+                      running.output + strip * kRows * running.stride + column, running.stride, true);
+        }
+      }
+    }
+}
+
+/// to[i] = from[i]·factor, past the caches if told so.
+HWY_INLINE void storeScaled(const float* HWY_RESTRICT from, size_t count, float factor, bool stream,
+                            float* HWY_RESTRICT to) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes f = hn::Set(d, factor);
+  size_t i = 0;
+  if (stream) {
+    const size_t over = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % n;
+    for (const size_t head = std::min(count, over ? n - over : 0); i < head; ++i) to[i] = from[i] * factor;
+    for (; i + n <= count; i += n) hn::Stream(hn::Mul(hn::LoadU(d, from + i), f), d, to + i);
+  } else {
+    for (; i + n <= count; i += n) hn::StoreU(hn::Mul(hn::LoadU(d, from + i), f), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = from[i] * factor;
+}
+
+HWY_INLINE void storeConstant(float* to, size_t count, float value, bool stream) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes v = hn::Set(d, value);
+  size_t i = 0;
+  if (stream) {
+    const size_t over = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % n;
+    for (const size_t head = std::min(count, over ? n - over : 0); i < head; ++i) to[i] = value;
+    for (; i + n <= count; i += n) hn::Stream(v, d, to + i);
+  }
+  std::fill(to + i, to + count, value);
+}
+
+/// A row of the block's memory to its place: active panels times factor, `rest` elsewhere.
+HWY_INLINE void storeRow(const ScoreBlock& scores, size_t r, float factor, float rest, bool stream,
+                         float* to) {
+  const size_t panel = panelColumns(), panels = scores.panels(), keys = scores.keyEnd;
+  const std::uint8_t* const active = scores.activeOf(r / kRows);
+  size_t from = 0;
+  for (PanelRange range = nextActive(active, 0, panels); range.begin < panels;
+       range = nextActive(active, range.end, panels)) {
+    const size_t begin = range.begin * panel, end = std::min(range.end * panel, keys);
+    storeConstant(to + from, begin - from, rest, stream);
+    storeScaled(scores.row(r) + begin, end - begin, factor, stream, to + begin);
+    from = end;
+  }
+  storeConstant(to + from, keys - from, rest, stream);
+}
+
+/// A row with a score that is NaN or +inf: NaN for all it sees but where the score is −inf.
+void storeBrokenRow(const AttendBlock& block, size_t r, float* to) {
+  std::fill_n(to, block.keys.keys, 0.0f);
+  const ScoreRules& rules = block.rules;
+  for (const Run* run = rules.runs + rules.firstRun[r]; run != rules.runs + rules.firstRun[r + 1]; ++run)
+    for (size_t j = run->begin; j < run->end; ++j) {
+      float dot = 0;
+      for (size_t t = 0; t < block.keys.headDim; ++t)
+        dot += block.q[r * block.qRow + t] * rules.scale * block.k[j * block.kRow + t];
+      const bool silent = dot == kMinusInfinity && rules.softcap == 0;
+      if (!silent) to[j] = std::numeric_limits<float>::quiet_NaN();
+    }
+}
+
+HWY_INLINE void storeRows(const ScoreBlock& scores, const AttendBlock& block, const Running& running) {
+  for (size_t r = 0; r < block.rows; ++r) {
+    const float sum = running.sum[r];
+    // Without a visible key the sum is 0 and so is everything that it divides.
+    const float factor = sum == 0 ? 0 : 1 / sum;
+    if (block.weights) {
+      float* const to = block.weights + r * block.weightsRow;
+      if (std::isnan(sum))
+        storeBrokenRow(block, r, to);
+      else
+        storeRow(scores, r, factor, 0, block.stream, to);
+    }
+    if (block.lse) block.lse[r] = sum == 0 ? kMinusInfinity : running.max[r] + std::log(sum);
+    if (block.output)
+      storeScaled(running.output + r * running.stride, block.keys.headDim, factor, false,
+                  block.output + r * block.outputRow);
+  }
+}
+
+void attendBlock(const AttendBlock& block, AttendScratch& scratch) {
+  const size_t panel = panelColumns(), headDim = block.keys.headDim;
+  const bool stores = block.weights || block.scores;
+  const size_t chunk = stores ? std::max(block.keys.keys, panel) : kChunk;
+  const size_t strips = (block.rows + kRows - 1) / kRows;
+  ScoreBlock scores{.rows = block.rows, .headDim = headDim, .rules = &block.rules};
+  // Rows that lie a whole number of pages apart would share a few lines of the caches.
+  scores.stride = roundedUp(std::min(chunk, block.keys.keys), panel) + panel;
+  scores.scores = scratch.scores.atLeast(strips * kRows * scores.stride);
+  scratch.active.resize(strips * (scores.stride / panel));
+  scores.active = scratch.active.data();
+  float* const q = scratch.q.atLeast(strips * kRows * headDim);
+  packQueries(block.q, block.qRow, block.rows, headDim, block.rules.scale, q);
+  scores.q = q;
+
+  Running running;
+  running.stride = block.output ? roundedUp(headDim, panel) : 0;
+  running.max = scratch.rows.atLeast(2 * strips * kRows);
+  running.sum = running.max + strips * kRows;
+  running.output = scratch.output.atLeast(strips * kRows * running.stride);
+  std::fill_n(running.max, block.rows, kMinusInfinity);
+  std::fill_n(running.sum, block.rows, 0.0f);
+  std::fill_n(running.output, block.rows * running.stride, 0.0f);
+
+  for (size_t key = 0; key < block.keys.keys; key += chunk) {
+    if (block.stop && block.stop->stop_requested()) return;
+    scores.keyBegin = key;
+    scores.keyEnd = std::min(key + chunk, block.keys.keys);
+    computeScores(scores, block.keys.data);
+    if (block.scores)
+      for (size_t r = 0; r < block.rows; ++r)
+        storeRow(scores, r, 1, kMinusInfinity, block.stream, block.scores + r * block.weightsRow);
+    takeScores(scores, running);
+    if (block.output) gatherValues(scores, block, running);
+  }
+  storeRows(scores, block, running);
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headscope::attention::kernels {
+namespace {
+
+HWY_EXPORT(stripRows);
+HWY_EXPORT(attendBlock);
+
+/// A block's scores stay in the second cache.
+constexpr std::size_t kScoreFloats = std::size_t{64} << 10;
+
+}  // namespace
+
+std::size_t attendRows(std::size_t keys, bool storesWeights) {
+  const std::size_t strip = HWY_DYNAMIC_DISPATCH(stripRows)();
+  const std::size_t held = storesWeights ? keys : std::min(keys, kChunk);
+  return std::clamp(kScoreFloats / std::max<std::size_t>(held, 1) / strip, std::size_t{1}, 48 / strip) *
+         strip;
+}
+
+void attend(const AttendBlock& block) {
+  static thread_local AttendScratch scratch;
+  HWY_DYNAMIC_DISPATCH(attendBlock)(block, scratch);
+}
+
+}  // namespace headscope::attention::kernels
+#endif

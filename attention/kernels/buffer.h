@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace headscope::attention::kernels {
+
+/// Uninitialised floats, aligned to 64 bytes. Large ones lie on huge pages where the system has them, and
+/// their memory is kept for the next that fits when they go: touching fresh pages costs more than the
+/// arithmetic on them. Move-only. Throws std::bad_alloc.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t floats);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+
+  float* data() const { return data_; }
+  std::size_t capacity() const { return bytes_ / sizeof(float); }
+  /// Makes room for `floats`; what was in it is lost when it has to grow.
+  float* atLeast(std::size_t floats) {
+    if (capacity() < floats) *this = Buffer(floats);
+    return data_;
+  }
+
+ private:
+  float* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Memory kept for reuse, and what is kept of it at the most.
+std::uint64_t idleBufferBytes();
+inline constexpr std::uint64_t kMaxIdleBufferBytes = std::uint64_t{1} << 30;
+/// Gives what is kept back to the system.
+void releaseIdleBuffers();
+/// Allocations that went to the system so far: a warm program makes none.
+std::uint64_t bufferAllocations();
+
+}  // namespace headscope::attention::kernels

@@ -1,0 +1,112 @@
+#include "attention/kernels/ceilings.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "attention/kernels/buffer.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attention/kernels/ceilings.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h, which sets the target that these are compiled for.
+#include "attention/kernels/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+/// `turns` multiply-adds on each of twelve vectors; the sum, so that nothing is left out. Returns lanes.
+size_t multiplyAdds(size_t turns, float* sum) {
+  const Lane d;
+  constexpr size_t kChains = 12;  // more than the units' latency times their number
+  const Lanes factor = hn::Set(d, 0.999f), added = hn::Set(d, 0.001f);
+  Lanes chains[kChains];
+  HWY_UNROLL(12)
+  for (size_t c = 0; c < kChains; ++c) chains[c] = hn::Set(d, 0.1f * static_cast<float>(c));
+  for (size_t turn = 0; turn < turns; ++turn) {
+    HWY_UNROLL(12)
+    for (size_t c = 0; c < kChains; ++c) chains[c] = hn::MulAdd(chains[c], factor, added);
+  }
+  Lanes total = hn::Zero(d);
+  HWY_UNROLL(12)
+  for (size_t c = 0; c < kChains; ++c) total = hn::Add(total, chains[c]);
+  *sum = hn::GetLane(hn::SumOfLanes(d, total));
+  return kChains * hn::Lanes(d);
+}
+
+/// The sum of `count` floats, a multiple of 1024, read once.
+float readThrough(const float* values, size_t count) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  Lanes a = hn::Zero(d), b = a, c = a, e = a;
+  for (size_t i = 0; i < count; i += 4 * n) {
+    a = hn::Add(a, hn::Load(d, values + i));
+    b = hn::Add(b, hn::Load(d, values + i + n));
+    c = hn::Add(c, hn::Load(d, values + i + 2 * n));
+    e = hn::Add(e, hn::Load(d, values + i + 3 * n));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+}
+
+const char* compiledFor() {
+  return hwy::TargetName(HWY_TARGET);
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headscope::attention::kernels {
+namespace {
+
+HWY_EXPORT(multiplyAdds);
+HWY_EXPORT(readThrough);
+HWY_EXPORT(compiledFor);
+
+template <typename Work>
+double bestSeconds(int rounds, Work work) {
+  double best = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+}  // namespace
+
+double fmaCeiling(Pool& pool) {
+  constexpr std::size_t kTurns = 400'000;
+  const auto tasks = static_cast<std::size_t>(pool.threads());
+  std::vector<float> sums(tasks);
+  std::size_t lanes = 0;
+  const double seconds = bestSeconds(9, [&] {
+    pool.run(tasks, {}, [&](std::size_t i) {
+      const std::size_t each = HWY_DYNAMIC_DISPATCH(multiplyAdds)(kTurns, &sums[i]);
+      if (i == 0) lanes = each;
+    });
+  });
+  return 2.0 * static_cast<double>(kTurns * lanes * tasks) / seconds;
+}
+
+double readCeiling(Pool& pool) {
+  constexpr std::size_t kFloats = std::size_t{64} << 20, kPart = kFloats / 64;
+  const Buffer buffer(kFloats);
+  std::fill_n(buffer.data(), kFloats, 1.0f);
+  std::vector<float> sums(kFloats / kPart);
+  const double seconds = bestSeconds(7, [&] {
+    pool.run(sums.size(), {}, [&](std::size_t i) {
+      sums[i] = HWY_DYNAMIC_DISPATCH(readThrough)(buffer.data() + i * kPart, kPart);
+    });
+  });
+  return static_cast<double>(kFloats * sizeof(float)) / seconds;
+}
+
+const char* targetName() {
+  return HWY_DYNAMIC_DISPATCH(compiledFor)();
+}
+
+}  // namespace headscope::attention::kernels
+#endif

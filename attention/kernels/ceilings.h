@@ -1,0 +1,17 @@
+#pragma once
+
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention::kernels {
+
+/// What this machine can do at the most, measured: about 50 ms each.
+
+/// Multiply-adds on registers alone, on all threads of the pool; floating-point operations a second.
+double fmaCeiling(Pool& pool);
+/// Reading 256 MiB once, on all threads; bytes a second. Throws std::bad_alloc.
+double readCeiling(Pool& pool);
+
+/// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3_ZEN4", "SSE4".
+const char* targetName();
+
+}  // namespace headscope::attention::kernels

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+
+#include "attention/kernels/score_rules.h"
+
+namespace headscope::attention::kernels {
+
+/// How a cached number is kept: IEEE single, IEEE half, or the upper half of a single.
+enum class CacheType { f32, f16, bf16 };
+
+/// One query of each head of a group over some keys of the kv head they share.
+struct DecodePart {
+  CacheType type = CacheType::f32;
+  const void* keys = nullptr;    ///< [≥ keyEnd, headDim] of `type`
+  const void* values = nullptr;  ///< the same
+  std::size_t headDim = 0;
+  std::size_t keyBegin = 0, keyEnd = 0;
+
+  std::size_t heads = 0;
+  const float* q = nullptr;  ///< [heads, headDim]
+  float scale = 1, softcap = 0;
+  const float* const* bias = nullptr;     ///< of head h and key j at bias[h][j]; null for none
+  const float* const* added = nullptr;    ///< additive mask, in the same way
+  const Run* runs = nullptr;              ///< what each head sees, as in ScoreRules
+  const std::size_t* firstRun = nullptr;  ///< [heads + 1]
+
+  float* scores =
+      nullptr;  ///< of head h and key j at scores[h·scoresRow + j], −inf where masked; null for none
+  std::size_t scoresRow = 0;
+  float* max = nullptr;     ///< [heads] largest score; −inf where none is visible
+  float* sum = nullptr;     ///< [heads] Σ exp(score − max)
+  float* output = nullptr;  ///< [heads, headDim] Σ exp(score − max)·v
+};
+
+/// Reads each key and value once, whatever the number of heads. A masked key's value counts as 0·v: where the
+/// cache holds NaN or infinity, so does the output.
+void decode(const DecodePart& part);
+
+}  // namespace headscope::attention::kernels

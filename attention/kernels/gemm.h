@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <stop_token>
+
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention::kernels {
+
+/// A row-major matrix whose columns lie in groups of `width`, as those of several heads do: column c of a
+/// row begins at data + (c / width)·groupStride + row·rowStride + c mod width. A plain matrix is one group.
+template <typename Float>
+struct Columns {
+  Float* data = nullptr;
+  std::size_t rowStride = 0;
+  std::size_t width = 0;
+  std::size_t groupStride = 0;
+};
+
+/// One linear map as torch.nn.Linear keeps it.
+struct LinearMap {
+  const float* weight = nullptr;  ///< [out, in], rows behind each other
+  const float* bias = nullptr;    ///< [out], or null
+  std::size_t out = 0;
+  Columns<float> y;  ///< [rows, out]
+};
+
+/// y = x·Wᵀ + b for x [rows, in] and every map. False, with y incomplete, once `stop` is requested. What it
+/// needs beside its arguments, x once more and a few hundred KiB a thread, is kept for the next call.
+bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
+               std::span<const LinearMap> maps, const std::stop_token& stop = {});
+
+}  // namespace headscope::attention::kernels

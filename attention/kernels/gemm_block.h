@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+
+namespace headscope::attention::kernels {
+
+/// Steps of the inner sum that are taken before the next block of outputs: a panel of weights of this depth
+/// fills half of the first cache.
+inline constexpr std::size_t kGemmDepth = 256;
+/// Outputs of one task, a multiple of every target's panel, and rows of one at the most.
+inline constexpr std::size_t kGemmColumns = 64, kGemmRows = 768;
+
+/// A block of outputs: c [rows, columns rounded up to whole panels] = packed rows · weights.
+struct GemmBlock {
+  const float* packed = nullptr;  ///< panels of rows, each [in, rows of a panel]
+  std::size_t in = 0, rows = 0, columns = 0;
+  float* c = nullptr;
+  std::size_t cRow = 0;
+};
+
+}  // namespace headscope::attention::kernels

@@ -1,0 +1,220 @@
+#include "attention/kernels/map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "attention/kernels/buffer.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attention/kernels/map.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/score-inl.h"
+
+#ifndef HEADSCOPE_KERNELS_MAP_SHARED_
+#define HEADSCOPE_KERNELS_MAP_SHARED_
+namespace headscope::attention::kernels {
+
+/// Keys whose scores are taken at once: those of a block of rows fit the first caches. A multiple of every
+/// target's panel.
+inline constexpr std::size_t kMapChunk = 256;
+
+struct MapScratch {
+  Buffer q, scores, pooled;
+  std::vector<std::uint8_t> active;
+};
+
+}  // namespace headscope::attention::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+/// The rows' queries and memory for `chunk` keys.
+ScoreBlock blockFor(const MapRows& part, size_t chunk, MapScratch& scratch) {
+  const size_t panel = panelColumns(), padded = roundedUp(part.rows, kRows);
+  ScoreBlock block{.rows = part.rows, .headDim = part.keys.headDim, .rules = &part.rules};
+  // Rows that lie a whole number of pages apart would share a few lines of the caches.
+  block.stride = chunk + panel;
+  block.scores = scratch.scores.atLeast(padded * block.stride);
+  scratch.active.resize(padded / kRows * (chunk / panel + 1));
+  block.active = scratch.active.data();
+  float* const q = scratch.q.atLeast(padded * block.headDim);
+  packQueries(part.q, part.qRow, part.rows, block.headDim, part.rules.scale, q);
+  block.q = q;
+  return block;
+}
+
+/// One row and one block of keys.
+HWY_INLINE void summarize(const float* scores, size_t count, float* max, float* sum) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  Lanes top = hn::Set(d, kMinusInfinity);
+  for (size_t j = 0; j < count; j += n) top = hn::Max(hn::LoadU(d, scores + j), top);
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, top));
+  // A block without a visible key: everything is exp(−inf).
+  const Lanes reference = hn::Set(d, largest == kMinusInfinity ? 0.0f : largest);
+  Lanes total = hn::Zero(d);
+  for (size_t j = 0; j < count; j += n)
+    total = hn::Add(total, expNonPositive(hn::Sub(hn::LoadU(d, scores + j), reference)));
+  *max = largest;
+  *sum = hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+void summarizeRows(const MapRows& part, float* max, float* sum, MapScratch& scratch) {
+  const size_t panel = panelColumns(), blocks = mapBlocks(part);
+  const size_t chunk = std::max(kMapChunk, part.factor);
+  ScoreBlock scores = blockFor(part, chunk, scratch);
+  for (size_t key = part.keyBegin; key < part.keyEnd; key += chunk) {
+    if (part.stop && part.stop->stop_requested()) return;
+    scores.keyBegin = key;
+    scores.keyEnd = std::min(key + chunk, part.keyEnd);
+    computeScores(scores, part.keys.data);
+    const size_t first = (key - part.keyBegin) / part.factor;
+    for (size_t r = 0; r < part.rows; ++r) {
+      const std::uint8_t* const active = scores.activeOf(r / kRows);
+      for (size_t j = 0, at = r * blocks + first; key + j < scores.keyEnd; j += part.factor, ++at) {
+        const size_t count = std::min(part.factor, roundedUp(scores.keyEnd - key - j, panel));
+        // Panels that were left out hold nothing: the block begins and ends with active ones.
+        size_t begin = j / panel, end = (j + count) / panel;
+        while (begin < end && !active[begin]) ++begin;
+        while (end > begin && !active[end - 1]) --end;
+        for (size_t p = begin; p < end; ++p)
+          if (!active[p]) std::fill_n(scores.row(r) + p * panel, panel, kMinusInfinity);
+        summarize(scores.row(r) + begin * panel, (end - begin) * panel, max + at, sum + at);
+      }
+    }
+  }
+}
+
+/// A masked cell while weights are pooled: less than every weight.
+inline constexpr float kUnseen = -1;
+
+/// `scores` of one row as weights, the largest of and the sum with what earlier rows of the group left.
+HWY_INLINE void foldRow(const float* scores, bool seen, size_t count, float lse, bool first, float* max,
+                        float* sum) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes shift = hn::Set(d, lse), unseen = hn::Set(d, kUnseen), hidden = hn::Set(d, kMinusInfinity);
+  for (size_t j = 0; j < count; j += n) {
+    const Lanes score = seen ? hn::LoadU(d, scores + j) : hidden;
+    const Lanes weight = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(score, shift)));
+    const auto masked = hn::Eq(score, hidden);
+    const Lanes marked = hn::IfThenElse(masked, unseen, weight);
+    const Lanes mass = hn::IfThenZeroElse(masked, weight);
+    hn::StoreU(first ? marked : hn::Max(hn::LoadU(d, max + j), marked), d, max + j);
+    hn::StoreU(first ? mass : hn::Add(hn::LoadU(d, sum + j), mass), d, sum + j);
+  }
+}
+
+/// `factor` columns of a group to one pixel.
+HWY_INLINE void poolColumns(const float* max, const float* sum, size_t offset, size_t count, size_t factor,
+                            float* pooledMax, float* pooledSum) {
+  for (size_t j = offset; j < offset + count; j += factor) {
+    float largest = kUnseen, total = 0;
+    for (size_t c = j; c < std::min(j + factor, offset + count); ++c) {
+      largest = std::max(largest, max[c]);
+      total += sum[c];
+    }
+    // A maximum loses sight of NaN, a sum does not.
+    if (std::isnan(total)) largest = total;
+    const bool visible = largest != kUnseen;
+    if (pooledMax) *pooledMax++ = visible ? largest : kMinusInfinity;
+    if (pooledSum) *pooledSum++ = visible ? total : kMinusInfinity;
+  }
+}
+
+/// Weights of one row cell by cell, −inf where masked.
+HWY_INLINE void storeWeights(const float* scores, bool seen, size_t count, float lse, float* to) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes shift = hn::Set(d, lse), hidden = hn::Set(d, kMinusInfinity);
+  HWY_ALIGN float part[hn::MaxLanes(d)];
+  for (size_t j = 0; j < count; j += n) {
+    const Lanes score = seen ? hn::LoadU(d, scores + j) : hidden;
+    const Lanes weight = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(score, shift)));
+    const Lanes marked = hn::IfThenElse(hn::Eq(score, hidden), hidden, weight);
+    if (j + n <= count) {
+      hn::StoreU(marked, d, to + j);
+    } else {
+      hn::Store(marked, d, part);
+      std::copy_n(part, count - j, to + j);
+    }
+  }
+}
+
+/// The cells of a chunk as they are: each is a pixel, its largest weight and its sum.
+HWY_INLINE void storeCells(const MapRows& part, const ScoreBlock& scores, const float* lse, float* to) {
+  const size_t panel = panelColumns(), blocks = mapBlocks(part);
+  for (size_t r = 0; r < part.rows; ++r)
+    for (size_t p = 0; p < scores.panels(); ++p) {
+      const size_t key = scores.keyBegin + p * panel, from = std::max(key, part.keyBegin);
+      const size_t end = std::min(key + panel, scores.keyEnd);
+      if (from < end)
+        storeWeights(scores.row(r) + p * panel + (from - key), scores.activeOf(r / kRows)[p] != 0, end - from,
+                     lse[r], to + r * blocks + (from - part.keyBegin));
+    }
+}
+
+void poolRows(const MapRows& part, const float* lse, float* max, float* sum, MapScratch& scratch) {
+  const size_t panel = panelColumns(), blocks = mapBlocks(part), factor = part.factor;
+  ScoreBlock scores = blockFor(part, kMapChunk, scratch);
+  float* const largest = scratch.pooled.atLeast(2 * scores.stride);
+  float* const total = largest + scores.stride;
+  for (size_t key = part.keyBegin / panel * panel; key < part.keyEnd; key += kMapChunk) {
+    if (part.stop && part.stop->stop_requested()) return;
+    scores.keyBegin = key;
+    scores.keyEnd = std::min(key + kMapChunk, part.keyEnd);
+    computeScores(scores, part.keys.data);
+    if (factor == 1) {
+      for (float* const to : {max, sum})
+        if (to) storeCells(part, scores, lse, to);
+      continue;
+    }
+    const size_t from = std::max(key, part.keyBegin), first = (from - part.keyBegin) / factor;
+    for (size_t r = 0; r < part.rows; ++r) {
+      for (size_t p = 0; p < scores.panels(); ++p)
+        foldRow(scores.row(r) + p * panel, scores.activeOf(r / kRows)[p] != 0, panel, lse[r], r % factor == 0,
+                largest + p * panel, total + p * panel);
+      if ((r + 1) % factor != 0 && r + 1 != part.rows) continue;
+      const size_t at = r / factor * blocks + first;
+      poolColumns(largest, total, from - key, scores.keyEnd - from, factor, max ? max + at : nullptr,
+                  sum ? sum + at : nullptr);
+    }
+  }
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headscope::attention::kernels {
+namespace {
+
+HWY_EXPORT(summarizeRows);
+HWY_EXPORT(poolRows);
+
+MapScratch& scratch() {
+  static thread_local MapScratch scratch;
+  return scratch;
+}
+
+}  // namespace
+
+std::size_t mapBlocks(const MapRows& part) {
+  return (part.keyEnd - part.keyBegin + part.factor - 1) / part.factor;
+}
+
+void summarizeScores(const MapRows& part, float* max, float* sum) {
+  HWY_DYNAMIC_DISPATCH(summarizeRows)(part, max, sum, scratch());
+}
+
+void poolWeights(const MapRows& part, const float* lse, float* max, float* sum) {
+  HWY_DYNAMIC_DISPATCH(poolRows)(part, lse, max, sum, scratch());
+}
+
+}  // namespace headscope::attention::kernels
+#endif

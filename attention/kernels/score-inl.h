@@ -1,0 +1,142 @@
+// Scores of a block of rows, compiled once for each target: no include guard but Highway's own.
+#if defined(HEADSCOPE_KERNELS_SCORE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADSCOPE_KERNELS_SCORE_INL_H_
+#undef HEADSCOPE_KERNELS_SCORE_INL_H_
+#else
+#define HEADSCOPE_KERNELS_SCORE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "attention/kernels/score_rules.h"
+#include "attention/kernels/vector-inl.h"
+#include "hwy/contrib/math/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+/// Some rows' scores over some keys, in memory of the caller's. Rows are taken in strips of kRows, keys in
+/// panels; a panel in which no row of a strip sees a key is left out, and what memory holds there is
+/// undefined.
+struct ScoreBlock {
+  size_t rows = 0, headDim = 0;
+  const ScoreRules* rules = nullptr;
+  const float* q = nullptr;         ///< strips of rows, each [headDim, kRows], scaled
+  size_t keyBegin = 0, keyEnd = 0;  ///< keyBegin is where a panel begins
+  float* scores = nullptr;          ///< [rows, stride], key keyBegin first; the stride holds whole panels
+  size_t stride = 0;
+  std::uint8_t* active = nullptr;  ///< [strips, panels]
+
+  size_t strips() const { return (rows + kRows - 1) / kRows; }
+  size_t panels() const { return (keyEnd - keyBegin + panelColumns() - 1) / panelColumns(); }
+  size_t rowsOf(size_t strip) const { return std::min(kRows, rows - strip * kRows); }
+  float* row(size_t r) const { return scores + r * stride; }
+  const std::uint8_t* activeOf(size_t strip) const { return active + strip * panels(); }
+};
+
+/// Panels begin … end−1 of a block.
+struct PanelRange {
+  size_t begin, end;
+};
+
+/// The next range of active panels from `from` on; empty at the end.
+HWY_INLINE PanelRange nextActive(const std::uint8_t* active, size_t from, size_t panels) {
+  while (from < panels && !active[from]) ++from;
+  size_t end = from;
+  while (end < panels && active[end]) ++end;
+  return {from, end};
+}
+
+/// Rows of q [rows, headDim], scaled, in strips.
+HWY_INLINE void packQueries(const float* q, size_t rowStride, size_t rows, size_t headDim, float scale,
+                            float* strips) {
+  for (size_t row = 0; row < rows; row += kRows)
+    packPanel(q + row * rowStride, rowStride, std::min(kRows, rows - row), kRows, headDim,
+              strips + row * headDim);
+  const size_t count = roundedUp(rows, kRows) * headDim;
+  for (size_t i = 0; i < count; ++i) strips[i] *= scale;
+}
+
+HWY_INLINE void markActive(const ScoreBlock& block) {
+  const size_t panel = panelColumns(), panels = block.panels();
+  std::fill_n(block.active, block.strips() * panels, std::uint8_t{0});
+  for (size_t r = 0; r < block.rows; ++r) {
+    std::uint8_t* const active = block.active + r / kRows * panels;
+    const Run* run = block.rules->runs + block.rules->firstRun[r];
+    for (const Run* const end = block.rules->runs + block.rules->firstRun[r + 1]; run != end; ++run) {
+      const size_t begin = std::max(run->begin, block.keyBegin), last = std::min(run->end, block.keyEnd);
+      if (begin >= last) continue;
+      std::fill(active + (begin - block.keyBegin) / panel, active + (last - 1 - block.keyBegin) / panel + 1,
+                std::uint8_t{1});
+    }
+  }
+}
+
+/// Bias, soft-cap and additive numbers on the scores of one row, panels `range`.
+HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range) {
+  const ScoreRules& rules = *block.rules;
+  if (!rules.bias && !rules.added && rules.softcap == 0) return;
+  const Lane d;
+  const size_t n = hn::Lanes(d), panel = panelColumns();
+  const float* const bias = rules.bias ? rules.bias + (static_cast<std::ptrdiff_t>(block.keyBegin) -
+                                                       static_cast<std::ptrdiff_t>(r * rules.rowStep))
+                                       : nullptr;
+  const float* const added = rules.added ? rules.added + r * rules.addedRow + block.keyBegin : nullptr;
+  const size_t keys = block.keyEnd - block.keyBegin;
+  const Lanes cap = hn::Set(d, rules.softcap), part = hn::Set(d, rules.softcap != 0 ? 1 / rules.softcap : 0);
+  for (size_t j = range.begin * panel; j < range.end * panel; j += n) {
+    // Beyond the last key there is nothing to be read.
+    const size_t count = j < keys ? std::min(n, keys - j) : 0;
+    if (count == 0) break;
+    Lanes s = hn::LoadU(d, block.row(r) + j);
+    if (bias) s = hn::Add(s, count == n ? hn::LoadU(d, bias + j) : loadPart(bias + j, count));
+    if (rules.softcap != 0) s = hn::Mul(hn::CallTanh(d, hn::Mul(s, part)), cap);
+    if (added) s = hn::Add(s, count == n ? hn::LoadU(d, added + j) : loadPart(added + j, count));
+    hn::StoreU(s, d, block.row(r) + j);
+  }
+}
+
+/// −inf between the row's runs, panels `range`.
+HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
+  const size_t panel = panelColumns();
+  const size_t begin = block.keyBegin + range.begin * panel, end = block.keyBegin + range.end * panel;
+  float* const row = block.row(r) - block.keyBegin;
+  size_t from = begin;
+  const Run* run = block.rules->runs + block.rules->firstRun[r];
+  const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
+  if (last - run > 8)
+    run = std::partition_point(run, last, [&](const Run& candidate) { return candidate.end <= begin; });
+  for (; run != last && run->begin < end; ++run) {
+    if (run->end <= from) continue;
+    if (run->begin > from) std::fill(row + from, row + run->begin, kMinusInfinity);
+    from = std::min(run->end, end);
+  }
+  std::fill(row + from, row + end, kMinusInfinity);
+}
+
+/// Fills the active panels of the block with scores, −inf where masked. `keys` are the panels of all keys.
+HWY_INLINE void computeScores(const ScoreBlock& block, const float* keys) {
+  const size_t panel = panelColumns(), panels = block.panels();
+  markActive(block);
+  for (size_t p = 0; p < panels; ++p) {
+    const float* const b = keys + (block.keyBegin + p * panel) * block.headDim;
+    for (size_t strip = 0; strip < block.strips(); ++strip)
+      if (block.activeOf(strip)[p])
+        productRows(block.rowsOf(strip), block.headDim, block.q + strip * kRows * block.headDim, 1, kRows, b,
+                    panel, block.row(strip * kRows) + p * panel, block.stride, false);
+  }
+  for (size_t r = 0; r < block.rows; ++r) {
+    const std::uint8_t* const active = block.activeOf(r / kRows);
+    for (PanelRange range = nextActive(active, 0, panels); range.begin < panels;
+         range = nextActive(active, range.end, panels)) {
+      transformRow(block, r, range);
+      hideRow(block, r, range);
+    }
+  }
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,157 @@
+// What the kernels share, compiled once for each target: no include guard but Highway's own.
+#if defined(HEADSCOPE_KERNELS_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADSCOPE_KERNELS_VECTOR_INL_H_
+#undef HEADSCOPE_KERNELS_VECTOR_INL_H_
+#else
+#define HEADSCOPE_KERNELS_VECTOR_INL_H_
+#endif
+
+#include <cstddef>
+#include <limits>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Lane = hn::ScalableTag<float>;
+using Lanes = hn::Vec<Lane>;
+using std::size_t;
+
+inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// Rows of a product that are computed together, and vectors beside each other: as many sums as registers
+/// hold, with room for what they are made of.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr size_t kRows = 12;
+#else
+inline constexpr size_t kRows = 6;
+#endif
+inline constexpr size_t kVectors = 2;
+
+/// Columns of a panel: keys or outputs that lie beside each other for every step of the inner sum.
+HWY_INLINE size_t panelColumns() {
+  return kVectors * hn::Lanes(Lane());
+}
+
+HWY_INLINE size_t roundedUp(size_t size, size_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
+/// kCount rows of c = or += a·b over `depth` steps of the inner sum. a[row·aRow + step·aStep];
+/// b[step·bStep + column] and c[row·cRow + column] for one panel of columns. The order of each sum is the
+/// same whatever kCount is.
+template <size_t kCount>
+HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, size_t aStep,
+                        const float* HWY_RESTRICT b, size_t bStep, float* HWY_RESTRICT c, size_t cRow,
+                        bool accumulate) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  Lanes left[kCount], right[kCount];
+  HWY_UNROLL(12)
+  for (size_t r = 0; r < kCount; ++r) {
+    left[r] = accumulate ? hn::LoadU(d, c + r * cRow) : hn::Zero(d);
+    right[r] = accumulate ? hn::LoadU(d, c + r * cRow + n) : hn::Zero(d);
+  }
+  for (size_t step = 0; step < depth; ++step) {
+    const Lanes b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + n);
+    b += bStep;
+    HWY_UNROLL(12)
+    for (size_t r = 0; r < kCount; ++r) {
+      const Lanes factor = hn::Set(d, a[r * aRow]);
+      left[r] = hn::MulAdd(factor, b0, left[r]);
+      right[r] = hn::MulAdd(factor, b1, right[r]);
+    }
+    a += aStep;
+  }
+  HWY_UNROLL(12)
+  for (size_t r = 0; r < kCount; ++r) {
+    hn::StoreU(left[r], d, c + r * cRow);
+    hn::StoreU(right[r], d, c + r * cRow + n);
+  }
+}
+
+/// The same for any number of rows up to kRows.
+HWY_INLINE void productRows(size_t rows, size_t depth, const float* a, size_t aRow, size_t aStep,
+                            const float* b, size_t bStep, float* c, size_t cRow, bool accumulate) {
+  if (rows == kRows) return product<kRows>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+  for (; rows >= 4; rows -= 4, a += 4 * aRow, c += 4 * cRow)
+    product<4>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+  if (rows >= 2) {
+    product<2>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+    a += 2 * aRow, c += 2 * cRow, rows -= 2;
+  }
+  if (rows == 1) product<1>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+}
+
+/// `rows` rows of src over `depth` columns, transposed: dst[k·panel + row]; rows up to `panel` are zero.
+HWY_INLINE void packPanel(const float* HWY_RESTRICT src, size_t srcRow, size_t rows, size_t panel,
+                          size_t depth, float* HWY_RESTRICT dst) {
+  size_t row = 0;
+#if HWY_TARGET != HWY_SCALAR  // four at a time, where a vector has as many
+  const hn::FixedTag<float, 4> d;
+  for (; row + 4 <= rows; row += 4) {
+    const float* const p0 = src + row * srcRow;
+    const float *const p1 = p0 + srcRow, *const p2 = p1 + srcRow, *const p3 = p2 + srcRow;
+    float* out = dst + row;
+    size_t k = 0;
+    for (; k + 4 <= depth; k += 4, out += 4 * panel) {
+      const auto a = hn::LoadU(d, p0 + k), b = hn::LoadU(d, p1 + k);
+      const auto c = hn::LoadU(d, p2 + k), e = hn::LoadU(d, p3 + k);
+      const auto ab = hn::InterleaveLower(d, a, b), ce = hn::InterleaveLower(d, c, e);
+      hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, out);
+      hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, out + panel);
+      const auto abUpper = hn::InterleaveUpper(d, a, b), ceUpper = hn::InterleaveUpper(d, c, e);
+      hn::StoreU(hn::ConcatLowerLower(d, ceUpper, abUpper), d, out + 2 * panel);
+      hn::StoreU(hn::ConcatUpperUpper(d, ceUpper, abUpper), d, out + 3 * panel);
+    }
+    for (; k < depth; ++k, out += panel) {
+      out[0] = p0[k];
+      out[1] = p1[k];
+      out[2] = p2[k];
+      out[3] = p3[k];
+    }
+  }
+#endif
+  for (; row < panel; ++row)
+    for (size_t k = 0; k < depth; ++k) dst[k * panel + row] = row < rows ? src[row * srcRow + k] : 0.0f;
+}
+
+/// exp(x) for x ≤ 0, within two units in the last place; 0 below −87.33, where the result would be
+/// subnormal; NaN for NaN. 2ⁿ·2ʳ with n = round(x·log₂e) and the series of 2ʳ, |r| ≤ ½, to r⁷: the rest,
+/// (ln 2 / 2)⁸ / 8!, is below 6e-9.
+HWY_INLINE Lanes expNonPositive(Lanes x) {
+  const Lane d;
+  const hn::RebindToSigned<Lane> di;
+  // Adding 1.5·2²³ leaves no bits for a fraction: the sum is n in its lowest bits, rounded. With 127 more
+  // they are the exponent field of 2ⁿ.
+  const Lanes kRound = hn::Set(d, 12582912.0f + 127.0f);
+  const Lanes kLog2E = hn::Set(d, 1.44269504f), kLog2ERest = hn::Set(d, 1.92596299e-8f);
+  const Lanes shifted = hn::MulAdd(x, kLog2E, kRound);
+  const Lanes n = hn::Sub(shifted, kRound);
+  const Lanes r = hn::MulAdd(x, kLog2ERest, hn::MulSub(x, kLog2E, n));
+  Lanes series = hn::Set(d, 1.52527338e-5f);
+  series = hn::MulAdd(series, r, hn::Set(d, 1.54035304e-4f));
+  series = hn::MulAdd(series, r, hn::Set(d, 1.33335581e-3f));
+  series = hn::MulAdd(series, r, hn::Set(d, 9.61812911e-3f));
+  series = hn::MulAdd(series, r, hn::Set(d, 5.55041087e-2f));
+  series = hn::MulAdd(series, r, hn::Set(d, 2.40226507e-1f));
+  series = hn::MulAdd(series, r, hn::Set(d, 6.93147181e-1f));
+  series = hn::MulAdd(series, r, hn::Set(d, 1.0f));
+  const Lanes power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.3365f)), hn::Mul(series, power));
+}
+
+/// The first `count` lanes of p, of which nothing more is read; the others are 0.
+HWY_INLINE Lanes loadPart(const float* p, size_t count) {
+  const Lane d;
+  HWY_ALIGN float part[hn::MaxLanes(d)] = {};
+  for (size_t i = 0; i < count; ++i) part[i] = p[i];
+  return hn::Load(d, part);
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
