@@ -13,41 +13,10 @@
 #include <system_error>
 #include <utility>
 
+#include "attention/formats/regular_file.h"
+
 namespace headscope::attention {
 namespace {
-
-/// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  /// Closes and returns whether that succeeded: a network file system may report a full disk only here.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
-
-std::string systemText(int code) {
-  return std::generic_category().message(code);
-}
-
-Error fileError(const std::filesystem::path& path, const std::string& what) {
-  return Error{path.string() + ": " + what};
-}
-
-const char* kindOf(mode_t mode) {
-  if (S_ISDIR(mode)) return "a directory";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
 
 /// Fills `bytes`; how much of the file there was.
 Result<std::size_t> readAll(int fd, std::span<std::uint8_t> bytes, const std::filesystem::path& path) {
@@ -94,7 +63,7 @@ Result<Target> findTarget(const std::filesystem::path& path) {
     return Target{path, std::nullopt};
   }
   if (!S_ISREG(info.st_mode)) {
-    return fileError(path, std::string("is ") + kindOf(info.st_mode) + ", expected a regular file");
+    return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
   }
   // The rename would succeed without this, but a write-protected file is meant to stay.
   if (::access(path.c_str(), W_OK) != 0) return fileError(path, "cannot be written: " + systemText(errno));
@@ -129,22 +98,16 @@ void flushFolder(const std::filesystem::path& file) {
 }  // namespace
 
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
-  // Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (fd.get() < 0) return fileError(path, "cannot be opened: " + systemText(errno));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return fileError(path, "cannot be read: " + systemText(errno));
-  if (!S_ISREG(info.st_mode)) {
-    return fileError(path, std::string("is ") + kindOf(info.st_mode) + ", expected a regular file");
-  }
-  const auto size = static_cast<std::uint64_t>(info.st_size);
+  const auto file = openToRead(path);
+  if (!file) return file.error();
+  const auto size = file->size;
   if (size > maxBytes) {
     return fileError(path,
                      "is " + std::to_string(size) + " bytes, expected at most " + std::to_string(maxBytes));
   }
   try {
     std::vector<std::uint8_t> bytes(size);
-    const auto got = readAll(fd.get(), bytes, path);
+    const auto got = readAll(file->descriptor.get(), bytes, path);
     if (!got) return got.error();
     if (*got != size) {
       return fileError(path,

@@ -18,9 +18,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensor bytes are copied as they lie in the file");
 
-constexpr std::uint64_t kLengthBytes = 8;
-/// The limit of the reference implementation.
-constexpr std::uint64_t kMaxHeader = 100'000'000;
 /// Data starts at a multiple of this, so that a mapped file is aligned for every dtype.
 constexpr std::size_t kAlignment = 8;
 
@@ -49,50 +46,6 @@ T load(const std::uint8_t* bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof(T));
   return value;
-}
-
-/// Each tensor's own numbers: its extent fits its shape and lies within the data.
-Status checkEntry(const std::string& tensor, const TensorEntry& entry, std::uint64_t dataSize,
-                  const std::string& name) {
-  const auto at = name + ": tensor " + quotedText(tensor);
-  const auto range = "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
-  if (entry.begin > entry.end || entry.end > dataSize) {
-    return Error{at + " has data_offsets " + range + ", expected a range within the " +
-                 std::to_string(dataSize) + " bytes of data"};
-  }
-  const auto extent = byteExtent(entry.dtype, entry.shape);
-  if (!extent) return Error{at + " has shape " + shapeText(entry.shape) + ", more than can be addressed"};
-  if (*extent != entry.end - entry.begin) {
-    return Error{at + " has data_offsets " + range + ", expected an extent of " + std::to_string(*extent) +
-                 " bytes for " + std::string(attention::name(entry.dtype)) + " " + shapeText(entry.shape)};
-  }
-  return success();
-}
-
-/// All tensors together: they cover the data without overlap or hole.
-Status checkCoverage(const SafetensorsHeader& header, std::uint64_t dataSize, const std::string& name) {
-  using Named = std::pair<const std::string, TensorEntry>;
-  std::vector<const Named*> order;
-  for (const auto& named : header.tensors) order.push_back(&named);
-  std::sort(order.begin(), order.end(), [](const Named* a, const Named* b) {
-    return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
-  });
-  std::uint64_t covered = 0;
-  for (const Named* named : order) {
-    const auto begin = named->second.begin;
-    if (begin != covered) {
-      return Error{name + ": tensor " + quotedText(named->first) + " begins at byte " +
-                   std::to_string(begin) + " of the data, " +
-                   (begin < covered ? "inside another tensor" : "after a hole") + ", expected " +
-                   std::to_string(covered)};
-    }
-    covered = named->second.end;
-  }
-  if (covered != dataSize) {
-    return Error{name + ": holds " + std::to_string(dataSize) + " bytes of data, expected " +
-                 std::to_string(covered) + " as the tensors say"};
-  }
-  return success();
 }
 
 }  // namespace
@@ -131,28 +84,12 @@ std::string shapeText(const std::vector<std::uint64_t>& shape) {
 }
 
 Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, const std::string& name) {
-  const auto found = std::to_string(bytes.size()) + " bytes";
-  if (bytes.size() < kLengthBytes) {
-    return Error{name + ": is " + found + ", expected a safetensors file of at least 8"};
-  }
-  const auto headerSize = load<std::uint64_t>(bytes.data());
-  if (headerSize > kMaxHeader) {
-    return Error{name + ": announces a header of " + std::to_string(headerSize) +
-                 " bytes, expected at most " + std::to_string(kMaxHeader) + " in a safetensors file"};
-  }
-  if (headerSize > bytes.size() - kLengthBytes) {
-    return Error{name + ": announces a header of " + std::to_string(headerSize) + " bytes in a file of " +
-                 found};
-  }
-  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, headerSize);
-  auto header = parseSafetensorsHeader(json, name);
+  const auto headerSize = safetensorsHeaderSize(bytes, bytes.size(), name);
+  if (!headerSize) return headerSize.error();
+  const auto data = bytes.subspan(kHeaderLengthBytes + *headerSize);
+  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *headerSize);
+  auto header = parseSafetensorsHeader(json, data.size(), name);
   if (!header) return header.error();
-
-  const auto data = bytes.subspan(kLengthBytes + headerSize);
-  for (const auto& [tensor, entry] : header->tensors) {
-    if (const auto status = checkEntry(tensor, entry, data.size(), name); !status) return status.error();
-  }
-  if (const auto status = checkCoverage(*header, data.size(), name); !status) return status.error();
 
   SafetensorsFile file;
   file.metadata = std::move(header->metadata);
@@ -199,9 +136,9 @@ Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file)
   header.resize((header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
 
   const std::uint64_t headerSize = header.size();
-  std::vector<std::uint8_t> bytes(kLengthBytes);
-  bytes.reserve(kLengthBytes + headerSize + end);
-  std::memcpy(bytes.data(), &headerSize, kLengthBytes);
+  std::vector<std::uint8_t> bytes(kHeaderLengthBytes);
+  bytes.reserve(kHeaderLengthBytes + headerSize + end);
+  std::memcpy(bytes.data(), &headerSize, kHeaderLengthBytes);
   bytes.insert(bytes.end(), header.begin(), header.end());
   for (const Named* named : order) {
     bytes.insert(bytes.end(), named->second.bytes.begin(), named->second.bytes.end());
@@ -215,33 +152,40 @@ Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile
   return writeFile(path, *bytes);
 }
 
-Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name) {
-  const auto size = byteSize(tensor.dtype);
-  std::vector<float> values(tensor.bytes.size() / size);
-  const auto* bytes = tensor.bytes.data();
-  switch (tensor.dtype) {
+Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::span<float> values,
+                       const std::string& name) {
+  const auto size = byteSize(dtype);
+  require(bytes.size() == values.size() * size, std::to_string(values.size()) + " values don't fit " +
+                                                    std::to_string(bytes.size()) + " bytes of " +
+                                                    std::string(attention::name(dtype)));
+  const auto at = [&](std::size_t i) { return bytes.data() + i * size; };
+  switch (dtype) {
     case DType::F32:
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = load<float>(bytes + i * size);
-      return values;
+      if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+      return success();
     case DType::F16:
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = halfToFloat(load<std::uint16_t>(bytes + i * size));
-      return values;
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = halfToFloat(load<std::uint16_t>(at(i)));
+      return success();
     case DType::BF16:
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = bfloat16ToFloat(load<std::uint16_t>(bytes + i * size));
-      return values;
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = bfloat16ToFloat(load<std::uint16_t>(at(i)));
+      return success();
     case DType::F64:
       for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto narrow = narrowed(load<double>(bytes + i * size));
+        const auto narrow = narrowed(load<double>(at(i)));
         if (!narrow) return Error{name + " holds a value beyond 3.4e38, the largest that 32 bits can hold"};
         values[i] = *narrow;
       }
-      return values;
+      return success();
     default:
-      return Error{name + " is " + std::string(attention::name(tensor.dtype)) +
-                   ", expected F32, F16, BF16 or F64"};
+      return Error{name + " is " + std::string(attention::name(dtype)) + ", expected F32, F16, BF16 or F64"};
   }
+}
+
+Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name) {
+  std::vector<float> values(tensor.bytes.size() / byteSize(tensor.dtype));
+  if (const auto status = convertToFloats(tensor.dtype, tensor.bytes, values, name); !status)
+    return status.error();
+  return values;
 }
 
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape) {

@@ -48,6 +48,10 @@ Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile
 /// Floating-point values as float: F32, F16, BF16 and F64 (F64 rounds; beyond float's range is an
 /// error). The error names `name`, what was found and what was expected.
 Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name);
+/// The same for a part of a tensor: `bytes` of `dtype` into as many `values`. Throws std::invalid_argument
+/// if there are not as many.
+Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::span<float> values,
+                       const std::string& name);
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape);
 
 /// Product of `shape` times the size of one value; nothing if that overflows 64 bits.

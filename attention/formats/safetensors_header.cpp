@@ -1,7 +1,11 @@
 #include "attention/formats/safetensors_header.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "attention/formats/quote.h"
 
@@ -10,6 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
+static_assert(std::endian::native == std::endian::little, "the header's length is little-endian");
+
+/// The limit of the reference implementation.
+constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::size_t kMaxRank = 32;
 constexpr std::string_view kMetadata = "__metadata__";
 
@@ -160,14 +168,82 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool hasDtype_ = false, hasShape_ = false, hasOffsets_ = false, hasMetadata_ = false;
 };
 
+/// Each tensor's own numbers: its extent fits its shape and lies within the data.
+Status checkEntry(const std::string& tensor, const TensorEntry& entry, std::uint64_t dataSize,
+                  const std::string& name) {
+  const auto at = name + ": tensor " + quotedText(tensor);
+  const auto range = "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
+  if (entry.begin > entry.end || entry.end > dataSize) {
+    return Error{at + " has data_offsets " + range + ", expected a range within the " +
+                 std::to_string(dataSize) + " bytes of data"};
+  }
+  const auto extent = byteExtent(entry.dtype, entry.shape);
+  if (!extent) return Error{at + " has shape " + shapeText(entry.shape) + ", more than can be addressed"};
+  if (*extent != entry.end - entry.begin) {
+    return Error{at + " has data_offsets " + range + ", expected an extent of " + std::to_string(*extent) +
+                 " bytes for " + std::string(attention::name(entry.dtype)) + " " + shapeText(entry.shape)};
+  }
+  return success();
+}
+
+/// All tensors together: they cover the data without overlap or hole.
+Status checkCoverage(const SafetensorsHeader& header, std::uint64_t dataSize, const std::string& name) {
+  using Named = std::pair<const std::string, TensorEntry>;
+  std::vector<const Named*> order;
+  for (const auto& named : header.tensors) order.push_back(&named);
+  std::sort(order.begin(), order.end(), [](const Named* a, const Named* b) {
+    return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
+  });
+  std::uint64_t covered = 0;
+  for (const Named* named : order) {
+    const auto begin = named->second.begin;
+    if (begin != covered) {
+      return Error{name + ": tensor " + quotedText(named->first) + " begins at byte " +
+                   std::to_string(begin) + " of the data, " +
+                   (begin < covered ? "inside another tensor" : "after a hole") + ", expected " +
+                   std::to_string(covered)};
+    }
+    covered = named->second.end;
+  }
+  if (covered != dataSize) {
+    return Error{name + ": holds " + std::to_string(dataSize) + " bytes of data, expected " +
+                 std::to_string(covered) + " as the tensors say"};
+  }
+  return success();
+}
+
 }  // namespace
 
-Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, const std::string& name) {
+Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start, std::uint64_t fileSize,
+                                            const std::string& name) {
+  const auto found = std::to_string(fileSize) + " bytes";
+  if (fileSize < kHeaderLengthBytes) {
+    return Error{name + ": is " + found + ", expected a safetensors file of at least 8"};
+  }
+  require(start.size() >= kHeaderLengthBytes, "the length of the header takes 8 bytes");
+  std::uint64_t size = 0;
+  std::memcpy(&size, start.data(), kHeaderLengthBytes);
+  if (size > kMaxHeader) {
+    return Error{name + ": announces a header of " + std::to_string(size) + " bytes, expected at most " +
+                 std::to_string(kMaxHeader) + " in a safetensors file"};
+  }
+  if (size > fileSize - kHeaderLengthBytes) {
+    return Error{name + ": announces a header of " + std::to_string(size) + " bytes in a file of " + found};
+  }
+  return size;
+}
+
+Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uint64_t dataSize,
+                                                 const std::string& name) {
   // The parser takes a null byte for the end and skips a byte-order mark; here neither may stand.
   if (json.empty() || json.front() != '{') return Error{name + ": its header is not a JSON object"};
   if (json.find('\0') != std::string_view::npos) return Error{name + ": its header holds a null byte"};
   HeaderReader reader;
   if (!Json::sax_parse(json, &reader)) return Error{name + ": its header: " + reader.problem};
+  for (const auto& [tensor, entry] : reader.header.tensors) {
+    if (const auto status = checkEntry(tensor, entry, dataSize, name); !status) return status.error();
+  }
+  if (const auto status = checkCoverage(reader.header, dataSize, name); !status) return status.error();
   return std::move(reader.header);
 }
 

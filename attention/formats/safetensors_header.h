@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,10 @@
 
 namespace headscope::attention {
 
-/// One tensor as the JSON header declares it. Nothing is checked against the data yet.
+/// The file begins with the length of its JSON header in so many bytes.
+inline constexpr std::uint64_t kHeaderLengthBytes = 8;
+
+/// One tensor as the JSON header declares it: its bytes are [begin, end) of the data.
 struct TensorEntry {
   DType dtype = DType::F32;
   std::vector<std::uint64_t> shape;
@@ -22,9 +26,16 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
+/// Length of the JSON header in a file of `fileSize` bytes that begins with `start`: the whole file or its
+/// first kHeaderLengthBytes. Errors: a file too short for it, a header beyond the file or the format's limit.
+Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start, std::uint64_t fileSize,
+                                            const std::string& name);
+
 /// Reads the JSON header: one pass over its events, so that neither deep nesting nor a repeated name can
-/// hide in a document tree. `name` stands in front of messages.
-Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, const std::string& name);
+/// hide in a document tree. Checks that the tensors cover the `dataSize` bytes behind it without overlap or
+/// hole, each with the extent of its shape. `name` stands in front of messages.
+Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uint64_t dataSize,
+                                                 const std::string& name);
 
 /// Which name a dtype has in the file, and back.
 Result<DType> dtypeFromName(std::string_view text);

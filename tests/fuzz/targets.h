@@ -10,8 +10,10 @@
 
 #include "attention/formats/attention_file.h"
 #include "attention/formats/mask_values.h"
+#include "attention/formats/qk_file.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
+#include "tests/support/memory_file.h"
 
 /// What has to hold for any bytes at all: a parser returns a value or an error, and what it accepted can be
 /// written and read back. Used by the libFuzzer programs and by the replay in the normal tests. A broken
@@ -36,6 +38,34 @@ inline void fuzzSafetensors(Bytes bytes) {
     const auto& other = back->tensors.at(name);
     hold(other.dtype == tensor.dtype && other.shape == tensor.shape && other.bytes == tensor.bytes);
     (void)toFloats(tensor, name);
+  }
+}
+
+/// A head of `tensor` as the reader of whole files has it.
+inline void holdSameHead(const attention::Result<attention::Matrix>& read, const attention::QkTensor& tensor,
+                         attention::Index head, const attention::SafetensorsFile& file) {
+  using namespace attention;
+  const auto whole = toFloats(file.tensors.at(tensor.name), "fuzz");
+  if (!read) return hold(read.error().message.starts_with("/proc/"));
+  hold(read->rows() == tensor.tokens && read->cols() == tensor.headDim && read->allFinite());
+  // Another head may hold a number beyond float's range, and then there are no floats to compare with.
+  if (whole) hold(std::equal(read->data(), read->data() + read->size(), whole->data() + head * read->size()));
+}
+
+inline void fuzzQkFile(Bytes bytes) {
+  using namespace attention;
+  const test::MemoryFile memory(bytes);
+  const auto file = QkFile::open(memory.path());
+  if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
+  const auto whole = parseSafetensors(bytes, "fuzz");
+  hold(whole.ok() && !file->layers().empty());
+  for (Index i = 0; i < std::min<Index>(std::ssize(file->layers()), 8); ++i) {
+    const QkLayer& layer = file->layers()[static_cast<std::size_t>(i)];
+    hold(validate(layer.config).ok());
+    const Index head = layer.config.heads - 1;
+    holdSameHead(file->readQueries(i, head), layer.q, head, *whole);
+    holdSameHead(file->readKeys(i, layer.config.kvHeadOf(head)), layer.k, layer.config.kvHeadOf(head),
+                 *whole);
   }
 }
 

@@ -142,6 +142,11 @@ TEST(FuzzReplay, AttentionFile) {
   replay("attention_file", validSafetensors(), fuzz::fuzzAttentionFile);
 }
 
+TEST(FuzzReplay, QkFile) {
+  replay("qk_file", {}, fuzz::fuzzQkFile);
+  replay("safetensors", {}, fuzz::fuzzQkFile);
+}
+
 TEST(FuzzReplay, Csv) {
   replay("csv", {}, fuzz::fuzzCsv);
 }

@@ -1,0 +1,104 @@
+#include "attention/formats/qk_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <new>
+#include <span>
+#include <string>
+
+#include "attention/formats/quote.h"
+#include "attention/formats/safetensors_header.h"
+
+namespace headscope::attention {
+namespace {
+
+/// Read and converted at a time: enough that neither the copy's two looks at the file's size nor its page
+/// faults are felt.
+constexpr std::uint64_t kBufferBytes = std::uint64_t{256} << 10;
+
+/// `first` is the place of `values` in the head.
+Status checkFinite(std::span<const float> values, Index first, const QkTensor& tensor, Index head,
+                   const std::string& at) {
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values.end()) return success();
+  const Index place = first + (bad - values.begin());
+  return Error{at + " is " +
+               (std::isnan(*bad) ? "NaN"
+                : *bad > 0       ? "infinite"
+                                 : "-infinite") +
+               " at head " + std::to_string(head) + ", token " + std::to_string(place / tensor.headDim) +
+               ", expected finite values"};
+}
+
+}  // namespace
+
+Result<QkFile> QkFile::open(const std::filesystem::path& path) {
+  auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  try {
+    return fromHeader(std::move(*file));
+  } catch (const std::bad_alloc&) {
+    return fileError(path, "has a header that there is not enough memory for");
+  }
+}
+
+Result<QkFile> QkFile::fromHeader(MappedFile file) {
+  const auto name = file.path().string();
+  std::array<std::uint8_t, kHeaderLengthBytes> start{};
+  const auto present = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
+  if (const auto status = file.copy(0, present); !status) return status.error();
+  const auto length = safetensorsHeaderSize(present, file.size(), name);
+  if (!length) return length.error();
+  std::string json(*length, '\0');
+  const auto bytes = std::span(reinterpret_cast<std::uint8_t*>(json.data()), json.size());
+  if (const auto status = file.copy(kHeaderLengthBytes, bytes); !status) return status.error();
+  const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
+  const auto header = parseSafetensorsHeader(json, file.size() - dataBegin, name);
+  if (!header) return header.error();
+  auto layers = findQkLayers(*header, name);
+  if (!layers) return layers.error();
+  return QkFile(std::move(file), std::move(*layers), dataBegin);
+}
+
+const QkLayer& QkFile::layerAt(Index layer) const {
+  require(layer >= 0 && layer < std::ssize(layers_),
+          "layer " + std::to_string(layer) + " of " + std::to_string(layers_.size()) + " in a Q/K file");
+  return layers_[static_cast<std::size_t>(layer)];
+}
+
+Result<Matrix> QkFile::readQueries(Index layer, Index head) const {
+  return readHead(layerAt(layer).q, head);
+}
+
+Result<Matrix> QkFile::readKeys(Index layer, Index kvHead) const {
+  return readHead(layerAt(layer).k, kvHead);
+}
+
+Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
+  require(head >= 0 && head < tensor.heads,
+          "head " + std::to_string(head) + " of a tensor " + shapeText(tensor.shape));
+  const auto at = path().string() + ": tensor " + quotedText(tensor.name);
+  const auto bytes = tensor.headBytes();
+  const auto begin = dataBegin_ + tensor.begin + static_cast<std::uint64_t>(head) * bytes;
+  try {
+    Matrix values(tensor.tokens, tensor.headDim);
+    std::vector<std::uint8_t> buffer(std::min(bytes, kBufferBytes));
+    const auto size = byteSize(tensor.dtype);
+    for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
+      const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), bytes - done));
+      if (const auto status = file_.copy(begin + done, part); !status) return status.error();
+      const auto floats = std::span(values.data() + done / size, part.size() / size);
+      if (const auto status = convertToFloats(tensor.dtype, part, floats, at); !status) return status.error();
+      if (const auto status = checkFinite(floats, static_cast<Index>(done / size), tensor, head, at); !status)
+        return status.error();
+    }
+    return values;
+  } catch (const std::bad_alloc&) {
+    return Error{at + " has heads of " + std::to_string(tensor.tokens) + " × " +
+                 std::to_string(tensor.headDim) + " numbers, more than there is memory for"};
+  }
+}
+
+}  // namespace headscope::attention

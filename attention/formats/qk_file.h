@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "attention/formats/mapped_file.h"
+#include "attention/formats/qk_layers.h"
+
+namespace headscope::attention {
+
+/// Queries and keys in a safetensors file, mapped into memory and read head by head, so that a file may be
+/// much larger than memory. Which tensors are taken for them: findQkLayers(). Move-only; several threads may
+/// read at once.
+class QkFile {
+ public:
+  /// Reads the header alone. Errors, each in one sentence: what MappedFile, the format and findQkLayers()
+  /// refuse. Nothing is allocated for a head.
+  static Result<QkFile> open(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  /// At least one.
+  const std::vector<QkLayer>& layers() const { return layers_; }
+
+  /// [queries, headDim] of a head; keys where queriesFromKeys. Takes the memory of one head and a small
+  /// buffer. Errors: a value that isn't finite as a float, too little memory, a file that became shorter.
+  /// Throws std::invalid_argument if there is no such layer or head.
+  Result<Matrix> readQueries(Index layer, Index head) const;
+  /// [keys, headDim] of a kv head, which query head h shares as config.kvHeadOf(h) says; else as
+  /// readQueries().
+  Result<Matrix> readKeys(Index layer, Index kvHead) const;
+
+ private:
+  QkFile(MappedFile file, std::vector<QkLayer> layers, std::uint64_t dataBegin)
+      : file_(std::move(file)), layers_(std::move(layers)), dataBegin_(dataBegin) {}
+  static Result<QkFile> fromHeader(MappedFile file);
+  const QkLayer& layerAt(Index layer) const;
+  Result<Matrix> readHead(const QkTensor& tensor, Index head) const;
+
+  MappedFile file_;
+  std::vector<QkLayer> layers_;
+  std::uint64_t dataBegin_ = 0;
+};
+
+}  // namespace headscope::attention
