@@ -8,6 +8,7 @@ HeadlessApp::HeadlessApp(int width, int height, float scale)
       scale_(scale),
       context_(width, height),
       session_(ui_, defaultLimits(), [] {}) {
+  session_.drawAtLeisure();
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;
 }

@@ -61,7 +61,16 @@ void HeatmapLayer::beginFrame(int width, int height, double now) {
 void HeatmapLayer::draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
                         std::vector<HeatmapTile> tiles) {
   if (surface(which).empty() || tiles.empty()) return;
-  batches_.push_back({this, which, style, std::move(tiles)});
+  add(list, {this, &surface(which), nullptr, style, std::move(tiles)});
+}
+
+void HeatmapLayer::draw(ImDrawList& list, const render::HeatmapTextures& textures,
+                        const render::HeatmapStyle& style, std::vector<HeatmapTile> tiles) {
+  if (!tiles.empty()) add(list, {this, nullptr, &textures, style, std::move(tiles)});
+}
+
+void HeatmapLayer::add(ImDrawList& list, Batch batch) {
+  batches_.push_back(std::move(batch));
   list.AddCallback(drawBatch, &batches_.back());
   compat::addResetRenderState(list);
 }
@@ -69,14 +78,13 @@ void HeatmapLayer::draw(ImDrawList& list, Surface which, const render::HeatmapSt
 void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
   auto& batch = *static_cast<Batch*>(command->UserCallbackData);
   HeatmapLayer& layer = *batch.layer;
-  const EasedTextures& textures = layer.surface(batch.surface);
-  const float blend = textures.blend(layer.now_);
-  const render::HeatmapTextures* previous = blend < 1 ? textures.previous() : nullptr;
+  const float blend = batch.eased ? batch.eased->blend(layer.now_) : 1;
+  const render::HeatmapTextures* previous = blend < 1 ? batch.eased->previous() : nullptr;
+  const render::HeatmapTextures& current = batch.eased ? batch.eased->current() : *batch.textures;
   for (const HeatmapTile& tile : batch.tiles) {
     batch.style.low = tile.low;
     batch.style.high = tile.high;
-    layer.painter_.draw(textures.current(), previous, blend, tile.view, batch.style, layer.width_,
-                        layer.height_);
+    layer.painter_.draw(current, previous, blend, tile.view, batch.style, layer.width_, layer.height_);
   }
 }
 

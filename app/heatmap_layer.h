@@ -71,6 +71,9 @@ class HeatmapLayer {
   /// Draws the tiles at this place of the list, one after the other.
   void draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
+  /// The same with textures that are kept elsewhere, and still are when the frame is drawn.
+  void draw(ImDrawList& list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
+            std::vector<HeatmapTile> tiles);
 
   /// Whether a picture is still moving.
   bool moving() const;
@@ -79,10 +82,12 @@ class HeatmapLayer {
  private:
   struct Batch {
     HeatmapLayer* layer;
-    Surface surface;
+    const EasedTextures* eased;               ///< or null,
+    const render::HeatmapTextures* textures;  ///< and then these
     render::HeatmapStyle style;
     std::vector<HeatmapTile> tiles;
   };
+  void add(ImDrawList& list, Batch batch);
   static void drawBatch(const ImDrawList*, const ImDrawCmd* command);
 
   render::HeatmapPainter painter_;

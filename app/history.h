@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// Undo and redo as a list of scenes. Only Setup and Look count as a change; where the person looks
+/// Undo and redo as a list of scenes. Setup, Look and MapSetup count as a change; where the person looks
 /// (the Cursor) neither makes a step nor is taken back by one.
 class History {
  public:
@@ -20,9 +20,7 @@ class History {
     if (states_.size() > kMaxSteps) states_.erase(states_.begin());
     current_ = states_.size() - 1;
   }
-  bool differs(const Scene& scene) const {
-    return states_[current_].setup != scene.setup || states_[current_].look != scene.look;
-  }
+  bool differs(const Scene& scene) const { return !sameDocument(states_[current_], scene); }
 
   bool canUndo() const { return current_ > 0; }
   bool canRedo() const { return current_ + 1 < states_.size(); }
@@ -39,6 +37,7 @@ class History {
   void restore(Scene& scene, std::size_t index) const {
     scene.setup = states_[index].setup;
     scene.look = states_[index].look;
+    scene.map = states_[index].map;
   }
 
   std::vector<Scene> states_;

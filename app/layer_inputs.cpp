@@ -43,8 +43,9 @@ std::vector<Token> padded(std::vector<Token> tokens, std::size_t length) {
   return tokens;
 }
 
-Result<Matrix> embed(const Setup& setup, const std::vector<Token>& tokens) {
+Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, Index first) {
   attention::EmbeddingOptions options;
+  options.first = first;
   options.modelDim = setup.model.modelDim;
   options.seed = setup.input.seed;
   options.ignoreCase = setup.input.ignoreCase;
@@ -55,12 +56,14 @@ Result<Matrix> embed(const Setup& setup, const std::vector<Token>& tokens) {
   return attention::embedPlanted(tokens, *layout, options);
 }
 
-std::optional<PlacedError> checkLines(const TokenLines& lines, Place place) {
+std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Index most) {
   const std::size_t longest = longestLine(lines);
-  if (longest > static_cast<std::size_t>(kMaxTokens))
-    return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; at most " +
-                                  std::to_string(kMaxTokens) +
-                                  " can be shown. Shorten it, or tokenize by words."};
+  if (longest > static_cast<std::size_t>(most))
+    return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; " +
+                                  (most < kMaxMapTokens ? "all heads at once are" : "the map is") +
+                                  " shown for at most " + std::to_string(most) + ". " +
+                                  (most < kMaxMapTokens ? "Look at it on the Map page, or shorten it."
+                                                        : "Shorten it, or tokenize by words.")};
   if (lines.size() > static_cast<std::size_t>(kMaxLines))
     return PlacedError{place, "The text has " + std::to_string(lines.size()) +
                                   " lines, each a sequence of the batch; at most " +
@@ -68,27 +71,35 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place) {
   return std::nullopt;
 }
 
-TokenBatch tableBatch(const Setup& setup) {
+/// The lines of the text and what each of them reads, without padding.
+struct TextLines {
+  TokenLines queries, keys;
+  std::optional<PlacedError> error;
+};
+
+TextLines refusedLines(Place place, std::string message) {
+  return {{}, {}, PlacedError{place, std::move(message)}};
+}
+
+TextLines tableLines(const Setup& setup, Index most) {
   const attention::Table& table = *setup.input.table;
   if (table.values.rows() == 0) return {};
   if (setup.input.cross)
-    return {
-        {},
-        PlacedError{Place::context, "Cross-attention reads two texts; typed embeddings are one sequence."}};
+    return refusedLines(Place::context,
+                        "Cross-attention reads two texts; typed embeddings are one sequence.");
   if (table.values.cols() != setup.model.modelDim)
-    return {{},
-            PlacedError{Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
+    return refusedLines(Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
                                           " dimensions, but the model dim is " +
-                                          std::to_string(setup.model.modelDim) + "."}};
-  LineTokens line;
-  line.queries = line.keys = tableTokens(table);
-  if (auto error = checkLines({line.queries}, Place::input)) return {{}, error};
-  line.queryLength = line.keyLength = table.values.rows();
-  return {{std::move(line)}, std::nullopt};
+                                          std::to_string(setup.model.modelDim) + ".");
+  TextLines lines;
+  lines.queries = {tableTokens(table)};
+  lines.error = checkLines(lines.queries, Place::input, most);
+  lines.keys = lines.queries;
+  return lines;
 }
 
 /// The context lines for each line of the text; with one context line, the same for all.
-std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& context) {
+std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& context, Index most) {
   if (context.empty())
     return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read."};
   if (context.size() == 1) context.resize(lines.size(), context.front());
@@ -96,49 +107,75 @@ std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& con
     return PlacedError{Place::context, "The context has " + std::to_string(context.size()) +
                                            " lines and the text " + std::to_string(lines.size()) +
                                            ": give one context line for all, or one for each."};
-  return checkLines(context, Place::context);
+  return checkLines(context, Place::context, most);
+}
+
+TextLines tokenizeLines(const Setup& setup, Index most) {
+  if (setup.input.source == EmbeddingSource::table) return tableLines(setup, most);
+  Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
+  if (!text) return refusedLines(Place::input, text.error().message);
+  if (text->empty()) return {};
+  if (auto error = checkLines(*text, Place::input, most)) return {{}, {}, error};
+  TextLines lines;
+  lines.queries = *std::move(text);
+  if (!setup.input.cross) {
+    lines.keys = lines.queries;
+  } else {
+    Result<TokenLines> context = attention::tokenize(setup.input.contextText, setup.input.tokenization);
+    if (!context) return refusedLines(Place::context, context.error().message);
+    lines.keys = *std::move(context);
+    lines.error = matchContext(lines.queries, lines.keys, most);
+  }
+  return lines;
+}
+
+/// Takes line `at` out of `lines`, padded to n queries and m keys.
+LineTokens takeLine(TextLines& lines, std::size_t at, std::size_t n, std::size_t m) {
+  LineTokens line;
+  line.queryLength = static_cast<Index>(lines.queries[at].size());
+  line.keyLength = static_cast<Index>(lines.keys[at].size());
+  line.queries = padded(std::move(lines.queries[at]), n);
+  line.keys = padded(std::move(lines.keys[at]), m);
+  return line;
 }
 
 }  // namespace
 
 TokenBatch tokenizeBatch(const Setup& setup) {
-  if (setup.input.source == EmbeddingSource::table) return tableBatch(setup);
-  Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
-  if (!text) return {{}, PlacedError{Place::input, text.error().message}};
-  if (text->empty()) return {};
-  if (auto error = checkLines(*text, Place::input)) return {{}, error};
-  TokenLines keys = *text;
-  if (setup.input.cross) {
-    Result<TokenLines> context = attention::tokenize(setup.input.contextText, setup.input.tokenization);
-    if (!context) return {{}, PlacedError{Place::context, context.error().message}};
-    keys = *std::move(context);
-    if (auto error = matchContext(*text, keys)) return {{}, error};
-  }
-  const std::size_t n = longestLine(*text), m = longestLine(keys);
+  TextLines lines = tokenizeLines(setup, kMaxTokens);
+  if (lines.error) return {{}, lines.error};
+  const std::size_t n = longestLine(lines.queries), m = longestLine(lines.keys);
   TokenBatch batch;
-  for (std::size_t i = 0; i < text->size(); ++i) {
-    LineTokens line;
-    line.queryLength = static_cast<Index>((*text)[i].size());
-    line.keyLength = static_cast<Index>(keys[i].size());
-    line.queries = padded(std::move((*text)[i]), n);
-    line.keys = padded(std::move(keys[i]), m);
-    batch.lines.push_back(std::move(line));
-  }
+  for (std::size_t i = 0; i < lines.queries.size(); ++i) batch.lines.push_back(takeLine(lines, i, n, m));
   return batch;
+}
+
+TokenLine tokenizeLine(const Setup& setup, Index sequence, Index most) {
+  TextLines lines = tokenizeLines(setup, most);
+  if (lines.error) return {std::nullopt, 0, lines.error};
+  if (lines.queries.empty()) return {};
+  const std::size_t n = longestLine(lines.queries), m = longestLine(lines.keys);
+  const Index at = std::clamp<Index>(sequence, 0, static_cast<Index>(lines.queries.size()) - 1);
+  return {takeLine(lines, static_cast<std::size_t>(at), n, m), at, std::nullopt};
+}
+
+Result<Matrix> embedTokens(const Setup& setup, const std::vector<Token>& tokens, Index first, Index count) {
+  if (setup.input.source == EmbeddingSource::table) {
+    Matrix x = setup.input.table->values.middleRows(first, count);
+    if (setup.model.position == PositionKind::sinusoidal)
+      x += attention::sinusoidalPositions(first, count, x.cols());
+    return x;
+  }
+  return embedText(setup, {tokens.begin() + first, tokens.begin() + first + count}, first);
 }
 
 Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
   LineInput input;
-  if (setup.input.source == EmbeddingSource::table) {
-    input.x = setup.input.table->values;
-    if (setup.model.position == PositionKind::sinusoidal)
-      input.x += attention::sinusoidalPositions(0, input.x.rows(), input.x.cols());
-    return input;
-  }
-  Result<Matrix> x = embed(setup, line.queries);
+  Result<Matrix> x = embedTokens(setup, line.queries, 0, static_cast<Index>(line.queries.size()));
   if (!x) return x.error();
   input.x = *std::move(x);
-  if (setup.input.cross) input.context = *embed(setup, line.keys);
+  if (setup.input.cross)
+    input.context = *embedTokens(setup, line.keys, 0, static_cast<Index>(line.keys.size()));
   return input;
 }
 

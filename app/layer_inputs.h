@@ -22,11 +22,23 @@ struct TokenBatch {
 };
 TokenBatch tokenizeBatch(const Setup& setup);
 
+/// One line of the batch alone, of up to `most` tokens; padded to the longest line like all of them.
+struct TokenLine {
+  std::optional<LineTokens> line;  ///< nothing where nothing was typed
+  Index sequence = 0;              ///< which line it is: the one that was asked for, if there are so many
+  std::optional<PlacedError> error;
+};
+TokenLine tokenizeLine(const Setup& setup, Index sequence, Index most);
+
 /// The numbers one line goes into attention with.
 struct LineInput {
   attention::Matrix x;        ///< [n, modelDim]
   attention::Matrix context;  ///< [m, modelDim]; empty in self-attention
 };
+/// Embeddings of tokens first … first+count−1 of a line, [count, modelDim].
+attention::Result<attention::Matrix> embedTokens(const Setup& setup,
+                                                 const std::vector<attention::Token>& tokens, Index first,
+                                                 Index count);
 /// Embeds one line of the batch.
 attention::Result<LineInput> embedLine(const Setup& setup, const LineTokens& line);
 

@@ -10,7 +10,8 @@ Layout layoutFor(const View& view, float width, float height, const Cursor& curs
   const float top = view.px(52), status = view.px(32);
   layout.narrow = unitsWide < 1500;
   layout.showLeft = !view.present;
-  layout.showRight = layout.narrow ? view.drawer && !view.present : !view.present;
+  const bool map = cursor.page == Page::map;  // it has no panel at the right
+  layout.showRight = map ? false : layout.narrow ? view.drawer && !view.present : !view.present;
   layout.showCache = cursor.page == Page::heads && (!view.present || cursor.decoding);
   layout.cacheLine = unitsHigh < 860;
   const float leftWidth = view.px(std::clamp(unitsWide * 0.19f, 280.0f, 348.0f));

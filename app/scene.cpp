@@ -105,6 +105,14 @@ Status validate(const Scene& scene) {
   check.in<Index>("cursor.studio.block_size", studio.blockSize, 16, 128);
   check.in<Index>("cursor.studio.layers", studio.layers, 1, kMaxReachLayers);
   check.in("cursor.studio.wipe", studio.wipe, 0.0f, 1.0f);
+  check.in<Index>("map.tokens", scene.map.tokens, kMinMapTokens, kMaxMapTokens);
+  check.in<Index>("map.layer", scene.map.layer, 0, kMaxMapLayers - 1);
+  const MapCursor& map = scene.cursor.map;
+  const auto farthest = static_cast<double>(kMaxMapTokens);
+  // The middle of a wide window lies beyond a head that stands at its edge.
+  check.in("cursor.map.row", map.row, -100 * farthest, 100 * farthest);
+  check.in("cursor.map.col", map.col, -100 * farthest, 100 * farthest);
+  check.in("cursor.map.cells_per_pixel", map.cellsPerPixel, 0.0, farthest);
   check.in<Index>("prefill", scene.setup.prefill, 1, kMaxTokens);
   check.that(scene.setup.weights.planted.size() <= static_cast<std::size_t>(kMaxHeads),
              "weights.planted has " + std::to_string(scene.setup.weights.planted.size()) +

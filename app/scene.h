@@ -7,6 +7,8 @@
 
 #include "app/shared_value.h"
 #include "attention/core/config.h"
+#include "attention/core/head_map.h"
+#include "attention/core/map_limits.h"
 #include "attention/formats/tables.h"
 #include "attention/heads/planted.h"
 #include "attention/masks/compile.h"
@@ -18,8 +20,8 @@ namespace headscope::app {
 using attention::Index;
 
 // The document: everything the person chose. `Setup` decides what is computed, `Look` how it is
-// drawn, `Cursor` where the person is looking. Undo walks through Setup and Look and leaves the Cursor
-// alone. Defaulted == on Setup is what tells the session to compute again.
+// drawn, `Cursor` where the person is looking. Undo walks through Setup, Look and MapSetup and leaves the
+// Cursor alone. Defaulted == on Setup is what tells the session to compute again.
 
 enum class EmbeddingSource { text, table };
 enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
@@ -97,13 +99,29 @@ struct Look {
   bool operator==(const Look&) const = default;
 };
 
+/// Where the map's queries and keys come from: the scene's text, a long text made up for it, or a file of Q
+/// and K.
+enum class MapSource { scene, generated, file };
+
+/// What the map of one long head is made of beside the Setup. It takes part in undo and files, and asks for
+/// no Snapshot.
+struct MapSetup {
+  MapSource source = MapSource::scene;
+  Index tokens = 32768;    ///< of the text that is made up
+  std::uint64_t seed = 1;  ///< of the same
+  std::string file;        ///< a safetensors file with queries and keys
+  Index layer = 0;         ///< of the file
+  attention::Pooling pooling = attention::Pooling::max;
+  bool operator==(const MapSetup&) const = default;
+};
+
 struct Cell {
   Index head = 0, query = 0, key = 0;
   bool operator==(const Cell&) const = default;
 };
 
 /// The places of the window.
-enum class Page { heads, mask };
+enum class Page { heads, mask, map };
 /// The mask studio's rooms.
 enum class StudioRoom { mask, biases, compare };
 
@@ -120,9 +138,18 @@ struct StudioCursor {
   bool operator==(const StudioCursor&) const = default;
 };
 
+/// What of the map is in sight.
+struct MapCursor {
+  double row = 0, col = 0;     ///< the middle of the window, in cells
+  double cellsPerPixel = 0;    ///< 0 = as many as show the whole head
+  Index query = -1, key = -1;  ///< the cell that is marked; −1 = none
+  bool operator==(const MapCursor&) const = default;
+};
+
 struct Cursor {
   Page page = Page::heads;
   StudioCursor studio;
+  MapCursor map;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
@@ -134,6 +161,7 @@ struct Cursor {
 struct Scene {
   Setup setup;
   Look look;
+  MapSetup map;
   Cursor cursor;
   bool operator==(const Scene&) const = default;
 };
@@ -142,9 +170,17 @@ inline constexpr Index kMaxHeads = 64;
 inline constexpr Index kMaxHeadDim = 512;
 inline constexpr Index kMaxModelDim = 4096;
 inline constexpr Index kMaxTokens = 2048;
+inline constexpr Index kMinMapTokens = 256;
+using attention::kMaxMapLayers;
+using attention::kMaxMapTokens;
 inline constexpr Index kMaxLines = 64;
 inline constexpr Index kMaxT5Buckets = 128;
 inline constexpr Index kMaxReachLayers = 32;
+
+/// Whether they are the same document, wherever the person looks.
+inline bool sameDocument(const Scene& a, const Scene& b) {
+  return a.setup == b.setup && a.look == b.look && a.map == b.map;
+}
 
 /// What a new scene masks: causal & padding.
 attention::MaskLayers openingMask();

@@ -75,6 +75,15 @@ void readLook(ObjectReader& in, Look& look) {
   in.read("cache_bytes", look.cacheBytes);
 }
 
+void readMap(ObjectReader& in, MapSetup& map) {
+  in.read("source", kMapSourceNames, map.source);
+  in.read("tokens", map.tokens);
+  in.read("seed", map.seed);
+  in.read("file", map.file);
+  in.read("layer", map.layer);
+  in.read("pooling", kPoolingNames, map.pooling);
+}
+
 void readCursor(ObjectReader& in, Cursor& cursor) {
   in.read("sequence", cursor.sequence);
   in.read("focus", cursor.focus);
@@ -93,6 +102,13 @@ void readCursor(ObjectReader& in, Cursor& cursor) {
     studio.read("selected", cursor.studio.selected);
     studio.read("edits_other", cursor.studio.editsOther);
     studio.read("wipe", cursor.studio.wipe);
+  });
+  in.object("map", [&](ObjectReader& map) {
+    map.read("row", cursor.map.row);
+    map.read("col", cursor.map.col);
+    map.read("cells_per_pixel", cursor.map.cellsPerPixel);
+    map.read("query", cursor.map.query);
+    map.read("key", cursor.map.key);
   });
 }
 
@@ -119,6 +135,7 @@ void readFields(const Json& json, Scene& scene, std::string& error) {
   });
   root.read("prefill", scene.setup.prefill);
   root.object("look", [&](ObjectReader& in) { readLook(in, scene.look); });
+  root.object("map", [&](ObjectReader& in) { readMap(in, scene.map); });
   root.object("cursor", [&](ObjectReader& in) { readCursor(in, scene.cursor); });
   root.finish();
 }
@@ -170,6 +187,12 @@ std::string formatScene(const Scene& scene) {
                   {"score_colormap", nameOf(kColormapNames, scene.look.scoreColormap)},
                   {"range", nameOf(kRangeNames, scene.look.range)},
                   {"cache_bytes", scene.look.cacheBytes}};
+  json["map"] = {{"source", nameOf(kMapSourceNames, scene.map.source)},
+                 {"tokens", scene.map.tokens},
+                 {"seed", scene.map.seed},
+                 {"file", scene.map.file},
+                 {"layer", scene.map.layer},
+                 {"pooling", nameOf(kPoolingNames, scene.map.pooling)}};
   json["cursor"] = {{"sequence", scene.cursor.sequence}, {"focus", scene.cursor.focus},
                     {"head", scene.cursor.cell.head},    {"query", scene.cursor.cell.query},
                     {"key", scene.cursor.cell.key},      {"decoding", scene.cursor.decoding},
@@ -182,6 +205,11 @@ std::string formatScene(const Scene& scene) {
                               {"selected", studio.selected},
                               {"edits_other", studio.editsOther},
                               {"wipe", studio.wipe}};
+  json["cursor"]["map"] = {{"row", scene.cursor.map.row},
+                           {"col", scene.cursor.map.col},
+                           {"cells_per_pixel", scene.cursor.map.cellsPerPixel},
+                           {"query", scene.cursor.map.query},
+                           {"key", scene.cursor.map.key}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -238,6 +266,7 @@ void visitFiles(attention::MaskLayers& layers, const Visit& visit) {
 template <typename Visit>
 void visitFiles(Scene& scene, const Visit& visit) {
   visit(scene.setup.weights.file);
+  visit(scene.map.file);
   visitFiles(scene.setup.mask.layers, visit);
   visitFiles(scene.setup.mask.other, visit);
 }

@@ -7,6 +7,7 @@
 
 #include "app/cache_picture.h"
 #include "app/layout.h"
+#include "app/map/map_room.h"
 #include "app/panels/panels.h"
 #include "app/scene_json.h"
 #include "app/widgets/style.h"
@@ -39,6 +40,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
           [](const HeadQuestion& question, std::stop_token stop) { return studyHead(question, stop); }, wake),
       reaches_([](const ReachQuestion& question, std::stop_token stop) { return studyReach(question, stop); },
                wake),
+      map_(std::make_unique<MapRoom>(limits, wake)),
       job_(
           [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
           wake) {
@@ -85,12 +87,13 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
   view_.nextHover = {};
   view_.continuousEdit.clear();
   view_.busySeconds = job_.busySeconds();
+  if (map_->beginFrame(view_, quickFrames_)) settling_ = 3;
   view_.catchingUp = !snapshot_ || snapshot_->setup != scene_.setup;
   view_.undoSteps = history_.undoSteps();
   view_.canUndo = history_.canUndo() || history_.differs(scene_);
   view_.canRedo = history_.canRedo();
-  view_.dirty = scene_.setup != saved_.setup || scene_.look != saved_.look;
-  view_.gpuBytes = heatmaps_.bytes();
+  view_.dirty = !sameDocument(scene_, saved_);
+  view_.gpuBytes = heatmaps_.bytes() + map_->gpuBytes();
   view_.sceneName = path_.empty() ? "untitled" : path_.filename().string();
   if (!input.events.empty()) settling_ = 3;
   const Scene before = scene_;
@@ -107,6 +110,9 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
     layersPanel(scene_, snapshot, view_, layout);
     studioPanel(scene_, snapshot, view_, layout);
     insightPanel(scene_, snapshot, view_, layout);
+  } else if (scene_.cursor.page == Page::map) {
+    mapControls(scene_, view_, layout);
+    mapPanel(scene_, view_, layout);
   } else {
     sidePanel(scene_, snapshot, view_, layout);
     headsPanel(scene_, snapshot, view_, layout);
@@ -121,6 +127,8 @@ void Session::drawPanels(const FrameInput& input, float width, float height) {
   for (const Action action : requests) perform(action);
   submitIfChanged();
   askAboutMasks();
+  map_->endFrame(scene_);
+  if (before.cursor.map != scene_.cursor.map || map_->unfinished()) settling_ = std::max(settling_, 2);
   if (sizes != std::pair(view_.gridPixels, view_.focusCell)) settling_ = std::max(settling_, 2);
   if (view_.nextHover != view_.hover) settling_ = std::max(settling_, 2);
   if (!requests.empty()) settling_ = 3;
@@ -184,13 +192,16 @@ void Session::keepCursorInside() {
       std::clamp<Index>(cursor.sequence, 0, static_cast<Index>(snapshot_->sequences.size()) - 1);
   const SequenceSnapshot& sequence = *shownSequence(scene_, snapshot_.get());
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  cursor.focus = std::clamp<Index>(cursor.focus, -1, snapshot_->config.heads - 1);
+  const bool ownHeads = cursor.page == Page::map && scene_.map.source == MapSource::file;
+  const Index heads = ownHeads ? headCount() : snapshot_->config.heads;
+  cursor.focus = std::clamp<Index>(cursor.focus, -1, heads - 1);
   // While a text is typed anew it is short for a moment; the place comes back when there is room for it
   // again.
   if (cursor.cell != keptCell_) wantedCell_ = cursor.cell;
-  cursor.cell.head = std::clamp<Index>(wantedCell_.head, 0, snapshot_->config.heads - 1);
+  cursor.cell.head = std::clamp<Index>(wantedCell_.head, 0, heads - 1);
   cursor.cell.query = std::clamp<Index>(wantedCell_.query, 0, sequence.queryLength - 1);
   cursor.cell.key = std::clamp<Index>(wantedCell_.key, 0, sequence.keyLength - 1);
+  if (cursor.page == Page::map) return;
   if (view_.hover.query >= n) view_.hover.query = -1;
   if (view_.hover.key >= m) view_.hover.key = -1;
   if (!snapshot_->config.causal || snapshot_->setup.input.cross) cursor.decoding = view_.playing = false;
@@ -204,7 +215,7 @@ void Session::keepCursorInside() {
 }
 
 void Session::recordHistory(const Scene& before) {
-  const bool changed = scene_.setup != before.setup || scene_.look != before.look;
+  const bool changed = !sameDocument(scene_, before);
   if (changed) {
     view_.error.clear();
     view_.notice.clear();
@@ -250,7 +261,7 @@ double Session::nextFrameIn() const {
   if (view_.studio.expressionTyped >= 0)
     within(view_.studio.expressionTyped + kTypingRests + 0.02 - view_.time);
   if (!view_.notice.empty()) within(view_.noticeAt + kNoticeSeconds - view_.time);
-  if (job_.busySeconds() > 0) within(0.2);  // the progress past half a second has to appear
+  if (job_.busySeconds() > 0 || map_->busy()) within(0.2);  // the progress past half a second has to appear
   return next;
 }
 
@@ -263,6 +274,7 @@ void Session::settle() {
     job_.finish();
     headStudies_.finish();
     reaches_.finish();
+    map_->finish();
     takeResults();
     keepCursorInside();
   }
@@ -280,11 +292,11 @@ void Session::advancePlay() {
 
 std::string Session::title() const {
   return (path_.empty() ? std::string("untitled") : path_.filename().string()) +
-         (scene_.setup != saved_.setup || scene_.look != saved_.look ? " •" : "") + " — Headscope";
+         (sameDocument(scene_, saved_) ? "" : " •") + " — Headscope";
 }
 
 void Session::requestQuit() {
-  const bool dirty = scene_.setup != saved_.setup || scene_.look != saved_.look;
+  const bool dirty = !sameDocument(scene_, saved_);
   if (dirty && view_.dialog != Dialog::discard)
     view_.dialog = Dialog::discard;
   else

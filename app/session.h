@@ -18,6 +18,8 @@
 
 namespace headscope::app {
 
+class MapRoom;
+
 /// One open window's worth of state: the scene and its history, the worker, the textures. Runs one frame at
 /// a time. Everything but the workers is on the calling thread.
 class Session {
@@ -43,6 +45,9 @@ class Session {
   const Snapshot* snapshot() const { return snapshot_.get(); }
   View& view() { return view_; }
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
+  const MapRoom& map() const { return *map_; }
+  /// Draws all that is there in every frame, however long that takes: for pictures and tests.
+  void drawAtLeisure() { quickFrames_ = false; }
   bool wantsToQuit() const { return quit_; }
   /// The person asked to close the window: asks back when something is unsaved.
   void requestQuit();
@@ -69,6 +74,10 @@ class Session {
   void takeFile(FileAnswer answer);
   void applyWeights(const LoadedWeights& weights, const std::string& path);
   void applyTable(attention::Table table);
+  /// The file's queries and keys become the map.
+  void openMapFile(const std::filesystem::path& path);
+  /// Heads there are to choose from on the page that is shown.
+  Index headCount() const;
   void addMaskFile(const attention::MaskFile& file, const FileRequest& request);
   void save(const std::filesystem::path& path);
   void requestFile(FileRequest request);
@@ -120,6 +129,8 @@ class Session {
   LatestJob<MaskQuestion, MaskStudy> studies_;
   LatestJob<HeadQuestion, HeadStudy> headStudies_;
   LatestJob<ReachQuestion, ReachStudy> reaches_;
+  std::unique_ptr<MapRoom> map_;
+  bool quickFrames_ = true;
   LatestJob<Setup, Snapshot> job_;  // last: joins before anything it touches goes
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/map/map_room.h"
 #include "app/mask_rules.h"
 #include "app/panels/panels.h"
 #include "app/scene_json.h"
@@ -67,7 +68,7 @@ void Session::perform(Action action) {
       break;
     case Action::nextHead:
     case Action::previousHead: {
-      const Index heads = scene_.setup.model.heads, step = action == Action::nextHead ? 1 : heads - 1;
+      const Index heads = headCount(), step = action == Action::nextHead ? 1 : heads - 1;
       Index& head = scene_.cursor.focus >= 0 ? scene_.cursor.focus : scene_.cursor.cell.head;
       head = (head + step) % heads;
       scene_.cursor.cell.head = head;
@@ -158,6 +159,12 @@ void Session::performDialog(Action action) {
       else
         requestFile({FileRequest::Kind::weights, path});
       break;
+    case Action::openMapFile:
+      if (path.empty())
+        view_.dialog = Dialog::openMapFile;
+      else
+        openMapFile(path);
+      break;
     case Action::openTable:
       if (path.empty())
         view_.dialog = Dialog::openTable;
@@ -217,10 +224,29 @@ void Session::save(const std::filesystem::path& path) {
 void Session::openFile(const std::filesystem::path& path) {
   attention::Result<FileRequest> request = requestFor(path);
   if (!request) return fail(request.error().message);
+  // On the map a layer's tensors are queries and keys.
+  if (scene_.cursor.page == Page::map && request->kind == FileRequest::Kind::weights)
+    return openMapFile(path);
   // Numbers dropped on the mask studio are a mask.
   if (scene_.cursor.page == Page::mask && request->kind == FileRequest::Kind::table)
     request->kind = FileRequest::Kind::inspectMask;
   requestFile(*std::move(request));
+}
+
+void Session::openMapFile(const std::filesystem::path& path) {
+  history_.record(scene_);
+  scene_.map.source = MapSource::file;
+  scene_.map.file = std::filesystem::absolute(path).string();
+  scene_.map.layer = 0;
+  scene_.cursor.page = Page::map;
+  scene_.cursor.map = {};
+  history_.record(scene_);
+}
+
+Index Session::headCount() const {
+  const MapState* state = map_->screen().state.get();
+  const bool file = scene_.cursor.page == Page::map && scene_.map.source == MapSource::file;
+  return file && state && !state->empty ? state->heads : scene_.setup.model.heads;
 }
 
 void Session::requestFile(FileRequest request) {

@@ -121,6 +121,10 @@ bool Session::performMask(Action action) {
       cursor.page = Page::mask;
       cursor.decoding = view_.playing = false;
       break;
+    case Action::showMap:
+      cursor.page = Page::map;
+      cursor.decoding = view_.playing = false;
+      break;
     case Action::maskGallery:
       cursor.page = Page::mask;
       view_.dialog = Dialog::gallery;

@@ -18,6 +18,7 @@
 namespace headscope::app {
 
 class HeatmapLayer;
+struct MapScreen;
 
 /// What the person prefers everywhere, whatever the scene.
 struct Preferences {
@@ -60,6 +61,7 @@ enum class Dialog {
   openScene,
   saveScene,
   openWeights,
+  openMapFile,
   openTable,
   table,
   discard,
@@ -152,6 +154,7 @@ struct View {
   double noticeAt = 0;
 
   StudioView studio;
+  MapScreen* map = nullptr;  ///< what the map page shows besides the scene
 
   HeatmapLayer* heatmaps = nullptr;
   // How large heads are drawn, for choosing what to upload: panels say what they need, the session answers

@@ -14,6 +14,7 @@ namespace headscope::app {
 void addRenderCommand(CLI::App& app, int& exitCode);
 void addSnapshotCommand(CLI::App& app, int& exitCode);
 void addSceneCommand(CLI::App& app, int& exitCode);
+void addViewCommand(CLI::App& app, int& exitCode);
 void addMaskCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file, or the opening scene where `path` is empty.
@@ -21,5 +22,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& path);
 
 /// Opens the window on the scene of a file ("" = the opening scene) and runs until it is closed.
 int runWindow(const std::string& path);
+/// The same on a scene that is not in a file.
+int runWindow(const Scene& scene);
 
 }  // namespace headscope::app

@@ -7,6 +7,7 @@
 #include "app/commands/report.h"
 #include "app/enum_names.h"
 #include "app/headless.h"
+#include "app/map/map_room.h"
 #include "app/panels/panels.h"
 #include "attention/formats/file_io.h"
 
@@ -73,7 +74,10 @@ int runRender(const RenderOptions& options) {
   headless.session().view().preferences.light = options.theme == "light";
   headless.session().setScene(*scene, options.scene);
   headless.draw();
-  if (const Snapshot* snapshot = headless.session().snapshot(); snapshot && snapshot->error)
+  const MapState* map = headless.session().map().screen().state.get();
+  if (scene->cursor.page == Page::map) {
+    if (map && map->error) return fail({*map->error});
+  } else if (const Snapshot* snapshot = headless.session().snapshot(); snapshot && snapshot->error)
     return fail({snapshot->error->message});
   if (const SequenceSnapshot* shown =
           shownSequence(headless.session().scene(), headless.session().snapshot());
@@ -102,8 +106,8 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command->add_option("--theme", options->theme, "dark or light")
       ->check(CLI::IsMember({"dark", "light"}))
       ->capture_default_str();
-  command->add_option("--page", options->page, "heads or mask; as the scene says if left out")
-      ->check(CLI::IsMember({"heads", "mask"}));
+  command->add_option("--page", options->page, "heads, mask or map; as the scene says if left out")
+      ->check(CLI::IsMember({"heads", "mask", "map"}));
   command->add_option("--room", options->room, "The mask studio's: mask, biases or compare")
       ->check(CLI::IsMember({"mask", "biases", "compare"}));
   command->add_option("--head", options->head, "Show this head large");

@@ -42,19 +42,28 @@ void runLoop(Window& window, Ui& ui, Session& session) {
   }
 }
 
-}  // namespace
-
-int runWindow(const std::string& path) {
-  const attention::Result<Scene> scene = sceneOrOpening(path);
-  if (!scene) return fail(scene.error());
+/// With `path` the scene is that file's.
+int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
   Window window("Headscope", 1600, 960);
   Ui ui;
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   session.view().preferences = loadPreferences();
-  if (!path.empty()) session.setScene(*scene, path);
+  if (ownScene) session.setScene(scene, path);
   runLoop(window, ui, session);
   return 0;
+}
+
+}  // namespace
+
+int runWindow(const std::string& path) {
+  const attention::Result<Scene> scene = sceneOrOpening(path);
+  if (!scene) return fail(scene.error());
+  return openWindow(*scene, path, !path.empty());
+}
+
+int runWindow(const Scene& scene) {
+  return openWindow(scene, "", true);
 }
 
 }  // namespace headscope::app

@@ -103,9 +103,14 @@ void shortcutSheet(View& view) {
     keyLine(view, "Drag a layer", "moves it; a click opens it");
     keyLine(view, "Point at a cell", "says which layers mask it");
     gap(view, 6);
+    sectionTitle(view, "MAP");
+    keyLine(view, "Wheel, + −", "zooms from the whole head to single cells");
+    keyLine(view, "Drag, arrows", "moves; Home shows the whole head");
+    keyLine(view, "Click", "marks a query and a key");
+    gap(view, 6);
     sectionTitle(view, "FILES");
     keyLine(view, "Drop .json", "opens a scene");
-    keyLine(view, "Drop .safetensors", "loads weights");
+    keyLine(view, "Drop .safetensors", "loads weights; on the map, queries and keys");
     keyLine(view, "Drop .npy .csv", "loads embeddings; in the mask studio, a mask");
     ImGui::EndChild();
   }
@@ -205,6 +210,9 @@ void dialogs(Scene& scene, const Snapshot* snapshot, View& view) {
       break;
     case Dialog::saveScene:
       filePicker(view, "Save the scene", {".json"}, Action::saveSceneAs, true);
+      break;
+    case Dialog::openMapFile:
+      filePicker(view, "Map queries and keys", {".safetensors"}, Action::openMapFile, false);
       break;
     case Dialog::openWeights:
       filePicker(view, "Load weights", {".safetensors"}, Action::openWeights, false);

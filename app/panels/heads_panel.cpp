@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/number_text.h"
+#include "app/panels/colour_bar.h"
 #include "app/panels/focus_view.h"
 #include "app/panels/grid.h"
 #include "app/panels/heat_tile.h"
@@ -38,18 +39,6 @@ void rangeChoice(Scene& scene, View& view) {
   if (dropdown(view, "range", ranges, chosen)) scene.look.range = static_cast<RangeMode>(chosen);
 }
 
-void colormapChoice(Scene& scene, View& view) {
-  std::vector<Choice> maps;
-  for (render::Colormap map : render::kColormaps) {
-    const std::string mapName(render::name(map));
-    maps.push_back({mapName, "", mapName});
-  }
-  render::Colormap& map =
-      scene.look.quantity == Quantity::weights ? scene.look.colormap : scene.look.scoreColormap;
-  int chosen = static_cast<int>(map);
-  if (dropdown(view, "colormap", maps, chosen)) map = static_cast<render::Colormap>(chosen);
-}
-
 std::string colormapName(const Look& look) {
   return std::string(render::name(colormapFor(look)));
 }
@@ -72,7 +61,6 @@ std::string rangeEnd(const Look& look, float value) {
 /// The labelled colour bar, its right end at `right`.
 void colourBar(const View& view, const Look& look, const HeadPictures& pictures, Index head, ImVec2 right,
                float width) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
   const bool varies = look.range == RangeMode::perHead && head < 0;
   ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
   std::string low = rangeEnd(look, range.low), high = rangeEnd(look, range.high), middle;
@@ -90,16 +78,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
     middle = "of each head";
   }
   if (middle == "0.500") middle = "0.5";
-  const float barHeight = view.px(10), y = right.y - view.px(7);
-  const ImVec2 from(right.x - width, y - barHeight / 2);
-  paintRamp(list, colormapFor(look), from, ImVec2(right.x, from.y + barHeight));
-  ImFont* font = view.fonts->monoSmall;
-  const float below = y + barHeight / 2 + view.px(8);
-  paintText(list, font, ImVec2(from.x, below), view.theme->secondary, low);
-  if (width > view.px(120))
-    paintText(list, font, ImVec2(from.x + width / 2, below), view.theme->secondary, middle, Align::center);
-  paintText(list, font, ImVec2(right.x, below), view.theme->secondary, high, Align::right);
-  track("colour_bar", from, right);
+  paintColourBar(view, colormapFor(look), {low, middle, high}, right, width);
 }
 
 /// Title at the left, choices and colour bar at the right.
@@ -138,20 +117,8 @@ void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequ
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
-  colormapChoice(scene, view);
-}
-
-/// A sentence in the middle of the area, with a smaller one under it.
-void message(const View& view, const ImRect& area, const std::string& title, const std::string& text,
-             std::uint32_t color) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const ImVec2 middle = area.GetCenter();
-  paintText(list, view.fonts->hero, ImVec2(middle.x, middle.y - view.px(26)), color, title, Align::center);
-  const float width = std::min(area.GetWidth() - view.px(40), view.px(560));
-  ImFont* font = view.fonts->text;
-  const float needed = std::min(width, textWidth(font, text) + 1);
-  paintParagraph(list, font, ImVec2(middle.x - needed / 2, middle.y + view.px(2)), width,
-                 view.theme->secondary, text);
+  colormapChoice(view,
+                 scene.look.quantity == Quantity::weights ? scene.look.colormap : scene.look.scoreColormap);
 }
 
 float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most) {
@@ -266,12 +233,12 @@ void headsPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
                        layout.center.Max.y - view.px(8));
     const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
     if (!snapshot) {
-      message(view, inner, "Computing…", "The first picture is on its way.", view.theme->text);
+      paintMessage(view, inner, "Computing…", "The first picture is on its way.", view.theme->text);
     } else if (snapshot->error) {
-      message(view, inner, "This can't be computed", snapshot->error->message, view.theme->error);
+      paintMessage(view, inner, "This can't be computed", snapshot->error->message, view.theme->error);
     } else if (!sequence) {
-      message(view, inner, "Nothing to attend to yet",
-              "Type a sentence on the left: every word becomes a query and a key.", view.theme->text);
+      paintMessage(view, inner, "Nothing to attend to yet",
+                   "Type a sentence on the left: every word becomes a query and a key.", view.theme->text);
     } else {
       header(scene, *snapshot, *sequence, view, inner);
       if (view.catchingUp && view.busySeconds > 0.5) {

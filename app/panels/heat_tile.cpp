@@ -169,34 +169,43 @@ float normalized(const ValueRange& range, float value) {
 
 }  // namespace
 
-void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
-                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range) {
-  const bool weights = look.quantity == Quantity::weights;
+void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index n, Index m, const Look& look,
+                 const ValueRange& range, const CellValue& value) {
   const float side = std::min(tile.cellWidth(), tile.cellHeight());
   ImFont* font = side > view.px(60)   ? view.fonts->monoTitle
                  : side > view.px(40) ? view.fonts->mono
                                       : view.fonts->monoSmall;
-  const float needed = textWidth(font, weights ? ".88" : "−88.8") + view.px(4);
+  const float needed = textWidth(font, look.quantity == Quantity::weights ? ".88" : "−88.8") + view.px(4);
   if (tile.cellWidth() < needed || tile.cellHeight() < lineHeight(font) * 1.25f) return;
-  const attention::AttentionResult& result = sequence.attention;
-  const attention::MatrixView values = weights ? result.weights[tile.head] : result.scores[tile.head];
   const auto firstRow = std::max<Index>(0, static_cast<Index>(tile.row)),
              firstCol = std::max<Index>(0, static_cast<Index>(tile.col));
-  const Index lit = view.decodedRows >= 0 ? view.decodedRows : values.rows();
-  const Index lastRow = std::min<Index>(lit, static_cast<Index>(std::ceil(tile.row + tile.rows)));
-  const Index lastCol = std::min<Index>(values.cols(), static_cast<Index>(std::ceil(tile.col + tile.cols)));
+  const Index lastRow = std::min<Index>(n, static_cast<Index>(std::ceil(tile.row + tile.rows)));
+  const Index lastCol = std::min<Index>(m, static_cast<Index>(std::ceil(tile.col + tile.cols)));
   list.PushClipRect(tile.area.Min, tile.area.Max, true);
   for (Index row = firstRow; row < lastRow; ++row)
     for (Index col = firstCol; col < lastCol; ++col) {
-      if (result.scores.at(tile.head, row, col) == render::kMaskedCell) continue;
-      const float value = values(row, col);
-      const std::string text = cellText(value, look.quantity);
+      const std::optional<float> shown = value(row, col);
+      const std::string text = shown ? cellText(*shown, look.quantity) : "";
+      if (text.empty()) continue;
       paintText(list, font,
                 ImVec2(tile.x(static_cast<float>(col) + 0.5f), tile.y(static_cast<float>(row) + 0.5f)),
-                faded(inkOn(render::sample(colormapFor(look), normalized(range, value))), 0.92f), text,
+                faded(inkOn(render::sample(colormapFor(look), normalized(range, *shown))), 0.92f), text,
                 Align::center);
     }
   list.PopClipRect();
+}
+
+void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
+                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range) {
+  const attention::AttentionResult& result = sequence.attention;
+  const attention::MatrixView values =
+      look.quantity == Quantity::weights ? result.weights[tile.head] : result.scores[tile.head];
+  const Index lit = view.decodedRows >= 0 ? view.decodedRows : values.rows();
+  paintValues(view, list, tile, lit, values.cols(), look, range,
+              [&](Index row, Index col) -> std::optional<float> {
+                if (result.scores.at(tile.head, row, col) == render::kMaskedCell) return std::nullopt;
+                return values(row, col);
+              });
 }
 
 std::string pooledText(int factor) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -56,7 +57,12 @@ struct AxisLabels {
 };
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
 
-/// Values written into the cells, where the cells are large enough.
+/// Writes values into the cells of an n × m matrix, where the cells are large enough; `value` says what
+/// stands in one, if anything does.
+using CellValue = std::function<std::optional<float>(Index row, Index col)>;
+void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index n, Index m, const Look& look,
+                 const ValueRange& range, const CellValue& value);
+/// The same with the values of a head.
 void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
                      const SequenceSnapshot& sequence, const Look& look, const ValueRange& range);
 

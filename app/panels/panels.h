@@ -21,6 +21,13 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
 void layersPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void studioPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void insightPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
+/// First in a scrolling panel at the left: remembers when it moved under the pointer.
+void noteScroll(View& view);
+/// Last in it: what is below its edge shows by fading.
+void scrollEdge(const View& view, const ImRect& area);
+// The map: its controls at the left, the head in the rest of the window.
+void mapControls(Scene& scene, View& view, const Layout& layout);
+void mapPanel(Scene& scene, View& view, const Layout& layout);
 void statusLine(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout);
 void dialogs(Scene& scene, const Snapshot* snapshot, View& view);
 
@@ -37,6 +44,9 @@ const PlacedError* errorAt(const Snapshot* snapshot, Place place);
 const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
 /// A KV group's colour.
 std::uint32_t groupColor(const Theme& theme, Index kvHead);
+/// A sentence in the middle of the area, with a smaller one under it.
+void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,
+                  std::uint32_t color);
 /// "head 4", "KV 1": the same words everywhere.
 std::string headName(Index head);
 std::string kvName(Index kvHead);

@@ -41,7 +41,8 @@ float pages(const Scene& scene, View& view, float x, const ImRect& bar) {
     Action action;
   };
   static constexpr Tab kTabs[] = {{Page::heads, "page.heads", "Heads", Action::showHeads},
-                                  {Page::mask, "page.mask", "Mask", Action::showMask}};
+                                  {Page::mask, "page.mask", "Mask", Action::showMask},
+                                  {Page::map, "page.map", "Map", Action::showMap}};
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = bar.GetCenter().y;
   for (const Tab& tab : kTabs) {
@@ -84,7 +85,7 @@ void topBar(Scene& scene, const Snapshot*, View& view, const Layout& layout) {
     float right = layout.top.Max.x - view.px(22);
     const bool wide = layout.top.GetWidth() > view.px(1180);
     right = barItem(view, "bar.palette", "Actions", Action::palette, right, y);
-    if (layout.narrow)
+    if (layout.narrow && scene.cursor.page != Page::map)
       right = barItem(view, "bar.receipt",
                       view.drawer                       ? "Hide side"
                       : scene.cursor.page == Page::mask ? "What it says"

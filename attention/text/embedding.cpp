@@ -74,7 +74,7 @@ Matrix embedPlain(const std::vector<Token>& tokens, const EmbeddingOptions& opti
   fillIdentities(tokens, options, x.leftCols(options.modelDim), [](Random& random, auto row) {
     for (Index d = 0; d < row.size(); ++d) row[d] = random.gaussian();
   });
-  if (options.sinusoidal) x += sinusoidalPositions(0, n, options.modelDim);
+  if (options.sinusoidal) x += sinusoidalPositions(options.first, n, options.modelDim);
   return x;
 }
 
@@ -90,7 +90,7 @@ Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& lay
   Matrix x = Matrix::Zero(n, layout.modelDim);
   if (n == 0) return x;
   x.col(kFlagOne).setOnes();
-  x(0, kFlagFirst) = 1;
+  if (options.first == 0) x(0, kFlagFirst) = 1;
   for (Index i = 0; i < n; ++i)
     x(i, kFlagSeparator) = tokens[static_cast<std::size_t>(i)].separator ? 1.0f : 0.0f;
   if (options.sinusoidal) {
@@ -98,8 +98,9 @@ Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& lay
     for (std::size_t f = 0; f < frequencies.size(); ++f) {
       const Index d = layout.positionsAt() + 2 * static_cast<Index>(f);
       for (Index i = 0; i < n; ++i) {
-        x(i, d) = static_cast<float>(std::sin(static_cast<double>(i) * frequencies[f]));
-        x(i, d + 1) = static_cast<float>(std::cos(static_cast<double>(i) * frequencies[f]));
+        const double angle = static_cast<double>(options.first + i) * frequencies[f];
+        x(i, d) = static_cast<float>(std::sin(angle));
+        x(i, d + 1) = static_cast<float>(std::cos(angle));
       }
     }
   }

@@ -31,6 +31,7 @@ struct EmbeddingOptions {
   std::uint64_t seed = 0;
   bool ignoreCase = true;
   bool sinusoidal = true;  ///< add position (plain), or fill the positions part (planted)
+  Index first = 0;         ///< position of the first token: a long text is embedded part by part
 };
 
 /// x [n, modelDim]: a standard Gaussian row per token, drawn from a hash of its identity and the

@@ -113,7 +113,15 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
   scene.look.range = dice.any(RangeMode::logarithmic);
   scene.look.cacheBytes = dice.pick(std::initializer_list<int>{4, 2, 1});
   Cursor& cursor = scene.cursor;
-  cursor.page = dice.any(Page::mask);
+  MapSetup& map = scene.map;
+  map.source = dice.any(MapSource::file);
+  map.tokens = dice.between(kMinMapTokens, kMaxMapTokens);
+  map.seed = dice.bits();
+  map.layer = dice.between(0, kMaxMapLayers - 1);
+  map.pooling = dice.any(attention::Pooling::mean);
+  cursor.page = dice.any(Page::map);
+  cursor.map = {dice.real(0, 131072), dice.real(0, 131072), dice.real(0, 200), dice.between(-1, 131071),
+                dice.between(-1, 131071)};
   cursor.studio = randomStudio(dice);
   cursor.sequence = dice.between(0, 70);
   cursor.focus = dice.between(-1, 70);

@@ -119,5 +119,23 @@ TEST_F(Picture, TwoMasksByWipe) {
   EXPECT_TRUE(imagesMatch(image(), "studio_wipe"));
 }
 
+TEST_F(Picture, Map) {
+  ui.session().scene().map.source = app::MapSource::generated;
+  ui.session().scene().map.tokens = 2000;
+  ui.session().scene().cursor.cell.head = 6;
+  ui.key(static_cast<Key>('3'));
+  EXPECT_TRUE(imagesMatch(image(), "map_whole"));
+}
+
+TEST_F(Picture, MapOfSingleCells) {
+  ui.session().scene().map.source = app::MapSource::generated;
+  ui.session().scene().map.tokens = 1100;
+  ui.session().scene().cursor.cell.head = 5;
+  ui.chord(kCtrl, Key::l);
+  ui.key(static_cast<Key>('3'));
+  ui.replaceText("map.go_to", "812, 806\n");
+  EXPECT_TRUE(imagesMatch(image(), "map_cells"));
+}
+
 }  // namespace
 }  // namespace headscope::test

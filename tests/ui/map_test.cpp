@@ -1,0 +1,262 @@
+// The map page: one head at any length, moved and zoomed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/map/map_room.h"
+#include "attention/formats/safetensors.h"
+#include "tests/support/small_problem.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using app::MapSource;
+using app::Page;
+using attention::Index;
+
+class MapPage : public testing::Test {
+ protected:
+  MapPage() {
+    ui.key(static_cast<Key>('3'));
+    ui.draw();
+  }
+  /// A generated text, long enough to have levels and short enough to be quick.
+  void generate(Index tokens = 1536) {
+    ui.session().scene().map.source = MapSource::generated;
+    ui.session().scene().map.tokens = tokens;
+    ui.draw();
+  }
+  const app::MapScreen& screen() { return ui.session().map().screen(); }
+  const app::MapCursor& cursor() { return ui.scene().cursor.map; }
+  const app::MapWindow& window() { return *screen().window; }
+
+  UiDriver ui;
+};
+
+TEST_F(MapPage, OpensByKeyAndTab) {
+  EXPECT_EQ(ui.scene().cursor.page, Page::map);
+  EXPECT_TRUE(ui.has("map"));
+  EXPECT_EQ(screen().state->queries, 12);
+  ui.key(static_cast<Key>('1'));
+  EXPECT_FALSE(ui.has("map"));
+  ui.click("page.map");
+  EXPECT_TRUE(ui.has("map.cells"));
+}
+
+TEST_F(MapPage, ShowsAGeneratedTextAndUndoTakesItBack) {
+  ui.session().scene().map.tokens = 512;
+  ui.click("map.source.generated");
+  ui.typeValue("map.tokens", "1300");
+  ui.draw();
+  EXPECT_EQ(ui.scene().map.tokens, 1300);
+  EXPECT_EQ(screen().state->keys, 1300);
+  while (ui.scene().map.source != MapSource::scene && ui.view().canUndo) ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(ui.scene().map.source, MapSource::scene);
+  EXPECT_EQ(screen().state->keys, 12);
+}
+
+TEST_F(MapPage, RefusesALengthBeyondTheLongest) {
+  ui.session().scene().map.tokens = 512;
+  ui.click("map.source.generated");
+  ui.typeValue("map.tokens", "300");
+  ui.typeValue("map.tokens", "131073");
+  EXPECT_EQ(ui.scene().map.tokens, 300);
+  EXPECT_THAT(ui.view().refusal.reason, testing::HasSubstr("131,073"));
+}
+
+TEST_F(MapPage, WheelZoomsAboutThePointer) {
+  generate();
+  EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head";
+  EXPECT_EQ(screen().level, 2);
+  ui.wheelAt("map", 0.5f, 0.5f, 6);
+  EXPECT_GT(cursor().cellsPerPixel, 0);
+  EXPECT_EQ(screen().level, 0);
+  // Now that the map fills the window, the cell under the pointer stays there.
+  const ImRect map = ui.find("map");
+  const ImVec2 at(map.Min.x + map.GetWidth() * 0.3f, map.Min.y + map.GetHeight() * 0.7f);
+  const double row = window().rowAt(at.y), col = window().colAt(at.x), zoom = window().cellsPerPixel;
+  ui.wheelAt("map", 0.3f, 0.7f, 5);
+  EXPECT_LT(window().cellsPerPixel, zoom / 2);
+  EXPECT_NEAR(window().rowAt(at.y), row, zoom);  // pointers are in whole pixels
+  EXPECT_NEAR(window().colAt(at.x), col, zoom);
+  ui.wheelAt("map", 0.5f, 0.5f, -40);
+  EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head again";
+}
+
+TEST_F(MapPage, DragMovesAndAClickMarks) {
+  generate();
+  ui.wheelAt("map", 0.5f, 0.5f, 8);
+  ui.draw();
+  const double row = cursor().row, col = cursor().col, zoom = window().cellsPerPixel;
+  ui.dragAcross("map", {0.5f, 0.5f}, {0.6f, 0.4f});
+  const ImRect map = ui.find("map");
+  EXPECT_NEAR(cursor().col, col - 0.1 * map.GetWidth() * zoom, 2 * zoom);
+  EXPECT_NEAR(cursor().row, row + 0.1 * map.GetHeight() * zoom, 2 * zoom);
+  EXPECT_EQ(cursor().query, -1) << "a drag marks nothing";
+  ui.clickAt("map", 0.25f, 0.75f);
+  EXPECT_EQ(cursor().query, static_cast<Index>(window().rowAt(map.Min.y + map.GetHeight() * 0.75f)));
+  EXPECT_EQ(cursor().key, static_cast<Index>(window().colAt(map.Min.x + map.GetWidth() * 0.25f)));
+}
+
+TEST_F(MapPage, KeysMoveAndZoom) {
+  generate();
+  ui.hover("map");
+  ui.key(Key::equal, {.shift = true});
+  ui.key(Key::equal);
+  ui.key(Key::equal);
+  const double zoom = cursor().cellsPerPixel, col = cursor().col, row = cursor().row;
+  EXPECT_GT(zoom, 0);
+  ui.key(Key::right);
+  ui.key(Key::down);
+  EXPECT_GT(cursor().col, col);
+  EXPECT_GT(cursor().row, row);
+  ui.key(Key::left);
+  ui.key(Key::up);
+  EXPECT_NEAR(cursor().col, col, 1e-6);
+  ui.key(Key::minus);
+  EXPECT_GT(window().cellsPerPixel, zoom);
+  ui.key(Key::home);
+  EXPECT_EQ(cursor().cellsPerPixel, 0);
+}
+
+TEST_F(MapPage, GoesToNumbersAndWords) {
+  generate();
+  ui.replaceText("map.go_to", "1200, 700\n");
+  ui.draw();
+  EXPECT_EQ(cursor().query, 1200);
+  EXPECT_EQ(cursor().key, 700);
+  EXPECT_NEAR(window().rowAt(window().area.GetCenter().y), 1200.5, 1);
+  EXPECT_EQ(screen().level, 0) << "close enough to read";
+  const auto& tokens = screen().state->text->queries;
+  ui.replaceText("map.go_to", "the\n");
+  const Index first = cursor().query;
+  EXPECT_EQ(cursor().key, first) << "one word is a place on the diagonal";
+  EXPECT_THAT(tokens[static_cast<std::size_t>(first)].text, testing::AnyOf(testing::HasSubstr("the"), "The"));
+  ui.key(Key::enter);
+  EXPECT_NE(cursor().query, first) << "Enter goes on";
+  ui.replaceText("map.go_to", "5, xylophone\n");
+  EXPECT_TRUE(ui.has("map.go_to.problem"));
+  ui.replaceText("map.go_to", "9999\n");
+  EXPECT_THAT(screen().goToProblem, testing::HasSubstr("1,535"));
+}
+
+TEST_F(MapPage, TheMinimapMovesTheWindow) {
+  generate();
+  ui.wheelAt("map", 0.5f, 0.5f, 10);
+  ui.draw();
+  ui.clickAt("minimap", 0.8f, 0.9f);
+  ui.draw();
+  EXPECT_NEAR(cursor().col, 0.8 * 1536, 20);
+  EXPECT_NEAR(cursor().row, 0.9 * 1536, 20);
+  ui.dragAcross("minimap", {0.8f, 0.9f}, {0.2f, 0.4f});
+  EXPECT_NEAR(cursor().col, 0.2 * 1536, 20);
+}
+
+TEST_F(MapPage, PoolingAndRangeChangeThePictureAndNotTheTiles) {
+  generate();
+  ui.park();
+  const render::Image max = ui.screenshot();
+  ui.click("map.pooling.mean");
+  ui.park();
+  EXPECT_EQ(ui.scene().map.pooling, attention::Pooling::mean);
+  EXPECT_GT(pixelsApart(max, ui.screenshot(), ui.find("map.cells")), 1000);
+  const std::uint64_t uploads = screen().textures->uploads();
+  ui.choose("map.range", "logarithmic");
+  ui.park();
+  ui.draw();
+  EXPECT_EQ(screen().textures->uploads(), uploads) << "a range is a uniform";
+}
+
+TEST_F(MapPage, AnotherHeadIsAnotherMap) {
+  generate();
+  const std::uint64_t field = screen().state->field;
+  ui.click("map.head.3");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.cell.head, 3);
+  EXPECT_NE(screen().state->field, field);
+  ui.key(Key::pageDown);
+  ui.draw();
+  EXPECT_EQ(screen().state->question.head, 4);
+}
+
+TEST_F(MapPage, UploadsOnlyWhatIsNew) {
+  generate();
+  ui.wheelAt("map", 0.5f, 0.5f, 6);
+  ui.park();
+  ui.draw();
+  const std::size_t before = screen().textures->uploads();
+  ui.draw();
+  EXPECT_EQ(screen().textures->uploads(), before);
+  EXPECT_LE(screen().textures->bytes(), app::MapTextures::kBudget);
+  EXPECT_LE(screen().cache->mostBytes(), screen().cache->budget());
+}
+
+TEST_F(MapPage, SleepsWhenNothingMoves) {
+  generate();
+  ui.park();
+  ui.draw();
+  ui.wait(1);
+  EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));
+}
+
+TEST_F(MapPage, SaysWhatIsWrongInPlaceAndGoesOn) {
+  ui.replaceText("map.text", "");
+  ui.draw();
+  EXPECT_TRUE(screen().state->empty);
+  EXPECT_FALSE(ui.has("map.cells"));
+  ui.session().scene().setup.model.modelDim = 8;
+  ui.session().scene().setup.model.linked = false;
+  ui.replaceText("map.text", "two words");
+  ui.draw();
+  ASSERT_TRUE(screen().state->error);
+  ui.session().scene().setup.model.modelDim = 256;
+  ui.draw();
+  EXPECT_FALSE(screen().state->error);
+  EXPECT_EQ(screen().state->queries, 2);
+}
+
+TEST_F(MapPage, MapsAFileThatIsDropped) {
+  const TemporaryFolder folder;
+  attention::SafetensorsFile file;
+  for (const char* layer : {"layers.0", "layers.1"}) {
+    file.tensors[std::string(layer) + ".q"] = gaussianTensor({12, 40, 8}, 1);
+    file.tensors[std::string(layer) + ".k"] = gaussianTensor({3, 40, 8}, 2);
+  }
+  const auto path = folder / "QK.safetensors";
+  ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
+  ui.drop({path.string()});
+  ui.draw();
+  EXPECT_EQ(ui.scene().map.source, MapSource::file);
+  ASSERT_FALSE(screen().state->error) << *screen().state->error;
+  EXPECT_EQ(screen().state->queries, 40);
+  ui.click("map.head.11");
+  ui.dragTo("map.layer", 1.1f);
+  ui.draw();
+  EXPECT_EQ(screen().state->question.head, 11) << "more heads than the model of the scene has";
+  EXPECT_EQ(screen().state->question.layer, 1);
+  ui.drop({(folder / "gone.safetensors").string()});
+  ui.draw();
+  EXPECT_TRUE(screen().state->error);
+  ui.click("map.source.scene");
+  ui.draw();
+  EXPECT_FALSE(screen().state->error);
+  EXPECT_EQ(ui.scene().cursor.cell.head, 7) << "the scene has no more";
+}
+
+TEST_F(MapPage, ATextTooLongForTheHeadsIsMapped) {
+  std::string text;
+  for (int i = 0; i < 2500; ++i) text += i % 7 == 0 ? "fox " : "word ";
+  ui.session().scene().setup.input.text = text;
+  ui.draw();
+  ASSERT_TRUE(ui.snapshot().error);
+  EXPECT_THAT(ui.snapshot().error->message, testing::HasSubstr("Map page"));
+  EXPECT_FALSE(screen().state->error);
+  EXPECT_EQ(screen().state->queries, 2500);
+}
+
+}  // namespace
+}  // namespace headscope::test
