@@ -20,9 +20,11 @@ class LatestJob {
   using Compute = std::function<Output(const Request&, std::stop_token)>;
 
   /// `wake` is called on the worker after each result; it must be safe to call from there.
-  LatestJob(Compute compute, std::function<void()> wake)
+  /// `rest` is called on the worker when nothing has been asked for in a few seconds, once after each result.
+  LatestJob(Compute compute, std::function<void()> wake, std::function<void()> rest = {})
       : compute_(std::move(compute)),
         wake_(std::move(wake)),
+        rest_(std::move(rest)),
         thread_([this](std::stop_token stop) { run(stop); }) {}
 
   ~LatestJob() {
@@ -68,11 +70,20 @@ class LatestJob {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kPatience{250};
+  static constexpr std::chrono::seconds kUntilRest{5};
 
   void run(std::stop_token quit) {
     std::unique_lock lock(mutex_);
+    bool answered = false;
     while (true) {
-      changed_.wait(lock, [&] { return quit.stop_requested() || pending_.has_value(); });
+      const auto asked = [&] { return quit.stop_requested() || pending_.has_value(); };
+      if (answered && rest_ && !changed_.wait_for(lock, kUntilRest, asked)) {
+        lock.unlock();
+        rest_();
+        lock.lock();
+      }
+      answered = false;
+      changed_.wait(lock, asked);
       if (quit.stop_requested()) return;
       const Request request = std::move(*pending_);
       pending_.reset();
@@ -89,12 +100,13 @@ class LatestJob {
       changed_.notify_all();
       lock.unlock();
       wake_();
+      answered = true;
       lock.lock();
     }
   }
 
   Compute compute_;
-  std::function<void()> wake_;
+  std::function<void()> wake_, rest_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::optional<Request> pending_;

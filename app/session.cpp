@@ -11,6 +11,7 @@
 #include "app/panels/panels.h"
 #include "app/scene_json.h"
 #include "app/widgets/style.h"
+#include "attention/core/memory.h"
 
 namespace headscope::app {
 
@@ -43,7 +44,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
       map_(std::make_unique<MapRoom>(limits, wake)),
       job_(
           [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
-          wake) {
+          wake, attention::releaseIdleMemory) {
   view_.heatmaps = &heatmaps_;
   view_.memoryLimit = limits.memoryBytes;
 }

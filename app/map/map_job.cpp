@@ -210,9 +210,9 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.map = map_;
   state.queries = map_->queries();
   state.keys = map_->keys();
-  state.previewRows = std::max(1.0, workOf(*map_, state.queries) / effort_.preview);
   overview_ = MapOverview(state.queries, state.keys);
   state.levels = overview_.levels();
+  state.previewStep = map_->previewStep(factorOf(state.levels.finest), effort_.preview);
   const auto tokens = state.text->queries.size() + state.text->keys.size();
   const auto pixels =
       static_cast<std::uint64_t>(overview_.rows() * pixelsAt(state.keys, state.levels.finest));
@@ -263,7 +263,7 @@ bool MapJob::extendOverview(const MapRequest& request, std::stop_token stop) {
   begin(first ? Doing::building : Doing::background);
   const Index factor = factorOf(overview_.levels().finest);
   const double all = workOf(*map_, map_->queries());
-  if (first && all > effort_.preview) {
+  if (first && map_->previewStep(factor, effort_.preview) > 1) {
     const Matrix estimate = map_->preview(factor, request.pooling, effort_.preview, stop);
     if (stop.stop_requested()) return true;
     overview_.setPreview(request.pooling, estimate);

@@ -27,7 +27,7 @@ struct MapState {
   std::shared_ptr<const MapText> text;
   std::vector<std::string> leftOut;
   std::uint64_t bytes = 0;  ///< held besides the tiles
-  double previewRows = 1;   ///< the preview looks at about one row in so many
+  Index previewStep = 1;    ///< the preview looks at one row in so many
 };
 
 /// What is looked at.
@@ -49,7 +49,7 @@ struct MapProgress {
 /// Multiply-adds that go into a preview, which takes some tens of milliseconds, and into one band of the
 /// exact overview, after which the worker looks up again.
 struct MapEffort {
-  double preview = 4e9, band = 1.5e9;
+  double preview = 2e9, band = 1.5e9;
 };
 
 /// Makes the tiles of the view that is looked at, on a thread of its own: a preview of the whole head, the

@@ -50,7 +50,7 @@ void paintHeader(const Scene& scene, View& view, const ImRect& area) {
     x += paintBadge(view, list, ImVec2(x, y), groupColor(theme, kvHead), kvName(kvHead)) + view.px(12);
   }
   if (screen.preview) {
-    const std::string rows = countText(static_cast<std::uint64_t>(std::lround(state.previewRows)));
+    const std::string rows = countText(static_cast<std::uint64_t>(state.previewStep));
     const std::string words = "preview: 1 row in " + rows;
     const float width = paintBadge(view, list, ImVec2(x, y), theme.warning, words);
     track("map.preview", ImVec2(x, y - view.px(10)), ImVec2(x + width, y + view.px(10)));

@@ -208,8 +208,14 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const L
   head.text = std::make_shared<const MapText>(MapText{std::move(line.queries), std::move(line.keys), !cross});
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
-  if (!additiveOf(setup, std::min<Index>(n, kMaxTokens), std::min<Index>(m, kMaxTokens)).empty())
-    head.leftOut.push_back("The free biases of the mask studio are left out of the map.");
+  // Free biases are a number for each cell: no map of a long text holds as many.
+  const attention::Stack additive =
+      additiveOf(setup, std::min<Index>(n, kMaxTokens), std::min<Index>(m, kMaxTokens));
+  if (!additive.empty() && std::max(n, m) <= kMaxTokens)
+    field.additive = additive[0];
+  else if (!additive.empty())
+    head.leftOut.push_back("The free biases of the mask studio are left out of maps beyond " +
+                           countText(kMaxTokens) + " tokens.");
   return std::optional(std::move(head));
 }
 
@@ -226,7 +232,7 @@ float mapScore(const attention::HeadField& field, Index query, Index key) {
   if (config.t5)
     score += attention::t5Values(*config.t5, config.heads)(field.head, attention::t5Bucket(*config.t5, back));
   if (config.softcap) score = *config.softcap * std::tanh(score / *config.softcap);
-  return score;
+  return field.additive.size() ? score + field.additive(query, key) : score;
 }
 
 }  // namespace headscope::app

@@ -8,20 +8,23 @@
 
 namespace headscope::app {
 
+void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
+  constexpr int kSteps = 64;
+  const float step = (to.x - from.x) / kSteps;
+  for (int i = 0; i < kSteps; ++i) {
+    const std::uint32_t left = packed(render::sample(colormap, static_cast<float>(i) / kSteps)),
+                        right = packed(render::sample(colormap, static_cast<float>(i + 1) / kSteps));
+    const float x = from.x + step * static_cast<float>(i);
+    list.AddRectFilledMultiColor(ImVec2(x, from.y), ImVec2(x + step, to.y), left, right, right, left);
+  }
+}
+
 void paintColourBar(const View& view, render::Colormap colormap, const BarLabels& labels, ImVec2 right,
                     float width) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float barHeight = view.px(10), y = right.y - view.px(7);
   const ImVec2 from(right.x - width, y - barHeight / 2);
-  constexpr int kSteps = 64;
-  for (int i = 0; i < kSteps; ++i) {
-    const float a = static_cast<float>(i) / kSteps, b = static_cast<float>(i + 1) / kSteps;
-    const std::uint32_t left = packed(render::sample(colormap, a)),
-                        rightColor = packed(render::sample(colormap, b));
-    list.AddRectFilledMultiColor(ImVec2(from.x + a * width, from.y),
-                                 ImVec2(from.x + b * width, from.y + barHeight), left, rightColor, rightColor,
-                                 left);
-  }
+  paintRamp(list, colormap, from, ImVec2(right.x, from.y + barHeight));
   ImFont* font = view.fonts->monoSmall;
   const float below = y + barHeight / 2 + view.px(8);
   paintText(list, font, ImVec2(from.x, below), view.theme->secondary, labels.low);

@@ -30,17 +30,6 @@ HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range)
   return picture;
 }
 
-void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
-  constexpr int kSteps = 64;
-  const float step = (to.x - from.x) / kSteps;
-  for (int i = 0; i < kSteps; ++i) {
-    const std::uint32_t left = packed(render::sample(colormap, static_cast<float>(i) / kSteps)),
-                        right = packed(render::sample(colormap, static_cast<float>(i + 1) / kSteps));
-    const float x = from.x + step * static_cast<float>(i);
-    list.AddRectFilledMultiColor(ImVec2(x, from.y), ImVec2(x + step, to.y), left, right, right, left);
-  }
-}
-
 render::Colormap colormapFor(const Look& look) {
   return look.quantity == Quantity::weights ? look.colormap : look.scoreColormap;
 }

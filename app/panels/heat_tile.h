@@ -35,9 +35,6 @@ struct ValueRange {
 };
 /// A tile's cells as a picture of matrices in which factor × factor cells are one.
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
-/// The colours of a map from one corner to the other, from its low end to its high one.
-void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 to);
-
 ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
 render::Colormap colormapFor(const Look& look);
 render::HeatmapStyle styleFor(const View& view, const Look& look);

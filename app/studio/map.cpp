@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/number_text.h"
+#include "app/panels/colour_bar.h"
 #include "app/studio/studio.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"

@@ -11,6 +11,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which sets the target that this is compiled for.
 #include "attention/kernels/vector-inl.h"
+#include "hwy/cache_control.h"
 #include "hwy/contrib/math/math-inl.h"
 
 #ifndef HEADSCOPE_KERNELS_DECODE_SHARED_
@@ -18,9 +19,13 @@
 namespace headscope::attention::kernels {
 
 /// Keys that are taken at once: their values stay in the first cache.
-inline constexpr std::size_t kDecodeKeys = 64;
+inline constexpr std::size_t kDecodeKeys = 32;
 /// Heads whose sums are held in registers together.
 inline constexpr std::size_t kDecodeHeads = 4;
+/// Rows of keys that are asked for ahead of their use.
+inline constexpr std::size_t kAhead = 64;
+/// Bytes that memory brings at once.
+inline constexpr std::size_t kLine = 64;
 
 }  // namespace headscope::attention::kernels
 #endif
@@ -138,6 +143,12 @@ HWY_INLINE void takeScores(const DecodePart& part, size_t head, size_t stride, f
   part.sum[head] += hn::GetLane(hn::SumOfLanes(d, total));
 }
 
+/// Asks for a row to be brought near; beyond the cache's end nothing happens.
+template <typename Number>
+HWY_INLINE void fetchRow(const Number* row, size_t headDim) {
+  for (size_t t = 0; t < headDim; t += kLine / sizeof(Number)) hwy::Prefetch(row + t);
+}
+
 /// kHeads heads from `head` on over one stretch of keys.
 template <size_t kHeads, typename Number>
 HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t count, size_t stride,
@@ -147,8 +158,13 @@ HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t
   HWY_ALIGN float scores[kHeads * kDecodeKeys];
   const Number* const keys = static_cast<const Number*>(part.keys) + key * headDim;
   const Number* const values = static_cast<const Number*>(part.values) + key * headDim;
-  for (size_t j = 0; j < count; ++j)
-    dots<kHeads>(part.q + head * headDim, keys + j * headDim, headDim, scores + j);
+  const float* const q = part.q + head * headDim;
+  for (size_t j = 0; j < count; ++j) {
+    // Both streams at once: the values come while the keys are worked on, and the keys some rows ahead.
+    fetchRow(values + j * headDim, headDim);
+    fetchRow(keys + (j + kAhead) * headDim, headDim);
+    dots<kHeads>(q, keys + j * headDim, headDim, scores + j);
+  }
   float* places[kHeads];
   for (size_t h = 0; h < kHeads; ++h) {
     float* const own = scores + h * kDecodeKeys;

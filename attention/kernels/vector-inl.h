@@ -76,6 +76,11 @@ HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, 
 HWY_INLINE void productRows(size_t rows, size_t depth, const float* a, size_t aRow, size_t aStep,
                             const float* b, size_t bStep, float* c, size_t cRow, bool accumulate) {
   if (rows == kRows) return product<kRows>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+  if constexpr (kRows > 8)
+    if (rows >= 8) {
+      product<8>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+      a += 8 * aRow, c += 8 * cRow, rows -= 8;
+    }
   for (; rows >= 4; rows -= 4, a += 4 * aRow, c += 4 * cRow)
     product<4>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
   if (rows >= 2) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cfloat>
+#include <limits>
 
 #include "app/layer_inputs.h"
 #include "attention/core/receipt.h"
@@ -154,7 +155,9 @@ TEST(HeadStudy, DropoutIsNoEffect) {
   const HeadStudy plain = studyHead({snapshotOf(setup), 0, 2});
   setup.model.dropout = 0.5F;
   const HeadStudy dropped = studyHead({snapshotOf(setup), 0, 2});
-  EXPECT_EQ(dropped.effect.values, plain.effect.values);
+  // Weights are at most 1; one side computed them once more.
+  const float rounding = 8 * std::numeric_limits<float>::epsilon();
+  EXPECT_LE((dropped.effect.values - plain.effect.values).cwiseAbs().maxCoeff(), rounding);
 }
 
 TEST(HeadStudy, TheDifferenceIsTheSecondMasksWeightsMinusTheFirsts) {

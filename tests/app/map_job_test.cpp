@@ -145,7 +145,7 @@ TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
   // A preview and a band for every row of pixels.
   MapJob job(cache, small, [] {}, {.preview = 1e5, .band = 1});
   for (const Pooling pooling : {Pooling::mean, Pooling::max}) look(job, 0, {}, pooling);
-  EXPECT_GT(job.state()->previewRows, 1);
+  EXPECT_GT(job.state()->previewStep, 1);
   for (const Pooling pooling : {Pooling::max, Pooling::mean})
     for (int level = 1; level <= 3; ++level)
       for (const TilePlace& place : allOf(level)) expectExact(cache, {job.state()->field, pooling, place}, 0);

@@ -103,7 +103,9 @@ class UiDriver {
   double pressedTime_ = -1, scrolledTime_ = -1;
 };
 
-/// How many pixels differ between two pictures of one size, inside `area` (all of them without).
-int pixelsApart(const render::Image& a, const render::Image& b, std::optional<ImRect> area = std::nullopt);
+/// How many pixels differ by more than `steps` of 255 between two pictures of one size, inside `area` (all of
+/// them without).
+int pixelsApart(const render::Image& a, const render::Image& b, std::optional<ImRect> area = std::nullopt,
+                int steps = 0);
 
 }  // namespace headscope::test

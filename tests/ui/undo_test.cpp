@@ -59,7 +59,11 @@ TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   EXPECT_TRUE(ui.scene().look == start.look);
   // The one difference: there is something to redo now.
   const render::Image again = picture(ui);
-  EXPECT_EQ(pixelsApart(again, first) - pixelsApart(again, first, ui.find("bar.redo")), 0);
+  // Glyphs lie elsewhere in the atlas since another script was typed, and filtering the slanted ones may
+  // round to the next step of a channel.
+  constexpr int kStep = 1;
+  const int changed = pixelsApart(again, first, {}, kStep);
+  EXPECT_EQ(changed - pixelsApart(again, first, ui.find("bar.redo"), kStep), 0);
   for (int i = 0; ui.view().canRedo && i < 100; ++i) redo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(end));
   EXPECT_EQ(pixelsApart(picture(ui), last), 0);
