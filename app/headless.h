@@ -20,6 +20,8 @@ class HeadlessApp {
   InputQueue& input() { return ui_.input(); }
   /// One frame.
   void frame();
+  /// Waits until the last frame is drawn: a context draws behind the back of who asked.
+  void finish() { context_.finish(); }
   /// Frames and computations until nothing changes any more.
   void draw();
   render::Image image() const { return context_.read(); }

@@ -175,6 +175,7 @@ void Session::showPictures() {
   const Quantity quantity = scene_.look.quantity;
   const Shown wanted{sequence, quantity, scene_.cursor.focus, level.factor, focusFactor};
   if (wanted == shown_) return;
+  const auto start = std::chrono::steady_clock::now();
   heatmaps_.surface(Surface::grid).set(level.of(quantity), view_.time, ease);
   heatmaps_.surface(Surface::cache).set(cachePicture(sequence->attention), view_.time, ease);
   if (scene_.cursor.focus >= 0) {
@@ -184,6 +185,7 @@ void Session::showPictures() {
     heatmaps_.surface(Surface::focus).set(one, view_.time, ease && shown_.focus == wanted.focus);
   }
   shown_ = wanted;
+  uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Session::keepCursorInside() {

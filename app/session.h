@@ -48,6 +48,8 @@ class Session {
   const MapRoom& map() const { return *map_; }
   /// Draws all that is there in every frame, however long that takes: for pictures and tests.
   void drawAtLeisure() { quickFrames_ = false; }
+  /// What sending pictures to the GPU took the last time there were any to send, in seconds.
+  double uploadSeconds() const { return uploadSeconds_; }
   bool wantsToQuit() const { return quit_; }
   /// The person asked to close the window: asks back when something is unsaved.
   void requestQuit();
@@ -100,6 +102,7 @@ class Session {
   std::filesystem::path path_;
   std::string pendingEdit_;  ///< the control whose continuous edit is not in the history yet
   double pendingAt_ = 0;
+  double uploadSeconds_ = 0;
   int settling_ = 3;
   bool quit_ = false;
   /// What the textures hold, so that they are filled anew only when something else is to be seen.

@@ -70,6 +70,11 @@ void HeadlessContext::bind() {
   glViewport(0, 0, state_->width, state_->height);
 }
 
+void HeadlessContext::finish() {
+  state_->context.makeCurrent();
+  glFinish();
+}
+
 Image HeadlessContext::read() const {
   const State& state = *state_;
   state.context.makeCurrent();

@@ -20,6 +20,8 @@ class HeadlessContext {
   void resize(int width, int height);
   /// Binds the framebuffer and sets the viewport.
   void bind();
+  /// Waits until everything that was asked for is drawn.
+  void finish();
   Image read() const;
   std::string renderer() const;  ///< GL_RENDERER
 

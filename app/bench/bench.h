@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attention/core/config.h"
+#include "attention/core/machine.h"
+
+namespace headscope::app {
+
+/// What `headscope bench` measures.
+struct BenchShape {
+  attention::AttentionConfig config;
+  attention::Index tokens = 512;
+  attention::Index cached = 8192;      ///< tokens a decode step attends to
+  attention::Index mapTokens = 32768;  ///< length of the head whose map is drawn
+};
+
+/// Parts of the bench that can be run alone.
+struct BenchParts {
+  bool forward = true, decode = true, map = true, window = true;
+};
+
+/// What one run of something works through, counted by definition and not by what a kernel happens to do.
+struct BenchWork {
+  enum class Kind { none, flop, bytes } kind = Kind::none;
+  double amount = 0;
+};
+
+/// One line of the report, before it is measured.
+struct BenchLine {
+  std::string name;     ///< as JSON has it: "forward_weights"
+  std::string meaning;  ///< as the table has it: "forward, all weights stored"
+  BenchWork work;
+};
+
+/// Something that is run once a round and says how long each of its lines took.
+struct BenchCase {
+  std::vector<BenchLine> lines;
+  std::function<std::vector<double>()> run;  ///< seconds, one for each line
+};
+
+/// One line, measured.
+struct BenchRow {
+  BenchLine line;
+  double seconds = 0;               ///< median over the rounds
+  double fastest = 0, slowest = 0;  ///< seconds
+  double share = 0;                 ///< of the ceiling of its round, median; 0 where it has none
+  double rate() const { return seconds > 0 ? line.work.amount / seconds : 0; }
+};
+
+struct BenchReport {
+  BenchShape shape;
+  int rounds = 0;
+  attention::MachineCeilings ceilings;  ///< medians
+  std::vector<BenchRow> rows;
+  std::string leftOut;  ///< why the window was not measured, one sentence; "" where it was
+  std::uint64_t peakBytes = 0;
+};
+
+/// Multiply-adds as two operations each: projections, scores of visible pairs, weighted values, output.
+double forwardFlop(const BenchShape& shape);
+/// Pairs of a query and a key that the query sees, of n tokens.
+double visiblePairs(bool causal, attention::Index tokens);
+/// Memory that measuring holds at once, in bytes.
+double benchBytes(const BenchShape& shape, const BenchParts& parts);
+
+/// Forward pass and decode step.
+std::vector<BenchCase> layerCases(const BenchShape& shape, const BenchParts& parts);
+/// Tile and overview of one head of `mapTokens` tokens.
+BenchCase mapCase(const BenchShape& shape);
+/// From the start to the first picture, from a slider to pixels, and other frames, 1920×1080 in a
+/// framebuffer. Throws std::runtime_error where there is no OpenGL, and where the shape is none the window
+/// can have.
+BenchCase windowCase(const BenchShape& shape);
+
+/// Runs every case once a round, each round beginning with another one.
+BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int rounds);
+
+/// An aligned table for people.
+std::string benchTable(const BenchReport& report);
+/// The same as JSON; the README has its keys.
+std::string benchJson(const BenchReport& report);
+
+}  // namespace headscope::app

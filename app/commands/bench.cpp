@@ -1,0 +1,116 @@
+#include "app/bench/bench.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+#include "app/number_text.h"
+#include "app/snapshot.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Error;
+using attention::Index;
+using attention::Result;
+
+struct BenchOptions {
+  Index modelDim = 512, heads = 8, tokens = 512, cached = 8192, mapTokens = 32768;
+  std::optional<Index> kvHeads, headDim;
+  bool causal = false, json = false;
+  int rounds = 5;
+  std::vector<std::string> only;
+};
+
+/// Sizes beyond this are typing errors, and their products would not fit a number.
+constexpr Index kMost = Index{1} << 20;
+
+Result<BenchShape> shapeOf(const BenchOptions& options) {
+  const Index heads = options.heads, kvHeads = options.kvHeads.value_or(heads);
+  const std::pair<const char*, Index> sizes[] = {{"--model-dim", options.modelDim},
+                                                 {"--heads", heads},
+                                                 {"--kv-heads", kvHeads},
+                                                 {"--tokens", options.tokens},
+                                                 {"--cached", options.cached},
+                                                 {"--map-tokens", options.mapTokens},
+                                                 {"--head-dim", options.headDim.value_or(1)}};
+  for (const auto& [name, value] : sizes)
+    if (value < 1 || value > kMost)
+      return Error{std::string(name) + " is " + std::to_string(value) + ", expected 1 to " +
+                   std::to_string(kMost)};
+  if (!options.headDim && options.modelDim % heads != 0)
+    return Error{"--model-dim is " + std::to_string(options.modelDim) + ", which --heads " +
+                 std::to_string(heads) + " doesn't divide: give --head-dim too"};
+  BenchShape shape;
+  shape.config.modelDim = options.modelDim;
+  shape.config.heads = heads;
+  shape.config.kvHeads = kvHeads;
+  shape.config.headDim = options.headDim.value_or(options.modelDim / heads);
+  shape.config.causal = options.causal;
+  shape.tokens = options.tokens;
+  shape.cached = options.cached;
+  shape.mapTokens = options.mapTokens;
+  if (const auto status = attention::validate(shape.config); !status) return status.error();
+  return shape;
+}
+
+BenchParts partsOf(const std::vector<std::string>& only) {
+  if (only.empty()) return {};
+  BenchParts parts{false, false, false, false};
+  for (const std::string& part : only) {
+    parts.forward |= part == "forward";
+    parts.decode |= part == "decode";
+    parts.map |= part == "map";
+    parts.window |= part == "window";
+  }
+  return parts;
+}
+
+int runBenchCommand(const BenchOptions& options) {
+  const Result<BenchShape> shape = shapeOf(options);
+  if (!shape) return usage(shape.error());
+  if (options.rounds < 1 || options.rounds > 1000)
+    return usage({"--rounds is " + std::to_string(options.rounds) + ", expected 1 to 1000"});
+  const BenchParts parts = partsOf(options.only);
+  const double bytes = benchBytes(*shape, parts);
+  const auto budget = static_cast<double>(defaultLimits().memoryBytes);
+  if (bytes > budget)
+    return fail({"measuring this would need " + bytesText(bytes) + "; the budget is " + bytesText(budget) +
+                 ", so use fewer tokens or heads"});
+  const BenchReport report = runBench(*shape, parts, options.rounds);
+  const std::string text = options.json ? benchJson(report) : benchTable(report);
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return fail({"standard output can't be written"});
+  return kExitDone;
+}
+
+}  // namespace
+
+void addBenchCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand("bench", "Measure how fast this machine computes and draws a layer");
+  auto options = std::make_shared<BenchOptions>();
+  command->add_option("--model-dim", options->modelDim, "Width of the input and the output")
+      ->capture_default_str();
+  command->add_option("--heads", options->heads, "Query heads")->capture_default_str();
+  command->add_option("--kv-heads", options->kvHeads,
+                      "Key and value heads; as many as query heads if left out");
+  command->add_option("--head-dim", options->headDim, "Size of a head; model dim / heads if left out");
+  command->add_option("--tokens", options->tokens, "Tokens of the forward pass and in the window")
+      ->capture_default_str();
+  command->add_flag("--causal", options->causal, "Nothing sees its future");
+  command->add_option("--cached", options->cached, "Tokens a decode step attends to")->capture_default_str();
+  command->add_option("--map-tokens", options->mapTokens, "Length of the head on the map")
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "Every measurement is made once a round")
+      ->capture_default_str();
+  command->add_option("--only", options->only, "Some of forward, decode, map and window")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"forward", "decode", "map", "window"}));
+  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runBenchCommand(*options); }); });
+}
+
+}  // namespace headscope::app

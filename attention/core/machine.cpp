@@ -1,0 +1,21 @@
+#include "attention/core/machine.h"
+
+#include "attention/kernels/ceilings.h"
+#include "attention/kernels/pool.h"
+
+namespace headscope::attention {
+
+MachineCeilings measureCeilings() {
+  kernels::Pool& pool = kernels::sharedPool();
+  return {kernels::fmaCeiling(pool), kernels::readCeiling(pool)};
+}
+
+int kernelThreads() {
+  return kernels::sharedPool().threads();
+}
+
+const char* instructionSet() {
+  return kernels::targetName();
+}
+
+}  // namespace headscope::attention
