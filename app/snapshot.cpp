@@ -7,10 +7,11 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "app/layer_inputs.h"
+#include "app/kept_inputs.h"
 #include "app/mask_inputs.h"
 #include "app/number_text.h"
 #include "attention/cache/kv_cache.h"
+#include "attention/core/parallel.h"
 
 namespace headscope::app {
 
@@ -80,14 +81,19 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   // Only rows of real tokens say what a head does.
   const Index rows = sequence.queryLength;
   const attention::AttentionResult& result = sequence.attention;
-  for (Index head = 0; head < result.weights.count() && !stop.stop_requested(); ++head) {
+  const auto heads = static_cast<std::size_t>(result.weights.count());
+  sequence.profiles.resize(heads);
+  sequence.labels.resize(heads);
+  const bool finished = attention::forEach(result.weights.count(), stop, [&](Index head) {
     const attention::MatrixView weights(result.weights[head].data(), rows, result.weights.cols());
     const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
-    sequence.profiles.push_back(
+    const auto at = static_cast<std::size_t>(head);
+    sequence.profiles[at] =
         attention::profileHead(weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)),
-                               keyIds, separators, 0, 2, setup.input.cross));
-    sequence.labels.push_back(attention::labelHead(sequence.profiles.back()));
-  }
+                               keyIds, separators, 0, 2, setup.input.cross);
+    sequence.labels[at] = attention::labelHead(sequence.profiles[at]);
+  });
+  if (!finished) sequence.labels.clear();
 }
 
 /// What a decode step for rows from … from+count−1 sees of the masks.
@@ -101,8 +107,9 @@ attention::MaskInput maskOf(const attention::MaskInput& whole, Index from, Index
   return part;
 }
 
-/// Runs the sequence through a KV cache and compares with the full pass. Stepping costs a pass over all
-/// weights per token, so large models check fewer steps; the count is reported.
+/// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
+/// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
+/// is reported.
 DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const Projections& projections,
                         const attention::Matrix& x, const SequenceSnapshot& sequence, std::stop_token stop) {
   DecodeCheck check;
@@ -111,7 +118,7 @@ DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const
   if (!check.applies || n == 0) return check;
   const double weightsPerStep = static_cast<double>(projections.q.weight.size()) * 2 +
                                 static_cast<double>(projections.k.weight.size()) * 2;
-  const auto affordable = static_cast<Index>(std::clamp(1e8 / weightsPerStep, 1.0, 256.0));
+  const auto affordable = static_cast<Index>(std::clamp(1e7 / weightsPerStep, 1.0, 16.0));
   check.prefill = std::min(setup.prefill, n);
   const Index end = std::min(n, check.prefill + affordable);
   attention::KvCache cache(config, end);
@@ -249,19 +256,19 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
       std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) { return seesFuture(*m.mask); });
   if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.config.causal;
   if (stop.stop_requested()) return;
-  const Result<Projections> projections = buildProjections(setup, std::max(queries, keys));
+  const auto projections = keptProjections(setup, std::max(queries, keys));
   if (!projections) {
     snapshot.error = PlacedError{Place::weights, projections.error().message};
     return;
   }
+  const auto inputs = keptInputs(setup, batch.lines);
+  if (!inputs) {
+    snapshot.error = PlacedError{Place::model, inputs.error().message};
+    return;
+  }
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
-    const Result<LineInput> input = embedLine(setup, batch.lines[i]);
-    if (!input) {
-      snapshot.error = PlacedError{Place::model, input.error().message};
-      return;
-    }
-    snapshot.sequences.push_back(computeSequence(setup, snapshot.config, *projections,
-                                                 std::move(batch.lines[i]), *input, (*masks)[i], stop));
+    snapshot.sequences.push_back(computeSequence(
+        setup, snapshot.config, **projections, std::move(batch.lines[i]), (**inputs)[i], (*masks)[i], stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
 }
