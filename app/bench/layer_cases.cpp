@@ -52,7 +52,8 @@ struct CachedStep {
 void decodeOnce(CachedStep& step) {
   const attention::CacheView cache{attention::CacheType::f32, step.keys.data(), step.values.data(),
                                    step.keys.rows(), step.keys.rows() * step.keys.cols()};
-  attention::decodeHeads(step.config, {}, cache, Keep::output, step.result);
+  attention::require(attention::decodeHeads(step.config, {}, cache, Keep::output, step.result),
+                     "the decode step refused a cache of finite numbers");
 }
 
 BenchCase decodeCase(const BenchShape& shape) {

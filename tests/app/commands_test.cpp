@@ -52,7 +52,7 @@ TEST_F(Commands, HelpNamesEveryCommandAndOption) {
   const Outcome help = runHeadscope({"--help"});
   EXPECT_EQ(help.exitCode, 0);
   EXPECT_EQ(help.errors, "");
-  for (const char* command : {"render", "attend", "snapshot", "scene", "--version"})
+  for (const char* command : {"render", "attend", "snapshot", "scene", "bench", "--version"})
     EXPECT_THAT(help.output, HasSubstr(command));
   const Outcome render = runHeadscope({"render", "--help"});
   EXPECT_EQ(render.exitCode, 0);
