@@ -5,7 +5,9 @@
 
 Needs Debian's python3-torch with libopenblas0-openmp, and python3-matplotlib. Both sides use two threads. Each
 round starts a program of its own for either side, one after the other; the ratio is the median over the rounds
-of the other's time by ours. `--self-test` checks the script itself and needs neither.
+of the other's time by ours. PyTorch's threads wait for each other awake, which costs it many times its own work
+as soon as anything else runs: it is measured waiting awake and waiting asleep, and the better one counts. What
+other programs took of the processors meanwhile is said below the table. `--self-test` checks the script itself and needs neither.
 """
 import argparse
 import datetime
@@ -18,7 +20,9 @@ import tempfile
 import time
 
 THREADS = "2"
-TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32), "MALLOC_TOP_PAD_": str(1 << 28)}
+TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+WAITING = ({}, {"OMP_WAIT_POLICY": "passive"})
+QUIET = 0.05  # of the processors for other programs, up to which ratios are worth quoting
 # name: model dim, heads, kv heads, tokens
 FORWARD = {
     "forward 512, n = 128": (512, 8, 8, 128),
@@ -213,7 +217,11 @@ def rows_of(name, mine, theirs):
 def compare_forward(binary, name, rounds):
     shape = FORWARD[name]
     repeats = 3 if shape[0] * shape[3] > 1 << 20 else 7
-    torch_run = lambda environment: statistics.median(child("torch", [shape, 2, repeats], environment))
+
+    def torch_run(environment):
+        return min(statistics.median(child("torch", [shape, 2, repeats], {**environment, **waiting}))
+                   for waiting in WAITING)
+
     return rows_of(name, *in_turn(
         rounds, lambda: bench(binary, shape, "forward")["forward_weights"]["seconds"],
         {"PyTorch": lambda: torch_run({}), "PyTorch, malloc tuned": lambda: torch_run(TUNED)}))
@@ -249,6 +257,25 @@ def machine():
     return f"{names[0] if names else 'unknown processor'}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
 
 
+def busy_seconds():
+    """Processor seconds spent on this machine so far: by everybody, and by this script and its children."""
+    numbers = [int(word) for word in open("/proc/stat").readline().split()[1:9]]
+    idle = numbers[3] + numbers[4]
+    own = os.times()
+    return ((sum(numbers) - idle) / os.sysconf("SC_CLK_TCK"),
+            own.user + own.system + own.children_user + own.children_system)
+
+
+def others_share(before, after, seconds, cores):
+    """Of all processors, what other programs took between two busy_seconds()."""
+    return max(0.0, (after[0] - before[0]) - (after[1] - before[1])) / (seconds * cores)
+
+
+def others_text(share):
+    text = f"Other programs took {share:.0%} of the processors meanwhile."
+    return text if share <= QUIET else text + " That is too much for the figures to be worth quoting."
+
+
 def table(rows):
     lines = ["| work | Headscope | beside it | takes | ratio |", "|---|---:|---|---:|---:|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
@@ -267,6 +294,8 @@ def self_test():
             continue
         raise AssertionError("weights that are wrong were accepted")
     check_weights((8, 5, 5), 1e-6, (64, 8, 8, 5))
+    assert others_share((10.0, 4.0), (20.0, 9.0), 10.0, 2) == 0.25
+    assert "worth quoting" in others_text(0.25) and "worth quoting" not in others_text(0.01)
     print("compare.py works")
 
 
@@ -303,7 +332,7 @@ def main():
     print(f"{datetime.date.today()}; {machine()}; {THREADS} threads; PyTorch {torch.__version__}, matplotlib "
           f"{matplotlib.__version__}; medians of {options.rounds} rounds. Largest difference to PyTorch's weights and "
           f"output: {agreement(options.binary):.1e}\n", flush=True)
-    rows = []
+    rows, start, before = [], time.perf_counter(), busy_seconds()
     for name in options.case:
         if name in FORWARD:
             rows += compare_forward(options.binary, name, options.rounds)
@@ -312,6 +341,8 @@ def main():
         else:
             rows += first_picture(options.binary, max(options.rounds, 3))
     print(table(rows))
+    share = others_share(before, busy_seconds(), time.perf_counter() - start, os.cpu_count())
+    print("\n" + others_text(share))
 
 
 if __name__ == "__main__":
