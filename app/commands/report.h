@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "attention/core/result.h"
 
@@ -36,6 +37,9 @@ int guarded(Command command) {
     return command();
   } catch (const std::bad_alloc&) {
     return fail({"there is not enough free memory for this"});
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) return fail({error.what()});
+    return fail({"the system gives no more threads; where memory is limited (ulimit -v), raise the limit"});
   } catch (const std::exception& error) {
     return fail({error.what()});
   }
