@@ -33,20 +33,25 @@ TEST(SnapshotStop, StopsBeforeItStarts) {
   EXPECT_TRUE(snapshot.sequences.empty());
 }
 
-/// Asked to stop after a tenth of its time, it leaves the rest undone.
+/// Asked to stop after a tenth of its time, it leaves the rest undone. On a busy machine the question itself may
+/// come late; one in time is enough.
 TEST(SnapshotStop, StopsOnTheWay) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
   setup.model.headDim = 16;
   setup.mask.layers = layersOf({});
   const double whole = secondsOf(setup, {});
-  std::stop_source stop;
-  std::jthread asks([&] {
-    std::this_thread::sleep_for(std::chrono::duration<double>(whole / 10));
-    stop.request_stop();
-  });
-  const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
-  EXPECT_TRUE(snapshot.sequences.empty() || snapshot.sequences.back().labels.size() < 32);
+  bool leftUndone = false;
+  for (int attempt = 0; attempt < 20 && !leftUndone; ++attempt) {
+    std::stop_source stop;
+    std::jthread asks([&] {
+      std::this_thread::sleep_for(std::chrono::duration<double>(whole / 10));
+      stop.request_stop();
+    });
+    const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
+    leftUndone = snapshot.sequences.empty() || snapshot.sequences.back().labels.size() < 32;
+  }
+  EXPECT_TRUE(leftUndone);
 }
 
 /// At any moment it may be asked, what comes back can be dropped without harm.
