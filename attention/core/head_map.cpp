@@ -33,17 +33,6 @@ Index parts(Index size, Index unit) {
   return (size + unit - 1) / unit;
 }
 
-/// The log-sum-exp of a row whose keys are summed up in blocks.
-float combine(const float* max, const float* sum, Index blocks) {
-  const float top = *std::max_element(max, max + blocks);
-  if (top == kMinusInfinity && std::none_of(sum, sum + blocks, [](float s) { return std::isnan(s); }))
-    return top;
-  float total = 0;
-  for (Index b = 0; b < blocks; ++b)
-    if (max[b] != kMinusInfinity || std::isnan(sum[b])) total += sum[b] * std::exp(max[b] - top);
-  return top + std::log(total);
-}
-
 /// Rows row, row + step … of a head, `rows` of them.
 struct Rows {
   Index row, rows, step = 1;
@@ -140,7 +129,8 @@ struct HeadMap::State {
     kernels::summarizeScores(partOf(rows, 0, m(), kSumFactor, runs, stop), max.data(), sum.data());
     if (stop.stop_requested()) return;
     for (Index r = 0; r < rows.rows; ++r)
-      lse[count(rows.row + r)] = combine(max.data() + r * blocks, sum.data() + r * blocks, blocks);
+      lse[count(rows.row + r)] =
+          kernels::combineSummaries(max.data() + r * blocks, sum.data() + r * blocks, count(blocks));
   }
 
   /// Rows of one slice into its pixels; their log-sum-exp is known or follows from what is summed up.
@@ -160,19 +150,11 @@ struct HeadMap::State {
     for (Index r = 0; r < rows.rows; ++r) {
       const float *const tops = rowMax.data() + r * blocks, *const sums = rowSum.data() + r * blocks;
       const float known = lse[count(rows.row + r * rows.step)];
-      const float row = whole && std::isnan(known) ? combine(tops, sums, blocks) : known;
+      const float row =
+          whole && std::isnan(known) ? kernels::combineSummaries(tops, sums, count(blocks)) : known;
       if (whole) lse[count(rows.row + r * rows.step)] = row;
-      fold(tops, sums, row, blocks, max + r / rowsOfPixel * blocks, sum + r / rowsOfPixel * blocks);
-    }
-  }
-
-  static void fold(const float* tops, const float* sums, float lse, Index blocks, float* max, float* sum) {
-    for (Index b = 0; b < blocks; ++b) {
-      if (tops[b] == kMinusInfinity && !std::isnan(sums[b])) continue;
-      // Rounding must not lift a weight above 1.
-      const float weight = std::isnan(lse) ? kNaN : std::exp(std::min(tops[b] - lse, 0.0f));
-      max[b] = std::isnan(max[b]) || max[b] > weight ? max[b] : weight;
-      sum[b] = (sum[b] == kMinusInfinity ? 0 : sum[b]) + sums[b] * weight;
+      kernels::foldSummaries(tops, sums, count(blocks), row, max + r / rowsOfPixel * blocks,
+                             sum + r / rowsOfPixel * blocks);
     }
   }
 

@@ -90,6 +90,64 @@ void summarizeRows(const MapRows& part, float* max, float* sum, MapScratch& scra
   }
 }
 
+/// The first `count` lanes of v to p.
+HWY_INLINE void storePart(Lanes v, size_t count, float* p) {
+  const Lane d;
+  HWY_ALIGN float part[hn::MaxLanes(d)];
+  hn::Store(v, d, part);
+  std::copy_n(part, count, p);
+}
+
+float combineBlocks(const float* max, const float* sum, size_t blocks) {
+  const Lane d;
+  const size_t n = hn::Lanes(d), whole = blocks / n * n;
+  Lanes tops = hn::Set(d, kMinusInfinity), sums = hn::Zero(d);
+  for (size_t j = 0; j < whole; j += n) tops = hn::Max(hn::LoadU(d, max + j), tops);
+  float top = hn::GetLane(hn::MaxOfLanes(d, tops));
+  for (size_t j = whole; j < blocks; ++j) top = std::max(top, max[j]);
+  // A row without a visible key: everything is exp(−inf).
+  const Lanes reference = hn::Set(d, top == kMinusInfinity ? 0.0f : top);
+  for (size_t j = 0; j < blocks; j += n) {
+    const bool full = j < whole;
+    // Beyond the last block the sums are 0.
+    const Lanes most = full ? hn::LoadU(d, max + j) : loadPart(max + j, blocks - j);
+    const Lanes some = full ? hn::LoadU(d, sum + j) : loadPart(sum + j, blocks - j);
+    sums = hn::Add(sums, hn::Mul(some, expNonPositive(hn::Min(hn::Zero(d), hn::Sub(most, reference)))));
+  }
+  const float total = hn::GetLane(hn::SumOfLanes(d, sums));
+  return total == 0 ? kMinusInfinity : top + std::log(total);
+}
+
+void foldBlocks(const float* max, const float* sum, size_t blocks, float lse, float* largest, float* total) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes shift = hn::Set(d, lse), none = hn::Set(d, kMinusInfinity);
+  for (size_t j = 0; j < blocks; j += n) {
+    const size_t count = std::min(n, blocks - j);
+    const auto load = [&](const float* p)
+                          HWY_ATTR { return count == n ? hn::LoadU(d, p) : loadPart(p, count); };
+    const Lanes most = load(max + j), some = load(sum + j), before = load(largest + j),
+                mass = load(total + j);
+    // Rounding must not lift a weight above 1. A sum that is NaN is the weights' as well.
+    const Lanes exact = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(most, shift)));
+    const auto broken = hn::IsNaN(some);
+    const Lanes weight = hn::IfThenElse(broken, some, exact);
+    const auto hidden = hn::AndNot(broken, hn::Eq(most, none));
+    // The larger one, and NaN if either is.
+    const Lanes larger = hn::IfThenElse(hn::IsNaN(before), before, hn::Max(before, weight));
+    const Lanes added = hn::MulAdd(some, weight, hn::IfThenZeroElse(hn::Eq(mass, none), mass));
+    const Lanes newLargest = hn::IfThenElse(hidden, before, larger);
+    const Lanes newTotal = hn::IfThenElse(hidden, mass, added);
+    if (count == n) {
+      hn::StoreU(newLargest, d, largest + j);
+      hn::StoreU(newTotal, d, total + j);
+    } else {
+      storePart(newLargest, count, largest + j);
+      storePart(newTotal, count, total + j);
+    }
+  }
+}
+
 /// A masked cell while weights are pooled: less than every weight.
 inline constexpr float kUnseen = -1;
 
@@ -132,17 +190,14 @@ HWY_INLINE void storeWeights(const float* scores, bool seen, size_t count, float
   const Lane d;
   const size_t n = hn::Lanes(d);
   const Lanes shift = hn::Set(d, lse), hidden = hn::Set(d, kMinusInfinity);
-  HWY_ALIGN float part[hn::MaxLanes(d)];
   for (size_t j = 0; j < count; j += n) {
     const Lanes score = seen ? hn::LoadU(d, scores + j) : hidden;
     const Lanes weight = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(score, shift)));
     const Lanes marked = hn::IfThenElse(hn::Eq(score, hidden), hidden, weight);
-    if (j + n <= count) {
+    if (j + n <= count)
       hn::StoreU(marked, d, to + j);
-    } else {
-      hn::Store(marked, d, part);
-      std::copy_n(part, count - j, to + j);
-    }
+    else
+      storePart(marked, count - j, to + j);
   }
 }
 
@@ -196,6 +251,8 @@ namespace {
 
 HWY_EXPORT(summarizeRows);
 HWY_EXPORT(poolRows);
+HWY_EXPORT(combineBlocks);
+HWY_EXPORT(foldBlocks);
 
 MapScratch& scratch() {
   static thread_local MapScratch scratch;
@@ -210,6 +267,15 @@ std::size_t mapBlocks(const MapRows& part) {
 
 void summarizeScores(const MapRows& part, float* max, float* sum) {
   HWY_DYNAMIC_DISPATCH(summarizeRows)(part, max, sum, scratch());
+}
+
+float combineSummaries(const float* max, const float* sum, std::size_t blocks) {
+  return HWY_DYNAMIC_DISPATCH(combineBlocks)(max, sum, blocks);
+}
+
+void foldSummaries(const float* max, const float* sum, std::size_t blocks, float lse, float* largest,
+                   float* total) {
+  HWY_DYNAMIC_DISPATCH(foldBlocks)(max, sum, blocks, lse, largest, total);
 }
 
 void poolWeights(const MapRows& part, const float* lse, float* max, float* sum) {

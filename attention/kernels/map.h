@@ -30,6 +30,13 @@ inline constexpr std::size_t kSummaryFactor = 32;
 /// Factor ≥ kSummaryFactor.
 void summarizeScores(const MapRows& part, float* max, float* sum);
 
+/// The log-sum-exp of a row that is summed up in blocks; −inf where all its keys are masked.
+float combineSummaries(const float* max, const float* sum, std::size_t blocks);
+/// One more row among the pixels: the largest weights, and Σ of weights, so far; −inf where no cell was
+/// visible. Both [blocks].
+void foldSummaries(const float* max, const float* sum, std::size_t blocks, float lse, float* largest,
+                   float* total);
+
 /// Weights exp(score − lse[row]), pooled over factor × factor cells of rows that follow each other (rowStep
 /// 1, the first row a multiple of the factor): the largest, and the sum; both [⌈rows / factor⌉, blocks], −inf
 /// where no cell is visible. Either may be null. Factor < kSummaryFactor.
