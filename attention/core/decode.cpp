@@ -74,7 +74,8 @@ class Parts {
     if (top == kMinusInfinity) return sum.col(head).array().isNaN().any() ? std::nanf("") : top;
     float total = 0;
     for (Index p = 0; p < max.rows(); ++p) {
-      if (max(p, head) == kMinusInfinity) continue;
+      // Without a visible number there is nothing to add, but NaN, which has no maximum, has to show.
+      if (max(p, head) == kMinusInfinity && !std::isnan(sum(p, head))) continue;
       const float factor = std::exp(max(p, head) - top);
       total += factor * sum(p, head);
       to.row(0) += factor * output.row(p * max.cols() + head);

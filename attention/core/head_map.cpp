@@ -100,6 +100,7 @@ struct HeadMap::State {
     if (field.additive.size()) {
       part.rules.added = field.additive.row(rows.row).data();
       part.rules.addedRow = count(m() * rows.step);
+      cutHidden(part.rules.added, m() * rows.step, runs);
     }
     part.rules.runs = runs.runs.data();
     part.rules.firstRun = runs.first.data();

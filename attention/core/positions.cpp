@@ -1,5 +1,6 @@
 #include "attention/core/positions.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -108,7 +109,8 @@ Matrix t5Values(const BucketBias& bias, Index heads) {
 
 std::vector<float> positionBias(const AttentionConfig& config, Index head, Index queries, Index keys) {
   if (!config.alibi && !config.t5) return {};
-  std::vector<float> bias(static_cast<std::size_t>(config.cacheLength + queries + keys - 1));
+  const Index distances = config.cacheLength + queries + keys - 1;
+  std::vector<float> bias(static_cast<std::size_t>(std::max<Index>(distances, 0)));
   const float slope = config.alibi ? alibiSlopes(config.heads)[static_cast<std::size_t>(head)] : 0;
   const Matrix values = config.t5 ? t5Values(*config.t5, config.heads) : Matrix();
   for (std::size_t at = 0; at < bias.size(); ++at) {

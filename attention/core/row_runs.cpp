@@ -15,12 +15,12 @@ void append(const KeyRuns& runs, Index begin, Index end, KeyRuns& out) {
 }
 
 /// Cuts out of `runs` the keys that a dense row masks.
-template <typename Masks>
-void cut(const Masks& masks, KeyRuns& runs) {
-  KeyRuns kept;
-  for (const KeyRun& run : runs) {
-    Index begin = run.begin;
-    for (Index j = run.begin; j <= run.end; ++j) {
+template <typename Run, typename Masks>
+void cut(const Masks& masks, std::vector<Run>& runs) {
+  std::vector<Run> kept;
+  for (const Run& run : runs) {
+    auto begin = run.begin;
+    for (auto j = run.begin; j <= run.end; ++j) {
       if (j < run.end && !masks(j)) continue;
       if (begin < j) kept.push_back({begin, j});
       begin = j + 1;
@@ -55,6 +55,21 @@ void collectRuns(const AttentionConfig& config, const MaskInput& mask, Index hea
       out.runs.push_back({static_cast<std::size_t>(run.begin), static_cast<std::size_t>(run.end)});
     out.first.push_back(out.runs.size());
   }
+}
+
+void cutHidden(const float* added, Index stride, RowRuns& runs) {
+  RowRuns kept;
+  kept.first.push_back(0);
+  std::vector<kernels::Run> seen;
+  for (std::size_t row = 0; row + 1 < runs.first.size(); ++row, added += stride) {
+    const auto begin = runs.runs.begin();
+    seen.assign(begin + static_cast<std::ptrdiff_t>(runs.first[row]),
+                begin + static_cast<std::ptrdiff_t>(runs.first[row + 1]));
+    cut([&](std::size_t j) { return added[j] == -std::numeric_limits<float>::infinity(); }, seen);
+    kept.runs.insert(kept.runs.end(), seen.begin(), seen.end());
+    kept.first.push_back(kept.runs.size());
+  }
+  runs = std::move(kept);
 }
 
 std::vector<Index> maskClasses(const AttentionConfig& config, const MaskInput& mask) {

@@ -18,6 +18,10 @@ struct RowRuns {
 void collectRuns(const AttentionConfig& config, const MaskInput& mask, Index head, Index row, Index rows,
                  Index keys, RowRuns& out, Index step = 1);
 
+/// Cuts out of each of `runs` the keys where an additive mask is −inf: row r's numbers begin at
+/// added + r·stride.
+void cutHidden(const float* added, Index stride, RowRuns& runs);
+
 /// Heads that see the same have the same number.
 std::vector<Index> maskClasses(const AttentionConfig& config, const MaskInput& mask);
 

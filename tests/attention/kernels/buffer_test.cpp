@@ -1,0 +1,107 @@
+#include "attention/kernels/buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "attention/core/attention.h"
+#include "tests/attention/core/attention_reference.h"
+#include "tests/attention/core/heads_problem.h"
+
+namespace headscope::attention::kernels::test {
+namespace {
+
+constexpr std::size_t kMiB = (std::size_t{1} << 20) / sizeof(float);
+
+TEST(Buffer, isAlignedAndHasRoom) {
+  for (const std::size_t floats :
+       {std::size_t{1}, std::size_t{17}, std::size_t{1000}, kMiB - 1, kMiB, 3 * kMiB + 5}) {
+    const Buffer buffer(floats);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u) << floats;
+    ASSERT_GE(buffer.capacity(), floats);
+    buffer.data()[0] = buffer.data()[floats - 1] = 1;
+  }
+  EXPECT_EQ(Buffer(0).data(), nullptr);
+  EXPECT_EQ(Buffer().capacity(), 0u);
+}
+
+TEST(Buffer, movesWhatItHolds) {
+  Buffer a(100);
+  float* const data = a.data();
+  Buffer b(std::move(a));
+  EXPECT_EQ(b.data(), data);
+  Buffer c(5);
+  c = std::move(b);
+  EXPECT_EQ(c.data(), data);
+  EXPECT_EQ(c.atLeast(100), data);
+  EXPECT_GE((c.atLeast(5000), c.capacity()), 5000u);
+}
+
+TEST(Buffer, memoryOfLargeOnesIsUsedAgain) {
+  releaseIdleBuffers();
+  EXPECT_EQ(idleBufferBytes(), 0u);
+  float* data = nullptr;
+  {
+    const Buffer buffer(8 * kMiB);
+    data = buffer.data();
+  }
+  EXPECT_GE(idleBufferBytes(), 8 * kMiB * sizeof(float));
+  const std::uint64_t before = bufferAllocations();
+  {
+    const Buffer again(7 * kMiB);
+    EXPECT_EQ(again.data(), data);
+    EXPECT_EQ(idleBufferBytes(), 0u);
+  }
+  EXPECT_EQ(bufferAllocations(), before);
+  {
+    // Much smaller ones don't take it: it would be wasted on them.
+    const Buffer small(2 * kMiB);
+    EXPECT_NE(small.data(), data);
+    EXPECT_EQ(bufferAllocations(), before + 1);
+  }
+  releaseIdleBuffers();
+  EXPECT_EQ(idleBufferBytes(), 0u);
+}
+
+TEST(Buffer, noMoreIsKeptThanTheLimit) {
+  releaseIdleBuffers();
+  {
+    std::vector<Buffer> many;
+    for (int i = 0; i < 12; ++i) many.emplace_back(100 * kMiB);
+  }
+  EXPECT_LE(idleBufferBytes(), kMaxIdleBufferBytes);
+  EXPECT_GE(idleBufferBytes(), kMaxIdleBufferBytes / 2);
+  releaseIdleBuffers();
+}
+
+TEST(Buffer, sizesThatCannotBeThrow) {
+  EXPECT_THROW(Buffer(std::numeric_limits<std::size_t>::max() / 4), std::bad_alloc);
+  EXPECT_THROW(Buffer(std::numeric_limits<std::size_t>::max()), std::bad_alloc);
+}
+
+TEST(Buffer, aWarmProgramAllocatesNothing) {
+  using namespace headscope::attention;
+  using attention::test::gaussianMatrix;
+  AttentionConfig config = attention::test::plainConfig(4, 4, 128);
+  config.modelDim = 64;
+  const Projections projections = xavierProjections(config, true, 1);
+  const Matrix x = gaussianMatrix(512, 64, 2);
+  // Each thread of the pool has memory of its own, made when it first takes part: calls go on until five in a
+  // row made none.
+  int warm = 0;
+  for (int call = 0; call < 200 && warm < 5; ++call) {
+    const std::uint64_t before = bufferAllocations();
+    const AttentionResult result = attend(config, projections, x, x, {});
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(result.weights.data()) % 64, 0u);
+    warm = bufferAllocations() == before ? warm + 1 : 0;
+  }
+  EXPECT_EQ(warm, 5);
+  EXPECT_LE(idleBufferBytes(), kMaxIdleBufferBytes);
+}
+
+}  // namespace
+}  // namespace headscope::attention::kernels::test
