@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// From here on a buffer has pages of its own and is kept when it goes.
-constexpr std::size_t kLarge = kHugePage / 2;
+/// From here on a buffer has pages of its own and is kept when it goes, and from there on they are huge.
+constexpr std::size_t kLarge = std::size_t{64} << 10, kHuge = kHugePage / 2;
+constexpr std::size_t kPage = 4096;
+/// Blocks that are kept at the most: looking for one that fits must not take long.
+constexpr std::size_t kMostBlocks = 128;
 
 std::atomic<std::uint64_t> allocations{0};
 
@@ -26,7 +29,7 @@ std::size_t roundedUp(std::size_t size, std::size_t unit) {
 
 void* allocate(std::size_t bytes) {
   ++allocations;
-  if (bytes < kLarge) return std::aligned_alloc(kAlignment, bytes);
+  if (bytes < kHuge) return std::aligned_alloc(bytes < kLarge ? kAlignment : kPage, bytes);
   void* const pages = std::aligned_alloc(kHugePage, bytes);
   // A hint: without huge pages it works all the same.
   if (pages) madvise(pages, bytes, MADV_HUGEPAGE);
@@ -60,7 +63,7 @@ class IdleBlocks {
       blocks_.emplace_back(data, bytes);
       held_ += bytes;
       // The oldest go first: their sizes are those that are no longer asked for.
-      while (held_ > kMaxIdleBufferBytes) {
+      while (held_ > kMaxIdleBufferBytes || blocks_.size() > kMostBlocks) {
         surplus.push_back(blocks_.front().first);
         held_ -= blocks_.front().second;
         blocks_.erase(blocks_.begin());
@@ -99,7 +102,7 @@ Buffer::Buffer(std::size_t floats) {
   if (floats == 0) return;
   if (floats > std::numeric_limits<std::size_t>::max() / 2 / sizeof(float)) throw std::bad_alloc();
   const std::size_t bytes = floats * sizeof(float);
-  bytes_ = roundedUp(bytes, bytes < kLarge ? kAlignment : kHugePage);
+  bytes_ = roundedUp(bytes, bytes < kLarge ? kAlignment : bytes < kHuge ? kPage : kHugePage);
   if (bytes_ >= kLarge) {
     const auto [idle, size] = idleBlocks().take(bytes_);
     if (idle) {
