@@ -33,8 +33,8 @@ TEST(SnapshotStop, StopsBeforeItStarts) {
   EXPECT_TRUE(snapshot.sequences.empty());
 }
 
-/// Asked to stop after a tenth of its time, it leaves the rest undone. On a busy machine the question itself may
-/// come late; one in time is enough.
+/// Asked to stop after a tenth of its time, it leaves the rest undone. On a busy machine the question itself
+/// may come late; one in time is enough.
 TEST(SnapshotStop, StopsOnTheWay) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
