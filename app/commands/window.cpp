@@ -1,8 +1,11 @@
 #include "app/platform/window.h"
 
+#include <sys/mman.h>
+
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <stdexcept>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
@@ -42,8 +45,20 @@ void runLoop(Window& window, Ui& ui, Session& session) {
   }
 }
 
+/// OpenGL's and ImGui's own code ends the program where it gets no memory for its shaders and fonts: better
+/// to say so before. Throws std::runtime_error.
+void requireAddressSpace() {
+  constexpr std::size_t kNeeded = std::size_t{640} << 20;
+  void* const room = mmap(nullptr, kNeeded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED)
+    throw std::runtime_error(
+        "a window needs about 750 MB of address space, and the limit on it (ulimit -v) leaves less");
+  munmap(room, kNeeded);
+}
+
 /// With `path` the scene is that file's.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
+  requireAddressSpace();
   Window window("Headscope", 1600, 960);
   Ui ui;
   window.sendEventsTo(ui.input());

@@ -149,6 +149,12 @@ TEST_F(Commands, LeaveWhatWasThereWhenTheDiskIsFull) {
   }
 }
 
+#ifndef HEADSCOPE_SANITIZE_BUILD  // whose shadow memory is beyond any such limit
+TEST_F(Commands, AWindowWithoutRoomForItSaysSo) {
+  expectFailure(runHeadscope({}, "ulimit -v 500000; "), 1, "the limit on it (ulimit -v) leaves less");
+}
+#endif
+
 TEST_F(Commands, ScenePrintsTheOpeningScene) {
   const Outcome outcome = runHeadscope({"scene"});
   EXPECT_EQ(outcome.exitCode, 0);
