@@ -29,7 +29,8 @@ std::size_t roundedUp(std::size_t size, std::size_t unit) {
 
 void* allocate(std::size_t bytes) {
   ++allocations;
-  if (bytes < kHuge) return std::aligned_alloc(bytes < kLarge ? kAlignment : kPage, bytes);
+  if (bytes < kLarge) return std::aligned_alloc(kAlignment, bytes);
+  if (bytes % kHugePage != 0) return std::aligned_alloc(kPage, bytes);
   void* const pages = std::aligned_alloc(kHugePage, bytes);
   // A hint: without huge pages it works all the same.
   if (pages) madvise(pages, bytes, MADV_HUGEPAGE);
