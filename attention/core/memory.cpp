@@ -4,10 +4,6 @@
 
 namespace headscope::attention {
 
-std::uint64_t idleMemory() {
-  return kernels::idleBufferBytes();
-}
-
 void releaseIdleMemory() {
   kernels::releaseIdleBuffers();
 }

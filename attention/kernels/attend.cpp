@@ -13,6 +13,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which sets the target that this is compiled for.
 #include "attention/kernels/score-inl.h"
+#include "hwy/cache_control.h"
 
 // Without stored weights the keys are taken a few hundred at a time, with the running maximum and sum of
 // Milakov and Gimelshein (2018): what a row has gathered is scaled down whenever a larger score appears.
@@ -243,6 +244,8 @@ void attendBlock(const AttendBlock& block, AttendScratch& scratch) {
     if (block.output) gatherValues(scores, block, running);
   }
   storeRows(scores, block, running);
+  // What went past the caches is there for other threads, whatever they synchronise by.
+  if (block.stream) hwy::FlushStream();
 }
 
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
