@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "app/cache_picture.h"
-#include "app/layout.h"
-#include "app/map/map_room.h"
-#include "app/panels/panels.h"
-#include "app/scene_json.h"
+#include "app/compute/cache_picture.h"
+#include "app/labs/map/map_room.h"
+#include "app/scene/scene_json.h"
+#include "app/shell/panels.h"
+#include "app/widgets/layout.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
 

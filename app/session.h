@@ -5,16 +5,16 @@
 #include <memory>
 #include <optional>
 
-#include "app/file_job.h"
-#include "app/head_study.h"
-#include "app/heatmap_layer.h"
-#include "app/history.h"
-#include "app/latest_job.h"
-#include "app/mask_study.h"
+#include "app/compute/file_job.h"
+#include "app/compute/head_study.h"
+#include "app/compute/latest_job.h"
+#include "app/compute/mask_study.h"
+#include "app/compute/snapshot.h"
 #include "app/platform/ui.h"
-#include "app/scene.h"
-#include "app/snapshot.h"
-#include "app/view.h"
+#include "app/scene/history.h"
+#include "app/scene/scene.h"
+#include "app/widgets/heatmap_layer.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/map/map_room.h"
-#include "app/mask_rules.h"
-#include "app/panels/panels.h"
-#include "app/scene_json.h"
+#include "app/labs/map/map_room.h"
+#include "app/scene/mask_rules.h"
+#include "app/scene/scene_json.h"
 #include "app/session.h"
+#include "app/shell/panels.h"
 
 namespace headscope::app {
 

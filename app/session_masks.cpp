@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "app/mask_inputs.h"
-#include "app/mask_rules.h"
-#include "app/panels/panels.h"
+#include "app/compute/mask_inputs.h"
+#include "app/labs/mask/studio.h"
+#include "app/scene/mask_rules.h"
 #include "app/session.h"
-#include "app/studio/studio.h"
+#include "app/shell/panels.h"
 #include "attention/masks/code.h"
 
 namespace headscope::app {

@@ -1,4 +1,4 @@
-#include "app/bench/bench.h"
+#include "app/commands/bench/bench.h"
 
 #include <cstdio>
 #include <memory>
@@ -6,8 +6,8 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/number_text.h"
-#include "app/snapshot.h"
+#include "app/compute/snapshot.h"
+#include "app/scene/number_text.h"
 
 namespace headscope::app {
 

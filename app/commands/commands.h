@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/scene.h"
+#include "app/scene/scene.h"
 
 namespace headscope::app {
 

@@ -5,7 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/mask_report.h"
 #include "app/commands/report.h"
-#include "app/mask_picture.h"
+#include "app/compute/mask_picture.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/mask_file.h"
 #include "attention/masks/code.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/number_text.h"
+#include "app/scene/number_text.h"
 #include "attention/masks/statistics.h"
 
 namespace headscope::app {

@@ -5,10 +5,10 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/enum_names.h"
 #include "app/headless.h"
-#include "app/map/map_room.h"
-#include "app/panels/panels.h"
+#include "app/labs/map/map_room.h"
+#include "app/scene/enum_names.h"
+#include "app/shell/panels.h"
 #include "attention/formats/file_io.h"
 
 namespace headscope::app {

@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "app/commands/commands.h"
-#include "app/scene_json.h"
+#include "app/scene/scene_json.h"
 
 namespace headscope::app {
 

@@ -1,4 +1,4 @@
-#include "app/snapshot.h"
+#include "app/compute/snapshot.h"
 
 #include <memory>
 

@@ -3,9 +3,6 @@
 // The one place that knows which Dear ImGui this is. Debian 12 has 1.86; the source also compiles against
 // newer ones. Everything else includes this header instead of imgui.h.
 
-#ifndef IMGUI_DEFINE_MATH_OPERATORS
-#define IMGUI_DEFINE_MATH_OPERATORS
-#endif
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 #include <imgui_freetype.h>

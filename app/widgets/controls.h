@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/view.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/view.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 

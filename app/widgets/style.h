@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/view.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 

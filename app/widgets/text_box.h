@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/view.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 

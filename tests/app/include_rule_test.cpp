@@ -54,14 +54,14 @@ const Planted kBreaches[] = {
     {"app/a.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
     {"app/a.cpp", "#include <EGL/egl.h>\n", "EGL stays in render"},
     {"app/a.cpp", "#include <epoxy/egl.h>\n", "EGL stays in render"},
-    {"app/panels/a.cpp", "#include \"render/gl.h\"\n", "reach no GL header"},
-    {"app/panels/a.h", "#include \"render/gl_objects.h\"\n", "reach no GL header"},
+    {"app/labs/heads/a.cpp", "#include \"render/gl.h\"\n", "reach no GL header"},
+    {"app/labs/heads/a.h", "#include \"render/gl_objects.h\"\n", "reach no GL header"},
     {"app/widgets/a.cpp", "#include <GLFW/glfw3.h>\n", "reach no GL header"},
     {"app/a.cpp", "#if IMGUI_VERSION_NUM >= 19000\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/platform/ui.h", "#ifdef IMGUI_VERSION_NUM\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
-    {"app/session.cpp", "#include \"app/json_reader.h\"\n", "inside the scene's readers"},
-    {"app/panels/a.cpp", "#include \"app/mask_json.h\"\n", "inside the scene's readers"},
+    {"app/session.cpp", "#include \"app/scene/json_reader.h\"\n", "inside the scene's readers"},
+    {"app/labs/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
     {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
@@ -77,11 +77,11 @@ TEST(IncludeRules, FindEveryBreach) {
 }
 
 TEST(IncludeRules, FindGlBehindAnotherFile) {
-  const Sources sources{{"app/panels/a.cpp", "#include \"app/b.h\"\n"},
+  const Sources sources{{"app/labs/heads/a.cpp", "#include \"app/b.h\"\n"},
                         {"app/b.h", "#include \"app/c.h\"\n#include \"app/b.h\"\n"},
                         {"app/c.h", "#include \"render/gl.h\"\n"},
                         {"render/gl.h", "#include <epoxy/gl.h>\n"}};
-  EXPECT_THAT(breaches(sources), ElementsAre(testing::AllOf(testing::StartsWith("app/panels/a.cpp"),
+  EXPECT_THAT(breaches(sources), ElementsAre(testing::AllOf(testing::StartsWith("app/labs/heads/a.cpp"),
                                                             HasSubstr("through app/c.h"))));
 }
 
@@ -104,11 +104,12 @@ TEST(IncludeRules, AllowWhatTheyAllow) {
       {"app/a.cpp", "#include <imgui.h>\n#include \"render/gl.h\"\n#include \"attention/core/mask.h\"\n"},
       {"app/b.cpp", "#include <nlohmann/json.hpp>\n#include <GLFW/glfw3.h>\n// IMGUI_VERSION_NUM\n"},
       {"app/platform/imgui_compat.h", "#if IMGUI_VERSION_NUM < 19000\n#endif\n"},
-      {"app/panels/c.cpp", "#include \"app/platform/imgui_compat.h\"\n#include \"render/heatmap.h\"\n"},
+      {"app/labs/heads/c.cpp", "#include \"app/platform/imgui_compat.h\"\n#include \"render/heatmap.h\"\n"},
       {"render/gl.h", "#include <epoxy/gl.h>\n"},
       {"render/egl.cpp", "#include <EGL/egl.h>\n#include \"render/gl.h\"\n"},
       {"attention/core/d.cpp", "#include \"attention/kernels/dot.h\"\n#include \"attention/core/mask.h\"\n"},
       {"attention/heads/e.cpp", "#include \"attention/core/mask.h\"\n#include <nlohmann/json.hpp>\n"}};
+#include "test_paths.h"
   EXPECT_THAT(breaches(sources), IsEmpty());
 }
 

@@ -3,7 +3,7 @@
 // snapshot_bench.cpp says; `headscope bench` compares with what the machine can do.
 #include <benchmark/benchmark.h>
 
-#include "app/bench/bench.h"
+#include "app/commands/bench/bench.h"
 #include "attention/cache/cost.h"
 #include "attention/core/attention.h"
 #include "attention/core/decode.h"

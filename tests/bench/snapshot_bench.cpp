@@ -2,9 +2,9 @@
 // compare rows of one run with each other: build/tests/headscope_bench --benchmark_min_time=1
 #include <benchmark/benchmark.h>
 
-#include "app/layer_inputs.h"
-#include "app/mask_study.h"
-#include "app/snapshot.h"
+#include "app/compute/layer_inputs.h"
+#include "app/compute/mask_study.h"
+#include "app/compute/snapshot.h"
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include "render/gl.h"
 #include "render/headless.h"
 #include "render/heatmap.h"
+#include "test_paths.h"
 
 namespace headscope::test {
 

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "test_paths.h"
+
 namespace headscope::test {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attention/formats/attention_file.h"
+#include "test_paths.h"
 
 /// Compares results with those of tests/golden, which float64 computed. Each value has a tolerance of its
 /// own: eight standard deviations of the rounding errors on the way to it. Rounding errors behave like

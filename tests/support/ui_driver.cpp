@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "app/layout.h"
-#include "app/panels/panels.h"
-#include "app/scene_json.h"
+#include "app/scene/scene_json.h"
+#include "app/shell/panels.h"
+#include "app/widgets/layout.h"
 #include "app/widgets/track.h"
 #include "render/gl.h"
 #include "tests/support/temporary_folder.h"

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "app/mask_rules.h"
+#include "app/scene/mask_rules.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/scene_json.h"
+#include "app/scene/scene_json.h"
+#include "test_paths.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/heatmap_layer.h"
+#include "app/widgets/heatmap_layer.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/map/map_room.h"
+#include "app/labs/map/map_room.h"
 #include "attention/formats/safetensors.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/studio/studio.h"
+#include "app/labs/mask/studio.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/studio/studio.h"
+#include "app/labs/mask/studio.h"
 #include "render/colormap.h"
 #include "tests/support/ui_driver.h"
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "attention/core/random.h"
+#include "test_paths.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"

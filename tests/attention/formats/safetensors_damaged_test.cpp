@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "attention/formats/safetensors.h"
+#include "test_paths.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,0 +1,115 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/bench/bench.h"
+#include "app/scene/number_text.h"
+
+namespace headscope::app {
+namespace {
+
+using Kind = BenchWork::Kind;
+
+/// "153 GFLOP/s", "21.4 GB/s"; "" of nothing.
+std::string rateText(Kind kind, double perSecond) {
+  if (kind == Kind::none) return "";
+  char text[48];
+  std::snprintf(text, sizeof text, perSecond >= 99.5e9 ? "%.0f %s" : "%.1f %s", perSecond / 1e9,
+                kind == Kind::flop ? "GFLOP/s" : "GB/s");
+  return text;
+}
+
+/// Three digits: what changes by a percent from run to run is not worth more.
+std::string durationText(double seconds) {
+  char text[32];
+  const double ms = seconds * 1e3;
+  std::snprintf(text, sizeof text,
+                ms >= 99.5    ? "%.0f ms"
+                : ms >= 9.95  ? "%.1f ms"
+                : ms >= 0.995 ? "%.2f ms"
+                              : "%.3f ms",
+                ms);
+  return text;
+}
+
+struct TableLine {
+  std::string what, median, fastest, slowest, rate, share;
+};
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  std::size_t characters = 0;  // of UTF-8
+  for (const char c : text) characters += (c & 0xC0) != 0x80;
+  const std::string space(width > characters ? width - characters : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+std::string written(const TableLine& line) {
+  std::string text = padded(line.what, 38, false) + padded(line.median, 11, true) +
+                     padded(line.fastest, 11, true) + padded(line.slowest, 11, true) +
+                     padded(line.rate, 15, true) + padded(line.share, 10, true);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+std::string shapeText(const BenchShape& shape) {
+  const auto count = [](attention::Index value) { return countText(static_cast<std::uint64_t>(value)); };
+  return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
+         count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
+         count(shape.tokens) + " tokens" + (shape.config.causal ? ", causal" : "") + "; " +
+         count(shape.cached) + " cached; a map of " + count(shape.mapTokens) + " tokens";
+}
+
+}  // namespace
+
+std::string benchTable(const BenchReport& report) {
+  std::string text = shapeText(report.shape) + "\n" + std::to_string(attention::kernelThreads()) +
+                     (attention::kernelThreads() == 1 ? " thread, " : " threads, ") +
+                     attention::instructionSet() + "; medians of " + std::to_string(report.rounds) +
+                     (report.rounds == 1 ? " round\n\n" : " rounds\n\n");
+  text += written({"", "median", "fastest", "slowest", "rate", "ceiling"});
+  for (const BenchRow& row : report.rows)
+    text += written({row.line.meaning, durationText(row.seconds), durationText(row.fastest),
+                     durationText(row.slowest), rateText(row.line.work.kind, row.rate()),
+                     row.line.work.kind == Kind::none ? "" : percentText(row.share)});
+  text += written({"ceiling of multiply-adds", "", "", "", rateText(Kind::flop, report.ceilings.flops), ""});
+  text += written({"ceiling of reading", "", "", "", rateText(Kind::bytes, report.ceilings.readBytes), ""});
+  text += "peak memory: " + bytesText(static_cast<double>(report.peakBytes)) + "\n";
+  if (!report.leftOut.empty()) text += "The window was not measured: " + report.leftOut + "\n";
+  return text;
+}
+
+std::string benchJson(const BenchReport& report) {
+  const BenchShape& shape = report.shape;
+  nlohmann::ordered_json json{{"format", "headscope bench"}, {"version", 1}};
+  json["shape"] = {{"model_dim", shape.config.modelDim},
+                   {"heads", shape.config.heads},
+                   {"kv_heads", shape.config.kvHeads},
+                   {"head_dim", shape.config.headDim},
+                   {"tokens", shape.tokens},
+                   {"causal", shape.config.causal},
+                   {"cached", shape.cached},
+                   {"map_tokens", shape.mapTokens}};
+  json["threads"] = attention::kernelThreads();
+  json["instruction_set"] = attention::instructionSet();
+  json["rounds"] = report.rounds;
+  json["ceilings"] = {{"flop_per_second", report.ceilings.flops},
+                      {"bytes_per_second", report.ceilings.readBytes}};
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const BenchRow& row : report.rows) {
+    nlohmann::ordered_json entry{{"name", row.line.name},
+                                 {"seconds", row.seconds},
+                                 {"fastest", row.fastest},
+                                 {"slowest", row.slowest}};
+    if (const BenchWork& work = row.line.work; work.kind != Kind::none) {
+      const std::string unit = work.kind == Kind::flop ? "flop" : "bytes";
+      entry[unit] = work.amount;
+      entry[unit + "_per_second"] = row.rate();
+      entry["share"] = row.share;
+    }
+    json["rows"].push_back(std::move(entry));
+  }
+  if (!report.leftOut.empty()) json["left_out"] = {{"window", report.leftOut}};
+  json["peak_memory_bytes"] = report.peakBytes;
+  return json.dump(2) + "\n";
+}
+
+}  // namespace headscope::app

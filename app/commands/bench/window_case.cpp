@@ -1,0 +1,123 @@
+#include <memory>
+#include <stdexcept>
+
+#include "app/commands/bench/bench.h"
+#include "app/commands/bench/stopwatch.h"
+#include "app/headless.h"
+#include "app/scene/mask_rules.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kWidth = 1920, kHeight = 1080;
+constexpr int kFrames = 7;
+
+/// As many words on random weights of the shape: what a person who typed them would have.
+Scene benchScene(const BenchShape& shape) {
+  Scene scene = openingScene();
+  scene.setup.input.text.clear();
+  for (attention::Index i = 0; i < shape.tokens; ++i)
+    scene.setup.input.text += "word" + std::to_string(i % 97) + " ";
+  ModelSetup& model = scene.setup.model;
+  model.heads = shape.config.heads;
+  model.kvHeads = shape.config.kvHeads;
+  model.modelDim = shape.config.modelDim;
+  model.headDim = shape.config.headDim;
+  model.linked = model.heads * model.headDim == model.modelDim;
+  scene.setup.weights.source = WeightSource::random;
+  scene.setup.weights.planted.clear();
+  scene.setup.mask.layers = layersOf({.causal = shape.config.causal});
+  return scene;
+}
+
+class WindowBench {
+ public:
+  explicit WindowBench(Scene scene) : scene_(std::move(scene)) { open(); }
+
+  std::vector<double> run() {
+    app_.reset();
+    std::vector<double> seconds{secondsOf([&] { open(); })};
+    app_->session().setScene(scene_);
+    app_->draw();
+    for (const double part : slide()) seconds.push_back(part);
+    seconds.push_back(viewChange([](Session& session, int i) {
+      session.scene().cursor.focus = i % session.scene().setup.model.heads;
+    }));
+    seconds.push_back(viewChange([](Session& session, int i) {
+      session.scene().look.range = i % 2 == 0 ? RangeMode::perHead : RangeMode::logarithmic;
+    }));
+    seconds.push_back(viewChange([](Session& session, int i) {
+      session.view().camera = {static_cast<float>(i), static_cast<float>(i), 2};
+    }));
+    return seconds;
+  }
+
+ private:
+  void open() {
+    app_ = std::make_unique<HeadlessApp>(kWidth, kHeight);
+    app_->session().settle();
+    drawFrame();
+  }
+  void drawFrame() {
+    app_->frame();
+    app_->finish();
+  }
+
+  /// One slider moved: computing, upload, drawing, and all of it.
+  std::vector<double> slide() {
+    std::vector<double> compute, upload, draw, all;
+    Session& session = app_->session();
+    for (int i = 0; i < kFrames; ++i) {
+      session.scene().setup.model.sharpness = 1 + 0.01f * static_cast<float>(++moved_ % 100);
+      double drawn = 0;
+      all.push_back(secondsOf([&] {
+        session.settle();
+        drawn = secondsOf([&] { drawFrame(); });
+      }));
+      compute.push_back(session.snapshot()->seconds);
+      upload.push_back(session.uploadSeconds());
+      draw.push_back(drawn - upload.back());
+    }
+    return {medianOf(compute), medianOf(upload), medianOf(draw), medianOf(all)};
+  }
+
+  /// The frame after a change that needs no new Snapshot, of `change(session, i)`.
+  template <typename Change>
+  double viewChange(const Change& change) {
+    std::vector<double> seconds;
+    for (int i = 0; i < kFrames; ++i) {
+      change(app_->session(), i);
+      seconds.push_back(secondsOf([&] { drawFrame(); }));
+    }
+    return medianOf(std::move(seconds));
+  }
+
+  Scene scene_;
+  std::unique_ptr<HeadlessApp> app_;
+  int moved_ = 0;
+};
+
+}  // namespace
+
+BenchCase windowCase(const BenchShape& shape) {
+  const Scene scene = benchScene(shape);
+  if (const auto status = validate(scene); !status)
+    throw std::runtime_error("the window can't have this: " + status.error().message);
+  if (shape.tokens > kMaxTokens)
+    throw std::runtime_error("the window shows at most " + std::to_string(kMaxTokens) + " tokens, " +
+                             std::to_string(shape.tokens) + " were asked for");
+  auto bench = std::make_shared<WindowBench>(scene);
+  BenchCase result;
+  result.lines = {{"first_picture", "first picture, from a fresh session", {}},
+                  {"slider_compute", "slider to pixels: computing", {}},
+                  {"slider_upload", "slider to pixels: upload", {}},
+                  {"slider_draw", "slider to pixels: drawing", {}},
+                  {"slider_to_pixels", "slider to pixels: all of it", {}},
+                  {"head_change", "frame with another head", {}},
+                  {"range_change", "frame with another range", {}},
+                  {"pan", "frame with the head moved", {}}};
+  result.run = [bench] { return bench->run(); };
+  return result;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,116 @@
+#include "app/compute/head_study.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/core/positions.h"
+#include "attention/core/softmax.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+using attention::Matrix;
+using attention::MatrixView;
+
+namespace {
+
+constexpr Index kFinest = 1024;
+
+/// Pools `values` by what lies farthest from 0; cells the scores say are masked stay marked.
+SignedPicture picture(const Matrix& values, const MatrixView& scores, const attention::Matrix& lse,
+                      Index head) {
+  SignedPicture result;
+  const Index longer = std::max(values.rows(), values.cols());
+  while ((longer + result.factor - 1) / result.factor > kFinest) result.factor *= 2;
+  const Index factor = result.factor;
+  result.values = Matrix::Constant((values.rows() + factor - 1) / factor,
+                                   (values.cols() + factor - 1) / factor, render::kMaskedCell);
+  for (Index row = 0; row < values.rows(); ++row) {
+    if (lse(head, row) == render::kMaskedCell) continue;
+    for (Index col = 0; col < values.cols(); ++col) {
+      if (scores(row, col) == render::kMaskedCell) continue;
+      float& cell = result.values(row / factor, col / factor);
+      const float value = values(row, col);
+      if (cell == render::kMaskedCell || std::abs(value) > std::abs(cell)) cell = value;
+      if (std::isfinite(value)) result.extreme = std::max(result.extreme, std::abs(value));
+    }
+  }
+  // Where every row that shares a square sees nothing, the square is dead.
+  for (Index square = 0; square < result.values.rows(); ++square) {
+    const Index first = square * factor, count = std::min<Index>(factor, values.rows() - first);
+    const auto part = lse.row(head).segment(first, count).array();
+    if ((part == render::kMaskedCell).all()) result.values.row(square).setConstant(render::kDeadCell);
+  }
+  return result;
+}
+
+/// Position biases and additive matrix of one head, [n, m].
+Matrix biasOf(const attention::AttentionConfig& config, const attention::MaskInput& mask, Index head, Index n,
+              Index m) {
+  Matrix bias = Matrix::Zero(n, m);
+  if (!mask.additive.empty()) bias = mask.additive[mask.additive.count() == 1 ? 0 : head];
+  const std::vector<float> byDistance = attention::positionBias(config, head, n, m);
+  if (byDistance.empty()) return bias;
+  for (Index row = 0; row < n; ++row)
+    for (Index col = 0; col < m; ++col)
+      bias(row, col) += byDistance[static_cast<std::size_t>(config.cacheLength + row - col + m - 1)];
+  return bias;
+}
+
+/// The head's weights before dropout, which is no effect of a bias.
+Matrix undroppedWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
+                        Index head) {
+  Matrix weights = result.weights[head];
+  if (config.dropout.probability == 0) return weights;
+  const MatrixView scores = result.scores[head];
+  for (Index row = 0; row < weights.rows(); ++row)
+    attention::softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data());
+  return weights;
+}
+
+/// The same had nothing been added to its scores and nothing been capped.
+Matrix plainWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
+                    Index head, std::stop_token stop) {
+  const MatrixView scores = result.scores[head];
+  Matrix weights(scores.rows(), scores.cols());
+  const MatrixView q = result.q[head], k = result.k[config.kvHeadOf(head)];
+  Eigen::RowVectorXf line(scores.cols());
+  for (Index row = 0; row < scores.rows() && !stop.stop_requested(); ++row) {
+    line.noalias() = q.row(row) * k.transpose();
+    line *= config.effectiveScale();
+    for (Index col = 0; col < scores.cols(); ++col)
+      if (scores(row, col) == render::kMaskedCell) line[col] = render::kMaskedCell;
+    attention::softmaxRow(line.data(), line.size(), weights.row(row).data());
+  }
+  return weights;
+}
+
+}  // namespace
+
+HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
+  HeadStudy study;
+  study.question = question;
+  const Snapshot& snapshot = *question.snapshot;
+  const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(question.sequence)];
+  const attention::AttentionConfig& config = snapshot.config;
+  const attention::AttentionResult& result = sequence.attention;
+  const Index head = question.head;
+  const MatrixView scores = result.scores[head];
+  study.biased = config.alibi || config.t5 || config.softcap || !sequence.mask.additive.empty();
+  study.bias =
+      picture(biasOf(config, sequence.mask, head, scores.rows(), scores.cols()), scores, result.lse, head);
+  if (study.biased && !stop.stop_requested())
+    study.effect = picture(undroppedWeights(config, result, head) - plainWeights(config, result, head, stop),
+                           scores, result.lse, head);
+  if (sequence.other && !stop.stop_requested()) {
+    const attention::AttentionResult& other = sequence.other->attention;
+    // A cell is shown where either mask lets it be seen.
+    const Matrix either = scores.cwiseMax(other.scores[head]);
+    const Matrix lse = result.lse.cwiseMax(other.lse);
+    study.difference = picture(other.weights[head] - result.weights[head],
+                               MatrixView(either.data(), either.rows(), either.cols()), lse, head);
+  }
+  return study;
+}
+
+}  // namespace headscope::app

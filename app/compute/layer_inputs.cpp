@@ -1,0 +1,239 @@
+#include "app/compute/layer_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/compute/layer_file.h"
+#include "attention/core/positions.h"
+#include "attention/text/embedding.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Matrix;
+using attention::Projections;
+using attention::Result;
+using attention::Token;
+using TokenLines = std::vector<std::vector<Token>>;
+
+bool usesPlantedEmbedding(const Setup& setup) {
+  return setup.weights.source == WeightSource::planted && setup.input.source == EmbeddingSource::text;
+}
+
+namespace {
+
+/// A table's rows as tokens: their names, or t0, t1, …
+std::vector<Token> tableTokens(const attention::Table& table) {
+  std::vector<Token> tokens;
+  for (Index row = 0; row < table.values.rows(); ++row) {
+    const std::string name = row < static_cast<Index>(table.names.size()) ? table.names[row] : "";
+    tokens.push_back({name.empty() ? "t" + std::to_string(row) : name, false});
+  }
+  return tokens;
+}
+
+std::size_t longestLine(const TokenLines& lines) {
+  std::size_t longest = 0;
+  for (const auto& line : lines) longest = std::max(longest, line.size());
+  return longest;
+}
+
+std::vector<Token> padded(std::vector<Token> tokens, std::size_t length) {
+  tokens.resize(length, Token{"<pad>", false});
+  return tokens;
+}
+
+Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, Index first) {
+  attention::EmbeddingOptions options;
+  options.first = first;
+  options.modelDim = setup.model.modelDim;
+  options.seed = setup.input.seed;
+  options.ignoreCase = setup.input.ignoreCase;
+  options.sinusoidal = setup.model.position == PositionKind::sinusoidal;
+  if (!usesPlantedEmbedding(setup)) return attention::embedPlain(tokens, options);
+  Result<attention::EmbeddingLayout> layout = attention::plantedLayout(options.modelDim);
+  if (!layout) return layout.error();
+  return attention::embedPlanted(tokens, *layout, options);
+}
+
+std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Index most) {
+  const std::size_t longest = longestLine(lines);
+  if (longest > static_cast<std::size_t>(most))
+    return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; " +
+                                  (most < kMaxMapTokens ? "all heads at once are" : "the map is") +
+                                  " shown for at most " + std::to_string(most) + ". " +
+                                  (most < kMaxMapTokens ? "Look at it on the Map page, or shorten it."
+                                                        : "Shorten it, or tokenize by words.")};
+  if (lines.size() > static_cast<std::size_t>(kMaxLines))
+    return PlacedError{place, "The text has " + std::to_string(lines.size()) +
+                                  " lines, each a sequence of the batch; at most " +
+                                  std::to_string(kMaxLines) + " can be shown."};
+  return std::nullopt;
+}
+
+/// The lines of the text and what each of them reads, without padding.
+struct TextLines {
+  TokenLines queries, keys;
+  std::optional<PlacedError> error;
+};
+
+TextLines refusedLines(Place place, std::string message) {
+  return {{}, {}, PlacedError{place, std::move(message)}};
+}
+
+TextLines tableLines(const Setup& setup, Index most) {
+  const attention::Table& table = *setup.input.table;
+  if (table.values.rows() == 0) return {};
+  if (setup.input.cross)
+    return refusedLines(Place::context,
+                        "Cross-attention reads two texts; typed embeddings are one sequence.");
+  if (table.values.cols() != setup.model.modelDim)
+    return refusedLines(Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
+                                          " dimensions, but the model dim is " +
+                                          std::to_string(setup.model.modelDim) + ".");
+  TextLines lines;
+  lines.queries = {tableTokens(table)};
+  lines.error = checkLines(lines.queries, Place::input, most);
+  lines.keys = lines.queries;
+  return lines;
+}
+
+/// The context lines for each line of the text; with one context line, the same for all.
+std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& context, Index most) {
+  if (context.empty())
+    return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read."};
+  if (context.size() == 1) context.resize(lines.size(), context.front());
+  if (context.size() != lines.size())
+    return PlacedError{Place::context, "The context has " + std::to_string(context.size()) +
+                                           " lines and the text " + std::to_string(lines.size()) +
+                                           ": give one context line for all, or one for each."};
+  return checkLines(context, Place::context, most);
+}
+
+TextLines tokenizeLines(const Setup& setup, Index most) {
+  if (setup.input.source == EmbeddingSource::table) return tableLines(setup, most);
+  Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
+  if (!text) return refusedLines(Place::input, text.error().message);
+  if (text->empty()) return {};
+  if (auto error = checkLines(*text, Place::input, most)) return {{}, {}, error};
+  TextLines lines;
+  lines.queries = *std::move(text);
+  if (!setup.input.cross) {
+    lines.keys = lines.queries;
+  } else {
+    Result<TokenLines> context = attention::tokenize(setup.input.contextText, setup.input.tokenization);
+    if (!context) return refusedLines(Place::context, context.error().message);
+    lines.keys = *std::move(context);
+    lines.error = matchContext(lines.queries, lines.keys, most);
+  }
+  return lines;
+}
+
+/// Takes line `at` out of `lines`, padded to n queries and m keys.
+LineTokens takeLine(TextLines& lines, std::size_t at, std::size_t n, std::size_t m) {
+  LineTokens line;
+  line.queryLength = static_cast<Index>(lines.queries[at].size());
+  line.keyLength = static_cast<Index>(lines.keys[at].size());
+  line.queries = padded(std::move(lines.queries[at]), n);
+  line.keys = padded(std::move(lines.keys[at]), m);
+  return line;
+}
+
+}  // namespace
+
+TokenBatch tokenizeBatch(const Setup& setup) {
+  TextLines lines = tokenizeLines(setup, kMaxTokens);
+  if (lines.error) return {{}, lines.error};
+  const std::size_t n = longestLine(lines.queries), m = longestLine(lines.keys);
+  TokenBatch batch;
+  for (std::size_t i = 0; i < lines.queries.size(); ++i) batch.lines.push_back(takeLine(lines, i, n, m));
+  return batch;
+}
+
+TokenLine tokenizeLine(const Setup& setup, Index sequence, Index most) {
+  TextLines lines = tokenizeLines(setup, most);
+  if (lines.error) return {std::nullopt, 0, lines.error};
+  if (lines.queries.empty()) return {};
+  const std::size_t n = longestLine(lines.queries), m = longestLine(lines.keys);
+  const Index at = std::clamp<Index>(sequence, 0, static_cast<Index>(lines.queries.size()) - 1);
+  return {takeLine(lines, static_cast<std::size_t>(at), n, m), at, std::nullopt};
+}
+
+Result<Matrix> embedTokens(const Setup& setup, const std::vector<Token>& tokens, Index first, Index count) {
+  if (setup.input.source == EmbeddingSource::table) {
+    Matrix x = setup.input.table->values.middleRows(first, count);
+    if (setup.model.position == PositionKind::sinusoidal)
+      x += attention::sinusoidalPositions(first, count, x.cols());
+    return x;
+  }
+  return embedText(setup, {tokens.begin() + first, tokens.begin() + first + count}, first);
+}
+
+Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
+  LineInput input;
+  Result<Matrix> x = embedTokens(setup, line.queries, 0, static_cast<Index>(line.queries.size()));
+  if (!x) return x.error();
+  input.x = *std::move(x);
+  if (setup.input.cross)
+    input.context = *embedTokens(setup, line.keys, 0, static_cast<Index>(line.keys.size()));
+  return input;
+}
+
+namespace {
+
+/// Weights from a file, kept while the file stays as it was: dragging a slider does not read it again.
+Result<Projections> fileProjections(const Setup& setup) {
+  namespace fs = std::filesystem;
+  struct Kept {
+    std::string path;
+    fs::file_time_type changed;
+    std::uintmax_t size = 0;
+    Index heads = 0;
+    attention::AttentionProblem layer;
+  };
+  thread_local std::optional<Kept> kept;
+  const std::string& path = setup.weights.file;
+  if (path.empty())
+    return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
+  std::error_code ignored;
+  const auto changed = fs::last_write_time(path, ignored);
+  const auto size = ignored ? 0 : fs::file_size(path, ignored);
+  if (!kept || kept->path != path || kept->changed != changed || kept->size != size ||
+      kept->heads != setup.model.heads) {
+    kept.reset();
+    Result<attention::AttentionProblem> layer = readLayerFile(path, setup.model.heads);
+    if (!layer) return layer.error();
+    kept = Kept{path, changed, size, setup.model.heads, *std::move(layer)};
+  }
+  const attention::AttentionConfig& found = kept->layer.config;
+  const ModelSetup& model = setup.model;
+  if (found.modelDim != model.modelDim || found.heads * found.headDim != model.heads * model.headDim ||
+      found.kvHeads * found.headDim != model.kvHeads * model.headDim)
+    return Error{fs::path(path).filename().string() + " holds model dim " + std::to_string(found.modelDim) +
+                 ", " + std::to_string(found.heads) + " heads over " + std::to_string(found.kvHeads) +
+                 " of size " + std::to_string(found.headDim) + ", which the scene's model dim " +
+                 std::to_string(model.modelDim) + ", " + std::to_string(model.heads) + " heads over " +
+                 std::to_string(model.kvHeads) + " of size " + std::to_string(model.headDim) +
+                 " don't match. Loading the file in the window sets them."};
+  return kept->layer.projections;
+}
+
+}  // namespace
+
+Result<Projections> buildProjections(const Setup& setup, Index longest) {
+  const attention::AttentionConfig config = configOf(setup);
+  if (setup.weights.source == WeightSource::file) return fileProjections(setup);
+  if (setup.weights.source == WeightSource::planted) {
+    if (!usesPlantedEmbedding(setup))
+      return Error{
+          "Planted heads read the parts of a text's embedding; typed embeddings have none. "
+          "Choose random weights or a file."};
+    Result<attention::EmbeddingLayout> layout = attention::plantedLayout(config.modelDim);
+    if (!layout) return layout.error();
+    return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,
+                                 std::max<Index>(longest, 64), setup.weights.seed);
+  }
+  return attention::xavierProjections(config, setup.model.bias, setup.weights.seed);
+}
+
+}  // namespace headscope::app

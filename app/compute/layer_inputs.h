@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/compute/snapshot.h"
+#include "attention/core/projections.h"
+
+namespace headscope::app {
+
+/// One line of the batch as tokens, padded to the longest line.
+struct LineTokens {
+  std::vector<attention::Token> queries, keys;  ///< the same in self-attention
+  Index queryLength = 0, keyLength = 0;         ///< without padding
+};
+
+/// The whole batch as tokens. `lines` is empty when nothing was typed. Errors carry the control they belong
+/// to.
+struct TokenBatch {
+  std::vector<LineTokens> lines;
+  std::optional<PlacedError> error;
+};
+TokenBatch tokenizeBatch(const Setup& setup);
+
+/// One line of the batch alone, of up to `most` tokens; padded to the longest line like all of them.
+struct TokenLine {
+  std::optional<LineTokens> line;  ///< nothing where nothing was typed
+  Index sequence = 0;              ///< which line it is: the one that was asked for, if there are so many
+  std::optional<PlacedError> error;
+};
+TokenLine tokenizeLine(const Setup& setup, Index sequence, Index most);
+
+/// The numbers one line goes into attention with.
+struct LineInput {
+  attention::Matrix x;        ///< [n, modelDim]
+  attention::Matrix context;  ///< [m, modelDim]; empty in self-attention
+};
+/// Embeddings of tokens first … first+count−1 of a line, [count, modelDim].
+attention::Result<attention::Matrix> embedTokens(const Setup& setup,
+                                                 const std::vector<attention::Token>& tokens, Index first,
+                                                 Index count);
+/// Embeds one line of the batch.
+attention::Result<LineInput> embedLine(const Setup& setup, const LineTokens& line);
+
+/// The layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
+attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);
+
+/// Whether embeddings are laid out in parts for planted heads.
+bool usesPlantedEmbedding(const Setup& setup);
+
+}  // namespace headscope::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/compute/layer_inputs.h"
+#include "attention/masks/compile.h"
+
+namespace headscope::app {
+
+/// What one line of the batch gives its masks: sizes, marks and structure.
+attention::MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequence);
+
+/// Paintings of the scene and the files that both of its masks name; files are kept while they stay as they
+/// were. The error names the file.
+attention::Result<attention::MaskSources> maskSources(const Setup& setup);
+
+/// The free additive matrix cut and filled up with zeros to [1, queries, keys]; empty when all of it is 0.
+attention::Stack additiveOf(const Setup& setup, Index queries, Index keys);
+
+/// Why a mask can't be laid over the text there is, or nothing. Masks that name files are let through:
+/// reading them is for the workers.
+std::optional<std::string> refusalOf(const Setup& setup, const attention::MaskLayers& layers);
+
+/// Whether any row of any head sees a later position.
+bool seesFuture(const attention::MaskFormula& mask);
+
+}  // namespace headscope::app

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "app/scene/scene.h"
+#include "attention/core/attention.h"
+
+namespace headscope::app {
+
+/// All heads at one size: weights and scores with masked cells and dead rows marked as render/heatmap.h says,
+/// factor × factor cells max-pooled into one, so that a single bright cell stays visible.
+struct PictureLevel {
+  int factor = 1;
+  attention::Stack weights, scores;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
+  const attention::Stack& of(Quantity quantity) const {
+    return quantity == Quantity::weights ? weights : scores;
+  }
+};
+
+/// What the heads look like, from fine to coarse, each level half the size of the one before.
+struct HeadPictures {
+  static constexpr Index kFinest = 512, kCoarsest = 48;  ///< cells along the longer side
+
+  std::vector<PictureLevel> levels;
+  std::vector<float> maxWeight;           ///< [heads]
+  std::vector<float> minScore, maxScore;  ///< [heads], over finite scores; 0 where there are none
+
+  /// The finest level whose cells are at least a pixel large when the longer side of a whole head takes
+  /// `pixels`.
+  const PictureLevel& levelFor(float pixels) const;
+};
+
+HeadPictures drawPictures(const attention::AttentionResult& result, std::stop_token stop);
+
+/// One head with its marks, max-pooled by `factor`: [⌈n/factor⌉, ⌈m/factor⌉].
+attention::Matrix drawHead(const attention::AttentionResult& result, Index head, Quantity quantity,
+                           int factor);
+
+}  // namespace headscope::app

@@ -1,0 +1,297 @@
+#include "app/compute/snapshot.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <unordered_map>
+
+#include "app/compute/kept_inputs.h"
+#include "app/compute/mask_inputs.h"
+#include "app/scene/number_text.h"
+#include "attention/cache/kv_cache.h"
+#include "attention/core/parallel.h"
+
+namespace headscope::app {
+
+using attention::AttentionConfig;
+using attention::Projections;
+using attention::Token;
+
+Limits defaultLimits() {
+  const std::uint64_t machine =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return {std::min<std::uint64_t>(machine / 2, std::uint64_t{6} << 30)};
+}
+
+AttentionConfig configOf(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  AttentionConfig config;
+  config.modelDim = model.modelDim;
+  config.heads = model.heads;
+  config.kvHeads = model.kvHeads;
+  config.headDim = model.headDim;
+  const float base = model.scaled ? 1 / std::sqrt(static_cast<float>(model.headDim)) : 1.0f;
+  config.scale = base * model.sharpness;
+  if (model.position == PositionKind::rope) config.ropeTheta = model.ropeTheta;
+  config.alibi = model.position == PositionKind::alibi;
+  if (model.position == PositionKind::t5)
+    config.t5 =
+        attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
+  if (model.softcap > 0) config.softcap = model.softcap;
+  config.dropout = {model.dropout, setup.weights.seed};
+  return config;
+}
+
+namespace {
+
+using attention::Error;
+using attention::Result;
+
+/// The masks of one line; `other` is null where the scene doesn't compare.
+struct LineMasks {
+  std::shared_ptr<const attention::MaskFormula> mask, other;
+};
+
+/// A number per distinct token, shared between queries and keys.
+class Identities {
+ public:
+  explicit Identities(bool ignoreCase) : ignoreCase_(ignoreCase) {}
+  std::vector<Index> of(const std::vector<Token>& tokens) {
+    std::vector<Index> ids;
+    for (const Token& token : tokens)
+      ids.push_back(
+          known_.try_emplace(attention::tokenIdentity(token, ignoreCase_), static_cast<Index>(known_.size()))
+              .first->second);
+    return ids;
+  }
+
+ private:
+  bool ignoreCase_;
+  std::unordered_map<std::string, Index> known_;
+};
+
+void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_token stop) {
+  Identities identities(setup.input.ignoreCase);
+  const std::vector<Index> queryIds = identities.of(sequence.queries);
+  const std::vector<Index> keyIds = setup.input.cross ? identities.of(sequence.keys) : queryIds;
+  std::vector<std::uint8_t> separators;
+  for (const Token& token : sequence.keys) separators.push_back(token.separator);
+  // Only rows of real tokens say what a head does.
+  const Index rows = sequence.queryLength;
+  const attention::AttentionResult& result = sequence.attention;
+  const auto heads = static_cast<std::size_t>(result.weights.count());
+  sequence.profiles.resize(heads);
+  sequence.labels.resize(heads);
+  const bool finished = attention::forEach(result.weights.count(), stop, [&](Index head) {
+    const attention::MatrixView weights(result.weights[head].data(), rows, result.weights.cols());
+    const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
+    const auto at = static_cast<std::size_t>(head);
+    sequence.profiles[at] =
+        attention::profileHead(weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)),
+                               keyIds, separators, 0, 2, setup.input.cross);
+    sequence.labels[at] = attention::labelHead(sequence.profiles[at]);
+  });
+  if (!finished) sequence.labels.clear();
+}
+
+/// What a decode step for rows from … from+count−1 sees of the masks.
+attention::MaskInput maskOf(const attention::MaskInput& whole, Index from, Index count) {
+  attention::MaskInput part;
+  part.formula = attention::maskPart(whole.formula, from, count, from + count);
+  if (!whole.additive.empty()) {
+    part.additive = attention::Stack(1, count, from + count);
+    part.additive[0] = whole.additive[0].block(from, 0, count, from + count);
+  }
+  return part;
+}
+
+/// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
+/// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
+/// is reported.
+DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const Projections& projections,
+                        const attention::Matrix& x, const SequenceSnapshot& sequence, std::stop_token stop) {
+  DecodeCheck check;
+  check.applies = config.causal && config.dropout.probability == 0;
+  const Index n = sequence.queryLength;
+  if (!check.applies || n == 0) return check;
+  const double weightsPerStep = static_cast<double>(projections.q.weight.size()) * 2 +
+                                static_cast<double>(projections.k.weight.size()) * 2;
+  const auto affordable = static_cast<Index>(std::clamp(1e7 / weightsPerStep, 1.0, 16.0));
+  check.prefill = std::min(setup.prefill, n);
+  const Index end = std::min(n, check.prefill + affordable);
+  attention::KvCache cache(config, end);
+  const auto step = [&](Index from, Index count) {
+    const attention::AttentionResult part =
+        cache.append(projections, x.middleRows(from, count), maskOf(sequence.mask, from, count), stop);
+    if (stop.stop_requested()) return;
+    const attention::Matrix& full = sequence.attention.output;
+    const float difference = (part.output - full.middleRows(from, count)).cwiseAbs().maxCoeff();
+    check.maxDifference = std::max(check.maxDifference, difference);
+  };
+  step(0, check.prefill);
+  for (Index row = check.prefill; row < end && !stop.stop_requested(); ++row, ++check.steps) step(row, 1);
+  return check;
+}
+
+std::uint64_t resultBytes(const attention::AttentionResult& result) {
+  const Index floats = result.q.size() + result.k.size() + result.v.size() + result.scores.size() +
+                       result.weights.size() + result.lse.size() + result.headOutput.size() +
+                       result.output.size();
+  return static_cast<std::uint64_t>(floats) * sizeof(float);
+}
+
+std::uint64_t pictureBytes(const HeadPictures& pictures) {
+  std::uint64_t bytes = 0;
+  for (const PictureLevel& level : pictures.levels)
+    bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
+  return bytes;
+}
+
+std::uint64_t sequenceBytes(const SequenceSnapshot& sequence) {
+  std::uint64_t bytes = resultBytes(sequence.attention) + pictureBytes(sequence.pictures);
+  if (sequence.other)
+    bytes += resultBytes(sequence.other->attention) + pictureBytes(sequence.other->pictures);
+  return bytes;
+}
+
+/// The second mask on what the first was computed from.
+OtherMask computeOther(AttentionConfig config, const SequenceSnapshot& sequence,
+                       std::shared_ptr<const attention::MaskFormula> formula, std::stop_token stop) {
+  OtherMask other;
+  config.causal = false;  // said of the first mask
+  other.attention.q = sequence.attention.q;
+  const attention::MaskInput mask{{}, sequence.mask.additive, {}, std::move(formula)};
+  std::vector<attention::MatrixView> keys, values;
+  for (Index g = 0; g < config.kvHeads; ++g) {
+    keys.push_back(sequence.attention.k[g]);
+    values.push_back(sequence.attention.v[g]);
+  }
+  attention::attendHeads(config, mask, keys, values, other.attention, stop);
+  if (stop.stop_requested()) return other;
+  other.pictures = drawPictures(other.attention, stop);
+  other.comparison = attention::compareMasks(sequence.attention, other.attention);
+  return other;
+}
+
+SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& config,
+                                 const Projections& projections, LineTokens line, const LineInput& input,
+                                 const LineMasks& masks, std::stop_token stop) {
+  SequenceSnapshot sequence;
+  sequence.queryLength = line.queryLength;
+  sequence.keyLength = line.keyLength;
+  sequence.mask.formula = masks.mask;
+  sequence.mask.additive = additiveOf(setup, masks.mask->queries(), masks.mask->keys());
+  sequence.attention = attention::attend(config, projections, input.x,
+                                         setup.input.cross ? input.context : input.x, sequence.mask, stop);
+  if (!stop.stop_requested())
+    sequence.decode = checkDecode(setup, config, projections, input.x, sequence, stop);
+  if (!stop.stop_requested() && masks.other)
+    sequence.other = computeOther(config, sequence, masks.other, stop);
+  sequence.queries = std::move(line.queries);
+  sequence.keys = std::move(line.keys);
+  if (!stop.stop_requested()) profileHeads(setup, sequence, stop);
+  if (!stop.stop_requested()) sequence.pictures = drawPictures(sequence.attention, stop);
+  return sequence;
+}
+
+/// Both masks of every line, compiled.
+Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vector<LineTokens>& lines) {
+  const Result<attention::MaskSources> sources = maskSources(setup);
+  if (!sources) return sources.error();
+  std::vector<LineMasks> masks;
+  for (const LineTokens& line : lines) {
+    const attention::MaskGeometry geometry = geometryOf(setup, line, static_cast<Index>(masks.size()));
+    const auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
+    if (!mask) return mask.error();
+    masks.push_back({*mask, nullptr});
+    if (!setup.mask.compare) continue;
+    const auto other = attention::compileMask(setup.mask.other, geometry, *sources);
+    if (!other) return Error{"Mask B: " + other.error().message};
+    masks.back().other = *other;
+  }
+  return masks;
+}
+
+/// What the computation will hold at once, against the limit, before anything large is allocated.
+std::optional<PlacedError> checkMemory(const Setup& setup, const AttentionConfig& config, Index sequences,
+                                       Index queries, Index keys, const Limits& limits) {
+  const Index inputs = (queries + (setup.input.cross ? keys : 0)) * config.modelDim;
+  const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys));
+  const double each = results * (setup.mask.compare ? 2 : 1) + static_cast<double>(inputs) * sizeof(float);
+  const double total = each * static_cast<double>(sequences);
+  if (total <= static_cast<double>(limits.memoryBytes)) return std::nullopt;
+  return PlacedError{Place::memory,
+                     std::to_string(sequences) + (sequences == 1 ? " sequence of " : " sequences of ") +
+                         std::to_string(queries) + " tokens on " + std::to_string(setup.model.heads) +
+                         " heads would need " + bytesText(total) + "; the budget is " +
+                         bytesText(static_cast<double>(limits.memoryBytes)) +
+                         ". Use fewer tokens, heads or lines."};
+}
+
+void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::stop_token stop) {
+  const auto config = attention::validate(snapshot.config);
+  if (!config) {
+    snapshot.error = PlacedError{Place::model, config.error().message};
+    return;
+  }
+  TokenBatch batch = tokenizeBatch(setup);
+  snapshot.error = batch.error;
+  if (batch.error || batch.lines.empty()) return;
+  const auto queries = static_cast<Index>(batch.lines.front().queries.size());
+  const auto keys = static_cast<Index>(batch.lines.front().keys.size());
+  snapshot.error =
+      checkMemory(setup, snapshot.config, static_cast<Index>(batch.lines.size()), queries, keys, limits);
+  if (snapshot.error) return;
+  snapshot.empty = false;
+  const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines);
+  if (!masks) {
+    snapshot.error = PlacedError{Place::mask, masks.error().message};
+    return;
+  }
+  // Nothing that a causal rule would hide is visible, so adding it changes nothing and tells the decode.
+  snapshot.config.causal =
+      !setup.input.cross &&
+      std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) { return seesFuture(*m.mask); });
+  if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.config.causal;
+  if (stop.stop_requested()) return;
+  const auto projections = keptProjections(setup, std::max(queries, keys));
+  if (!projections) {
+    snapshot.error = PlacedError{Place::weights, projections.error().message};
+    return;
+  }
+  const auto inputs = keptInputs(setup, batch.lines);
+  if (!inputs) {
+    snapshot.error = PlacedError{Place::model, inputs.error().message};
+    return;
+  }
+  for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
+    snapshot.sequences.push_back(computeSequence(
+        setup, snapshot.config, **projections, std::move(batch.lines[i]), (**inputs)[i], (*masks)[i], stop));
+    snapshot.bytes += sequenceBytes(snapshot.sequences.back());
+  }
+}
+
+}  // namespace
+
+Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  Snapshot snapshot;
+  snapshot.setup = setup;
+  snapshot.config = configOf(setup);
+  try {
+    fill(snapshot, setup, limits, stop);
+  } catch (const std::bad_alloc&) {
+    snapshot.error = PlacedError{Place::memory,
+                                 "This machine has not enough free memory for these sizes. "
+                                 "Use fewer tokens, heads or lines."};
+  } catch (const std::exception& broken) {
+    snapshot.error = PlacedError{Place::model, std::string("This can't be computed: ") + broken.what()};
+  }
+  if (snapshot.error) snapshot.sequences.clear();
+  snapshot.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return snapshot;
+}
+
+}  // namespace headscope::app

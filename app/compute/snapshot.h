@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "app/compute/pictures.h"
+#include "app/scene/scene.h"
+#include "attention/core/attention.h"
+#include "attention/heads/detectors.h"
+#include "attention/masks/compare.h"
+
+namespace headscope::app {
+
+/// How the cached decode compares with the full causal pass.
+struct DecodeCheck {
+  bool applies = false;     ///< only a causal self-attention can be decoded step by step
+  Index prefill = 0;        ///< tokens taken in at once
+  Index steps = 0;          ///< single-token steps that were run after it
+  float maxDifference = 0;  ///< largest |Δ| between the rows of both outputs
+};
+
+/// The same queries, keys and values under the scene's second mask.
+struct OtherMask {
+  attention::AttentionResult attention;  ///< without k and v, which are the first's
+  HeadPictures pictures;
+  attention::MaskComparison comparison;
+};
+
+/// One line of the batch, computed.
+struct SequenceSnapshot {
+  std::vector<attention::Token> queries;  ///< [n], padded to the longest line
+  std::vector<attention::Token> keys;     ///< [m], the same as queries in self-attention
+  Index queryLength = 0, keyLength = 0;   ///< without padding
+  attention::MaskInput mask;
+  attention::AttentionResult attention;
+  std::vector<attention::HeadProfile> profiles;  ///< [heads]
+  std::vector<attention::HeadLabel> labels;      ///< [heads]
+  HeadPictures pictures;
+  DecodeCheck decode;
+  std::optional<OtherMask> other;  ///< when the scene compares
+};
+
+/// Which control an error belongs to, so that it is shown beside it.
+enum class Place { input, context, model, weights, mask, memory };
+struct PlacedError {
+  Place place = Place::input;
+  std::string message;
+};
+
+/// Everything computed from one Setup. Either `error`, or `empty` (no tokens were typed), or sequences.
+struct Snapshot {
+  Setup setup;  ///< what this was computed from
+  attention::AttentionConfig config;
+  std::optional<PlacedError> error;
+  bool empty = true;
+  std::vector<SequenceSnapshot> sequences;
+  double seconds = 0;
+  std::uint64_t bytes = 0;  ///< memory held by this snapshot's matrices
+};
+
+struct Limits {
+  std::uint64_t memoryBytes = 0;
+};
+/// Half of the machine's memory, at most 6 GiB.
+Limits defaultLimits();
+
+/// Pure: the same Setup gives the same Snapshot (weights and tables from files are read anew, or from
+/// memory where the file has not changed). Never throws for anything a person can enter. When `stop` is
+/// requested, what it returns is incomplete and to be dropped.
+Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop = {});
+
+/// The attention config a Setup stands for, its mask apart: the snapshot's config is causal where the mask
+/// lets nothing see its future.
+attention::AttentionConfig configOf(const Setup& setup);
+
+}  // namespace headscope::app

@@ -1,0 +1,314 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/scene/number_text.h"
+#include "app/shell/panels.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/heatmap_layer.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+#include "attention/cache/cost.h"
+
+namespace headscope::app {
+
+namespace {
+
+struct CacheState {
+  Index tokens = 0;    ///< all there will be
+  Index now = 0;       ///< in the cache
+  std::string reason;  ///< why it can't be decoded, or ""
+};
+
+CacheState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence) {
+  CacheState state;
+  state.tokens = sequence.keyLength;
+  state.now = scene.cursor.decoding ? std::clamp<Index>(scene.cursor.step, 1, state.tokens) : state.tokens;
+  if (snapshot.setup.input.cross) {
+    state.reason = "In cross-attention the context's keys and values are cached once; decoding adds none";
+    state.now = state.tokens;
+  } else if (!snapshot.config.causal) {
+    state.reason = "Decoding needs causality: without it earlier tokens would have to see later ones";
+    state.now = state.tokens;
+  }
+  return state;
+}
+
+void stepButtons(Scene& scene, View& view, const CacheState& state, ImVec2 at) {
+  ImGui::SetCursorScreenPos(at);
+  Cursor& cursor = scene.cursor;
+  if (button(view, "decode.back", "◀", state.reason, true)) view.request(Action::stepBack);
+  ImGui::SameLine(0, view.px(2));
+  if (button(view, "decode.play", view.playing ? "Pause" : "▶ Play", state.reason, true))
+    view.request(Action::playDecode);
+  ImGui::SameLine(0, view.px(2));
+  if (button(view, "decode.forward", "▶", state.reason, true)) view.request(Action::stepForward);
+  if (cursor.decoding && state.reason.empty()) {
+    ImGui::SameLine(0, view.px(2));
+    if (button(view, "decode.leave", "All", "", true)) view.request(Action::toggleDecode);
+  }
+}
+
+std::string stepText(const Scene& scene, const CacheState& state) {
+  if (!scene.cursor.decoding || !state.reason.empty())
+    return state.tokens == 1 ? "1 token" : "all " + std::to_string(state.tokens) + " tokens";
+  return "step " + std::to_string(state.now) + " of " + std::to_string(state.tokens);
+}
+
+/// Sliders for the step and the prefill, side by side.
+void decodeSliders(Scene& scene, View& view, const CacheState& state, ImVec2 at, float width) {
+  const float each = std::min((width - view.px(24)) / 2, view.px(420));
+  std::vector<Index> stops;
+  for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::BeginChild(
+      "step", ImVec2(each, view.px(30)), false,
+      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+  Index step = state.now;
+  if (slider(view, {"step", "Decode", state.reason, "1 to " + std::to_string(state.tokens)}, stops, step)) {
+    scene.cursor.decoding = true;
+    scene.cursor.step = step;
+    view.playing = false;
+  }
+  ImGui::EndChild();
+  ImGui::SetCursorScreenPos(ImVec2(at.x + each + view.px(24), at.y));
+  ImGui::BeginChild(
+      "prefill", ImVec2(each, view.px(30)), false,
+      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+  slider(view, {"prefill", "Prefill", state.reason, "1 to " + std::to_string(state.tokens)}, stops,
+         scene.setup.prefill);
+  ImGui::EndChild();
+}
+
+/// Keys in shades of the key colour, values in shades of the value colour.
+render::HeatmapStyle styleForCache(const View& view, bool values) {
+  render::HeatmapStyle style;
+  style.background = unpacked(view.theme->background);
+  style.maskedHatch = style.deadHatch = style.background;
+  style.gap = std::max(1.0f, std::round(view.unit));
+  style.tint =
+      render::Tint{unpacked(view.theme->raised), unpacked(values ? view.theme->value : view.theme->key)};
+  return style;
+}
+
+/// Which kv heads have a strip when the strips have `height` pixels: all of them, or those around the
+/// selected head's.
+struct ShownHeads {
+  Index first = 0, count = 1;
+};
+ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& view, float height) {
+  const Index kvHeads = snapshot.config.kvHeads;
+  const Index count = std::clamp<Index>(static_cast<Index>(height / view.px(30)), 1, kvHeads);
+  const Index wanted =
+      snapshot.config.kvHeadOf(std::clamp<Index>(scene.cursor.cell.head, 0, snapshot.config.heads - 1));
+  return {std::clamp<Index>(wanted - count / 2, 0, kvHeads - count), count};
+}
+
+/// K and V of every kv head that fits, one row of strips each, the cached columns lit.
+void strips(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+            const CacheState& state, const ImRect& area) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Index m = sequence.attention.k.rows();
+  const float labels = view.px(44), foot = view.px(18);
+  const ImRect cells(area.Min.x + labels, area.Min.y, area.Max.x, area.Max.y - foot);
+  const auto [first, heads] = shownHeads(scene, snapshot, view, cells.GetHeight());
+  const float space = view.px(4), height = cells.GetHeight() / static_cast<float>(2 * heads) - space;
+  const float column = std::min(cells.GetWidth() / static_cast<float>(std::max<Index>(m, 1)), view.px(160));
+  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const float right = cells.Min.x + column * static_cast<float>(m);
+  for (int values = 0; values < 2; ++values) {
+    render::HeatmapStyle style = styleForCache(view, values == 1);
+    std::vector<HeatmapTile> tiles;
+    for (Index i = 0; i < heads; ++i) {
+      const float y = std::round(cells.Min.y + static_cast<float>(2 * i + values) * (height + space));
+      HeatmapTile tile;
+      tile.view.target = {cells.Min.x, y, right, y + std::round(height)};
+      tile.view.clip = tile.view.target;
+      tile.view.layer = static_cast<int>(2 * (first + i) + values);
+      tile.view.rows =
+          static_cast<float>(view.heatmaps->surface(HeatmapLayer::Surface::cache).current().rows());
+      tile.view.cols = static_cast<float>(m);
+      tiles.push_back(tile);
+      paintText(list, view.fonts->monoSmall, ImVec2(area.Min.x, y + height / 2),
+                values ? view.theme->value : view.theme->key,
+                (values ? "V " : "K ") + std::to_string(first + i));
+    }
+    view.heatmaps->draw(list, HeatmapLayer::Surface::cache, style, std::move(tiles));
+  }
+  // Between the columns a line of background, where there is room for one.
+  if (column > view.px(10))
+    for (Index j = 1; j < m; ++j) {
+      const float x = std::round(cells.Min.x + column * static_cast<float>(j));
+      list.AddRectFilled(ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y),
+                         view.theme->background);
+    }
+  if (state.now < m)  // what is not in the cache yet stays in the dark
+    list.AddRectFilled(ImVec2(cells.Min.x + column * static_cast<float>(state.now), cells.Min.y),
+                       ImVec2(right, cells.Max.y), faded(view.theme->background, 0.86f));
+  const auto outline = [&](Index j, std::uint32_t color) {
+    compat::rectOutline(list, ImVec2(cells.Min.x + column * static_cast<float>(j), cells.Min.y - view.px(2)),
+                        ImVec2(cells.Min.x + column * static_cast<float>(j + 1), cells.Max.y - view.px(1)),
+                        color, 0, std::max(1.5f, view.px(1.6f)));
+  };
+  if (key >= 0 && key < m) outline(key, view.theme->key);
+  if (scene.cursor.decoding && state.reason.empty()) outline(state.now - 1, view.theme->query);
+  ImFont* font = view.fonts->monoSmall;
+  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(view.px(42) / column)));
+  for (Index j = 0; j < m; j += step) {
+    const bool newest = scene.cursor.decoding && j == state.now - 1;
+    paintText(list, font,
+              ImVec2(cells.Min.x + column * static_cast<float>(j) + view.px(2), area.Max.y - foot / 2),
+              newest          ? view.theme->query
+              : j == key      ? view.theme->key
+              : j < state.now ? view.theme->secondary
+                              : faded(view.theme->faint, 0.7f),
+              fitted(font, sequence.keys[static_cast<std::size_t>(j)].text,
+                     std::min(column * static_cast<float>(step) - view.px(6),
+                              area.Max.x - cells.Min.x - column * static_cast<float>(j))));
+  }
+  track("cache.strips", cells.Min, ImVec2(right, cells.Max.y));
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (ImGui::IsWindowHovered() && mouse.x >= cells.Min.x && mouse.x < right && mouse.y >= cells.Min.y &&
+      mouse.y < cells.Max.y)
+    view.nextHover.key = static_cast<Index>((mouse.x - cells.Min.x) / column);
+}
+
+/// Bytes now for MHA, GQA and MQA of this configuration, this one in the accent.
+void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state, const ImRect& area) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const attention::AttentionConfig& config = snapshot.config;
+  static const std::vector<Choice> kTypes{{"fp32", "", "fp32"}, {"fp16", "", "fp16"}, {"fp8", "", "fp8"}};
+  int chosen = scene.look.cacheBytes == 4 ? 0 : scene.look.cacheBytes == 2 ? 1 : 2;
+  const float width = area.GetWidth();
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::BeginChild(
+      "costs", ImVec2(width, view.px(24)), false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  sectionTitle(view, scene.cursor.decoding && state.reason.empty()
+                         ? "BYTES AT STEP " + std::to_string(state.now)
+                         : "BYTES OF THE CACHE");
+  ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
+  if (dropdown(view, "cache_type", kTypes, chosen))
+    scene.look.cacheBytes = chosen == 0 ? 4 : chosen == 1 ? 2 : 1;
+  ImGui::EndChild();
+  struct Kind {
+    const char* label;
+    Index kvHeads;
+  };
+  // Groups in between, where the heads can be grouped at all; 0 where they can't.
+  Index gqa = kindOf(snapshot.setup.model) == AttentionKind::gqa
+                  ? config.kvHeads
+                  : kvHeadsFor(AttentionKind::gqa, config.heads);
+  if (gqa == 1) gqa = 0;
+  const std::array<Kind, 3> kinds{{{"MHA", config.heads}, {"GQA", gqa}, {"MQA", 1}}};
+  const auto bytes = [&](Index kvHeads, Index tokens) {
+    return static_cast<double>(
+        attention::kvCacheBytes(kvHeads, config.headDim, tokens, scene.look.cacheBytes));
+  };
+  const double most = std::max(bytes(config.heads, state.now), 1.0);
+  float y = area.Min.y + view.px(38);
+  for (const Kind& kind : kinds) {
+    const bool current =
+        kind.kvHeads == config.kvHeads &&
+        kind.label == std::array{"MHA", "GQA", "MQA"}[static_cast<std::size_t>(kindOf(snapshot.setup.model))];
+    const double size = bytes(kind.kvHeads, state.now);
+    const float barFrom = area.Min.x + view.px(58), barTo = area.Max.x - view.px(88), half = view.px(5);
+    paintText(list, current ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x, y),
+              current ? view.theme->text : view.theme->secondary, kind.label);
+    list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
+    list.AddRectFilled(ImVec2(barFrom, y - half),
+                       ImVec2(barFrom + static_cast<float>(size / most) * (barTo - barFrom), y + half),
+                       current ? view.theme->query : view.theme->faint, view.px(3));
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y),
+              current ? view.theme->text : view.theme->secondary, kind.kvHeads == 0 ? "–" : bytesText(size),
+              Align::right);
+    y += view.px(24);
+  }
+  const std::string formula =
+      "+" + bytesText(bytes(config.kvHeads, 1)) + " a token = 2 · " + std::to_string(config.kvHeads) +
+      (config.kvHeads == 1 ? " KV head · " : " KV heads · ") + std::to_string(config.headDim) + " · " +
+      std::to_string(scene.look.cacheBytes) + " B";
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y), width, view.theme->secondary, formula);
+}
+
+void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
+  const DecodeCheck& check = sequence.decode;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (!check.applies) return;
+  const std::string text = "Cached decode equals the full pass: max |Δ| " +
+                           numberText(check.maxDifference, 2) + " over a prefill of " +
+                           std::to_string(check.prefill) + " and " + std::to_string(check.steps) +
+                           (check.steps == 1 ? " step" : " steps");
+  paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
+}
+
+/// The one-line form for low windows: buttons, step, bytes.
+void cacheLine(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state,
+               const ImRect& area) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float y = area.GetCenter().y, width = area.GetWidth();
+  paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
+  stepButtons(scene, view, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
+  const float x = ImGui::GetItemRectMax().x + view.px(18);
+  const attention::AttentionConfig& config = snapshot.config;
+  const double bytes = static_cast<double>(
+      attention::kvCacheBytes(config.kvHeads, config.headDim, state.now, scene.look.cacheBytes));
+  const std::string cost = stepText(scene, state) + " · " + bytesText(bytes) + " · +" +
+                           bytesText(static_cast<double>(attention::kvCacheBytes(
+                               config.kvHeads, config.headDim, 1, scene.look.cacheBytes))) +
+                           " a token";
+  const float costWidth = textWidth(view.fonts->small, cost);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
+              view.theme->secondary, cost, Align::right);
+  const float room = area.Max.x - costWidth - view.px(24) - x;
+  if (room > view.px(360) && width > 0) decodeSliders(scene, view, state, ImVec2(x, y - view.px(15)), room);
+}
+
+}  // namespace
+
+void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (!layout.showCache) return;
+  ImGui::GetBackgroundDrawList()->AddLine(layout.cache.Min, ImVec2(layout.cache.Max.x, layout.cache.Min.y),
+                                          view.theme->line);
+  if (beginPanel(view, "cache", layout.cache, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    ImRect area = layout.cache;
+    area.Expand(ImVec2(-view.px(22), layout.cacheLine ? 0 : -view.px(12)));
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (!sequence) {
+      paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
+                "KV CACHE");
+    } else if (const CacheState state = stateOf(scene, *snapshot, *sequence); layout.cacheLine) {
+      cacheLine(scene, *snapshot, view, state, area);
+    } else {
+      const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
+      const ImRect left(area.Min.x, area.Min.y, area.Max.x - costWidth - view.px(28), area.Max.y);
+      const float y = left.Min.y + view.px(12);
+      const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint,
+                                      "KV CACHE", view.px(1.2f));
+      stepButtons(scene, view, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
+      const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
+      std::string step = stepText(scene, state);
+      if (const auto [first, count] = shownHeads(scene, *snapshot, view, left.GetHeight() - view.px(72));
+          count < snapshot->config.kvHeads)
+        step = (count == 1 ? kvName(first) : kvName(first) + "–" + std::to_string(first + count - 1)) +
+               " of " + std::to_string(snapshot->config.kvHeads) + " · " + step;
+      const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
+      // The sliders stand in the title's line where it is long enough, below it otherwise.
+      const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
+      if (oneLine)
+        decodeSliders(scene, view, state, ImVec2(slidersAt, y - view.px(15)),
+                      left.Max.x - stepWidth - slidersAt);
+      else
+        decodeSliders(scene, view, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
+      paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
+      strips(scene, *snapshot, *sequence, view, state,
+             ImRect(left.Min.x, left.Min.y + view.px(oneLine ? 34 : 54), left.Max.x, left.Max.y));
+      const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
+      costs(scene, *snapshot, view, state, right);
+      checkText(*sequence, view, ImVec2(right.Min.x, right.Min.y + view.px(38 + 4 * 24 - 10)), costWidth);
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,86 @@
+#include "app/labs/heads/focus_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/camera.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The cells' area: square cells, centred, with room for title and labels.
+ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
+  const float left = view.px(116), bottom = view.px(100), top = view.px(44);
+  const float aspect = std::clamp(m / n, 0.2f, 5.0f);
+  const float roomX = area.GetWidth() - left - view.px(24), roomY = area.GetHeight() - top - bottom;
+  const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
+  const float height = std::floor(width / aspect);
+  const float x = std::round(area.Min.x + left + std::max(0.0f, (roomX - width) / 2));
+  const float y = std::round(area.Min.y + top);
+  return {x, y, x + width, y + height};
+}
+
+/// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
+std::string whatIsShown(const View& view, const HeatTile& tile, Index n, Index m) {
+  const auto span = [](float first, float count, Index total) {
+    const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
+    return std::to_string(static_cast<Index>(first)) + "–" + std::to_string(last) + " of " +
+           std::to_string(total);
+  };
+  std::string text =
+      view.camera.zoom > 1.01f
+          ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
+          : "wheel zooms, drag moves, Page Up and Page Down change the head";
+  if (view.focusFactor > 1) text += " · " + pooledText(view.focusFactor);
+  return text;
+}
+
+}  // namespace
+
+void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+               const ImRect& area) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
+  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
+  const ImRect cells = cellArea(view, area, rows, cols);
+  ImGui::SetCursorScreenPos(cells.Min);
+  ImGui::InvisibleButton("focus", cells.GetSize());
+  trackItem("focus");
+  const bool hovered = ImGui::IsItemHovered();
+  const float still = view.px(4);
+  const bool released =
+      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  moveCamera(view, cells, rows, cols, true);
+  const HeatTile tile = tileFor(view.camera, cells, n, m, head);
+
+  view.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
+  HeatmapTile picture = pictureOf(tile, view.focusFactor, range);
+  if (scene.cursor.decoding)
+    picture.view.litRows = static_cast<int>((scene.cursor.step + view.focusFactor - 1) / view.focusFactor);
+  view.heatmaps->draw(list, HeatmapLayer::Surface::focus, styleFor(view, scene.look), {picture});
+
+  const Cell& chosen = scene.cursor.cell;
+  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
+  paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
+                 cells.GetWidth(), true);
+  paintCellValues(view, list, tile, sequence, scene.look, range);
+  paintAxisLabels(view, list, tile,
+                  {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
+  paintCrosshair(view, list, tile, query, key, n, m);
+  paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
+            whatIsShown(view, tile, n, m));
+  if (!hovered) return;
+  const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  if (!cell) return;
+  view.nextHover = {head, cell->row, cell->col};
+  if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
+  if (released) scene.cursor.cell = {head, cell->row, cell->col};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// How a number of equally shaped heatmaps shares an area.
+struct GridPlan {
+  int columns = 1, rows = 1;
+  float cell = 1;  ///< larger side of one cell in pixels; both sides unless stretched
+  float mapWidth = 1, mapHeight = 1;
+  float titleHeight = 0, leftRoom = 0, bottomRoom = 0;  ///< around one map
+  float tileWidth = 1, tileHeight = 1;
+  float gapX = 0, gapY = 0;
+  bool labels = false;  ///< tokens stand on the axes of every map
+};
+
+/// The plan with the largest maps; among nearly equal ones, one whose columns line up with the kv groups.
+/// labelLeft and labelBottom are what token labels would need, in pixels.
+GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float queries, float keys,
+                  float labelLeft, float labelBottom);
+
+}  // namespace headscope::app

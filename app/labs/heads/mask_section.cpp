@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "app/labs/mask/studio.h"
+#include "app/scene/mask_rules.h"
+#include "app/shell/panels.h"
+#include "app/widgets/controls.h"
+
+namespace headscope::app {
+
+using attention::Layer;
+using attention::PatternKind;
+
+namespace {
+
+void positionChoice(Scene& scene, View& view) {
+  ModelSetup& model = scene.setup.model;
+  const std::string odd = model.headDim % 2 != 0 ? "RoPE rotates pairs of dimensions; the head size " +
+                                                       std::to_string(model.headDim) + " is odd"
+                                                 : "";
+  const std::vector<Choice> choices{{"None", "", "none"},
+                                    {"Sinus", "", "sinusoidal"},
+                                    {"RoPE", odd, "rope"},
+                                    {"ALiBi", "", "alibi"},
+                                    {"T5", "", "t5"}};
+  int chosen = static_cast<int>(model.position);
+  if (segmented(view, "position", choices, chosen)) model.position = static_cast<PositionKind>(chosen);
+  if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
+    hint(view,
+         "Planted offset and local heads read sinusoids from the embedding; without them they can't tell "
+         "places apart.");
+}
+
+struct Rule {
+  PatternKind kind;
+  const char *name, *label;
+};
+constexpr Rule kRules[] = {{PatternKind::causal, "causal", "Causal"},
+                           {PatternKind::window, "window", "Sliding window"},
+                           {PatternKind::streaming, "streaming", "Sinks + window"},
+                           {PatternKind::padding, "padding", "Padding"}};
+
+std::string ruleReason(const Scene& scene, const Snapshot* snapshot, PatternKind kind) {
+  if (kind != PatternKind::padding)
+    return scene.setup.input.cross ? "Queries and keys are different texts: their positions don't compare"
+                                   : "";
+  const bool ragged =
+      snapshot && std::any_of(snapshot->sequences.begin(), snapshot->sequences.end(),
+                              [](const auto& s) { return s.keyLength < static_cast<Index>(s.keys.size()); });
+  return ragged ? "" : "All sequences have the same length: nothing is padded";
+}
+
+}  // namespace
+
+void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
+  attention::MaskLayers& layers = scene.setup.mask.layers;
+  sectionTitle(view, "MASK");
+  std::vector<const Layer*> shown;
+  for (const Rule& rule : kRules) {
+    const std::string reason = ruleReason(scene, snapshot, rule.kind);
+    bool on = hasRule(layers, rule.kind);
+    if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
+    Layer* layer = plainLayer(layers, rule.kind);
+    if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, snapshot, view);
+    if (layer) shown.push_back(layer);
+  }
+  // What was put together in the studio has a switch each.
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
+      toggle(view, "layer." + std::to_string(i), layerTitle(layers[i]), layers[i].on);
+  if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
+  if (button(view, "open_studio", "Mask studio…")) view.request(Action::showMask);
+  gap(view, 8);
+  sectionTitle(view, "POSITION");
+  positionChoice(scene, view);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,114 @@
+#include <filesystem>
+
+#include "app/shell/panels.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Pattern;
+using attention::PlantedHead;
+
+struct NamedPlant {
+  const char* label;
+  const char* name;
+  PlantedHead head;
+};
+
+constexpr std::array<NamedPlant, 12> kPlants{{{"previous token", "previous", {Pattern::offset, 1}},
+                                              {"self", "self", {Pattern::offset, 0}},
+                                              {"next token", "next", {Pattern::offset, -1}},
+                                              {"2 back", "back2", {Pattern::offset, 2}},
+                                              {"3 back", "back3", {Pattern::offset, 3}},
+                                              {"4 back", "back4", {Pattern::offset, 4}},
+                                              {"first token", "first_token", {Pattern::firstToken, 1}},
+                                              {"same token", "same_token", {Pattern::sameToken, 1}},
+                                              {"local band", "local_band", {Pattern::localBand, 1}},
+                                              {"separator", "separator", {Pattern::separator, 1}},
+                                              {"uniform", "uniform", {Pattern::uniform, 1}},
+                                              {"random", "random", {Pattern::random, 1}}}};
+
+/// The lists of all heads, two in a row.
+void plantedChoices(Scene& scene, View& view) {
+  std::vector<Choice> choices;
+  for (const NamedPlant& plant : kPlants) choices.push_back({plant.label, "", plant.name});
+  const std::vector<PlantedHead> heads = plantedHeads(scene.setup);
+  const float width = (ImGui::GetContentRegionAvail().x - view.px(8)) / 2;
+  const float numberWidth = view.px(26);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (i % 2) ImGui::SameLine(0, view.px(8));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Index kv = static_cast<Index>(i) / (scene.setup.model.heads / scene.setup.model.kvHeads);
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->monoSmall,
+              ImVec2(at.x + view.px(2), at.y + view.px(13)), groupColor(*view.theme, kv), std::to_string(i));
+    ImGui::SetCursorScreenPos(ImVec2(at.x + numberWidth, at.y));
+    std::vector<Choice> all = choices;
+    int chosen = -1;
+    for (std::size_t k = 0; k < kPlants.size(); ++k)
+      if (kPlants[k].head.pattern == heads[i].pattern &&
+          (heads[i].pattern != Pattern::offset || kPlants[k].head.offset == heads[i].offset))
+        chosen = static_cast<int>(k);
+    if (chosen < 0) {  // an offset only a scene file can name
+      chosen = static_cast<int>(all.size());
+      all.push_back({attention::describe(heads[i]), "", "other"});
+    }
+    if (dropdown(view, "plant." + std::to_string(i), all, chosen, width - numberWidth) &&
+        chosen < static_cast<int>(kPlants.size())) {
+      std::vector<PlantedHead>& planted = scene.setup.weights.planted;
+      while (planted.size() <= i) planted.push_back(defaultPlant(static_cast<Index>(planted.size())));
+      planted[i] = kPlants[static_cast<std::size_t>(chosen)].head;
+    }
+  }
+}
+
+void seedControls(Scene& scene, View& view) {
+  static const std::vector<Index> kSeeds = [] {
+    std::vector<Index> seeds;
+    for (Index i = 0; i < 100; ++i) seeds.push_back(i);
+    return seeds;
+  }();
+  const auto refuse = [](Index seed) { return seed >= 0 ? "" : "A seed is a whole number from 0."; };
+  auto seed = static_cast<Index>(scene.setup.weights.seed);
+  const std::string locked =
+      scene.setup.weights.source == WeightSource::file ? "The weights come from a file" : "";
+  if (slider(view, {"weight_seed", "Weight seed", locked, "0 to 99, or type any"}, kSeeds, seed, refuse))
+    scene.setup.weights.seed = static_cast<std::uint64_t>(seed);
+  seed = static_cast<Index>(scene.setup.input.seed);
+  const std::string typed =
+      scene.setup.input.source == EmbeddingSource::table ? "The embeddings are typed" : "";
+  if (slider(view, {"text_seed", "Token seed", typed, "0 to 99, or type any"}, kSeeds, seed, refuse))
+    scene.setup.input.seed = static_cast<std::uint64_t>(seed);
+}
+
+}  // namespace
+
+void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
+  WeightSetup& weights = scene.setup.weights;
+  sectionTitle(view, "WEIGHTS");
+  const std::string typed =
+      scene.setup.input.source == EmbeddingSource::table
+          ? "Planted heads read the parts of a text's embedding; the typed table has none"
+          : "";
+  const std::vector<Choice> choices{
+      {"Random", "", "random"}, {"Planted", typed, "planted"}, {"File", "", "file"}};
+  int chosen = static_cast<int>(weights.source);
+  if (segmented(view, "weights", choices, chosen)) {
+    // Without a file there is nothing to switch to yet; the dialog switches when it has one.
+    if (static_cast<WeightSource>(chosen) == WeightSource::file && weights.file.empty())
+      view.request(Action::openWeights);
+    else
+      weights.source = static_cast<WeightSource>(chosen);
+  }
+  gap(view, 3);
+  if (weights.source == WeightSource::planted) plantedChoices(scene, view);
+  if (weights.source == WeightSource::file) {
+    hint(view, std::filesystem::path(weights.file).filename().string());
+    if (button(view, "load_weights", "Load another…")) view.request(Action::openWeights);
+  }
+  if (const PlacedError* error = errorAt(snapshot, Place::weights)) problem(view, error->message);
+  seedControls(scene, view);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "app/labs/map/map_room.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text_box.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The state when there is a head to show, else null.
+const MapState* shownState(const View& view) {
+  const MapState* state = view.map->state.get();
+  return state && !state->empty ? state : nullptr;
+}
+
+void textSource(Scene& scene, View& view) {
+  constexpr std::size_t kEditable = 20000;
+  InputSetup& input = scene.setup.input;
+  if (input.source == EmbeddingSource::table)
+    hint(view, "The typed embeddings of the Heads page.");
+  else if (input.text.size() <= kEditable)
+    textBox(view, "map.text", input.text, 3, "Type a sentence.");
+  else
+    hint(view,
+         bytesText(static_cast<double>(input.text.size())) + " of text, to be edited on the Heads page.");
+}
+
+/// Whole and one-and-a-half powers of two.
+const std::vector<Index>& lengthStops() {
+  static const std::vector<Index> kStops = [] {
+    std::vector<Index> stops;
+    for (Index n = kMinMapTokens; n <= kMaxMapTokens; n *= 2) {
+      stops.push_back(n);
+      if (n < kMaxMapTokens) stops.push_back(n / 2 * 3);
+    }
+    return stops;
+  }();
+  return kStops;
+}
+
+void generatedSource(Scene& scene, View& view) {
+  slider(view, {"map.tokens", "Tokens", "", "256 to 131072"}, lengthStops(), scene.map.tokens,
+         [](Index wanted) {
+           if (wanted >= kMinMapTokens && wanted <= kMaxMapTokens) return std::string();
+           return countText(static_cast<std::uint64_t>(std::max<Index>(0, wanted))) +
+                  " tokens can't be mapped; expected 256 to 131,072.";
+         });
+  if (button(view, "map.another", "Another text")) ++scene.map.seed;
+}
+
+/// The file's name and what of it is shown.
+void fileSource(Scene& scene, View& view) {
+  const MapState* state = shownState(view);
+  if (!scene.map.file.empty()) {
+    std::string name = std::filesystem::path(scene.map.file).filename().string();
+    if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
+      name += " · " + std::to_string(state->heads) + (state->heads == 1 ? " head" : " heads");
+      if (state->kvHeads < state->heads) name += " over " + std::to_string(state->kvHeads);
+      name += " of size " + std::to_string(state->map->field().k.cols());
+      if (!state->layerName.empty()) name += " · " + state->layerName;
+      if (state->layers > 1) {
+        std::vector<Index> layers(static_cast<std::size_t>(state->layers));
+        std::iota(layers.begin(), layers.end(), 0);
+        slider(view, {"map.layer", "Layer", "", "0 to " + std::to_string(state->layers - 1)}, layers,
+               scene.map.layer);
+      }
+    }
+    hint(view, name);
+  }
+  if (button(view, "map.open", scene.map.file.empty() ? "Open Q and K…" : "Open another…"))
+    view.request(Action::openMapFile);
+}
+
+void sourceSection(Scene& scene, View& view) {
+  static const std::vector<Choice> kSources{
+      {"This text", "", "scene"}, {"Generated", "", "generated"}, {"File", "", "file"}};
+  const MapState* state = shownState(view);
+  sectionTitle(view, "TOKENS",
+               state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
+  int source = static_cast<int>(scene.map.source);
+  if (segmented(view, "map.source", kSources, source)) scene.map.source = static_cast<MapSource>(source);
+  gap(view, 4);
+  if (scene.map.source == MapSource::scene) textSource(scene, view);
+  if (scene.map.source == MapSource::generated) generatedSource(scene, view);
+  if (scene.map.source == MapSource::file) fileSource(scene, view);
+}
+
+/// The whole head with the window's frame on it; pointing moves the window there.
+void minimap(Scene& scene, View& view) {
+  const MapState* state = shownState(view);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = std::min(ImGui::GetContentRegionAvail().x, view.px(208));
+  const float aspect = state ? static_cast<float>(state->queries) / static_cast<float>(state->keys) : 1;
+  const float scale = aspect > 1 ? 1 / aspect : 1;
+  const ImRect area(at, ImVec2(at.x + std::max(view.px(24), std::round(width * scale)),
+                               at.y + std::max(view.px(24), std::round(width * scale * aspect))));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImGui::InvisibleButton("minimap", area.GetSize());
+  trackItem("minimap");
+  const bool held = ImGui::IsItemActive();
+  if (!state || !drawWhole(scene, view, list, area))
+    list.AddRectFilled(area.Min, area.Max, view.theme->background);
+  compat::rectOutline(list, area.Min, area.Max, view.theme->line, 0, 1);
+  if (!state || !view.map->window) return;
+  MapCursor& cursor = scene.cursor.map;
+  const double rowsAPixel = static_cast<double>(state->queries) / static_cast<double>(area.GetHeight()),
+               colsAPixel = static_cast<double>(state->keys) / static_cast<double>(area.GetWidth());
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (held) {
+    cursor.row = std::clamp(static_cast<double>(mouse.y - area.Min.y) * rowsAPixel, 0.0,
+                            static_cast<double>(state->queries));
+    cursor.col = std::clamp(static_cast<double>(mouse.x - area.Min.x) * colsAPixel, 0.0,
+                            static_cast<double>(state->keys));
+  }
+  const MapWindow& window = *view.map->window;
+  const ImRect cells = window.cells();
+  const auto inside = [&](ImVec2 point) {
+    return ImVec2(area.Min.x + static_cast<float>(window.colAt(point.x) / colsAPixel),
+                  area.Min.y + static_cast<float>(window.rowAt(point.y) / rowsAPixel));
+  };
+  ImVec2 from = inside(cells.Min), to = inside(cells.Max);
+  const float least = view.px(7);  // a frame round single cells can still be seen
+  for (float ImVec2::*axis : {&ImVec2::x, &ImVec2::y})
+    if (to.*axis - from.*axis < least) {
+      const float middle =
+          std::clamp((from.*axis + to.*axis) / 2, area.Min.*axis + least / 2, area.Max.*axis - least / 2);
+      from.*axis = middle - least / 2;
+      to.*axis = middle + least / 2;
+    }
+  compat::rectOutline(list, ImVec2(from.x - 1, from.y - 1), ImVec2(to.x + 1, to.y + 1),
+                      view.theme->background, 0, view.px(3.5f));
+  compat::rectOutline(list, from, to, view.theme->text, 0, view.px(1.6f));
+  track("minimap.window", from, to);
+}
+
+void goToBox(Scene& scene, View& view) {
+  MapScreen& screen = *view.map;
+  const bool entered = lineBox(view, "map.go_to", screen.goTo, ImGui::GetContentRegionAvail().x,
+                               screen.goToKeeps, "Go to query, key or a word");
+  screen.goToKeeps = false;
+  const MapState* state = shownState(view);
+  if (entered && state) {
+    const auto place = findPlace(screen.goTo, *state, scene.cursor.map);
+    screen.goToProblem = place.ok() ? "" : place.error().message;
+    if (place.ok()) goToCell(scene.cursor.map, view, place->query, place->key);
+    screen.goToKeeps = true;  // Enter once more goes on to the next
+  }
+  if (screen.goTo.empty()) screen.goToProblem.clear();
+  if (!screen.goToProblem.empty()) {
+    problem(view, screen.goToProblem);
+    trackItem("map.go_to.problem");
+  }
+}
+
+void whereSection(Scene& scene, View& view) {
+  const std::optional<MapWindow>& window = view.map->window;
+  sectionTitle(view, "WHERE", window && shownState(view) ? zoomText(*window) : "");
+  minimap(scene, view);
+  gap(view, 6);
+  goToBox(scene, view);
+}
+
+/// A number for each head, with its KV group's mark.
+void headChoice(Scene& scene, View& view) {
+  const MapState* state = view.map->state.get();
+  const bool known = state && !state->empty;
+  const Index heads = known ? state->heads : scene.setup.model.heads;
+  const Index kvHeads = known ? state->kvHeads : scene.setup.model.kvHeads;
+  sectionTitle(view, "HEADS");
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  constexpr Index kColumns = 8;
+  const float space = view.px(4), width = ImGui::GetContentRegionAvail().x;
+  const float side = std::floor(std::min(view.px(30), (width - space * (kColumns - 1)) / kColumns));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Index shown = std::min(mapHead(scene), heads - 1);
+  for (Index head = 0; head < heads; ++head) {
+    const ImVec2 from(start.x + static_cast<float>(head % kColumns) * (side + space),
+                      start.y + static_cast<float>(head / kColumns) * (side + space));
+    const ImVec2 to(from.x + side, from.y + side);
+    ImGui::SetCursorScreenPos(from);
+    ImGui::PushID(static_cast<int>(head));
+    if (ImGui::InvisibleButton("head", ImVec2(side, side))) {
+      scene.cursor.cell.head = head;
+      if (scene.cursor.focus >= 0) scene.cursor.focus = head;
+    }
+    trackItem("map.head." + std::to_string(head));
+    ImGui::PopID();
+    const bool lit = head == shown, hovered = ImGui::IsItemHovered();
+    list.AddRectFilled(from, to, lit || hovered ? view.theme->raised : view.theme->background, view.px(5));
+    if (lit) compat::rectOutline(list, from, to, view.theme->text, view.px(5), view.px(1.6f));
+    paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, (from.y + to.y) / 2 - view.px(1)),
+              lit ? view.theme->text : view.theme->secondary, std::to_string(head), Align::center);
+    if (kvHeads > 1 && kvHeads < heads)
+      list.AddRectFilled(ImVec2(from.x + view.px(6), to.y - view.px(5)),
+                         ImVec2(to.x - view.px(6), to.y - view.px(3)),
+                         groupColor(*view.theme, head / (heads / kvHeads)));
+  }
+  const Index rows = (heads + kColumns - 1) / kColumns;
+  ImGui::SetCursorScreenPos(start);
+  ImGui::Dummy(ImVec2(width, static_cast<float>(rows) * (side + space)));
+}
+
+void lookSection(Scene& scene, View& view) {
+  sectionTitle(view, "A PIXEL SHOWS");
+  static const std::vector<Choice> kPoolings{{"The brightest cell", "", "max"}, {"The mean", "", "mean"}};
+  int pooling = static_cast<int>(scene.map.pooling);
+  if (segmented(view, "map.pooling", kPoolings, pooling)) scene.map.pooling = static_cast<Pooling>(pooling);
+  gap(view, 2);
+  static constexpr RangeMode kModes[] = {RangeMode::unit, RangeMode::perHead, RangeMode::logarithmic};
+  static const std::vector<Choice> kRanges{
+      {"0 to 1", "", "unit"}, {"0 to brightest in view", "", "per_head"}, {"Logarithmic", "", "logarithmic"}};
+  int range = scene.look.range == RangeMode::unit ? 0 : scene.look.range == RangeMode::logarithmic ? 2 : 1;
+  if (dropdown(view, "map.range", kRanges, range)) scene.look.range = kModes[range];
+  ImGui::SameLine(0, view.px(8));
+  colormapChoice(view, scene.look.colormap);
+}
+
+/// "label … value" over the full width.
+void memoryLine(const View& view, const std::string& label, const std::string& value) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(20), y = at.y + height / 2;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
+  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+void memorySection(View& view) {
+  const MapState* state = shownState(view);
+  if (!state) return;
+  const MapScreen& screen = *view.map;
+  gap(view, 8);
+  sectionTitle(view, "MEMORY");
+  const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
+  memoryLine(
+      view, "all weights would take",
+      bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)));
+  memoryLine(view, "held for this head", text(state->bytes));
+  memoryLine(view, "tiles", text(screen.cache->bytes()) + " of " + text(screen.cache->budget()));
+  trackItem("map.tiles");
+  memoryLine(view, "on the GPU", text(screen.textures->bytes()) + " of " + text(MapTextures::kBudget));
+  for (const std::string& sentence : state->leftOut) hint(view, sentence);
+}
+
+}  // namespace
+
+void mapControls(Scene& scene, View& view, const Layout& layout) {
+  if (!layout.showLeft) return;
+  ImDrawList& back = *ImGui::GetBackgroundDrawList();
+  back.AddRectFilled(layout.left.Min, layout.left.Max, view.theme->panel);
+  back.AddLine(ImVec2(layout.left.Max.x, layout.left.Min.y), layout.left.Max, view.theme->line);
+  if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
+    noteScroll(view);
+    sourceSection(scene, view);
+    gap(view, 8);
+    whereSection(scene, view);
+    gap(view, 8);
+    headChoice(scene, view);
+    gap(view, 8);
+    lookSection(scene, view);
+    memorySection(view);
+    gap(view, 10);
+    scrollEdge(view, layout.left);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/labs/map/map_overview.h"
+#include "app/labs/map/map_source.h"
+
+namespace headscope::app {
+
+/// What there is of one head's map, apart from its tiles.
+struct MapState {
+  MapQuestion question;
+  std::optional<std::string> error;  ///< then there is nothing else
+  bool empty = true;                 ///< nothing was typed, or there is an error
+  std::uint64_t field = 0;           ///< as in the keys of its tiles
+  Index queries = 0, keys = 0;
+  Index heads = 1, kvHeads = 1, layers = 1;
+  std::string layerName;  ///< of a file that names it
+  OverviewLevels levels;
+  std::shared_ptr<const attention::HeadMap> map;  ///< for its field(), which never changes
+  std::shared_ptr<const MapText> text;
+  std::vector<std::string> leftOut;
+  std::uint64_t bytes = 0;  ///< held besides the tiles
+  Index previewStep = 1;    ///< the preview looks at one row in so many
+};
+
+/// What is looked at.
+struct MapRequest {
+  MapQuestion question;
+  Pooling pooling = Pooling::max;
+  std::uint64_t field = 0;         ///< the head the places below are of; others have none yet
+  std::vector<TilePlace> visible;  ///< finer than the overview, in the order they are wanted
+  std::vector<TilePlace> near;     ///< worth having once the rest is there
+  bool operator==(const MapRequest&) const = default;
+};
+
+struct MapProgress {
+  double seconds = 0;     ///< since the work that is under way began; 0 when nothing is
+  double overview = 0;    ///< exact share of the overview, 0 to 1
+  bool building = false;  ///< a head's q and k are being made
+};
+
+/// Multiply-adds that go into a preview, which takes some tens of milliseconds, and into one band of the
+/// exact overview, after which the worker looks up again.
+struct MapEffort {
+  double preview = 2e9, band = 1.5e9;
+};
+
+/// Makes the tiles of the view that is looked at, on a thread of its own: a preview of the whole head, the
+/// tiles in view, the exact overview band by band, the tiles around. What has been left is cancelled.
+class MapJob {
+ public:
+  using Build = std::function<attention::Result<std::optional<MapHead>>(const MapQuestion&, std::stop_token)>;
+
+  /// Tiles go to `cache`, which must outlive the job. `wake` is called on the worker when there is something
+  /// new; it must be safe to call from there.
+  MapJob(TileCache& cache, Build build, std::function<void()> wake, const MapEffort& effort = {});
+  ~MapJob();
+
+  void look(const MapRequest& request);
+  /// Nobody looks: stops what is under way and keeps what there is.
+  void rest();
+
+  /// The newest head whose overview can be drawn; null before the first.
+  std::shared_ptr<const MapState> state() const;
+  MapProgress progress() const;
+  /// Blocks until everything that was asked for is there.
+  void finish() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Doing { nothing, building, tile, background };
+
+  void run(std::stop_token quit);
+  bool work(const MapRequest& request, std::stop_token stop);
+  bool build(const MapRequest& request, std::stop_token stop);
+  bool makeTile(const MapRequest& request, const std::vector<TilePlace>& places, std::size_t& at, Doing doing,
+                std::stop_token stop);
+  bool extendOverview(const MapRequest& request, std::stop_token stop);
+  /// Under every pooling there is something of.
+  void putOverview(const std::vector<TilePlace>& places);
+  attention::Matrix tileValues(const TilePlace& place, Pooling pooling, std::stop_token stop);
+  void publish(MapState state);
+  void fail(const MapRequest& request, const std::string& message);
+  bool isLeft(const MapRequest& request) const;
+  void begin(Doing doing, const TilePlace& place = {});
+
+  TileCache& cache_;
+  Build build_;
+  std::function<void()> wake_;
+  const MapEffort effort_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::shared_ptr<const MapRequest> request_;
+  std::shared_ptr<const MapState> state_;
+  std::stop_source running_;
+  std::shared_ptr<const MapRequest> current_;  ///< what the worker is busy with
+  Doing doing_ = Doing::nothing;
+  TilePlace place_;
+  bool fresh_ = false;  ///< the request has not been seen by the worker
+  bool busy_ = false;
+  Clock::time_point since_;
+  double share_ = 0;
+
+  // The worker's own:
+  std::shared_ptr<attention::HeadMap> map_;
+  MapQuestion built_;
+  std::uint64_t field_ = 0;
+  MapOverview overview_;
+  bool failed_ = false;
+  std::size_t visibleAt_ = 0, nearAt_ = 0;
+  std::optional<Clock::time_point> shownAt_;  ///< when the overview's tiles were last renewed
+  Index shownRow_ = 0;                        ///< its exact rows that are in them
+
+  std::jthread thread_;  // last: it starts when everything above is there, and joins before it goes
+};
+
+}  // namespace headscope::app

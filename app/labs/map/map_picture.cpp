@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "app/labs/map/map_screen.h"
+#include "app/widgets/heat_tile.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// A tile as it can be drawn: itself, or the part of a coarser one that shows the same cells.
+struct Found {
+  TileKey key;
+  Tile tile;
+};
+std::optional<Found> findTile(MapScreen& screen, TileKey key) {
+  for (const int last = screen.state->levels.single; key.place.level <= last;) {
+    if (auto tile = screen.cache->find(key)) return Found{key, *std::move(tile)};
+    key.place = {key.place.level + 1, key.place.row / 2, key.place.col / 2};
+  }
+  return std::nullopt;
+}
+
+/// The tiles of a level that lie in the window.
+struct TileRange {
+  Index firstRow = 0, endRow = 0, firstCol = 0, endCol = 0;
+  Index count() const { return (endRow - firstRow) * (endCol - firstCol); }
+};
+TileRange tilesInSight(const MapWindow& window, int level) {
+  const double side = static_cast<double>(kTileSide * factorOf(level));
+  const auto range = [&](double from, double to, Index tiles, Index& first, Index& end) {
+    first = std::clamp<Index>(static_cast<Index>(std::floor(from / side)), 0, tiles);
+    end = std::clamp<Index>(static_cast<Index>(std::ceil(to / side)), first, tiles);
+  };
+  TileRange in;
+  range(window.row, window.rowAt(window.area.Max.y), tilesAt(window.n, level), in.firstRow, in.endRow);
+  range(window.col, window.colAt(window.area.Max.x), tilesAt(window.m, level), in.firstCol, in.endCol);
+  return in;
+}
+
+/// The middle first, as that is where the person looks.
+std::vector<TilePlace> middleFirst(const TileRange& in, int level) {
+  std::vector<TilePlace> places;
+  for (Index row = in.firstRow; row < in.endRow; ++row)
+    for (Index col = in.firstCol; col < in.endCol; ++col) places.push_back({level, row, col});
+  const double middleRow = static_cast<double>(in.firstRow + in.endRow - 1) / 2,
+               middleCol = static_cast<double>(in.firstCol + in.endCol - 1) / 2;
+  const auto distance = [&](const TilePlace& place) {
+    return std::hypot(static_cast<double>(place.row) - middleRow, static_cast<double>(place.col) - middleCol);
+  };
+  std::stable_sort(places.begin(), places.end(),
+                   [&](const TilePlace& a, const TilePlace& b) { return distance(a) < distance(b); });
+  return places;
+}
+
+/// The ring around what is in sight.
+std::vector<TilePlace> around(const TileRange& in, int level, const MapWindow& window) {
+  std::vector<TilePlace> places;
+  for (Index row = in.firstRow - 1; row <= in.endRow; ++row)
+    for (Index col = in.firstCol - 1; col <= in.endCol; ++col) {
+      const bool inside = row >= in.firstRow && row < in.endRow && col >= in.firstCol && col < in.endCol;
+      if (!inside && row >= 0 && col >= 0 && row < tilesAt(window.n, level) && col < tilesAt(window.m, level))
+        places.push_back({level, row, col});
+    }
+  return places;
+}
+
+/// The tile at `place` as a part of the one that was found, where the window has it.
+HeatmapTile placed(const MapWindow& window, const TilePlace& place, const Found& found, int layer) {
+  const Index factor = factorOf(place.level), firstRow = place.row * kTileSide,
+              firstCol = place.col * kTileSide;
+  const Index rows = std::min(kTileSide, pixelsAt(window.n, place.level) - firstRow);
+  const Index cols = std::min(kTileSide, pixelsAt(window.m, place.level) - firstCol);
+  const auto x = [&](Index pixel) { return window.x(static_cast<double>(pixel * factor)); };
+  const auto y = [&](Index pixel) { return window.y(static_cast<double>(pixel * factor)); };
+  HeatmapTile tile;
+  tile.view.target = {x(firstCol), y(firstRow), x(firstCol + cols), y(firstRow + rows)};
+  const ImRect cells = window.cells();
+  tile.view.clip = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
+  tile.view.layer = layer;
+  const double scale = 1 / static_cast<double>(factorOf(found.key.place.level - place.level));
+  const auto at = [&](Index pixel, Index tileOfFound) {
+    return static_cast<float>(static_cast<double>(pixel) * scale -
+                              static_cast<double>(tileOfFound * kTileSide));
+  };
+  tile.view.firstRow = at(firstRow, found.key.place.row);
+  tile.view.firstCol = at(firstCol, found.key.place.col);
+  tile.view.rows = static_cast<float>(static_cast<double>(rows) * scale);
+  tile.view.cols = static_cast<float>(static_cast<double>(cols) * scale);
+  return tile;
+}
+
+Look weightsLook(Look look) {
+  look.quantity = Quantity::weights;
+  if (look.range == RangeMode::shared) look.range = RangeMode::perHead;
+  return look;
+}
+
+void send(const Look& look, const ValueRange& range, View& view, ImDrawList& list,
+          std::vector<HeatmapTile> tiles) {
+  for (HeatmapTile& tile : tiles) {
+    tile.low = range.low;
+    tile.high = range.high;
+  }
+  view.heatmaps->draw(list, view.map->textures->textures(), styleFor(view, look), std::move(tiles));
+}
+
+}  // namespace
+
+ValueRange mapRange(const MapScreen& screen, const Look& look) {
+  if (look.range == RangeMode::logarithmic) {
+    // Down to where a row that looks at all keys alike would be.
+    const double even = 1 / static_cast<double>(std::max<Index>(1, screen.state->keys));
+    return {static_cast<float>(std::min(1e-4, std::pow(10, std::floor(std::log10(even))))), 1, true};
+  }
+  const bool brightest = look.range != RangeMode::unit && screen.brightest > 0;
+  return {0, brightest ? screen.brightest : 1, false};
+}
+
+void drawTiles(const Scene& scene, View& view, ImDrawList& list, const MapWindow& window) {
+  MapScreen& screen = *view.map;
+  const MapState& state = *screen.state;
+  int level = std::min(window.level(), state.levels.single);
+  constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
+  while (level < state.levels.single && tilesInSight(window, level).count() > kMost) ++level;
+  screen.level = level;
+  const TileRange in = tilesInSight(window, level);
+  const std::vector<TilePlace> places = middleFirst(in, level);
+  if (level < state.levels.finest) {
+    screen.visible = places;
+    screen.near = around(in, level, window);
+  }
+  std::vector<HeatmapTile> tiles;
+  float brightest = 0;
+  screen.preview = screen.coarser = false;
+  try {
+    for (const TilePlace& place : places) {
+      screen.inView.push_back({state.field, scene.map.pooling, place});
+      std::optional<Found> found = findTile(screen, screen.inView.back());
+      while (found) {
+        if (const auto layer = screen.textures->layerOf(found->key, found->tile)) {
+          tiles.push_back(placed(window, place, *found, *layer));
+          break;
+        }
+        // Its turn has not come: what is coarser may be there already.
+        const TilePlace& fine = found->key.place;
+        TileKey coarser = found->key;
+        coarser.place = {fine.level + 1, fine.row / 2, fine.col / 2};
+        found = findTile(screen, coarser);
+      }
+      if (!found || found->key.place != place) screen.coarser = true;
+      if (!found) continue;
+      if (found->key.place != place) screen.inView.push_back(found->key);
+      screen.preview = screen.preview || found->tile.preview;
+      brightest = std::max(brightest, found->tile.most);
+    }
+    screen.trouble.clear();
+  } catch (const std::runtime_error& broken) {
+    screen.trouble = broken.what();
+    return;
+  }
+  screen.brightest = brightest;
+  const Look look = weightsLook(scene.look);
+  send(look, mapRange(screen, look), view, list, std::move(tiles));
+}
+
+bool drawWhole(const Scene& scene, View& view, ImDrawList& list, const ImRect& area) {
+  MapScreen& screen = *view.map;
+  if (!screen.state || screen.state->empty || !screen.trouble.empty()) return false;
+  const TileKey key{screen.state->field, scene.map.pooling, {screen.state->levels.single, 0, 0}};
+  const std::optional<Tile> tile = screen.cache->find(key);
+  if (!tile) return false;
+  screen.inView.push_back(key);
+  const std::optional<int> layer = screen.textures->layerOf(key, *tile);
+  if (!layer) return false;
+  MapWindow whole;
+  whole.area = area;
+  whole.n = screen.state->queries;
+  whole.m = screen.state->keys;
+  whole.cellsPerPixel = wholeZoom(area, whole.n, whole.m);
+  const Look look = weightsLook(scene.look);
+  ValueRange range = mapRange(screen, look);
+  // What is brightest in the window may be far from what is brightest here.
+  if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
+  send(look, range, view, list, {placed(whole, key.place, {key, *tile}, *layer)});
+  return true;
+}
+
+std::optional<MapValue> mapValue(MapScreen& screen, Pooling pooling, int level, Index query, Index key) {
+  const Index row = query / factorOf(level), col = key / factorOf(level);
+  const TilePlace place{level, row / kTileSide, col / kTileSide};
+  const std::optional<Tile> tile = screen.cache->find({screen.state->field, pooling, place});
+  if (!tile) return std::nullopt;
+  return MapValue{(*tile->values)(row % kTileSide, col % kTileSide), tile->preview};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,238 @@
+#include "app/labs/map/map_source.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/layer_inputs.h"
+#include "app/compute/mask_inputs.h"
+#include "app/labs/map/generated_text.h"
+#include "app/scene/number_text.h"
+#include "attention/core/positions.h"
+#include "attention/formats/qk_file.h"
+
+namespace headscope::app {
+
+using attention::AttentionConfig;
+using attention::Error;
+using attention::Linear;
+using attention::Matrix;
+using attention::Result;
+
+MapQuestion mapQuestion(const Scene& scene, Index head) {
+  MapQuestion question;
+  question.setup = scene.setup;
+  question.source = scene.map.source;
+  question.head = head;
+  InputSetup& input = question.setup.input;
+  question.setup.prefill = 1;
+  question.setup.mask.compare = false;
+  question.setup.mask.other.clear();
+  question.setup.model.dropout = 0;
+  if (scene.map.source == MapSource::scene) {
+    question.sequence = scene.cursor.sequence;
+    return question;
+  }
+  if (scene.map.source == MapSource::file) {
+    const attention::MaskLayers layers = std::move(question.setup.mask.layers);
+    question.setup = {};
+    question.setup.mask.layers = layers;
+    question.setup.mask.paintings = scene.setup.mask.paintings;
+    question.file = scene.map.file;
+    question.layer = scene.map.layer;
+    return question;
+  }
+  input.text.clear();
+  input.contextText.clear();
+  input.table = {};
+  input.source = EmbeddingSource::text;
+  input.cross = false;
+  question.tokens = scene.map.tokens;
+  question.seed = scene.map.seed;
+  return question;
+}
+
+namespace {
+
+/// The rows of a projection that belong to one of its heads.
+Linear headOf(const Linear& linear, Index head, Index headDim) {
+  Linear rows;
+  rows.weight = linear.weight.middleRows(head * headDim, headDim);
+  if (linear.bias.size() > 0) rows.bias = linear.bias.segment(head * headDim, headDim);
+  return rows;
+}
+
+/// One destination of embeddings: q or k, and the map that makes it.
+struct Projected {
+  const Linear& linear;
+  Matrix& to;  ///< [n, headDim]
+};
+
+/// Embeds the tokens part by part, and projects each part.
+attention::Status project(const Setup& setup, const std::vector<attention::Token>& tokens,
+                          std::initializer_list<Projected> outputs, std::stop_token stop) {
+  constexpr Index kPart = 2048;  // 32 MiB at the widest model
+  const auto n = static_cast<Index>(tokens.size());
+  const std::optional<double> theta = configOf(setup).ropeTheta;
+  for (Index first = 0; first < n && !stop.stop_requested(); first += kPart) {
+    const Index count = std::min(kPart, n - first);
+    const Result<Matrix> x = embedTokens(setup, tokens, first, count);
+    if (!x) return x.error();
+    for (const Projected& output : outputs) {
+      Matrix part = output.linear.apply(*x, stop);
+      if (theta) attention::applyRope({part.data(), part.rows(), part.cols()}, first, *theta);
+      output.to.middleRows(first, count) = part;
+    }
+  }
+  return attention::success();
+}
+
+std::optional<Error> checkMemory(Index n, Index m, Index headDim, const Limits& limits) {
+  const auto needed = static_cast<double>(attention::headMapBytes(n, m, headDim));
+  const auto budget = static_cast<double>(limits.memoryBytes);
+  if (needed <= budget) return std::nullopt;
+  return Error{"A map of " + countText(static_cast<std::uint64_t>(n)) + " × " +
+               countText(static_cast<std::uint64_t>(m)) + " tokens with a head size of " +
+               std::to_string(headDim) + " would need " + bytesText(needed) + "; the budget is " +
+               bytesText(budget) + ". Use fewer tokens or a smaller head size."};
+}
+
+/// The tokens of the question, or nothing where nothing was typed.
+Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
+  if (question.source == MapSource::generated) {
+    TokenLine made;
+    made.line = LineTokens{};
+    made.line->queries = generatedText(question.tokens, question.seed, question.setup.input.tokenization);
+    made.line->keys = made.line->queries;
+    made.line->queryLength = made.line->keyLength = question.tokens;
+    return std::optional(std::move(made));
+  }
+  TokenLine typed = tokenizeLine(question.setup, question.sequence, kMaxMapTokens);
+  if (typed.error) return Error{typed.error->message};
+  if (!typed.line) return std::optional<TokenLine>();
+  return std::optional(std::move(typed));
+}
+
+/// Compiles the scene's masks; T5's buckets follow from whether they let a query see its future.
+attention::Status addMask(const Setup& setup, const attention::MaskGeometry& geometry,
+                          attention::HeadField& field) {
+  const Result<attention::MaskSources> sources = maskSources(setup);
+  if (!sources) return sources.error();
+  auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
+  if (!mask) return mask.error();
+  field.mask = *std::move(mask);
+  if (field.config.t5) field.config.t5->bidirectional = setup.input.cross || seesFuture(*field.mask);
+  return attention::success();
+}
+
+/// A head of a file: the file says how it attends, and the scene's masks are laid over that.
+Result<MapHead> headOfFile(const MapQuestion& question, const Limits& limits) {
+  if (question.file.empty())
+    return Error{"No file is chosen: open a safetensors file with queries and keys."};
+  const Result<attention::QkFile> file = attention::QkFile::open(question.file);
+  if (!file) return file.error();
+  const auto layers = static_cast<Index>(file->layers().size());
+  if (question.layer >= layers)
+    return Error{file->path().filename().string() + " has " + std::to_string(layers) +
+                 (layers == 1 ? " layer" : " layers") + ", layer " + std::to_string(question.layer) +
+                 " was asked for; they are counted from 0."};
+  const attention::QkLayer& layer = file->layers()[static_cast<std::size_t>(question.layer)];
+  MapHead head;
+  attention::HeadField& field = head.field;
+  field.config = layer.config;
+  field.config.dropout = {};
+  field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
+  if (auto refused = checkMemory(layer.queries(), layer.keys(), field.config.headDim, limits))
+    return *refused;
+  Result<Matrix> q = file->readQueries(question.layer, field.head);
+  if (!q) return q.error();
+  Result<Matrix> k = file->readKeys(question.layer, field.config.kvHeadOf(field.head));
+  if (!k) return k.error();
+  if (const auto& theta = field.config.ropeTheta) {
+    attention::applyRope({q->data(), q->rows(), q->cols()}, field.config.cacheLength, *theta);
+    attention::applyRope({k->data(), k->rows(), k->cols()}, 0, *theta);
+  }
+  field.q = *std::move(q);
+  field.k = *std::move(k);
+  attention::MaskGeometry geometry;
+  geometry.queries = field.q.rows();
+  geometry.keys = geometry.keyLength = field.k.rows();
+  geometry.cacheLength = field.config.cacheLength;
+  geometry.heads = field.config.heads;
+  geometry.kvHeads = field.config.kvHeads;
+  geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
+  if (const auto masked = addMask(question.setup, geometry, field); !masked) return masked.error();
+  head.text = std::make_shared<const MapText>(MapText{{}, {}, field.q.rows() == field.k.rows()});
+  head.heads = field.config.heads;
+  head.kvHeads = field.config.kvHeads;
+  head.layers = layers;
+  head.layerName = layer.name;
+  return head;
+}
+
+}  // namespace
+
+Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const Limits& limits,
+                                            std::stop_token stop) {
+  const Setup& setup = question.setup;
+  if (question.source == MapSource::file) {
+    Result<MapHead> read = headOfFile(question, limits);
+    if (!read) return read.error();
+    return std::optional(*std::move(read));
+  }
+  MapHead head;
+  attention::HeadField& field = head.field;
+  field.config = configOf(setup);
+  field.config.dropout = {};
+  if (const auto valid = attention::validate(field.config); !valid) return valid.error();
+  Result<std::optional<TokenLine>> tokens = tokensOf(question);
+  if (!tokens) return tokens.error();
+  if (!*tokens) return std::optional<MapHead>();
+  LineTokens& line = *(*tokens)->line;
+  const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
+  if (auto refused = checkMemory(n, m, field.config.headDim, limits)) return *refused;
+  if (const auto masked = addMask(setup, geometryOf(setup, line, (*tokens)->sequence), field); !masked)
+    return masked.error();
+  Result<attention::Projections> projections = buildProjections(setup, std::max(n, m));
+  if (!projections) return projections.error();
+  field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
+  const Linear q = headOf(projections->q, field.head, field.config.headDim);
+  const Linear k = headOf(projections->k, field.config.kvHeadOf(field.head), field.config.headDim);
+  projections = Error{};  // all heads' weights can be larger than one head's map
+  field.q.resize(n, field.config.headDim);
+  field.k.resize(m, field.config.headDim);
+  const bool cross = setup.input.cross;
+  attention::Status projected = cross ? project(setup, line.queries, {{q, field.q}}, stop)
+                                      : project(setup, line.queries, {{q, field.q}, {k, field.k}}, stop);
+  if (projected.ok() && cross) projected = project(setup, line.keys, {{k, field.k}}, stop);
+  if (!projected) return projected.error();
+  head.text = std::make_shared<const MapText>(MapText{std::move(line.queries), std::move(line.keys), !cross});
+  head.heads = field.config.heads;
+  head.kvHeads = field.config.kvHeads;
+  // Free biases are a number for each cell: no map of a long text holds as many.
+  const attention::Stack additive =
+      additiveOf(setup, std::min<Index>(n, kMaxTokens), std::min<Index>(m, kMaxTokens));
+  if (!additive.empty() && std::max(n, m) <= kMaxTokens)
+    field.additive = additive[0];
+  else if (!additive.empty())
+    head.leftOut.push_back("The free biases of the mask studio are left out of maps beyond " +
+                           countText(kMaxTokens) + " tokens.");
+  return std::optional(std::move(head));
+}
+
+float mapScore(const attention::HeadField& field, Index query, Index key) {
+  const AttentionConfig& config = field.config;
+  const bool seen = !field.mask || field.mask->visible(field.mask->variantOf(field.head), query, key);
+  if (!seen || !attention::visibleByRule(config, std::nullopt, config.cacheLength + query, key))
+    return -std::numeric_limits<float>::infinity();
+  float score = field.q.row(query).dot(field.k.row(key)) * config.effectiveScale();
+  const Index back = config.cacheLength + query - key;
+  if (config.alibi)
+    score -= attention::alibiSlopes(config.heads)[static_cast<std::size_t>(field.head)] *
+             static_cast<float>(std::abs(back));
+  if (config.t5)
+    score += attention::t5Values(*config.t5, config.heads)(field.head, attention::t5Bucket(*config.t5, back));
+  if (config.softcap) score = *config.softcap * std::tanh(score / *config.softcap);
+  return field.additive.size() ? score + field.additive(query, key) : score;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,91 @@
+#include <algorithm>
+
+#include "app/labs/mask/studio.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+using attention::Layer;
+
+std::string layerTitle(const Layer& layer) {
+  if (!layer.name.empty()) return layer.name;
+  const std::string not_ = layer.negated ? "Not " : "";
+  if (layer.isGroup()) {
+    std::string title;
+    for (const Layer& inner : layer.group) {
+      const char* word = inner.combine == attention::Combine::all   ? " and "
+                         : inner.combine == attention::Combine::any ? " or "
+                                                                    : " then ";
+      title += (title.empty() ? "" : word) + layerTitle(inner);
+    }
+    return not_ + title;
+  }
+  return not_ + std::string(attention::infoOf(layer.pattern.kind).title);
+}
+
+attention::MaskLayers& editedLayers(Scene& scene) {
+  const bool other = scene.cursor.studio.editsOther && scene.setup.mask.compare;
+  return other ? scene.setup.mask.other : scene.setup.mask.layers;
+}
+
+const StudiedMask* editedStudy(const Scene& scene, const View& view) {
+  const MaskStudy* study = view.studio.study;
+  if (!study || !study->line()) return nullptr;
+  if (scene.cursor.studio.editsOther && scene.setup.mask.compare)
+    return study->other ? &*study->other : nullptr;
+  return &study->mask;
+}
+
+Index reachOf(const Snapshot* snapshot, const View& view) {
+  if (view.studio.study && view.studio.study->line())
+    return std::max<Index>(2,
+                           std::max(view.studio.study->geometry.queries, view.studio.study->geometry.keys));
+  if (!snapshot || snapshot->sequences.empty()) return 64;
+  return std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
+}
+
+render::HeatmapStyle maskStyle(const View& view) {
+  render::HeatmapStyle style = styleFor(view, Look{});
+  const Theme& theme = *view.theme;
+  style.tint = render::Tint{unpacked(mixed(theme.background, theme.text, theme.light ? 0.18f : 0.22f)),
+                            unpacked(mixed(theme.background, theme.text, theme.light ? 0.62f : 0.8f))};
+  return style;
+}
+
+render::HeatmapStyle signedStyle(const View& view) {
+  Look look;
+  look.quantity = Quantity::scores;
+  look.scoreColormap = render::Colormap::diverging;
+  return styleFor(view, look);
+}
+
+void verdictTooltip(const Scene& scene, View& view, const StudiedMask& mask,
+                    const attention::MaskLayers& layers, Index query, Index key) {
+  const LineTokens& line = *view.studio.study->line();
+  const auto word = [](const std::vector<attention::Token>& tokens, Index at) {
+    return tokens[static_cast<std::size_t>(at)].text;
+  };
+  const attention::MaskFormula& whole = *mask.formula;
+  std::string text = word(line.queries, query) + " → " + word(line.keys, key) + ": " +
+                     (whole.visible(mask.variant, query, key) ? "visible" : "masked");
+  for (std::size_t i = 0; i < std::min(layers.size(), mask.layers.size()); ++i) {
+    if (!mask.layers[i]) continue;
+    const attention::MaskFormula& alone = *mask.layers[i];
+    const Index variant = alone.variantOf(std::min(scene.cursor.cell.head, alone.heads() - 1));
+    text += std::string("\n") + (alone.visible(variant, query, key) ? "•  " : "–  ") + layerTitle(layers[i]) +
+            (alone.visible(variant, query, key) ? " shows it" : " masks it");
+  }
+  tooltip(view, text);
+}
+
+void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(24);
+  paintFitted(view, list, view.fonts->text, ImVec2(at.x, at.y + height / 2),
+              width - textWidth(view.fonts->mono, value) - view.px(12), view.theme->secondary, label);
+  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y + height / 2), color, value, Align::right);
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+}  // namespace headscope::app

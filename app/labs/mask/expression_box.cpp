@@ -1,0 +1,83 @@
+#include "app/compute/mask_inputs.h"
+#include "app/labs/mask/studio.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text_box.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The lines that show where the text went wrong, in a face whose characters are equally wide.
+void caretLines(const View& view, const std::string& text) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float line = lineHeight(view.fonts->monoSmall) * 1.25f;
+  float y = at.y + line / 2;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find('\n', from), text.size());
+    paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->error, text.substr(from, to - from));
+    y += line;
+    from = to + 1;
+  }
+  ImGui::Dummy(ImVec2(1, y - line / 2 - at.y));
+}
+
+/// As much of a text around `offset` as a line of the panel holds.
+std::string caretFor(const View& view, const std::string& text, std::size_t offset) {
+  const auto fits =
+      static_cast<std::size_t>(ImGui::GetContentRegionAvail().x / textWidth(view.fonts->monoSmall, "0"));
+  const std::size_t from = offset + 8 > fits ? offset + 8 - fits : 0;
+  return attention::caretText(text.substr(from, fits), offset - from);
+}
+
+/// What was typed becomes the mask once the typing rests: half an expression is often one too, and nobody
+/// means it.
+void takeOver(Scene& scene, View& view, attention::MaskLayers& layers) {
+  StudioView& studio = view.studio;
+  const bool rests = !ImGui::IsItemActive() || view.time - studio.expressionTyped > kTypingRests;
+  if (studio.expressionTyped < 0 || !rests) return;
+  studio.expressionTyped = -1;
+  attention::ParsedMask parsed = attention::parseMask(studio.expression);
+  if (parsed.error) return;
+  if (const auto refusal = refusalOf(scene.setup, parsed.layers)) {
+    studio.expressionError = *refusal;
+    studio.expressionCaret = std::string::npos;
+    return;
+  }
+  layers = std::move(parsed.layers);
+  studio.expressionOf = attention::maskText(layers);
+  scene.cursor.studio.selected = -1;
+}
+
+}  // namespace
+
+void expressionBox(Scene& scene, View& view) {
+  StudioView& studio = view.studio;
+  attention::MaskLayers& layers = editedLayers(scene);
+  const std::string canonical = attention::maskText(layers);
+  // What is typed stays as typed while it says the same; another mask replaces it.
+  if (studio.expressionOf != canonical) {
+    studio.expressionOf = canonical;
+    studio.expression = canonical;
+    studio.expressionError.clear();
+  }
+  sectionTitle(view, "AS AN EXPRESSION");
+  if (textBox(view, "expression", studio.expression, 3, "causal & (window(128) | sinks(4))")) {
+    const attention::ParsedMask parsed = attention::parseMask(studio.expression);
+    studio.expressionError = parsed.error ? parsed.error->message : "";
+    studio.expressionCaret = parsed.error ? parsed.error->offset : 0;
+    studio.expressionTyped = view.time;
+  }
+  takeOver(scene, view, layers);
+  if (!studio.expressionError.empty()) {
+    problem(view, studio.expressionError);
+    if (studio.expressionCaret != std::string::npos)
+      caretLines(view, caretFor(view, studio.expression,
+                                std::min(studio.expressionCaret, studio.expression.size())));
+  }
+  if (const StudiedMask* study = editedStudy(scene, view); study && study->error)
+    problem(view, *study->error);
+}
+
+}  // namespace headscope::app

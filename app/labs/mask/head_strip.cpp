@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/mask/studio.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float kTitle = 26, kSpace = 8, kNumber = 18;
+
+/// How the heads' pictures are laid out: as large as fits into at most two rows.
+struct Strip {
+  Index columns = 1, rows = 1;
+  float side = 0;
+};
+
+Strip stripFor(const View& view, Index heads, float width) {
+  // A low window keeps its height for the maps.
+  const bool low = ImGui::GetIO().DisplaySize.y / view.unit < 860;
+  for (const float units : {56.0f, 44.0f, 34.0f, 26.0f, 20.0f}) {
+    if (low && units > 40) continue;
+    const float side = view.px(units), space = view.px(kSpace);
+    const auto columns = std::max<Index>(1, static_cast<Index>((width + space) / (side + space)));
+    const Index rows = (heads + columns - 1) / columns;
+    if (rows <= (units > 40 ? 1 : 2) || units == 20.0f) return {columns, rows, side};
+  }
+  return {};
+}
+
+bool differ(const StudiedMask& mask) {
+  return mask.formula && mask.formula->variants() > 1;
+}
+
+}  // namespace
+
+float headStripHeight(const Scene& scene, const View& view, float width) {
+  const Strip strip = stripFor(view, scene.setup.model.heads, width);
+  return view.px(kTitle) + static_cast<float>(strip.rows) * (strip.side + view.px(kNumber)) + view.px(10);
+}
+
+void headStrip(Scene& scene, const Snapshot*, View& view, const ImRect& area) {
+  const StudiedMask* mask = editedStudy(scene, view);
+  const Index heads = scene.setup.model.heads;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
+  const std::string words = !mask || !mask->formula ? ""
+                            : differ(*mask) ? std::to_string(mask->formula->variants()) + " different masks"
+                            : heads == 1    ? ""
+                                            : "all have the same mask";
+  const float titleY = area.Min.y + view.px(kTitle) / 2 + view.px(4);
+  const float x0 = area.Min.x + paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, titleY),
+                                            theme.faint, "HEADS", view.px(1.2f));
+  paintText(list, view.fonts->small, ImVec2(x0 + view.px(12), titleY), theme.secondary, words);
+  const Strip strip = stripFor(view, heads, area.GetWidth());
+  const bool drawn = mask && mask->formula;
+  const float top = area.Min.y + view.px(kTitle), step = strip.side + view.px(kSpace);
+  std::vector<HeatmapTile> tiles;
+  for (Index head = 0; head < heads; ++head) {
+    const float x = area.Min.x + static_cast<float>(head % strip.columns) * step;
+    const float y = top + static_cast<float>(head / strip.columns) * (strip.side + view.px(kNumber));
+    const ImRect box(x, y, x + strip.side, y + strip.side);
+    ImGui::SetCursorScreenPos(box.Min);
+    ImGui::PushID(static_cast<int>(head));
+    if (ImGui::InvisibleButton("head", ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
+      scene.cursor.cell.head = head;
+    trackItem("strip." + std::to_string(head));
+    ImGui::PopID();
+    const bool chosen = head == scene.cursor.cell.head, lit = chosen || ImGui::IsItemHovered();
+    if (drawn && head < mask->formula->heads()) {
+      HeatmapTile tile;
+      tile.view.target = {box.Min.x, box.Min.y, box.Max.x, box.Max.y};
+      tile.view.clip = tile.view.target;
+      tile.view.layer = static_cast<int>(mask->formula->variantOf(head));
+      tile.view.rows = static_cast<float>(mask->thumbnails.rows());
+      tile.view.cols = static_cast<float>(mask->thumbnails.cols());
+      tiles.push_back(tile);
+    } else {
+      list.AddRectFilled(box.Min, box.Max, theme.raised, view.px(3));
+    }
+    const Index kvHead = scene.setup.model.kvHeadOf(head);
+    const float numberY = box.Max.y + view.px(kNumber) / 2;
+    paintText(list, view.fonts->monoSmall, ImVec2(box.GetCenter().x, numberY),
+              chosen ? theme.text
+              : lit  ? theme.secondary
+                     : theme.faint,
+              std::to_string(head), Align::center);
+    if (scene.setup.model.kvHeads > 1 && scene.setup.model.kvHeads < heads)
+      list.AddRectFilled(ImVec2(box.Min.x, box.Max.y + view.px(1)), ImVec2(box.Max.x, box.Max.y + view.px(3)),
+                         groupColor(theme, kvHead));
+    if (lit)
+      compat::rectOutline(list, ImVec2(box.Min.x - 2, box.Min.y - 2), ImVec2(box.Max.x + 2, box.Max.y + 2),
+                          chosen ? theme.text : theme.line, view.px(2), chosen ? view.px(2) : 1);
+  }
+  if (!tiles.empty()) {
+    render::HeatmapStyle style = maskStyle(view);
+    style.gap = 0;
+    view.heatmaps->draw(list, HeatmapLayer::Surface::maskStrip, style, std::move(tiles));
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/mask/studio.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The colours of weights and their range, its right end above the cells' right end; returns its left end.
+float weightBar(Scene& scene, View& view, const std::string& name, const ValueRange& range,
+                const ImRect& cells) {
+  ImFont* font = view.fonts->monoSmall;
+  const std::string low = range.logarithmic ? "10⁻⁴" : "0", high = weightText(range.high);
+  const float y = cells.Min.y - view.px(16), half = view.px(4), space = view.px(4);
+  const float to = cells.Max.x - textWidth(font, high) - space;
+  const float from = to - std::min(view.px(120), cells.GetWidth() * 0.3f);
+  const float left = from - space - textWidth(font, low);
+  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(10)));
+  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(cells.Max.x - left, view.px(20)));
+  trackItem(name);
+  RangeMode& mode = scene.look.range;
+  const bool unit = mode == RangeMode::unit;
+  const char* now = unit                             ? "From 0 to 1. Click: to the largest weight of the head"
+                    : mode == RangeMode::logarithmic ? "Logarithmic. Click: from 0 to 1"
+                                                     : "Up to the largest weight. Click: logarithmic";
+  if (ImGui::IsItemHovered()) tooltip(view, now);
+  if (clicked)
+    mode = unit                             ? RangeMode::perHead
+           : mode == RangeMode::logarithmic ? RangeMode::unit
+                                            : RangeMode::logarithmic;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintRamp(list, scene.look.colormap, ImVec2(from, y - half), ImVec2(to, y + half));
+  paintText(list, font, ImVec2(left, y), view.theme->secondary, low);
+  paintText(list, font, ImVec2(to + space, y), view.theme->secondary, high);
+  return left;
+}
+
+/// The colours from −extreme to +extreme in the same place.
+float signedBar(const View& view, float extreme, const ImRect& cells) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = view.fonts->monoSmall;
+  const float top = cells.Min.y - view.px(25), bottom = top + view.px(8), below = bottom + view.px(9);
+  const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
+  paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
+  const std::string end = numberText(extreme, 3);
+  paintText(list, font, ImVec2(from, below), view.theme->secondary, "−" + end);
+  paintText(list, font, ImVec2((from + to) / 2, below), view.theme->secondary, "0", Align::center);
+  paintText(list, font, ImVec2(to, below), view.theme->secondary, "+" + end, Align::right);
+  return from;
+}
+
+/// Title above the cells, and a quiet word or the colour bar at the right of it.
+void titleBar(Scene& scene, View& view, ImDrawList& list, const MapSpec& spec, const ImRect& cells) {
+  const float y = cells.Min.y - view.px(16), space = view.px(12);
+  float end = cells.Max.x + space;
+  if (spec.scale == MapScale::weights)
+    end = weightBar(scene, view, std::string(spec.name) + ".range", spec.range, cells);
+  if (spec.scale == MapScale::signedValues) end = signedBar(view, spec.range.high, cells);
+  const float aside = spec.aside.empty() ? 0 : textWidth(view.fonts->small, spec.aside);
+  if (aside > 0 && aside + space < cells.GetWidth() * 0.7f) {
+    end = cells.Max.x - aside;
+    paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
+  }
+  paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), end - space - cells.Min.x,
+              view.theme->text, spec.title);
+}
+
+/// A rectangle round the cells the brush would paint.
+void paintBrush(const View& view, ImDrawList& list, const HeatTile& tile, const HeatTile::RowCol& cell) {
+  const Brush& brush = view.studio.brush;
+  if (brush.tool != PaintTool::brush && brush.tool != PaintTool::line) return;
+  const Index half = (brush.size - 1) / 2;
+  const float x0 = tile.x(static_cast<float>(cell.col - half)),
+              y0 = tile.y(static_cast<float>(cell.row - half));
+  const float x1 = tile.x(static_cast<float>(cell.col - half + brush.size)),
+              y1 = tile.y(static_cast<float>(cell.row - half + brush.size));
+  list.PushClipRect(tile.area.Min, tile.area.Max, true);
+  compat::rectOutline(list, ImVec2(x0, y0), ImVec2(x1, y1), view.theme->text, 0,
+                      std::max(1.5f, view.px(1.5f)));
+  list.PopClipRect();
+}
+
+constexpr float kRowLabels = 92, kKeyLabels = 84, kTitleRoom = 32, kMargin = 8;
+
+/// Where a map's cells go inside `area`.
+ImRect mapCells(const View& view, const ImRect& area, float n, float m, bool rowLabels) {
+  const float left = view.px(rowLabels ? kRowLabels : kMargin), bottom = view.px(kKeyLabels),
+              top = view.px(kTitleRoom);
+  const float aspect = std::clamp(m / n, 0.2f, 5.0f);
+  const float roomX = std::max(view.px(40), area.GetWidth() - left - view.px(kMargin)),
+              roomY = std::max(view.px(40), area.GetHeight() - top - bottom);
+  const float width = std::floor(std::min(roomX, roomY * aspect));
+  const float height = std::floor(width / aspect);
+  // A little above the middle of what is left over.
+  const float x = std::round(area.Min.x + left + (roomX - width) / 2),
+              y = std::round(area.Min.y + top + (roomY - height) * 0.3f);
+  return {x, y, x + width, y + height};
+}
+
+}  // namespace
+
+std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) {
+  const float extra = view.px(kRowLabels - kMargin), space = view.px(10);
+  const float each =
+      (area.GetWidth() - extra - space * static_cast<float>(count - 1)) / static_cast<float>(count);
+  std::vector<ImRect> columns;
+  float x = area.Min.x;
+  for (int i = 0; i < count; ++i) {
+    const float width = each + (i == 0 ? extra : 0);
+    columns.emplace_back(x, area.Min.y, x + width, area.Max.y);
+    x += width + space;
+  }
+  return columns;
+}
+
+MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& area) {
+  const MaskStudy& study = *view.studio.study;
+  const LineTokens& line = *study.line();
+  const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
+  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const ImRect cells = mapCells(view, area, rows, cols, spec.rowLabels);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  titleBar(scene, view, list, spec, cells);
+  ImGui::SetCursorScreenPos(cells.Min);
+  ImGui::InvisibleButton(spec.name, cells.GetSize());
+  trackItem(spec.name);
+  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  const float still = view.px(4);
+  const bool clicked =
+      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  const bool brushing = spec.paints && view.studio.brush.tool != PaintTool::look;
+  moveCamera(view, cells, rows, cols, !brushing);
+  const Cell& chosen = scene.cursor.cell;
+  MapAnswer answer{tileFor(view.camera, cells, n, m, chosen.head), std::nullopt};
+  const HeatTile& tile = answer.tile;
+  view.studio.mapPixels = std::exp2(
+      std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * view.camera.zoom))));
+
+  list.AddRectFilled(cells.Min, cells.Max, view.theme->background);
+  view.heatmaps->draw(list, spec.surface, spec.style, {pictureOf(tile, spec.factor, spec.range)});
+
+  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
+  static const std::vector<attention::Token> kNone;
+  paintAxisLabels(view, list, tile,
+                  {spec.rowLabels ? &line.queries : &kNone, &line.keys, query, key, view.px(kRowLabels - 4),
+                   view.px(kKeyLabels - 6), false});
+  paintCrosshair(view, list, tile, query, key, n, m);
+  if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  if (answer.cell && hovered) {
+    view.nextHover = {chosen.head, answer.cell->row, answer.cell->col};
+    if (brushing) paintBrush(view, list, tile, *answer.cell);
+    if (clicked) scene.cursor.cell = {chosen.head, answer.cell->row, answer.cell->col};
+  }
+  if (brushing) useBrush(scene, view, answer, held);
+  return answer;
+}
+
+}  // namespace headscope::app

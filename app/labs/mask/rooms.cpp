@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <utility>
+
+#include "app/labs/mask/studio.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Surface = HeatmapLayer::Surface;
+
+MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
+                const View& view) {
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.aside = percentText(mask.statistics.density()) + " visible";
+  if (view.studio.maskFactor > 1)
+    spec.aside += " · share of " + std::to_string(view.studio.maskFactor) + " × " +
+                  std::to_string(view.studio.maskFactor);
+  spec.style = maskStyle(view);
+  spec.factor = view.studio.maskFactor;
+  return spec;
+}
+
+Look weightsLook(const Scene& scene) {
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  return look;
+}
+
+Index shownHead(const Scene& scene, const SequenceSnapshot& sequence) {
+  return std::min(scene.cursor.cell.head, sequence.attention.weights.count() - 1);
+}
+
+/// As the heads' page has it; two masks share one scale.
+ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
+  const Index head = shownHead(scene, sequence);
+  ValueRange range = rangeFor(weightsLook(scene), sequence.pictures, head);
+  if (sequence.other && scene.cursor.studio.room == StudioRoom::compare)
+    range.high = std::max(range.high, rangeFor(weightsLook(scene), sequence.other->pictures, head).high);
+  return range;
+}
+
+MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const char* name, Surface surface,
+                   const std::string& title, const View& view) {
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.style = styleFor(view, weightsLook(scene));
+  spec.range = weightsRange(scene, sequence);
+  spec.scale = MapScale::weights;
+  spec.factor = view.studio.weightsFactor;
+  if (spec.factor > 1) spec.title += " · " + pooledText(spec.factor);
+  return spec;
+}
+
+/// Values around 0.
+MapSpec signedMap(const char* name, Surface surface, const std::string& title, float extreme, int factor,
+                  const View& view) {
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.style = signedStyle(view);
+  spec.range.high = extreme > 0 ? extreme : 1;
+  spec.range.low = -spec.range.high;
+  spec.scale = MapScale::signedValues;
+  spec.factor = factor;
+  return spec;
+}
+
+/// A map of values around 0 with its scale, and the value under the pointer.
+void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
+                View& view, const ImRect& area) {
+  const MapAnswer map = drawMap(spec, scene, view, area);
+  if (!map.cell || view.studio.brush.painting) return;
+  const Index row = map.cell->row / picture.factor, col = map.cell->col / picture.factor;
+  if (row >= picture.values.rows() || col >= picture.values.cols()) return;
+  const float value = picture.values(row, col);
+  if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
+  tooltip(view, std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3) +
+                    (picture.factor > 1 ? ", the farthest from 0 of " + std::to_string(picture.factor) +
+                                              " × " + std::to_string(picture.factor) + " cells"
+                                        : ""));
+}
+
+/// Where a map would be, a sentence says why it isn't.
+void instead(const View& view, const ImRect& area, const std::string& text, std::uint32_t color) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float width = std::min(area.GetWidth() - view.px(40), view.px(420));
+  const ImVec2 at(area.GetCenter().x - width / 2, area.Min.y + area.GetHeight() * 0.35f);
+  paintParagraph(list, view.fonts->text, at, width, color, text);
+}
+
+std::string headTitle(const Scene& scene, const char* what) {
+  return std::string(what) + ", head " + std::to_string(scene.cursor.cell.head);
+}
+
+}  // namespace
+
+void maskRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
+  const StudiedMask* mask = editedStudy(scene, view);
+  const std::vector<ImRect> columns = mapColumns(view, area, 2);
+  const ImRect &left = columns[0], &right = columns[1];
+  const bool other = mask != &view.studio.study->mask;
+  if (mask->error) {
+    instead(view, left, *mask->error, view.theme->error);
+  } else {
+    MapSpec spec = maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
+                           headTitle(scene, other ? "Mask B" : "Mask"), view);
+    spec.paints = true;
+    const MapAnswer map = drawMap(spec, scene, view, left);
+    if (map.cell && view.studio.brush.tool == PaintTool::look)
+      verdictTooltip(scene, view, *mask, editedLayers(scene), map.cell->row, map.cell->col);
+  }
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
+  if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);
+  if (view.heatmaps->surface(Surface::weights).empty()) return;
+  MapSpec weights = weightsMap(scene, *sequence, "weights_map", Surface::weights,
+                               other ? "Weights under mask A" : "Weights under it", view);
+  weights.rowLabels = false;
+  const MapAnswer map = drawMap(weights, scene, view, right);
+  const attention::Stack& shown = sequence->attention.weights;
+  if (map.cell && map.cell->row < shown.rows() && map.cell->col < shown.cols())
+    cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col);
+}
+
+void biasRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
+  const std::vector<ImRect> columns = mapColumns(view, area, 2);
+  const ImRect &left = columns[0], &right = columns[1];
+  const HeadStudy* study = view.studio.headStudy;
+  if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
+  if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
+  MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"),
+                           study->bias.extreme, study->bias.factor, view);
+  bias.paints = true;
+  drawSigned(bias, study->bias, "added to the score", scene, view, left);
+  if (!study->biased)
+    return instead(view, right,
+                   "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "
+                   "with the brush.",
+                   view.theme->secondary);
+  MapSpec effect = signedMap("effect_map", Surface::effect, "What that does to the weights",
+                             study->effect.extreme, study->effect.factor, view);
+  effect.rowLabels = false;
+  drawSigned(effect, study->effect, "weight changes by", scene, view, right);
+}
+
+namespace {
+
+/// A second mask to compare with has to be made first.
+void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.32f);
+  paintText(list, view.fonts->title, at, view.theme->text, "Two masks on the same tokens", Align::center);
+  paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary,
+            "Mask B starts as a copy of the mask there is. Change either and see what moves.", Align::center);
+  const std::string label = "Make mask B";
+  ImGui::SetCursorScreenPos(
+      ImVec2(at.x - textWidth(view.fonts->text, label) / 2 - view.px(11), at.y + view.px(52)));
+  if (!button(view, "make_other", label)) return;
+  scene.setup.mask.compare = true;
+  scene.setup.mask.other = scene.setup.mask.layers;
+  scene.cursor.studio.editsOther = true;
+}
+
+void wipeMap(Scene& scene, View& view, const MapSpec& a, const MapSpec& b, const ImRect& area) {
+  const MapAnswer map = drawMap(a, scene, view, area);
+  const ImRect& cells = map.tile.area;
+  StudioCursor& studio = scene.cursor.studio;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  float x = cells.Min.x + studio.wipe * cells.GetWidth();
+  ImGui::SetCursorScreenPos(ImVec2(x - view.px(9), cells.Min.y));
+  ImGui::SetItemAllowOverlap();
+  ImGui::InvisibleButton("wipe", ImVec2(view.px(18), cells.GetHeight()));
+  trackItem("wipe");
+  if (ImGui::IsItemActive())
+    studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);
+  x = std::round(cells.Min.x + studio.wipe * cells.GetWidth());
+  HeatmapTile picture = pictureOf(map.tile, b.factor, b.range);
+  picture.view.clip.x0 = x;
+  if (x < cells.Max.x) view.heatmaps->draw(list, b.surface, b.style, {picture});
+  const auto n = static_cast<Index>(view.studio.study->line()->queries.size());
+  const auto m = static_cast<Index>(view.studio.study->line()->keys.size());
+  const Cell& chosen = scene.cursor.cell;
+  paintCrosshair(view, list, map.tile, view.hover.query >= 0 ? view.hover.query : chosen.query,
+                 view.hover.key >= 0 ? view.hover.key : chosen.key, n, m);
+  list.AddRectFilled(ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y),
+                     view.theme->text);
+  list.AddCircleFilled(ImVec2(x, cells.GetCenter().y), view.px(9), view.theme->text, 24);
+  paintText(list, view.fonts->smallBold, ImVec2(x - view.px(14), cells.Min.y + view.px(14)), view.theme->text,
+            "A", Align::right);
+  paintText(list, view.fonts->smallBold, ImVec2(x + view.px(14), cells.Min.y + view.px(14)), view.theme->text,
+            "B");
+}
+
+}  // namespace
+
+void compareRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
+  if (!scene.setup.mask.compare) return offerSecondMask(scene, view, area);
+  const MaskStudy& study = *view.studio.study;
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (study.mask.error || (study.other && study.other->error))
+    return instead(view, area,
+                   study.mask.error ? "Mask A: " + *study.mask.error : "Mask B: " + *study.other->error,
+                   view.theme->error);
+  if (snapshot && snapshot->error) return instead(view, area, snapshot->error->message, view.theme->error);
+  if (!study.other || !sequence || !sequence->other || view.heatmaps->surface(Surface::otherWeights).empty())
+    return instead(view, area, "Computing…", view.theme->secondary);
+  const bool weights = view.studio.compareWeights;
+  const std::string what = headTitle(scene, weights ? "weights" : "mask");
+  const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, view)
+                            : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, view);
+  MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, view)
+                      : maskMap(*study.other, "b_map", Surface::otherMask, "B · " + what, view);
+  if (view.studio.wipe) return wipeMap(scene, view, a, b, area);
+  const std::vector<ImRect> columns = mapColumns(view, area, 3);
+  b.rowLabels = false;
+  drawMap(a, scene, view, columns[0]);
+  drawMap(b, scene, view, columns[1]);
+  const HeadStudy* head = view.studio.headStudy;
+  if (weights && (!head || head->difference.values.size() == 0))
+    return instead(view, columns[2], "Computing…", view.theme->secondary);
+  MapSpec difference =
+      weights ? signedMap("difference_map", Surface::difference, "B − A", head->difference.extreme,
+                          head->difference.factor, view)
+              : signedMap("difference_map", Surface::difference, "B − A", 1, view.studio.maskFactor, view);
+  difference.rowLabels = false;
+  if (weights) return drawSigned(difference, head->difference, "B − A", scene, view, columns[2]);
+  drawMap(difference, scene, view, columns[2]);
+}
+
+}  // namespace headscope::app

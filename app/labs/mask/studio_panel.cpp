@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "app/labs/mask/studio.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+namespace {
+
+void roomChoice(Scene& scene, View& view, ImVec2 at) {
+  static const std::vector<Choice> kRooms{
+      {"Mask", "", "mask"}, {"Biases", "", "biases"}, {"A / B", "", "compare"}};
+  ImGui::SetCursorScreenPos(at);
+  ImGui::BeginChild(
+      "rooms", ImVec2(view.px(220), view.px(34)), false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  int room = static_cast<int>(scene.cursor.studio.room);
+  if (segmented(view, "room", kRooms, room)) {
+    scene.cursor.studio.room = static_cast<StudioRoom>(room);
+    view.studio.brush.painting = false;
+  }
+  ImGui::EndChild();
+}
+
+/// What the comparing room shows and how.
+void compareBar(Scene& scene, View& view, const ImRect& area) {
+  if (!scene.setup.mask.compare) return;
+  static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
+  static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
+  float x = area.Min.x;
+  const auto choose = [&](const char* name, const std::vector<Choice>& choices, float units, bool& value) {
+    ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
+    ImGui::BeginChild(
+        name, ImVec2(view.px(units), view.px(34)), false,
+        ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    int chosen = value ? 1 : 0;
+    if (segmented(view, name, choices, chosen)) value = chosen == 1;
+    ImGui::EndChild();
+    x += view.px(units + 12);
+  };
+  bool masks = !view.studio.compareWeights;
+  choose("compare_what", kWhat, 200, masks);
+  view.studio.compareWeights = !masks;
+  choose("compare_how", kHow, 220, view.studio.wipe);
+}
+
+void message(const View& view, const ImRect& area, const std::string& title, const std::string& text) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.38f);
+  paintText(list, view.fonts->title, at, view.theme->text, title, Align::center);
+  paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary, text,
+            Align::center);
+}
+
+void rooms(Scene& scene, const Snapshot* snapshot, View& view, ImRect area) {
+  const float bar = view.px(46), top = area.Min.y + view.px(12);
+  roomChoice(scene, view, ImVec2(area.Min.x, top));
+  const ImRect tools(area.Min.x + view.px(236), top, area.Max.x, top + view.px(34));
+  if (scene.cursor.studio.room == StudioRoom::compare)
+    compareBar(scene, view, tools);
+  else
+    brushBar(scene, view, tools);
+  area.Min.y += bar + view.px(4);
+  if (const float height = marksStripHeight(scene, view); height > 0) {
+    marksStrip(scene, view, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + height));
+    area.Min.y += height;
+  }
+  const float strip = headStripHeight(scene, view, area.GetWidth());
+  const ImRect maps(area.Min.x, area.Min.y + view.px(6), area.Max.x, area.Max.y - strip);
+  switch (scene.cursor.studio.room) {
+    case StudioRoom::mask:
+      maskRoom(scene, snapshot, view, maps);
+      break;
+    case StudioRoom::biases:
+      biasRoom(scene, snapshot, view, maps);
+      break;
+    case StudioRoom::compare:
+      compareRoom(scene, snapshot, view, maps);
+      break;
+  }
+  headStrip(scene, snapshot, view, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
+}
+
+}  // namespace
+
+void studioPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+  if (beginPanel(view, "studio", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float pad = view.px(20);
+    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
+                       layout.center.Max.y - view.px(6));
+    const MaskStudy* study = view.studio.study;
+    if (!study || (!study->line() && !snapshot))
+      message(view, inner, "Computing…", "The first mask is on its way.");
+    else if (!study->line() && snapshot->error)
+      message(view, inner, "There is nothing to mask", snapshot->error->message);
+    else if (!study->line())
+      message(view, inner, "Nothing to mask yet",
+              "Type a sentence on the left: a mask is laid over its tokens.");
+    else if (editedStudy(scene, view))
+      rooms(scene, snapshot, view, inner);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "app/scene/scene.h"
+
+namespace headscope::app {
+
+// The names that scene files use for choices, in the order of their enums.
+
+inline constexpr std::array<std::string_view, 3> kTokenizationNames{"words", "characters", "bytes"};
+inline constexpr std::array<std::string_view, 2> kEmbeddingNames{"text", "table"};
+inline constexpr std::array<std::string_view, 5> kPositionNames{"none", "sinusoidal", "rope", "alibi", "t5"};
+inline constexpr std::array<std::string_view, 3> kWeightNames{"random", "planted", "file"};
+inline constexpr std::array<std::string_view, 7> kPatternNames{
+    "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random"};
+inline constexpr std::array<std::string_view, 2> kQuantityNames{"weights", "scores"};
+inline constexpr std::array<std::string_view, 4> kRangeNames{"per_head", "shared", "unit", "logarithmic"};
+inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "cividis", "magma",
+                                                                "blues",   "greys",   "diverging"};
+
+inline constexpr std::array<std::string_view, 3> kPageNames{"heads", "mask", "map"};
+inline constexpr std::array<std::string_view, 3> kMapSourceNames{"scene", "generated", "file"};
+inline constexpr std::array<std::string_view, 2> kPoolingNames{"max", "mean"};
+inline constexpr std::array<std::string_view, 3> kRoomNames{"mask", "biases", "compare"};
+
+}  // namespace headscope::app

@@ -1,0 +1,257 @@
+#include "app/scene/mask_json.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "app/scene/mask_rules.h"
+#include "app/scene/table_json.h"
+#include "attention/masks/runs.h"
+
+namespace headscope::app {
+
+using attention::CellRow;
+using attention::CellTable;
+using attention::KeyRun;
+using attention::KeyRuns;
+using attention::TextMarks;
+
+namespace {
+
+Json runsJson(const KeyRuns& runs) {
+  Json list = Json::array();
+  for (const KeyRun& run : runs) list.push_back({run.begin, run.end});
+  return list;
+}
+
+Json paintingJson(const std::string& name, const CellTable& table) {
+  Json rows = Json::array();
+  for (std::size_t row = 0; row < table.rows.size(); ++row)
+    if (const auto& cells = table.rows[row])
+      rows.push_back(
+          {{"row", row}, {"visible", runsJson(cells->visible)}, {"masked", runsJson(cells->masked)}});
+  return {{"name", name}, {"queries", table.queries}, {"keys", table.keys}, {"rows", rows}};
+}
+
+Json marksJson(const TextMarks& marks) {
+  Json json = Json::object();
+  if (marks.documentStarts) json["documents"] = *marks.documentStarts;
+  if (marks.prefixLength) json["prefix"] = *marks.prefixLength;
+  if (marks.images) json["images"] = runsJson(*marks.images);
+  if (marks.globals) json["globals"] = *marks.globals;
+  if (marks.treePrefix) json["tree_prefix"] = *marks.treePrefix;
+  if (marks.parents) json["parents"] = *marks.parents;
+  if (marks.gridHeight) json["grid_height"] = *marks.gridHeight;
+  if (marks.gridWidth) json["grid_width"] = *marks.gridWidth;
+  return json;
+}
+
+bool isWhole(const Json& item, Index low, Index high) {
+  // Compared as what it was written as: a number beyond 2⁶³ must not turn negative.
+  if (item.is_number_unsigned())
+    return item.get<std::uint64_t>() <= static_cast<std::uint64_t>(high) && item.get<Index>() >= low;
+  return item.is_number_integer() && item.get<Index>() >= low && item.get<Index>() <= high;
+}
+
+/// One entry of a list as it was found; in ASCII, so that cutting it never cuts a character.
+std::string found(const ObjectReader& in, const char* key, std::size_t at, const Json& item) {
+  std::string shown = item.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (shown.size() > 40) shown = shown.substr(0, 40) + "…";
+  return in.at(key) + "[" + std::to_string(at) + "] is " + shown;
+}
+
+/// Whole numbers from low to kMaxTokens; ascending where `ascending`.
+std::optional<std::vector<Index>> readNumbers(ObjectReader& in, const char* key, Index low, bool ascending) {
+  const Json* list = in.array(key);
+  if (!list) return std::nullopt;
+  std::vector<Index> numbers;
+  for (const Json& item : *list) {
+    const bool fits = isWhole(item, low, kMaxTokens);
+    if (!fits || (ascending && !numbers.empty() && item.get<Index>() <= numbers.back())) {
+      in.note(found(in, key, numbers.size(), item) + ", expected " + (ascending ? "ascending " : "") +
+              "whole numbers from " + std::to_string(low) + " to " + std::to_string(kMaxTokens));
+      return std::nullopt;
+    }
+    numbers.push_back(item);
+  }
+  return numbers;
+}
+
+/// Pairs [begin, end) in ascending order that don't overlap.
+std::optional<KeyRuns> readRuns(ObjectReader& in, const char* key, Index end) {
+  const Json* list = in.array(key);
+  if (!list) return std::nullopt;
+  KeyRuns runs;
+  for (const Json& item : *list) {
+    const Index from = runs.empty() ? 0 : runs.back().end;
+    const bool pair = item.is_array() && item.size() == 2 && isWhole(item[0], from, end) &&
+                      isWhole(item[1], from, end) && item[0].get<Index>() < item[1].get<Index>();
+    if (!pair) {
+      in.note(found(in, key, runs.size(), item) + ", expected ascending pairs [begin, end) up to " +
+              std::to_string(end));
+      return std::nullopt;
+    }
+    runs.push_back({item[0], item[1]});
+  }
+  return runs;
+}
+
+std::optional<Index> readCount(ObjectReader& in, const char* key, Index low) {
+  // Nothing that can be read.
+  constexpr Index kMissing = std::numeric_limits<Index>::min();
+  Index value = kMissing;
+  in.read(key, value);
+  if (value == kMissing) return std::nullopt;
+  if (value < low || value > kMaxTokens)
+    in.note(in.at(key) + " is " + std::to_string(value) + ", expected " + std::to_string(low) + " to " +
+            std::to_string(kMaxTokens));
+  return value;
+}
+
+void readMarks(ObjectReader& in, std::vector<TextMarks>& marks) {
+  const Json* list = in.array("marks");
+  if (!list) return;
+  marks.clear();
+  for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
+    ObjectReader line((*list)[i], in.at("marks[" + std::to_string(i) + "]"), in.error());
+    TextMarks& mark = marks.emplace_back();
+    mark.documentStarts = readNumbers(line, "documents", 0, true);
+    mark.prefixLength = readCount(line, "prefix", 0);
+    mark.images = readRuns(line, "images", kMaxTokens);
+    mark.globals = readNumbers(line, "globals", 0, true);
+    mark.treePrefix = readCount(line, "tree_prefix", 0);
+    mark.parents = readNumbers(line, "parents", -1, false);
+    mark.gridHeight = readCount(line, "grid_height", 1);
+    mark.gridWidth = readCount(line, "grid_width", 1);
+    line.finish();
+  }
+}
+
+void readCells(const Json& json, const std::string& path, ObjectReader& in, CellTable& table) {
+  ObjectReader entry(json, path, in.error());
+  Index row = -1;
+  entry.read("row", row);
+  CellRow cells;
+  cells.visible = readRuns(entry, "visible", table.keys).value_or(KeyRuns{});
+  cells.masked = readRuns(entry, "masked", table.keys).value_or(KeyRuns{});
+  entry.finish();
+  if (row < 0 || row >= table.queries)
+    return entry.note(path + ".row is " + std::to_string(row) + ", expected 0 or more and below the " +
+                      std::to_string(table.queries) + " queries");
+  std::shared_ptr<const CellRow>& place = table.rows[static_cast<std::size_t>(row)];
+  if (place) return entry.note(path + ".row is " + std::to_string(row) + ", which was there before");
+  KeyRuns both;
+  attention::intersect(cells.visible, cells.masked, both);
+  if (!both.empty())
+    return entry.note(path + ".masked is visible too at key " + std::to_string(both.front().begin));
+  // Runs that touch are one.
+  attention::sortRuns(cells.visible);
+  attention::sortRuns(cells.masked);
+  place = std::make_shared<const CellRow>(std::move(cells));
+}
+
+CellTable readPainting(const Json& json, const std::string& path, ObjectReader& in, std::string& name) {
+  ObjectReader entry(json, path, in.error());
+  CellTable table;
+  entry.read("name", name);
+  entry.read("queries", table.queries);
+  entry.read("keys", table.keys);
+  const Json* rows = entry.array("rows");
+  entry.finish();
+  const auto check = [&](const char* key, Index size) {
+    if (size < 0 || size > kMaxTokens)
+      entry.note(entry.at(key) + " is " + std::to_string(size) + ", expected 0 to " +
+                 std::to_string(kMaxTokens));
+  };
+  check("queries", table.queries);
+  check("keys", table.keys);
+  if (!in.error().empty()) return table;
+  table.rows.resize(static_cast<std::size_t>(table.queries));
+  for (std::size_t row = 0; rows && row < rows->size() && in.error().empty(); ++row)
+    readCells((*rows)[row], path + ".rows[" + std::to_string(row) + "]", in, table);
+  return table;
+}
+
+void readPaintings(ObjectReader& in, MaskSetup& mask) {
+  // A row costs memory also where nothing is painted on it.
+  constexpr Index kMaxRows = Index{1} << 20;
+  const Json* list = in.array("paintings");
+  if (!list) return;
+  mask.paintings.clear();
+  Index rows = 0;
+  for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
+    const std::string path = in.at("paintings[" + std::to_string(i) + "]");
+    std::string name;
+    CellTable table = readPainting((*list)[i], path, in, name);
+    rows += table.queries;
+    if (name.empty()) in.note(path + ".name is empty, expected what painted(\"…\") names");
+    if (mask.paintings.contains(name))
+      in.note(path + ".name is " + attention::quotedText(name) + ", which another painting has");
+    if (rows > kMaxRows)
+      in.note(in.at("paintings") + " have more than " + std::to_string(kMaxRows) + " queries in all");
+    mask.paintings[name] = std::move(table);
+  }
+}
+
+/// Biases as they are painted have no names.
+void dropEmptyNames(SharedTable& table) {
+  const auto& names = table->names;
+  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); })) return;
+  if (!names.empty()) table.edit().names.clear();
+}
+
+void readLayers(ObjectReader& in, const char* key, attention::MaskLayers& layers) {
+  std::string text = attention::maskText(layers);
+  in.read(key, text);
+  attention::ParsedMask parsed = attention::parseMask(text);
+  if (parsed.error)
+    in.note(in.at(key) + ": " + parsed.error->message + "\n" +
+            attention::caretText(text, parsed.error->offset));
+  else
+    layers = std::move(parsed.layers);
+}
+
+}  // namespace
+
+Json maskJson(const MaskSetup& mask) {
+  Json paintings = Json::array(), marks = Json::array();
+  for (const auto& [name, table] : mask.paintings) paintings.push_back(paintingJson(name, *table));
+  for (const TextMarks& line : mask.marks) marks.push_back(marksJson(line));
+  return {{"expression", attention::maskText(mask.layers)},
+          {"paintings", paintings},
+          {"marks", marks},
+          {"additive", tableJson(*mask.additive)},
+          {"compare", mask.compare},
+          {"other", attention::maskText(mask.other)}};
+}
+
+void readMask(ObjectReader& in, MaskSetup& mask) {
+  readLayers(in, "expression", mask.layers);
+  readPaintings(in, mask);
+  readMarks(in, mask.marks);
+  readTable(in, "additive", mask.additive);
+  dropEmptyNames(mask.additive);
+  in.read("compare", mask.compare);
+  readLayers(in, "other", mask.other);
+}
+
+void readFirstMask(ObjectReader& in, MaskSetup& mask) {
+  bool causal = true, padding = true, window = false, sinks = false;
+  Index windowSize = 4, sinkCount = 1;
+  in.read("causal", causal);
+  in.read("padding", padding);
+  in.read("window", window);
+  in.read("window_size", windowSize);
+  in.read("sinks", sinks);
+  in.read("sink_count", sinkCount);
+  const auto check = [&](const char* key, Index value) {
+    if (value < 1 || value > kMaxTokens)
+      in.note(in.at(key) + " is " + std::to_string(value) + ", expected 1 to " + std::to_string(kMaxTokens));
+  };
+  check("window_size", windowSize);
+  check("sink_count", sinkCount);
+  if (!in.error().empty()) return;
+  mask.layers = layersOf({causal, padding, window ? windowSize : 0, window && sinks ? sinkCount : 0});
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,208 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/scene/shared_value.h"
+#include "attention/core/config.h"
+#include "attention/core/head_map.h"
+#include "attention/core/map_limits.h"
+#include "attention/formats/tables.h"
+#include "attention/heads/planted.h"
+#include "attention/masks/compile.h"
+#include "attention/text/tokenizer.h"
+#include "render/colormap.h"
+
+namespace headscope::app {
+
+using attention::Index;
+
+// The document: everything the person chose. `Setup` decides what is computed, `Look` how it is
+// drawn, `Cursor` where the person is looking. Undo walks through Setup, Look and MapSetup and leaves the
+// Cursor alone. Defaulted == on Setup is what tells the session to compute again.
+
+enum class EmbeddingSource { text, table };
+enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
+enum class WeightSource { random, planted, file };
+
+using SharedTable = SharedValue<attention::Table>;
+
+struct InputSetup {
+  std::string text;  ///< UTF-8; every line is a sequence of the batch
+  attention::Tokenization tokenization = attention::Tokenization::words;
+  bool ignoreCase = true;  ///< "The" and "the" get the same vector
+  EmbeddingSource source = EmbeddingSource::text;
+  SharedTable table;  ///< typed embeddings, tokens × dimensions; used when source is table
+  std::uint64_t seed = 1;
+  bool cross = false;       ///< keys and values come from contextText
+  std::string contextText;  ///< one line for all sequences, or one for each
+  bool operator==(const InputSetup&) const = default;
+};
+
+struct ModelSetup {
+  Index heads = 8, kvHeads = 2, headDim = 32, modelDim = 256;
+  bool linked = true;  ///< headDim follows modelDim / heads
+  bool bias = false;
+  bool scaled = true;   ///< scores are divided by √headDim
+  float sharpness = 1;  ///< a further gain on the scores
+  float softcap = 0;    ///< c·tanh(s/c); 0 = off
+  float dropout = 0;    ///< probability
+  PositionKind position = PositionKind::sinusoidal;
+  double ropeTheta = 10000;
+  Index t5Buckets = 32, t5Distance = 128;  ///< used with position t5; the numbers follow the weights' seed
+  float t5Strength = 1;
+  /// The key and value head that a head reads.
+  Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
+  bool operator==(const ModelSetup&) const = default;
+};
+
+struct WeightSetup {
+  WeightSource source = WeightSource::planted;
+  std::uint64_t seed = 7;
+  /// What each head is made to do; heads beyond the list cycle through the defaults. Entries beyond the
+  /// number of heads are kept, so that sliding heads down and up again loses nothing.
+  std::vector<attention::PlantedHead> planted;
+  std::string file;  ///< a safetensors file with attend's tensor names
+  bool operator==(const WeightSetup&) const = default;
+};
+
+struct MaskSetup {
+  attention::MaskLayers layers;                                        ///< empty: everything is visible
+  std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
+  std::vector<attention::TextMarks> marks;  ///< for each line of the text; lines beyond have none
+  SharedTable additive;                     ///< added to the scores of all heads; cells beyond it get nothing
+  bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
+  attention::MaskLayers other;
+  bool operator==(const MaskSetup&) const = default;
+};
+
+struct Setup {
+  InputSetup input;
+  ModelSetup model;
+  WeightSetup weights;
+  MaskSetup mask;
+  Index prefill = 4;  ///< tokens the KV cache takes in at once before it steps
+  bool operator==(const Setup&) const = default;
+};
+
+enum class Quantity { weights, scores };
+enum class RangeMode { perHead, shared, unit, logarithmic };
+
+struct Look {
+  Quantity quantity = Quantity::weights;
+  render::Colormap colormap = render::Colormap::viridis;
+  render::Colormap scoreColormap = render::Colormap::diverging;
+  RangeMode range = RangeMode::unit;
+  int cacheBytes = 2;  ///< bytes a cached value takes in the cost figures: 4, 2 or 1
+  bool operator==(const Look&) const = default;
+};
+
+/// Where the map's queries and keys come from: the scene's text, a long text made up for it, or a file of Q
+/// and K.
+enum class MapSource { scene, generated, file };
+
+/// What the map of one long head is made of beside the Setup. It takes part in undo and files, and asks for
+/// no Snapshot.
+struct MapSetup {
+  MapSource source = MapSource::scene;
+  Index tokens = 32768;    ///< of the text that is made up
+  std::uint64_t seed = 1;  ///< of the same
+  std::string file;        ///< a safetensors file with queries and keys
+  Index layer = 0;         ///< of the file
+  attention::Pooling pooling = attention::Pooling::max;
+  bool operator==(const MapSetup&) const = default;
+};
+
+struct Cell {
+  Index head = 0, query = 0, key = 0;
+  bool operator==(const Cell&) const = default;
+};
+
+/// The places of the window.
+enum class Page { heads, mask, map };
+/// The mask studio's rooms.
+enum class StudioRoom { mask, biases, compare };
+
+/// What the mask studio is set to look at.
+struct StudioCursor {
+  StudioRoom room = StudioRoom::mask;
+  Index blockSize = 32;     ///< cells a side as the block map counts them
+  Index layers = 2;         ///< stacked layers the receptive field looks through
+  bool residual = true;     ///< tokens keep what they have from layer to layer
+  bool allHeads = true;     ///< the receptive field goes through any head, not the shown one alone
+  Index selected = 0;       ///< the layer the sliders and the brush belong to
+  bool editsOther = false;  ///< layers and brush belong to the second mask
+  float wipe = 0.5f;        ///< where the first mask ends and the second begins
+  bool operator==(const StudioCursor&) const = default;
+};
+
+/// What of the map is in sight.
+struct MapCursor {
+  double row = 0, col = 0;     ///< the middle of the window, in cells
+  double cellsPerPixel = 0;    ///< 0 = as many as show the whole head
+  Index query = -1, key = -1;  ///< the cell that is marked; −1 = none
+  bool operator==(const MapCursor&) const = default;
+};
+
+struct Cursor {
+  Page page = Page::heads;
+  StudioCursor studio;
+  MapCursor map;
+  Index sequence = 0;  ///< which line of the batch is shown
+  Index focus = -1;    ///< the head shown large, or −1 for the grid
+  Cell cell{0, 7, 6};  ///< what the receipt explains
+  bool decoding = false;
+  Index step = 0;  ///< tokens in the cache while decoding
+  bool operator==(const Cursor&) const = default;
+};
+
+struct Scene {
+  Setup setup;
+  Look look;
+  MapSetup map;
+  Cursor cursor;
+  bool operator==(const Scene&) const = default;
+};
+
+inline constexpr Index kMaxHeads = 64;
+inline constexpr Index kMaxHeadDim = 512;
+inline constexpr Index kMaxModelDim = 4096;
+inline constexpr Index kMaxTokens = 2048;
+inline constexpr Index kMinMapTokens = 256;
+using attention::kMaxMapLayers;
+using attention::kMaxMapTokens;
+inline constexpr Index kMaxLines = 64;
+inline constexpr Index kMaxT5Buckets = 128;
+inline constexpr Index kMaxReachLayers = 32;
+
+/// Whether they are the same document, wherever the person looks.
+inline bool sameDocument(const Scene& a, const Scene& b) {
+  return a.setup == b.setup && a.look == b.look && a.map == b.map;
+}
+
+/// What a new scene masks: causal & padding.
+attention::MaskLayers openingMask();
+
+/// The opening scene: one sentence on eight planted heads over two kv heads.
+Scene openingScene();
+/// What head `head` is made to do when the person has not chosen.
+attention::PlantedHead defaultPlant(Index head);
+/// The list for all heads of the model, defaults filled in.
+std::vector<attention::PlantedHead> plantedHeads(const Setup& setup);
+
+/// The first field out of its range, by its JSON name, with what was found and what was expected.
+attention::Status validate(const Scene& scene);
+
+enum class AttentionKind { mha, gqa, mqa };
+AttentionKind kindOf(const ModelSetup& model);
+/// kvHeads for `kind`; for GQA the divisor nearest to √heads that is neither 1 nor heads, if there is one.
+Index kvHeadsFor(AttentionKind kind, Index heads);
+/// Divisors of `n`, ascending.
+std::vector<Index> divisors(Index n);
+
+/// After modelDim was set from outside: keeps heads and head size legal, changing as little as possible.
+void fitModelTo(ModelSetup& model);
+
+}  // namespace headscope::app

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "app/scene/scene.h"
+
+namespace headscope::app {
+
+inline constexpr int kSceneVersion = 2;
+
+/// The scene as JSON, two spaces of indentation, every field written. The format is in the README.
+std::string formatScene(const Scene& scene);
+
+/// Untrusted text in. Fields that are missing keep the opening scene's values; unknown fields, wrong types,
+/// a later version and values out of range are errors that name the field. `name` stands in front.
+attention::Result<Scene> parseScene(std::string_view text, const std::string& name);
+
+attention::Result<Scene> readScene(const std::filesystem::path& path);
+attention::Status writeScene(const std::filesystem::path& path, const Scene& scene);
+
+}  // namespace headscope::app

@@ -1,0 +1,59 @@
+#include "app/scene/table_json.h"
+
+#include <cmath>
+
+namespace headscope::app {
+
+Json tableJson(const attention::Table& table) {
+  Json rows = Json::array();
+  for (Index row = 0; row < table.values.rows(); ++row) {
+    Json values = Json::array();
+    for (Index col = 0; col < table.values.cols(); ++col) values.push_back(table.values(row, col));
+    rows.push_back(
+        {{"name", row < static_cast<Index>(table.names.size()) ? table.names[row] : ""}, {"values", values}});
+  }
+  return rows;
+}
+
+namespace {
+
+void readTableRow(const Json& json, const std::string& path, Index row, attention::Table& table,
+                  std::string& error) {
+  ObjectReader reader(json, path, error);
+  std::string rowName;
+  reader.read("name", rowName);
+  table.names.push_back(rowName);
+  const Json* values = reader.array("values");
+  reader.finish();
+  if (!values || !error.empty()) return;
+  const auto cols = static_cast<Index>(values->size());
+  if (row == 0 ? cols == 0 || cols > kMaxModelDim : cols != table.values.cols())
+    return reader.note(
+        path + " has " + std::to_string(cols) + " values, expected " +
+        (row == 0 ? "1 to " + std::to_string(kMaxModelDim) : std::to_string(table.values.cols())));
+  if (row == 0) table.values.resize(table.values.rows(), cols);
+  for (Index col = 0; col < cols; ++col) {
+    const Json& value = (*values)[static_cast<std::size_t>(col)];
+    if (!value.is_number() || !std::isfinite(value.get<float>()))
+      return reader.note(path + ".values[" + std::to_string(col) + "] is not a finite number");
+    table.values(row, col) = value;
+  }
+}
+
+}  // namespace
+
+void readTable(ObjectReader& reader, const char* key, SharedTable& shared) {
+  const Json* rows = reader.array(key);
+  if (!rows) return;
+  attention::Table table;
+  if (rows->size() > static_cast<std::size_t>(kMaxTokens))
+    return reader.note(reader.at(key) + " has " + std::to_string(rows->size()) + " rows, expected at most " +
+                       std::to_string(kMaxTokens));
+  table.values.resize(static_cast<Index>(rows->size()), 0);
+  for (std::size_t row = 0; row < rows->size() && reader.error().empty(); ++row)
+    readTableRow((*rows)[row], reader.at(std::string(key) + "[" + std::to_string(row) + "]"),
+                 static_cast<Index>(row), table, reader.error());
+  shared = std::move(table);
+}
+
+}  // namespace headscope::app

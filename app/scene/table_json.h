@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/scene/json_reader.h"
+#include "app/scene/scene.h"
+
+namespace headscope::app {
+
+/// A table as a list of rows, each with a name and its values.
+Json tableJson(const attention::Table& table);
+/// The same read back from field `key`, which may be absent; what is wrong with it is noted in the reader.
+void readTable(ObjectReader& reader, const char* key, SharedTable& shared);
+
+}  // namespace headscope::app

@@ -1,0 +1,50 @@
+#include "app/widgets/colour_bar.h"
+
+#include <vector>
+
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/track.h"
+
+namespace headscope::app {
+
+void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
+  constexpr int kSteps = 64;
+  const float step = (to.x - from.x) / kSteps;
+  for (int i = 0; i < kSteps; ++i) {
+    const std::uint32_t left = packed(render::sample(colormap, static_cast<float>(i) / kSteps)),
+                        right = packed(render::sample(colormap, static_cast<float>(i + 1) / kSteps));
+    const float x = from.x + step * static_cast<float>(i);
+    list.AddRectFilledMultiColor(ImVec2(x, from.y), ImVec2(x + step, to.y), left, right, right, left);
+  }
+}
+
+void paintColourBar(const View& view, render::Colormap colormap, const BarLabels& labels, ImVec2 right,
+                    float width) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float barHeight = view.px(10), y = right.y - view.px(7);
+  const ImVec2 from(right.x - width, y - barHeight / 2);
+  paintRamp(list, colormap, from, ImVec2(right.x, from.y + barHeight));
+  ImFont* font = view.fonts->monoSmall;
+  const float below = y + barHeight / 2 + view.px(8);
+  paintText(list, font, ImVec2(from.x, below), view.theme->secondary, labels.low);
+  if (width > view.px(120))
+    paintText(list, font, ImVec2(from.x + width / 2, below), view.theme->secondary, labels.middle,
+              Align::center);
+  paintText(list, font, ImVec2(right.x, below), view.theme->secondary, labels.high, Align::right);
+  track("colour_bar", from, right);
+}
+
+bool colormapChoice(View& view, render::Colormap& map) {
+  std::vector<Choice> maps;
+  for (render::Colormap each : render::kColormaps) {
+    const std::string mapName(render::name(each));
+    maps.push_back({mapName, "", mapName});
+  }
+  int chosen = static_cast<int>(map);
+  if (!dropdown(view, "colormap", maps, chosen)) return false;
+  map = static_cast<render::Colormap>(chosen);
+  return true;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "app/shell/panels.h"
+#include "app/widgets/heatmap_layer.h"
+
+namespace headscope::app {
+
+/// One heatmap on screen: which cells are where. Everything drawn over the cells goes through it, so labels,
+/// crosshairs and numbers agree with the picture.
+struct HeatTile {
+  ImRect area;               ///< pixels of the cells
+  float row = 0, col = 0;    ///< the cell at the top left, fractional while panning
+  float rows = 1, cols = 1;  ///< cells across the area
+  Index head = 0;
+
+  float cellHeight() const { return area.GetHeight() / rows; }
+  float cellWidth() const { return area.GetWidth() / cols; }
+  float x(float col_) const { return area.Min.x + (col_ - col) * cellWidth(); }
+  float y(float row_) const { return area.Min.y + (row_ - row) * cellHeight(); }
+  /// The cell under a point, if it is inside the area and the n × m matrix.
+  struct RowCol {
+    Index row, col;
+  };
+  std::optional<RowCol> cellAt(ImVec2 point, Index n, Index m) const;
+};
+
+/// The values at the ends of the colormap for one head, as Look says.
+struct ValueRange {
+  float low = 0, high = 1;
+  bool logarithmic = false;
+};
+/// A tile's cells as a picture of matrices in which factor × factor cells are one.
+HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
+ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
+render::Colormap colormapFor(const Look& look);
+render::HeatmapStyle styleFor(const View& view, const Look& look);
+
+/// The crosshair: the query's row in orange, the key's column in blue, where they lie inside the tile.
+void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
+                    Index m);
+
+/// Row labels right-aligned before the area and column labels turned below it; thinned until they don't
+/// touch. The lit query and key are always among them, in their colours.
+struct AxisLabels {
+  const std::vector<attention::Token>* queries;
+  const std::vector<attention::Token>* keys;
+  Index litQuery = -1, litKey = -1;
+  float leftRoom = 0, bottomRoom = 0;  ///< pixels
+  bool large = false;
+};
+void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
+
+/// Writes values into the cells of an n × m matrix, where the cells are large enough; `value` says what
+/// stands in one, if anything does.
+using CellValue = std::function<std::optional<float>(Index row, Index col)>;
+void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index n, Index m, const Look& look,
+                 const ValueRange& range, const CellValue& value);
+/// The same with the values of a head.
+void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
+                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range);
+
+/// "brightest of 4 × 4 cells": how a picture was pooled.
+std::string pooledText(int factor);
+
+/// "it → animal", weight and score, beside the pointer.
+void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key);
+
+/// The head's title line: name, kv badge, and what it does with its score, within `width`.
+void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,
+                    const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large);
+
+}  // namespace headscope::app

@@ -1,0 +1,102 @@
+#include "app/widgets/heatmap_layer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "app/platform/assets.h"
+
+namespace headscope::app {
+
+void EasedTextures::set(const attention::Stack& values, double now, bool ease) {
+  constexpr Index kMaxEasedValues = Index{4} << 20;
+  const auto sameShape = [&](const attention::Stack& other) {
+    return other.count() == values.count() && other.rows() == values.rows() && other.cols() == values.cols();
+  };
+  const auto sameLayer = [&](Index layer) {
+    return std::memcmp(copies_[current_][layer].data(), values[layer].data(),
+                       static_cast<std::size_t>(values.rows() * values.cols()) * sizeof(float)) == 0;
+  };
+  const bool comparable = sameShape(copies_[current_]);
+  bool changed = !comparable;
+  for (Index layer = 0; comparable && !changed && layer < values.count(); ++layer)
+    changed = !sameLayer(layer);
+  if (!changed) return;
+  easing_ = ease && comparable && values.size() <= kMaxEasedValues;
+  if (easing_) current_ = 1 - current_;
+  changedAt_ = now;
+  render::HeatmapTextures& textures = textures_[current_];
+  const bool keep = sameShape(copies_[current_]);
+  textures.resize(static_cast<int>(values.count()), static_cast<int>(values.rows()),
+                  static_cast<int>(values.cols()));
+  for (Index layer = 0; layer < values.count(); ++layer) {
+    if (keep && sameLayer(layer)) continue;
+    textures.upload(static_cast<int>(layer), values[layer].data());
+    ++uploads_;
+  }
+  copies_[current_] = values;
+}
+
+void EasedTextures::set(const attention::Matrix& values, double now, bool ease) {
+  attention::Stack one(1, values.rows(), values.cols());
+  one[0] = values;
+  set(one, now, ease);
+}
+
+float EasedTextures::blend(double now) const {
+  if (!easing_) return 1;
+  const auto t = static_cast<float>(std::clamp((now - changedAt_) / kEaseSeconds, 0.0, 1.0));
+  return t * t * (3 - 2 * t);
+}
+
+HeatmapLayer::HeatmapLayer()
+    : painter_(readAssetText("shaders/heatmap.vert"), readAssetText("shaders/heatmap.frag")) {}
+
+void HeatmapLayer::beginFrame(int width, int height, double now) {
+  batches_.clear();
+  width_ = width;
+  height_ = height;
+  now_ = now;
+}
+
+void HeatmapLayer::draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
+                        std::vector<HeatmapTile> tiles) {
+  if (surface(which).empty() || tiles.empty()) return;
+  add(list, {this, &surface(which), nullptr, style, std::move(tiles)});
+}
+
+void HeatmapLayer::draw(ImDrawList& list, const render::HeatmapTextures& textures,
+                        const render::HeatmapStyle& style, std::vector<HeatmapTile> tiles) {
+  if (!tiles.empty()) add(list, {this, nullptr, &textures, style, std::move(tiles)});
+}
+
+void HeatmapLayer::add(ImDrawList& list, Batch batch) {
+  batches_.push_back(std::move(batch));
+  list.AddCallback(drawBatch, &batches_.back());
+  compat::addResetRenderState(list);
+}
+
+void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
+  auto& batch = *static_cast<Batch*>(command->UserCallbackData);
+  HeatmapLayer& layer = *batch.layer;
+  const float blend = batch.eased ? batch.eased->blend(layer.now_) : 1;
+  const render::HeatmapTextures* previous = blend < 1 ? batch.eased->previous() : nullptr;
+  const render::HeatmapTextures& current = batch.eased ? batch.eased->current() : *batch.textures;
+  for (const HeatmapTile& tile : batch.tiles) {
+    batch.style.low = tile.low;
+    batch.style.high = tile.high;
+    layer.painter_.draw(current, previous, blend, tile.view, batch.style, layer.width_, layer.height_);
+  }
+}
+
+bool HeatmapLayer::moving() const {
+  return std::any_of(std::begin(surfaces_), std::end(surfaces_),
+                     [&](const EasedTextures& surface) { return surface.blend(now_) < 1; });
+}
+
+std::size_t HeatmapLayer::bytes() const {
+  std::size_t total = 0;
+  for (const EasedTextures& surface : surfaces_) total += surface.bytes();
+  return total;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "app/compute/snapshot.h"
+#include "app/platform/imgui_compat.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+/// Matrices on the GPU that ease from what they were to what they are. Keeps a copy of what was uploaded
+/// so that only matrices that changed travel again.
+class EasedTextures {
+ public:
+  /// values [layers, rows, cols]. With `ease`, and where the shape is the same and small enough, the picture
+  /// moves from the old values to the new ones over kEaseSeconds.
+  void set(const attention::Stack& values, double now, bool ease);
+  /// One matrix as the only layer.
+  void set(const attention::Matrix& values, double now, bool ease);
+  bool empty() const { return copies_[current_].empty(); }
+  float blend(double now) const;
+  const render::HeatmapTextures& current() const { return textures_[current_]; }
+  const render::HeatmapTextures* previous() const { return easing_ ? &textures_[1 - current_] : nullptr; }
+  std::size_t bytes() const { return textures_[0].bytes() + textures_[1].bytes(); }
+  std::size_t uploads() const { return uploads_; }  ///< layers sent so far
+
+ private:
+  static constexpr double kEaseSeconds = 0.12;
+  render::HeatmapTextures textures_[2];
+  attention::Stack copies_[2];
+  int current_ = 0;
+  bool easing_ = false;
+  double changedAt_ = -1;
+  std::size_t uploads_ = 0;
+};
+
+/// One picture to draw: where, which layer, and the values at the ends of the colormap.
+struct HeatmapTile {
+  render::HeatmapView view;
+  float low = 0, high = 1;
+};
+
+/// The way from a Snapshot's matrices to pixels inside ImGui's draw lists, so that panels stay free of GL.
+class HeatmapLayer {
+ public:
+  enum class Surface {
+    grid,
+    focus,
+    cache,
+    // The mask studio's:
+    mask,
+    otherMask,
+    maskStrip,
+    reach,
+    weights,
+    otherWeights,
+    difference,
+    bias,
+    effect,
+    gallery
+  };
+  static constexpr int kSurfaces = static_cast<int>(Surface::gallery) + 1;
+
+  /// Compiles the shaders from the assets. Throws std::runtime_error.
+  HeatmapLayer();
+
+  void beginFrame(int width, int height, double now);
+  EasedTextures& surface(Surface which) { return surfaces_[static_cast<int>(which)]; }
+  /// Draws the tiles at this place of the list, one after the other.
+  void draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
+            std::vector<HeatmapTile> tiles);
+  /// The same with textures that are kept elsewhere, and still are when the frame is drawn.
+  void draw(ImDrawList& list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
+            std::vector<HeatmapTile> tiles);
+
+  /// Whether a picture is still moving.
+  bool moving() const;
+  std::size_t bytes() const;
+
+ private:
+  struct Batch {
+    HeatmapLayer* layer;
+    const EasedTextures* eased;               ///< or null,
+    const render::HeatmapTextures* textures;  ///< and then these
+    render::HeatmapStyle style;
+    std::vector<HeatmapTile> tiles;
+  };
+  void add(ImDrawList& list, Batch batch);
+  static void drawBatch(const ImDrawList*, const ImDrawCmd* command);
+
+  render::HeatmapPainter painter_;
+  EasedTextures surfaces_[kSurfaces];
+  std::deque<Batch> batches_;  // of the frame that is being built; ImGui keeps pointers until it is drawn
+  int width_ = 0, height_ = 0;
+  double now_ = 0;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "app/platform/imgui_compat.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// Where the parts of the window are, in framebuffer pixels.
+struct Layout {
+  ImRect top, left, center, cache, right, status;
+  bool narrow = false;  ///< the receipt is a drawer over the heads
+  bool showLeft = true, showRight = true, showCache = true;
+  bool cacheLine = false;  ///< the cache is one line
+};
+
+/// Follows the window and the text size: panels fold away before the heads get small.
+Layout layoutFor(const View& view, float width, float height, const Cursor& cursor);
+
+/// An ImGui window without any decoration over `area`. `flags` are added to the usual ones.
+bool beginPanel(const View& view, const char* name, const ImRect& area, float padX, float padY,
+                int flags = 0);
+void endPanel();
+
+}  // namespace headscope::app

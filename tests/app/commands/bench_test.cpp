@@ -1,0 +1,177 @@
+#include "app/commands/bench/bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/bench/stopwatch.h"
+#include "tests/app/commands/run_headscope.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::runHeadscope;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::vector<std::string> kSmall{
+    "bench",    "--model-dim", "32", "--heads",      "4",   "--kv-heads", "2", "--tokens", "24",
+    "--causal", "--cached",    "64", "--map-tokens", "300", "--rounds",   "2"};
+
+Outcome bench(std::vector<std::string> more) {
+  more.insert(more.begin(), kSmall.begin(), kSmall.end());
+  return runHeadscope(more);
+}
+
+TEST(BenchMedian, IsTheMiddleOne) {
+  EXPECT_EQ(medianOf({}), 0);
+  EXPECT_EQ(medianOf({3}), 3);
+  EXPECT_EQ(medianOf({9, 1, 5}), 5);
+  EXPECT_EQ(medianOf({8, 1, 2, 4}), 3);
+}
+
+/// Multiply-adds counted one by one.
+TEST(BenchWork, CountsWhatTheDefinitionDoes) {
+  BenchShape shape;
+  shape.config.modelDim = 6;
+  shape.config.heads = 4;
+  shape.config.kvHeads = 2;
+  shape.config.headDim = 3;
+  shape.tokens = 5;
+  for (const bool causal : {false, true}) {
+    shape.config.causal = causal;
+    double multiplyAdds = 5 * 6 * (4 * 3 + 2 * 2 * 3) + 5 * (4 * 3) * 6;
+    for (int head = 0; head < 4; ++head)
+      for (int query = 0; query < 5; ++query)
+        for (int key = 0; key < 5; ++key)
+          if (!causal || key <= query) multiplyAdds += 3 + 3;
+    EXPECT_EQ(forwardFlop(shape), 2 * multiplyAdds) << causal;
+  }
+}
+
+BenchReport sampleReport() {
+  BenchReport report;
+  report.shape.config.modelDim = 64;
+  report.rounds = 3;
+  report.ceilings = {2e11, 4e10};
+  report.rows = {{{"forward", "forward, output alone", {BenchWork::Kind::flop, 1e9}}, 0.01, 0.009, 0.02, 0.5},
+                 {{"decode", "decode step", {BenchWork::Kind::bytes, 2e7}}, 0.001, 0.0005, 0.002, 0.5},
+                 {{"pan", "frame with the head moved", {}}, 0.0123, 0.01, 0.1, 0}};
+  report.peakBytes = 1 << 20;
+  return report;
+}
+
+TEST(BenchReportText, HasAColumnForEverything) {
+  const std::string table = benchTable(sampleReport());
+  EXPECT_THAT(table, HasSubstr("modelDim 64"));
+  EXPECT_THAT(table, HasSubstr("10.0 ms    9.00 ms    20.0 ms    100 GFLOP/s    50.0 %\n"));
+  EXPECT_THAT(table, HasSubstr("1.00 ms   0.500 ms    2.00 ms      20.0 GB/s    50.0 %\n"));
+  EXPECT_THAT(table, HasSubstr("12.3 ms    10.0 ms     100 ms\n"));
+  EXPECT_THAT(table, HasSubstr("peak memory: 1.0 MiB\n"));
+}
+
+TEST(BenchReportText, JsonSaysTheSame) {
+  BenchReport report = sampleReport();
+  report.leftOut = "no OpenGL";
+  const json parsed = json::parse(benchJson(report));
+  EXPECT_EQ(parsed["format"], "headscope bench");
+  EXPECT_EQ(parsed["shape"]["model_dim"], 64);
+  EXPECT_EQ(parsed["ceilings"]["bytes_per_second"], 4e10);
+  EXPECT_EQ(parsed["rows"][0]["flop_per_second"], 1e11);
+  EXPECT_EQ(parsed["rows"][1]["bytes_per_second"], 2e10);
+  EXPECT_FALSE(parsed["rows"][2].contains("share"));
+  EXPECT_EQ(parsed["left_out"]["window"], "no OpenGL");
+  EXPECT_THAT(benchTable(report), HasSubstr("The window was not measured: no OpenGL\n"));
+}
+
+TEST(BenchCommand, MeasuresEveryLine) {
+  const Outcome outcome = bench({"--json"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  const json parsed = json::parse(outcome.output);
+  std::vector<std::string> names;
+  for (const json& row : parsed["rows"]) {
+    const std::string name = row["name"];
+    names.push_back(name);
+    for (const char* key : {"seconds", "fastest", "slowest"}) {
+      EXPECT_TRUE(std::isfinite(row[key].get<double>())) << name;
+      EXPECT_GT(row[key], 0) << name << " " << key;
+    }
+    EXPECT_LE(row["fastest"], row["seconds"]) << name;
+    EXPECT_LE(row["seconds"], row["slowest"]) << name;
+    if (row.contains("share")) {
+      EXPECT_GT(row["share"], 0) << name;
+    }
+  }
+  EXPECT_THAT(names,
+              testing::ElementsAre("forward_weights", "forward", "decode", "tile", "tile_first", "preview",
+                                   "overview", "first_picture", "slider_compute", "slider_upload",
+                                   "slider_draw", "slider_to_pixels", "head_change", "range_change", "pan"));
+  EXPECT_GT(parsed["ceilings"]["flop_per_second"], 0);
+  EXPECT_GT(parsed["ceilings"]["bytes_per_second"], 0);
+  EXPECT_GT(parsed["peak_memory_bytes"], 1 << 20);
+}
+
+TEST(BenchCommand, MeasuresPartsAlone) {
+  const Outcome outcome = bench({"--only", "decode,forward"});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("decode step over the cache"));
+  EXPECT_THAT(outcome.output, HasSubstr("forward, all weights stored"));
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("tile")));
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("slider")));
+}
+
+TEST(BenchCommand, GoesOnWithoutWhatTheWindowCantShow) {
+  const Outcome outcome = runHeadscope({"bench", "--model-dim", "16", "--heads", "1", "--tokens", "2049",
+                                        "--cached", "8", "--map-tokens", "32", "--rounds", "1"});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("The window was not measured: "));
+  EXPECT_THAT(outcome.output, HasSubstr("2049"));
+  EXPECT_THAT(outcome.output, HasSubstr("forward, all weights stored"));
+}
+
+TEST(BenchCommand, TellsWrongUsageApart) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+      {{"--model-dim", "0"}, "--model-dim is 0"},
+      {{"--tokens", "-3"}, "--tokens is -3"},
+      {{"--tokens", "many"}, "--tokens"},
+      {{"--heads", "3"}, "--heads 3 doesn't divide"},
+      {{"--kv-heads", "3"}, "3"},
+      {{"--rounds", "0"}, "--rounds is 0"},
+      {{"--only", "everything"}, "--only"},
+      {{"--cached", "99999999999"}, "--cached"},
+      {{"--head-dim", "0"}, "--head-dim is 0"},
+      {{"--map-tokens", "1e9"}, "--map-tokens"}};
+  for (const auto& [options, part] : wrong) {
+    std::vector<std::string> arguments{"bench"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = runHeadscope(arguments);
+    EXPECT_EQ(outcome.exitCode, 2) << part;
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_THAT(outcome.errors, testing::AllOf(StartsWith("headscope: "), HasSubstr(part)));
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  }
+}
+
+TEST(BenchCommand, RefusesSizesBeyondItsBudget) {
+  const Outcome outcome = runHeadscope({"bench", "--tokens", "200000", "--only", "forward"});
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_THAT(outcome.errors, HasSubstr("the budget is"));
+}
+
+TEST(BenchCommand, NoticesAFullDevice) {
+  const Outcome outcome = runHeadscope(
+      {"bench", "--model-dim", "8", "--heads", "1", "--only", "decode", "--cached", "8", "--rounds", "1"}, "",
+      ">/dev/full");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("standard output"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,42 @@
+#include "tests/app/commands/run_headscope.h"
+
+#include <sys/wait.h>
+
+#include <cstdio>
+
+#include "test_paths.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::test {
+
+namespace {
+
+#ifdef HEADSCOPE_SANITIZE_BUILD
+// What libraries keep until the end of the process would be reported into the very stream that is compared.
+constexpr const char* kQuiet = "export ASAN_OPTIONS=detect_leaks=0; ";
+#else
+constexpr const char* kQuiet = "";
+#endif
+
+}  // namespace
+
+Outcome runHeadscope(const std::vector<std::string>& arguments, const std::string& before,
+                     const std::string& after) {
+  const TemporaryFolder folder;
+  const auto errors = folder / "errors";
+  std::string line = before + kQuiet + "env -u DISPLAY -u WAYLAND_DISPLAY timeout 60 '" HEADSCOPE_BINARY "'";
+  for (const std::string& argument : arguments) line += " '" + argument + "'";
+  line += " " + after + " 2>'" + errors.string() + "'";
+  Outcome outcome;
+  FILE* pipe = ::popen(line.c_str(), "r");
+  if (!pipe) return outcome;
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    outcome.output.append(buffer, got);
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) outcome.exitCode = WEXITSTATUS(status);
+  outcome.errors = fileText(errors);
+  return outcome;
+}
+
+}  // namespace headscope::test

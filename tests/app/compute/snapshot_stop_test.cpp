@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/scene/mask_rules.h"
+#include "tests/app/compute/snapshot_support.h"
+#include "tests/app/scene/random_scene.h"
+
+namespace headscope::app {
+namespace {
+
+using test::plainSetup;
+using ::testing::HasSubstr;
+
+std::string words(Index count) {
+  std::string text;
+  for (Index i = 0; i < count; ++i) text += "w ";
+  return text;
+}
+
+double secondsOf(const app::Setup& setup, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  computeSnapshot(setup, test::kRoomy, stop);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(SnapshotStop, StopsBeforeItStarts) {
+  std::stop_source stop;
+  stop.request_stop();
+  const Snapshot snapshot = computeSnapshot(openingScene().setup, test::kRoomy, stop.get_token());
+  EXPECT_TRUE(snapshot.sequences.empty());
+}
+
+/// Asked to stop after a tenth of its time, it leaves the rest undone. On a busy machine the question itself
+/// may come late; one in time is enough.
+TEST(SnapshotStop, StopsOnTheWay) {
+  app::Setup setup = plainSetup(words(700));
+  setup.model.heads = setup.model.kvHeads = 32;
+  setup.model.headDim = 16;
+  setup.mask.layers = layersOf({});
+  const double whole = secondsOf(setup, {});
+  bool leftUndone = false;
+  for (int attempt = 0; attempt < 20 && !leftUndone; ++attempt) {
+    std::stop_source stop;
+    std::jthread asks([&] {
+      std::this_thread::sleep_for(std::chrono::duration<double>(whole / 10));
+      stop.request_stop();
+    });
+    const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
+    leftUndone = snapshot.sequences.empty() || snapshot.sequences.back().labels.size() < 32;
+  }
+  EXPECT_TRUE(leftUndone);
+}
+
+/// At any moment it may be asked, what comes back can be dropped without harm.
+TEST(SnapshotStop, SurvivesBeingStoppedAnywhere) {
+  app::Setup setup = openingScene().setup;
+  setup.input.text = "a b c d e f g h\ni j k l\nm n o";
+  const double whole = secondsOf(setup, {});
+  test::Dice dice(1);
+  for (int round = 0; round < 60; ++round) {
+    std::stop_source stop;
+    std::jthread asks([&, wait = dice.real(0, whole * 1.2)] {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait);
+      while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      stop.request_stop();
+    });
+    const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
+    EXPECT_FALSE(snapshot.error) << snapshot.error->message;
+  }
+}
+
+/// Every legal choice with every other, small.
+TEST(SnapshotFuzz, AnyLegalSceneGivesAnErrorNothingOrAResult) {
+  test::Dice dice(2024);
+  int errors = 0, empty = 0, results = 0;
+  for (int round = 0; round < 1500; ++round) {
+    Scene scene = test::randomScene(dice, {});
+    if (scene.setup.weights.source == WeightSource::planted && dice.coin()) {
+      scene.setup.model.modelDim = 32;
+      scene.setup.model.headDim = 8;
+      scene.setup.model.linked = false;
+    }
+    const Snapshot snapshot = computeSnapshot(scene.setup, test::kRoomy);
+    test::expectConsistent(snapshot);
+    if (snapshot.error) {
+      EXPECT_THAT(snapshot.error->message, testing::Not(HasSubstr("can't be computed")))
+          << "thrown, not foreseen";
+    }
+    ASSERT_FALSE(testing::Test::HasFailure()) << "in round " << round;
+    ++(snapshot.error ? errors : snapshot.empty ? empty : results);
+  }
+  EXPECT_GT(errors, 50);
+  EXPECT_GT(empty, 50);
+  EXPECT_GT(results, 300);
+}
+
+}  // namespace
+}  // namespace headscope::app

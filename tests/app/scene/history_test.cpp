@@ -1,0 +1,110 @@
+#include "app/scene/history.h"
+
+#include <gtest/gtest.h>
+
+namespace headscope::app {
+namespace {
+
+Scene sceneWithSeed(std::uint64_t seed) {
+  Scene scene = openingScene();
+  scene.setup.weights.seed = seed;
+  return scene;
+}
+
+TEST(History, BeginsWithNothingToUndoOrRedo) {
+  History history(sceneWithSeed(1));
+  EXPECT_FALSE(history.canUndo());
+  EXPECT_FALSE(history.canRedo());
+  EXPECT_EQ(history.undoSteps(), 0u);
+  Scene scene = sceneWithSeed(5);
+  const Scene before = scene;
+  history.undo(scene);
+  history.redo(scene);
+  EXPECT_TRUE(scene == before) << "where there is no step, nothing is touched";
+}
+
+TEST(History, WalksBackAndForward) {
+  History history(sceneWithSeed(0));
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) history.record(sceneWithSeed(seed));
+  EXPECT_EQ(history.undoSteps(), 5u);
+  Scene scene = sceneWithSeed(5);
+  for (std::uint64_t seed = 5; seed-- > 0;) {
+    ASSERT_TRUE(history.canUndo());
+    history.undo(scene);
+    EXPECT_EQ(scene.setup.weights.seed, seed);
+  }
+  EXPECT_FALSE(history.canUndo());
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    ASSERT_TRUE(history.canRedo());
+    history.redo(scene);
+    EXPECT_EQ(scene.setup.weights.seed, seed);
+  }
+  EXPECT_FALSE(history.canRedo());
+}
+
+TEST(History, TheSameSceneAgainIsNoStep) {
+  History history(sceneWithSeed(1));
+  history.record(sceneWithSeed(1));
+  EXPECT_FALSE(history.canUndo());
+  EXPECT_FALSE(history.differs(sceneWithSeed(1)));
+  EXPECT_TRUE(history.differs(sceneWithSeed(2)));
+}
+
+TEST(History, SetupAndLookAreStepsAndTheCursorIsNot) {
+  Scene scene = sceneWithSeed(1);
+  History history(scene);
+  scene.cursor.focus = 3;
+  scene.cursor.cell = {1, 2, 3};
+  EXPECT_FALSE(history.differs(scene));
+  history.record(scene);
+  EXPECT_FALSE(history.canUndo());
+  scene.look.quantity = Quantity::scores;
+  history.record(scene);
+  EXPECT_TRUE(history.canUndo());
+  const Cursor cursor = scene.cursor;
+  history.undo(scene);
+  EXPECT_EQ(scene.look.quantity, Quantity::weights);
+  EXPECT_TRUE(scene.cursor == cursor) << "where the person looks stays";
+}
+
+TEST(History, ANewStepEndsWhatCouldBeRedone) {
+  History history(sceneWithSeed(0));
+  history.record(sceneWithSeed(1));
+  history.record(sceneWithSeed(2));
+  Scene scene = sceneWithSeed(2);
+  history.undo(scene);
+  history.undo(scene);
+  history.record(sceneWithSeed(9));
+  EXPECT_FALSE(history.canRedo());
+  EXPECT_EQ(history.undoSteps(), 1u);
+  history.undo(scene);
+  EXPECT_EQ(scene.setup.weights.seed, 0u);
+  history.redo(scene);
+  EXPECT_EQ(scene.setup.weights.seed, 9u);
+}
+
+TEST(History, RecordingTheCurrentStateAfterUndoKeepsWhatCanBeRedone) {
+  History history(sceneWithSeed(0));
+  history.record(sceneWithSeed(1));
+  Scene scene = sceneWithSeed(1);
+  history.undo(scene);
+  history.record(scene);
+  EXPECT_TRUE(history.canRedo());
+}
+
+TEST(History, ForgetsTheOldestBeyondItsLength) {
+  constexpr std::uint64_t kMany = 1200;
+  History history(sceneWithSeed(0));
+  for (std::uint64_t seed = 1; seed <= kMany; ++seed) history.record(sceneWithSeed(seed));
+  Scene scene = sceneWithSeed(kMany);
+  std::uint64_t expected = kMany;
+  while (history.canUndo()) {
+    history.undo(scene);
+    ASSERT_EQ(scene.setup.weights.seed, --expected) << "no step is left out";
+  }
+  EXPECT_GE(kMany - expected, 100u) << "a long way back";
+  EXPECT_GT(expected, 0u) << "but not for ever";
+}
+
+}  // namespace
+}  // namespace headscope::app

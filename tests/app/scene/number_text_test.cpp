@@ -1,0 +1,118 @@
+#include "app/scene/number_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/app/scene/random_scene.h"
+
+namespace headscope::app {
+namespace {
+
+using test::Dice;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
+  EXPECT_EQ(bytesText(0), "0 B");
+  EXPECT_EQ(bytesText(384), "384 B");
+  EXPECT_EQ(bytesText(1023), "1023 B");
+  EXPECT_EQ(bytesText(1024), "1.0 KiB");
+  EXPECT_EQ(bytesText(2355), "2.3 KiB");
+  EXPECT_EQ(bytesText(1 << 20), "1.0 MiB");
+  EXPECT_EQ(bytesText(std::ldexp(1, 30)), "1.0 GiB");
+  EXPECT_EQ(bytesText(std::ldexp(1, 60)), "1024.0 PiB") << "there is no larger unit";
+}
+
+TEST(BytesText, NeverRoundsUpToAThousandAndTwentyFour) {
+  for (int unit = 1; unit < 6; ++unit) {
+    const double nearly = std::ldexp(1.0, 10 * unit) * (1 - 1e-9);
+    if (unit > 1) {
+      EXPECT_THAT(bytesText(nearly), Not(HasSubstr("1024"))) << nearly;
+    }
+  }
+}
+
+TEST(WeightText, SaysZeroAndOneOnlyWhenExactlySo) {
+  EXPECT_EQ(weightText(0), "0");
+  EXPECT_EQ(weightText(1), "1");
+  EXPECT_EQ(weightText(0.819F), "0.819");
+  EXPECT_EQ(weightText(std::nextafter(1.0F, 0.0F)), "1.000");
+  for (float tiny : {4e-4F, 1e-7F, 1e-30F, std::numeric_limits<float>::denorm_min()}) {
+    EXPECT_NE(weightText(tiny), "0") << tiny;
+    EXPECT_THAT(weightText(tiny), Not(testing::StartsWith("0.000"))) << tiny;
+  }
+}
+
+TEST(NumberText, NamesWhatIsNotANumber) {
+  EXPECT_EQ(numberText(NAN), "NaN");
+  EXPECT_EQ(numberText(INFINITY), "∞");
+  EXPECT_EQ(numberText(-INFINITY), "−∞");
+  EXPECT_EQ(numberText(0.0), "0");
+  EXPECT_EQ(numberText(-0.0), "0");
+}
+
+TEST(NumberText, ShowsSignificantDigitsAndATrueMinusSign) {
+  EXPECT_EQ(numberText(5.59), "5.590");
+  EXPECT_EQ(numberText(31.62), "31.62");
+  EXPECT_EQ(numberText(-31.62), "−31.62");
+  EXPECT_EQ(numberText(1234.56), "1235");
+  EXPECT_EQ(numberText(0.25, 3), "0.25");
+}
+
+/// The number that a text of digits or "2.4·10⁻⁶" stands for.
+double readBack(std::string text) {
+  const auto replaceAll = [&](const std::string& from, const std::string& to) {
+    for (std::size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  };
+  replaceAll("−", "-");
+  replaceAll("·10", "e");
+  replaceAll("⁻", "-");
+  const char* raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  for (int digit = 0; digit < 10; ++digit) replaceAll(raised[digit], std::to_string(digit));
+  std::size_t end = 0;
+  const double value = std::stod(text, &end);
+  EXPECT_EQ(end, text.size()) << text << " is not a number";
+  return value;
+}
+
+/// Half a unit in the last place that is shown; with one digit that is half of the number itself.
+TEST(NumberText, ReadsAsTheNumberItCameFrom) {
+  Dice dice(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const int significant = static_cast<int>(dice.between(2, 6));
+    const double value = (dice.coin() ? -1 : 1) * std::pow(10.0, dice.real(-12, 12));
+    const std::string text = numberText(value, significant);
+    ASSERT_LE(std::abs(readBack(text) - value), std::abs(value) * 0.5 * (1 + 1e-12))
+        << value << " is " << text;
+    if (std::abs(value) >= 1 && std::abs(value) < 1e5) {
+      ASSERT_LE(std::abs(readBack(text) - value),
+                std::abs(value) * 0.5 * std::pow(10, 1 - significant) * (1 + 1e-9))
+          << value << " is " << text;
+    }
+    ASSERT_NE(readBack(text), 0) << value << " with " << significant << " digits is shown as " << text;
+    ASSERT_EQ(text.find('-'), std::string::npos) << text << " has a hyphen for a minus sign";
+  }
+}
+
+TEST(CountText, SeparatesThousands) {
+  EXPECT_EQ(countText(0), "0");
+  EXPECT_EQ(countText(999), "999");
+  EXPECT_EQ(countText(1000), "1,000");
+  EXPECT_EQ(countText(12288), "12,288");
+  EXPECT_EQ(countText(123456789), "123,456,789");
+  EXPECT_EQ(countText(std::numeric_limits<std::uint64_t>::max()), "18,446,744,073,709,551,615");
+}
+
+TEST(TimeText, ChoosesItsUnit) {
+  EXPECT_EQ(timeText(0.00031), "0.31 ms");
+  EXPECT_EQ(timeText(0.012), "12 ms");
+  EXPECT_EQ(timeText(1.42), "1.4 s");
+  EXPECT_EQ(timeText(0), "0.00 ms");
+  EXPECT_THAT(timeText(1 - 1e-9), Not(HasSubstr("1000")));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,228 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/compute/file_job.h"
+#include "app/scene/scene_json.h"
+#include "tests/app/scene/random_scene.h"
+#include "tests/support/small_problem.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using attention::Error;
+using test::Dice;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+/// Changes the working folder for as long as it lives.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const fs::path& folder) : before_(fs::current_path()) { fs::current_path(folder); }
+  ~WorkingFolder() { fs::current_path(before_); }
+
+ private:
+  fs::path before_;
+};
+
+class SceneFile : public testing::Test {
+ protected:
+  Scene withWeights(const fs::path& file) {
+    Scene scene = openingScene();
+    scene.setup.weights.source = WeightSource::file;
+    scene.setup.weights.file = file.string();
+    return scene;
+  }
+  void write(const fs::path& path, const Scene& scene) {
+    const auto status = writeScene(path, scene);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+  }
+  /// The weights file that the scene at `path` names, made absolute.
+  fs::path weightsOf(const fs::path& path) {
+    const auto scene = readScene(path);
+    EXPECT_TRUE(scene.ok()) << scene.error().message;
+    return scene.ok() ? fs::absolute(scene->setup.weights.file).lexically_normal() : fs::path();
+  }
+  std::string errorOf(const fs::path& path) {
+    const auto scene = readScene(path);
+    EXPECT_FALSE(scene.ok());
+    return scene.ok() ? "" : scene.error().message;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SceneFile, RoundTrips) {
+  Dice dice(7);
+  for (int i = 0; i < 20; ++i) {
+    const Scene scene = test::randomScene(dice, test::kAnyScene);
+    write(folder_ / "a scene – ⚗.json", scene);
+    const auto again = readScene(folder_ / "a scene – ⚗.json");
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(*again, scene);
+  }
+  EXPECT_EQ(folder_.count(), 1u) << "something else was left behind";
+}
+
+TEST_F(SceneFile, SaysWhatItCouldNotRead) {
+  EXPECT_THAT(errorOf(folder_ / "none.json"), HasSubstr("none.json: cannot be opened: No such file"));
+  EXPECT_THAT(errorOf(folder_.path()), HasSubstr("is a directory, expected a regular file"));
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.json").c_str(), 0600), 0);
+  EXPECT_THAT(errorOf(folder_ / "pipe.json"), HasSubstr("is a pipe, expected a regular file"));
+  test::putFile(folder_ / "empty.json", "");
+  EXPECT_THAT(errorOf(folder_ / "empty.json"), HasSubstr("empty.json: this is not JSON"));
+  test::putFile(folder_ / "huge.json", "{");
+  fs::resize_file(folder_ / "huge.json", std::uintmax_t{1} << 40);
+  EXPECT_THAT(errorOf(folder_ / "huge.json"), HasSubstr("bytes, expected at most"));
+  EXPECT_THAT(errorOf("/dev/null"), HasSubstr("is a device"));
+  EXPECT_THAT(errorOf(""), HasSubstr("cannot be opened"));
+}
+
+TEST_F(SceneFile, SaysWhatItCouldNotWrite) {
+  const auto status = writeScene(folder_ / "none" / "a.json", openingScene());
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr("a.json: cannot be written: No such file or directory"));
+  EXPECT_FALSE(writeScene("/dev/full", openingScene()).ok());
+  EXPECT_FALSE(writeScene(folder_.path(), openingScene()).ok());
+  EXPECT_EQ(folder_.count(), 0u);
+}
+
+TEST_F(SceneFile, NamesWeightsRelativeToItself) {
+  fs::create_directories(folder_ / "sub");
+  const fs::path beside = folder_ / "w.safetensors", below = folder_ / "sub/w.safetensors";
+  for (const fs::path& weights : {beside, below, fs::path("/elsewhere/w.safetensors")}) {
+    write(folder_ / "a.json", withWeights(weights));
+    EXPECT_EQ(weightsOf(folder_ / "a.json"), weights);
+  }
+  test::putFile(folder_ / "b.json", R"({"format": "headscope scene", "version": 1,
+                                        "weights": {"source": "file", "file": "../other/w.safetensors"}})");
+  EXPECT_EQ(weightsOf(folder_ / "b.json"), folder_.path().parent_path() / "other/w.safetensors");
+}
+
+TEST_F(SceneFile, MayMoveWithItsWeights) {
+  fs::create_directories(folder_ / "old/sub");
+  write(folder_ / "old/a.json", withWeights(folder_ / "old/w.safetensors"));
+  write(folder_ / "old/b.json", withWeights(folder_ / "old/sub/w.safetensors"));
+  fs::rename(folder_ / "old", folder_ / "new");
+  EXPECT_EQ(weightsOf(folder_ / "new/a.json"), folder_ / "new/w.safetensors");
+  EXPECT_EQ(weightsOf(folder_ / "new/b.json"), folder_ / "new/sub/w.safetensors");
+}
+
+/// Opened and saved again by a relative path, as from a command line, it still names the same file.
+TEST_F(SceneFile, KeepsItsWeightsThroughRelativePaths) {
+  fs::create_directories(folder_ / "scenes");
+  const fs::path weights = folder_ / "scenes/w.safetensors";
+  write(folder_ / "scenes/a.json", withWeights(weights));
+  const WorkingFolder here(folder_.path());
+  for (int round = 0; round < 3; ++round) {
+    const auto scene = readScene("scenes/a.json");
+    ASSERT_TRUE(scene.ok()) << scene.error().message;
+    EXPECT_EQ(fs::absolute(scene->setup.weights.file).lexically_normal(), weights) << "round " << round;
+    write("scenes/a.json", *scene);
+  }
+  const WorkingFolder there(folder_ / "scenes");
+  const auto scene = readScene("a.json");
+  ASSERT_TRUE(scene.ok());
+  write("a.json", *scene);
+  EXPECT_EQ(weightsOf("a.json"), weights);
+  // To another folder: the name has to follow.
+  write(folder_ / "copy.json", *scene);
+  EXPECT_EQ(weightsOf(folder_ / "copy.json"), weights);
+}
+
+/// readRequested's content as T; fails the test where it is something else.
+template <typename T>
+T contentOf(const FileRequest& request) {
+  const FileAnswer answer = readRequested(request);
+  EXPECT_EQ(answer.request.path, request.path);
+  EXPECT_EQ(answer.request.ticket, request.ticket);
+  if (const auto* content = std::get_if<T>(&answer.content)) return *content;
+  const auto* error = std::get_if<Error>(&answer.content);
+  ADD_FAILURE() << (error ? error->message : "content of another kind");
+  return T{};
+}
+
+TEST_F(SceneFile, TellsFilesByTheirEnding) {
+  using Kind = FileRequest::Kind;
+  for (const auto& [name, kind] : {std::pair{"a.json", Kind::scene},
+                                   {"a.b.safetensors", Kind::weights},
+                                   {"a.npy", Kind::table},
+                                   {"a.csv", Kind::table},
+                                   {"a.tsv", Kind::table},
+                                   {"a.txt", Kind::table}}) {
+    const auto request = requestFor(folder_ / name);
+    ASSERT_TRUE(request.ok()) << request.error().message;
+    EXPECT_EQ(request->kind, kind) << name;
+    EXPECT_EQ(request->path, folder_ / name);
+  }
+  for (const char* name : {"a.png", "a", ".json", "a.json.gz", ""}) {
+    const auto request = requestFor(folder_ / name);
+    ASSERT_FALSE(request.ok()) << name;
+    EXPECT_THAT(request.error().message, HasSubstr("expected .json"));
+  }
+}
+
+TEST_F(SceneFile, ReadsScenesForTheWindow) {
+  Dice dice(9);
+  const Scene scene = test::randomScene(dice, {});
+  write(folder_ / "a.json", scene);
+  EXPECT_EQ(contentOf<Scene>({FileRequest::Kind::scene, folder_ / "a.json", 5}), scene);
+}
+
+TEST_F(SceneFile, ReadsTheSizesOfWeights) {
+  const fs::path path = folder_ / "w.safetensors";
+  auto file = test::smallProblem();
+  ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
+  const auto loaded = contentOf<LoadedWeights>({FileRequest::Kind::weights, path, 1});
+  EXPECT_EQ(loaded.config.heads, 4);
+  EXPECT_EQ(loaded.config.kvHeads, 2);
+  EXPECT_EQ(loaded.config.headDim, 4);
+  EXPECT_EQ(loaded.config.modelDim, 8);
+  EXPECT_FALSE(loaded.bias);
+  file.tensors["q_proj.bias"] = test::gaussianTensor({16}, 1);
+  ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
+  EXPECT_TRUE(contentOf<LoadedWeights>({FileRequest::Kind::weights, path, 2}).bias);
+}
+
+TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
+  const auto refusal = [&](const char* heads, const char* headDim, std::uint64_t rows,
+                           std::uint64_t modelDim) {
+    attention::SafetensorsFile file;
+    file.metadata = {{"heads", heads}, {"kv_heads", heads}, {"head_dim", headDim}};
+    for (const char* name : {"q_proj.weight", "k_proj.weight", "v_proj.weight"})
+      file.tensors[name] = test::gaussianTensor({rows, modelDim}, 1);
+    file.tensors["o_proj.weight"] = test::gaussianTensor({modelDim, rows}, 1);
+    EXPECT_TRUE(attention::writeSafetensors(folder_ / "w.safetensors", file).ok());
+    return contentOf<Error>({FileRequest::Kind::weights, folder_ / "w.safetensors", 1}).message;
+  };
+  EXPECT_THAT(refusal("65", "1", 65, 1), HasSubstr("w.safetensors: the number of heads is 65"));
+  EXPECT_THAT(refusal("1", "513", 513, 1), HasSubstr("the head size is 513"));
+  EXPECT_THAT(refusal("1", "1", 1, 4097), HasSubstr("the model dim is 4097"));
+}
+
+TEST_F(SceneFile, ReadsTablesAndSaysWhatIsWrongWithThem) {
+  test::putFile(folder_ / "t.csv", "name,a,b\nthe,1,2\ncat,3,4.5\n");
+  const auto table = contentOf<attention::Table>({FileRequest::Kind::table, folder_ / "t.csv", 1});
+  EXPECT_THAT(table.names, testing::ElementsAre("the", "cat"));
+  EXPECT_EQ(table.values(1, 1), 4.5F);
+  std::string wide = "0";
+  for (int i = 0; i < kMaxModelDim; ++i) wide += ",0";
+  test::putFile(folder_ / "wide.csv", wide + "\n");
+  EXPECT_THAT(contentOf<Error>({FileRequest::Kind::table, folder_ / "wide.csv", 1}).message,
+              HasSubstr("wide.csv: the table is [1, 4097]"));
+  std::string tall;
+  for (int i = 0; i <= kMaxTokens; ++i) tall += "0\n";
+  test::putFile(folder_ / "tall.csv", tall);
+  EXPECT_THAT(contentOf<Error>({FileRequest::Kind::table, folder_ / "tall.csv", 1}).message,
+              HasSubstr("[2049, 1]"));
+  for (const auto kind : {FileRequest::Kind::scene, FileRequest::Kind::weights, FileRequest::Kind::table})
+    EXPECT_THAT(contentOf<Error>({kind, folder_ / "none", 1}).message, HasSubstr("No such file"));
+}
+
+}  // namespace
+}  // namespace headscope::app
