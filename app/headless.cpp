@@ -2,13 +2,14 @@
 
 namespace headscope::app {
 
-HeadlessApp::HeadlessApp(int width, int height, float scale)
+HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const LabRow> labs)
     : width_(width),
       height_(height),
       scale_(scale),
       context_(width, height),
-      session_(ui_, defaultLimits(), [] {}) {
-  session_.drawAtLeisure();
+      session_(
+          ui_, defaultLimits(), [] {}, labs) {
+  session_.view().quickFrames = false;
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;
 }

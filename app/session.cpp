@@ -3,318 +3,184 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
-#include "app/compute/cache_picture.h"
-#include "app/labs/map/map_room.h"
 #include "app/scene/scene_json.h"
-#include "app/shell/panels.h"
-#include "app/widgets/layout.h"
+#include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
 
 namespace headscope::app {
 
 namespace {
-constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
-constexpr double kEditSettles = 0.45;  // seconds after which a drag or a burst of typing is one step
 constexpr double kNoticeSeconds = 4;
-}  // namespace
-
-bool View::pressed(Key key, Mods mods) const {
-  if (ImGui::GetIO().WantTextInput) return false;
-  return std::any_of(input.events.begin(), input.events.end(), [&](const InputEvent& event) {
-    return event.kind == InputEvent::Kind::key && event.down && event.key == key && event.mods == mods;
-  });
 }
 
-Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
+Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const LabRow> labs)
     : ui_(ui),
-      limits_(limits),
-      scene_(openingScene()),
-      history_(scene_),
-      saved_(scene_),
-      files_([](const FileRequest& request, std::stop_token) { return readRequested(request); }, wake),
-      studies_([](const MaskQuestion& question, std::stop_token stop) { return studyMask(question, stop); },
-               wake),
-      headStudies_(
-          [](const HeadQuestion& question, std::stop_token stop) { return studyHead(question, stop); }, wake),
-      reaches_([](const ReachQuestion& question, std::stop_token stop) { return studyReach(question, stop); },
-               wake),
-      map_(std::make_unique<MapRoom>(limits, wake)),
-      job_(
-          [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
-          wake, attention::releaseIdleMemory) {
-  view_.heatmaps = &heatmaps_;
-  view_.memoryLimit = limits.memoryBytes;
+      document_(openingScene()),
+      services_(limits, std::move(wake), attention::releaseIdleMemory),
+      rows_(labs) {
+  services_.view.heatmaps = &heatmaps_;
+  for (const LabRow& row : rows_) labs_.push_back(row.make(services_));
+  actions_.add(documentActions());
+  actions_.add(windowActions());
+  for (const auto& lab : labs_) actions_.add(lab->actions());
+  actions_.add(helpActions());
 }
 
-Session::~Session() = default;
+std::size_t Session::shownAt() const {
+  const std::string& page = scene().cursor.page;
+  const auto row =
+      std::find_if(rows_.begin(), rows_.end(), [&](const LabRow& r) { return r.info.key == page; });
+  return row == rows_.end() ? 0 : static_cast<std::size_t>(row - rows_.begin());
+}
 
 void Session::frame(int width, int height, float scale, double elapsed) {
-  view_.time += elapsed;
+  View& view = services_.view;
+  view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
-  applyStyle(scale);
-  const render::Color back = unpacked(view_.theme->background);
-  const Theme* const themeBefore = view_.theme;
+  prepareView(scale);
+  const Theme* const theme = view.theme;
+  const render::Color back = unpacked(theme->background);
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
-    heatmaps_.beginFrame(width, height, view_.time);
-    drawPanels(input, static_cast<float>(width), static_cast<float>(height));
+    heatmaps_.beginFrame(width, height, view.time);
+    drawFrame(input, static_cast<float>(width), static_cast<float>(height));
   });
-  if (view_.theme != themeBefore) settling_ = 3;
-  if (view_.showTimings)
-    view_.drawSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  settling_ = std::max(0, settling_ - 1);
+  if (view.showTimings)
+    drawSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  view.framesToDraw = std::max(0, view.framesToDraw - 1);
 }
 
-void Session::applyStyle(float scale) {
-  view_.theme = view_.preferences.light ? &lightTheme() : &darkTheme();
-  view_.unit = scale * view_.preferences.textSize;
-  ui_.setScale(view_.unit);
-  if (const std::string text = scene_.setup.input.text + scene_.setup.input.contextText;
-      text != neededText_) {
-    ui_.needText(text);
-    for (const std::string& name : scene_.setup.input.table->names) ui_.needText(name);
-    neededText_ = text;
-  }
-  view_.fonts = &ui_.fonts();
+void Session::prepareView(float scale) {
+  View& view = services_.view;
+  const Theme* theme = view.preferences.light ? &lightTheme() : &darkTheme();
+  if (theme != std::exchange(view.theme, theme)) view.redraw();
+  view.unit = scale * view.preferences.textSize;
+  ui_.setScale(view.unit);
+  const InputSetup& input = scene().setup.input;
+  std::string text = input.text;
+  text += input.contextText;
+  for (const std::string& name : input.table->names) text += name;
+  if (text != neededText_) ui_.needText(neededText_ = std::move(text));
+  view.fonts = &ui_.fonts();
 }
 
-void Session::drawPanels(const FrameInput& input, float width, float height) {
-  applyImGuiStyle(view_);
-  takeResults();
-  view_.input = input;
-  view_.hover = view_.nextHover;
-  view_.nextHover = {};
-  view_.continuousEdit.clear();
-  view_.busySeconds = job_.busySeconds();
-  if (map_->beginFrame(view_, quickFrames_)) settling_ = 3;
-  view_.catchingUp = !snapshot_ || snapshot_->setup != scene_.setup;
-  view_.undoSteps = history_.undoSteps();
-  view_.canUndo = history_.canUndo() || history_.differs(scene_);
-  view_.canRedo = history_.canRedo();
-  view_.dirty = !sameDocument(scene_, saved_);
-  view_.gpuBytes = heatmaps_.bytes() + map_->gpuBytes();
-  view_.sceneName = path_.empty() ? "untitled" : path_.filename().string();
-  if (!input.events.empty()) settling_ = 3;
-  const Scene before = scene_;
+void Session::drawFrame(const FrameInput& input, float width, float height) {
+  View& view = services_.view;
+  applyImGuiStyle(view);
+  if (takeAnswers() || !input.events.empty()) view.redraw();
+  if (!view.messages.notice.empty() && view.time - view.messages.noticeAt > kNoticeSeconds)
+    view.messages.notice.clear();
+  view.input = input;
+  view.hover = std::exchange(view.nextHover, {});
+  view.controls.continuousEdit.clear();
+  const Scene before = scene();
   handleInput(input);
-  advancePlay();
-  keepCursorInside();
-  showPictures();
-  showMasks();
-  const Layout layout = layoutFor(view_, width, height, scene_.cursor);
-  const Snapshot* snapshot = snapshot_.get();
-  const auto sizes = std::pair(view_.gridPixels, view_.focusCell);
-  topBar(scene_, snapshot, view_, layout);
-  if (scene_.cursor.page == Page::mask) {
-    layersPanel(scene_, snapshot, view_, layout);
-    studioPanel(scene_, snapshot, view_, layout);
-    insightPanel(scene_, snapshot, view_, layout);
-  } else if (scene_.cursor.page == Page::map) {
-    mapControls(scene_, view_, layout);
-    mapPanel(scene_, view_, layout);
-  } else {
-    sidePanel(scene_, snapshot, view_, layout);
-    headsPanel(scene_, snapshot, view_, layout);
-    cachePanel(scene_, snapshot, view_, layout);
-    receiptPanel(scene_, snapshot, view_, layout);
+  const std::size_t at = shownAt();
+  Lab& lab = shown();
+  lab.prepare(scene());
+  WindowState window{document_.name(), document_.dirty(), document_.canUndo(), document_.canRedo(),
+                     document_.undoSteps()};
+  for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
+  window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
+  const Layout layout = layoutFor(view, width, height, !rows_[at].info.side.empty(), lab.showsStrip(scene()));
+  topBar(view, layout, window, actions_, rows_, at);
+  lab.draw(scene(), layout);
+  statusLine(view, layout, window, lab.status(scene()));
+  if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
+  if (document_.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
+    view.messages.clear();
+    view.controls.refusal = {};
   }
-  statusLine(scene_, snapshot, view_, layout);
-  dialogs(scene_, snapshot, view_);
-  const std::vector<Action> requests = std::move(view_.requests);
-  view_.requests.clear();
-  recordHistory(before);
-  for (const Action action : requests) perform(action);
-  submitIfChanged();
-  askAboutMasks();
-  map_->endFrame(scene_);
-  if (before.cursor.map != scene_.cursor.map || map_->unfinished()) settling_ = std::max(settling_, 2);
-  if (sizes != std::pair(view_.gridPixels, view_.focusCell)) settling_ = std::max(settling_, 2);
-  if (view_.nextHover != view_.hover) settling_ = std::max(settling_, 2);
-  if (!requests.empty()) settling_ = 3;
+  for (const std::string& id : std::exchange(view.requests, {})) perform(id);
+  if (shownAt() != at) lab.leave();
+  askForMore();
+  if (view.nextHover != view.hover) view.redraw(2);
 }
 
-void Session::takeResults() {
-  if (auto latest = job_.latest(); latest && latest != snapshot_) {
-    snapshot_ = std::move(latest);
-    shown_.sequence = nullptr;
-    settling_ = 3;
-  }
-  if (auto latest = studies_.latest(); latest && latest != study_) {
-    study_ = std::move(latest);
-    settling_ = 3;
-  }
-  if (auto latest = headStudies_.latest(); latest && latest != headStudy_) {
-    headStudy_ = std::move(latest);
-    settling_ = 3;
-  }
-  if (auto latest = reaches_.latest(); latest && latest != reachStudy_) {
-    reachStudy_ = std::move(latest);
-    settling_ = 3;
-  }
-  view_.studio.study = study_.get();
-  view_.studio.reach = reachStudy_.get();
-  view_.studio.headStudy = headStudy_.get();
-  if (auto answer = files_.latest(); answer && answer->request.ticket != answered_) {
-    answered_ = answer->request.ticket;
-    takeFile(*answer);
-  }
+void Session::perform(const std::string& id) {
+  View& view = services_.view;
+  const Scene before = scene();
+  const Preferences preferences = view.preferences;
+  actions_.find(id).run(scene());
+  // What an action changed is a step of its own.
+  if (!sameDocument(before, scene())) document_.record();
+  if (view.preferences != preferences) savePreferences(view.preferences);
+  view.redraw();
 }
 
-void Session::showPictures() {
-  const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
-  if (!sequence) return;
-  const bool ease = !view_.preferences.reducedMotion;
-  using Surface = HeatmapLayer::Surface;
-  const PictureLevel& level = sequence->pictures.levelFor(view_.gridPixels);
-  int focusFactor = 1;
-  while (view_.focusCell * static_cast<float>(focusFactor) < 1) focusFactor *= 2;
-  view_.gridFactor = level.factor;
-  view_.focusFactor = focusFactor;
-  const Quantity quantity = scene_.look.quantity;
-  const Shown wanted{sequence, quantity, scene_.cursor.focus, level.factor, focusFactor};
-  if (wanted == shown_) return;
-  const auto start = std::chrono::steady_clock::now();
-  heatmaps_.surface(Surface::grid).set(level.of(quantity), view_.time, ease);
-  heatmaps_.surface(Surface::cache).set(cachePicture(sequence->attention), view_.time, ease);
-  if (scene_.cursor.focus >= 0) {
-    const attention::Matrix head = drawHead(sequence->attention, scene_.cursor.focus, quantity, focusFactor);
-    attention::Stack one(1, head.rows(), head.cols());
-    one[0] = head;
-    heatmaps_.surface(Surface::focus).set(one, view_.time, ease && shown_.focus == wanted.focus);
+bool Session::takeAnswers() {
+  bool any = services_.layer.take();
+  const Scene before = scene();
+  if (services_.files.take(scene())) {
+    any = true;
+    if (!sameDocument(before, scene())) document_.record();
   }
-  shown_ = wanted;
-  uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const auto& lab : labs_) any = lab->take(scene()) || any;
+  return any;
 }
 
-void Session::keepCursorInside() {
-  Cursor& cursor = scene_.cursor;
-  if (!snapshot_ || snapshot_->sequences.empty()) return;
-  cursor.sequence =
-      std::clamp<Index>(cursor.sequence, 0, static_cast<Index>(snapshot_->sequences.size()) - 1);
-  const SequenceSnapshot& sequence = *shownSequence(scene_, snapshot_.get());
-  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  const bool ownHeads = cursor.page == Page::map && scene_.map.source == MapSource::file;
-  const Index heads = ownHeads ? headCount() : snapshot_->config.heads;
-  cursor.focus = std::clamp<Index>(cursor.focus, -1, heads - 1);
-  // While a text is typed anew it is short for a moment; the place comes back when there is room for it
-  // again.
-  if (cursor.cell != keptCell_) wantedCell_ = cursor.cell;
-  cursor.cell.head = std::clamp<Index>(wantedCell_.head, 0, heads - 1);
-  cursor.cell.query = std::clamp<Index>(wantedCell_.query, 0, sequence.queryLength - 1);
-  cursor.cell.key = std::clamp<Index>(wantedCell_.key, 0, sequence.keyLength - 1);
-  if (cursor.page == Page::map) return;
-  if (view_.hover.query >= n) view_.hover.query = -1;
-  if (view_.hover.key >= m) view_.hover.key = -1;
-  if (!snapshot_->config.causal || snapshot_->setup.input.cross) cursor.decoding = view_.playing = false;
-  cursor.step = std::clamp<Index>(cursor.step, 1, sequence.queryLength);
-  if (cursor.decoding) {  // what is not in the cache yet can't be looked at
-    cursor.cell.query = std::min(cursor.cell.query, cursor.step - 1);
-    cursor.cell.key = std::min(cursor.cell.key, cursor.step - 1);
-  }
-  keptCell_ = cursor.cell;
-  view_.decodedRows = cursor.decoding ? cursor.step : -1;
+void Session::askForMore() {
+  shown().ask(scene());
 }
 
-void Session::recordHistory(const Scene& before) {
-  const bool changed = !sameDocument(scene_, before);
-  if (changed) {
-    view_.error.clear();
-    view_.notice.clear();
-    view_.refusal = {};
-    if (!pendingEdit_.empty() && pendingEdit_ != view_.continuousEdit) history_.record(before);
-    if (view_.continuousEdit.empty()) {
-      history_.record(scene_);
-      pendingEdit_.clear();
-    } else {
-      pendingEdit_ = view_.continuousEdit;
-      pendingAt_ = view_.time;
+void Session::handleInput(const FrameInput& input) {
+  View& view = services_.view;
+  for (const InputEvent& event : input.events) {
+    if (event.kind == InputEvent::Kind::drop && !event.paths.empty()) openFile(event.paths.front());
+    if (event.kind != InputEvent::Kind::key || !event.down) continue;
+    if (view.dialog) {
+      if (event.key == Key::escape) view.dialog.reset();
+      continue;
     }
-    return;
+    const bool listOpen =
+        ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    if (listOpen && event.key == Key::escape) continue;  // closes the list alone
+    const bool typing = ImGui::GetIO().WantTextInput;
+    if (const Action* action = actions_.pressed({event.key, event.mods}, typing, event.repeat))
+      view.request(action->id);
   }
-  if (!pendingEdit_.empty() && !ImGui::IsMouseDown(0) && view_.time - pendingAt_ > kEditSettles) {
-    history_.record(scene_);
-    pendingEdit_.clear();
-  }
-}
-
-void Session::submitIfChanged() {
-  if (snapshot_ && snapshot_->setup == scene_.setup && job_.latest() == snapshot_) {
-    // Back to what is shown already: whatever is still being computed is of no use any more.
-    if (anySubmitted_ && submitted_ != scene_.setup) job_.cancel();
-    submitted_ = scene_.setup;
-    anySubmitted_ = true;
-    return;
-  }
-  const bool underWay = job_.busySeconds() > 0 || job_.latest() != snapshot_;
-  if (anySubmitted_ && submitted_ == scene_.setup && underWay) return;
-  submitted_ = scene_.setup;
-  anySubmitted_ = true;
-  job_.submit(submitted_);
 }
 
 double Session::nextFrameIn() const {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  if (settling_ > 0 || heatmaps_.moving()) return 0;
-  double next = kNever;
-  const auto within = [&](double seconds) { next = std::min(next, std::max(seconds, 0.01)); };
-  if (view_.playing) within(view_.playedAt + kPlayInterval - view_.time);
-  if (!pendingEdit_.empty()) within(pendingAt_ + kEditSettles + 0.02 - view_.time);
-  if (view_.studio.expressionTyped >= 0)
-    within(view_.studio.expressionTyped + kTypingRests + 0.02 - view_.time);
-  if (!view_.notice.empty()) within(view_.noticeAt + kNoticeSeconds - view_.time);
-  if (job_.busySeconds() > 0 || map_->busy()) within(0.2);  // the progress past half a second has to appear
-  return next;
+  const View& view = services_.view;
+  if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
+  double next = std::min(document_.restsIn(view.time), shown().nextFrameIn());
+  if (!view.messages.notice.empty())
+    next = std::min(next, view.messages.noticeAt + kNoticeSeconds - view.time);
+  return std::max(next, 0.01);
 }
 
 void Session::settle() {
   for (int round = 0; round < 4; ++round) {
-    submitIfChanged();
-    askAboutMasks();
-    files_.finish();
-    studies_.finish();
-    job_.finish();
-    headStudies_.finish();
-    reaches_.finish();
-    map_->finish();
-    takeResults();
-    keepCursorInside();
+    askForMore();
+    services_.files.finish();
+    services_.workers.finish();
+    takeAnswers();
+    shown().prepare(scene());
   }
 }
 
-void Session::advancePlay() {
-  if (!view_.notice.empty() && view_.time - view_.noticeAt > kNoticeSeconds) view_.notice.clear();
-  if (!view_.playing || view_.time - view_.playedAt < kPlayInterval) return;
-  performDecode(Action::stepForward);
-  view_.playing = true;
-  view_.playedAt = view_.time;
-  const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
-  if (!sequence || scene_.cursor.step >= sequence->queryLength) view_.playing = false;
-}
-
 std::string Session::title() const {
-  return (path_.empty() ? std::string("untitled") : path_.filename().string()) +
-         (sameDocument(scene_, saved_) ? "" : " •") + " — Headscope";
+  return document_.name() + (document_.dirty() ? " •" : "") + " — Headscope";
 }
 
 void Session::requestQuit() {
-  const bool dirty = !sameDocument(scene_, saved_);
-  if (dirty && view_.dialog != Dialog::discard)
-    view_.dialog = Dialog::discard;
+  View& view = services_.view;
+  view.redraw();
+  const bool asked = view.dialog && view.dialog->name() == "discard";
+  if (document_.dirty() && !asked)
+    view.dialog = std::make_shared<DiscardQuestion>(document_.name());
   else
     quit_ = true;
-  settling_ = 3;
 }
 
-void Session::notice(const std::string& text) {
-  view_.notice = text;
-  view_.noticeAt = view_.time;
-  view_.error.clear();
-}
-
-void Session::fail(const std::string& text) {
-  view_.error = text;
+bool Session::stop() {
+  using namespace std::chrono_literals;
+  services_.workers.stop();
+  services_.files.stop();
+  while (services_.files.writesPending()) std::this_thread::sleep_for(5ms);
+  return services_.workers.stopped(150ms) && services_.files.stopped(50ms);
 }
 
 }  // namespace headscope::app

@@ -6,9 +6,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/headless.h"
-#include "app/labs/map/map_room.h"
 #include "app/scene/enum_names.h"
-#include "app/shell/panels.h"
 #include "attention/formats/file_io.h"
 
 namespace headscope::app {
@@ -65,20 +63,16 @@ int runRender(const RenderOptions& options) {
   const auto chosen = [](const auto& names, const std::string& word) {
     return std::find(names.begin(), names.end(), word) - names.begin();
   };
-  if (!options.page.empty()) scene->cursor.page = static_cast<Page>(chosen(kPageNames, options.page));
+  if (!options.page.empty()) scene->cursor.page = options.page;
   if (!options.room.empty()) {
-    scene->cursor.page = Page::mask;
+    scene->cursor.page = "mask";
     scene->cursor.studio.room = static_cast<StudioRoom>(chosen(kRoomNames, options.room));
   }
   HeadlessApp headless(size->first, size->second, options.scale);
   headless.session().view().preferences.light = options.theme == "light";
   headless.session().setScene(*scene, options.scene);
   headless.draw();
-  const MapState* map = headless.session().map().screen().state.get();
-  if (scene->cursor.page == Page::map) {
-    if (map && map->error) return fail({*map->error});
-  } else if (const Snapshot* snapshot = headless.session().snapshot(); snapshot && snapshot->error)
-    return fail({snapshot->error->message});
+  if (const auto error = headless.session().error()) return fail({*error});
   if (const SequenceSnapshot* shown =
           shownSequence(headless.session().scene(), headless.session().snapshot());
       options.step && shown && *options.step > shown->queryLength)
@@ -106,8 +100,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command->add_option("--theme", options->theme, "dark or light")
       ->check(CLI::IsMember({"dark", "light"}))
       ->capture_default_str();
-  command->add_option("--page", options->page, "heads, mask or map; as the scene says if left out")
-      ->check(CLI::IsMember({"heads", "mask", "map"}));
+  std::vector<std::string> pages;
+  for (const LabRow& row : labTable()) pages.emplace_back(row.info.key);
+  command->add_option("--page", options->page, "The page; as the scene says if left out")
+      ->check(CLI::IsMember(pages));
   command->add_option("--room", options->room, "The mask studio's: mask, biases or compare")
       ->check(CLI::IsMember({"mask", "biases", "compare"}));
   command->add_option("--head", options->head, "Show this head large");

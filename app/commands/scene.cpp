@@ -1,13 +1,18 @@
 #include <iostream>
 
 #include "app/commands/commands.h"
+#include "app/labs/lab.h"
 #include "app/scene/scene_json.h"
 
 namespace headscope::app {
 
 attention::Result<Scene> sceneOrOpening(const std::string& path) {
   if (path.empty()) return openingScene();
-  return readScene(path);
+  attention::Result<Scene> scene = readScene(path);
+  if (scene.ok())
+    if (const auto page = checkPage(*scene, labTable()); !page)
+      return attention::Error{std::filesystem::path(path).filename().string() + ": " + page.error().message};
+  return scene;
 }
 
 void addSceneCommand(CLI::App& app, int& exitCode) {

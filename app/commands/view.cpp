@@ -32,7 +32,7 @@ int runView(const ViewOptions& options) {
   scene.map.source = MapSource::file;
   scene.map.file = std::filesystem::absolute(options.file).string();
   scene.map.layer = options.layer;
-  scene.cursor.page = Page::map;
+  scene.cursor.page = "map";
   scene.cursor.cell.head = options.head;
   return runWindow(scene);
 }

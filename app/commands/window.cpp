@@ -2,13 +2,16 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <stdexcept>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "app/platform/quit_signals.h"
 #include "app/platform/ui.h"
 #include "app/session.h"
 
@@ -19,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Sleeps until something happens; draws while something moves.
-void runLoop(Window& window, Ui& ui, Session& session) {
+void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
   std::string title;
   Clock::time_point last = Clock::now();
   while (!session.wantsToQuit()) {
@@ -29,7 +32,7 @@ void runLoop(Window& window, Ui& ui, Session& session) {
     } else {
       window.wait(0);
     }
-    if (window.shouldClose()) {
+    if (askedToQuit.exchange(false) || window.shouldClose()) {
       window.keepOpen();
       session.requestQuit();
     }
@@ -41,7 +44,6 @@ void runLoop(Window& window, Ui& ui, Session& session) {
     session.frame(width, height, window.scale(), elapsed);
     window.present();
     if (session.title() != title) window.setTitle(title = session.title());
-    (void)ui;
   }
 }
 
@@ -59,13 +61,20 @@ void requireAddressSpace() {
 /// With `path` the scene is that file's.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
   requireAddressSpace();
+  std::atomic<bool> askedToQuit = false;
+  const QuitSignals signals([&] {
+    askedToQuit = true;
+    Window::wake();
+  });
   Window window("Headscope", 1600, 960);
   Ui ui;
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   session.view().preferences = loadPreferences();
   if (ownScene) session.setScene(scene, path);
-  runLoop(window, ui, session);
+  runLoop(window, session, askedToQuit);
+  // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
+  if (!session.stop()) std::_Exit(0);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "attention/formats/attention_file.h"
+#include "attention/formats/tables.h"
 
 namespace headscope::app {
 
@@ -10,5 +11,15 @@ namespace headscope::app {
 /// how large they are, which shapes alone can't tell, it is read with `heads` heads.
 attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path,
                                                              attention::Index heads);
+
+/// The layer sizes a weights file asks the sliders to take.
+struct LoadedWeights {
+  attention::AttentionConfig config;
+  bool bias = false;
+};
+/// The same of a layer that the window can show.
+attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& path, attention::Index heads);
+/// A table of embeddings, tokens × dimensions, that the window can show.
+attention::Result<attention::Table> readEmbeddings(const std::filesystem::path& path);
 
 }  // namespace headscope::app

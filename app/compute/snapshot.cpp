@@ -294,4 +294,14 @@ Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_tok
   return snapshot;
 }
 
+const PlacedError* errorAt(const Snapshot* snapshot, Place place) {
+  return snapshot && snapshot->error && snapshot->error->place == place ? &*snapshot->error : nullptr;
+}
+
+const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot) {
+  if (!snapshot || snapshot->sequences.empty()) return nullptr;
+  const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
+  return &snapshot->sequences[static_cast<std::size_t>(std::clamp<Index>(scene.cursor.sequence, 0, last))];
+}
+
 }  // namespace headscope::app

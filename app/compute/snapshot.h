@@ -71,6 +71,11 @@ Limits defaultLimits();
 /// requested, what it returns is incomplete and to be dropped.
 Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop = {});
 
+/// The error that belongs to `place`, or null.
+const PlacedError* errorAt(const Snapshot* snapshot, Place place);
+/// The sequence that is shown, or null when there is none. `snapshot` may be null.
+const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
+
 /// The attention config a Setup stands for, its mask apart: the snapshot's config is causal where the mask
 /// lets nothing see its future.
 attention::AttentionConfig configOf(const Setup& setup);

@@ -1,7 +1,10 @@
+#include "app/platform/preferences.h"
+
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/session.h"
 #include "attention/formats/file_io.h"
 
 namespace headscope::app {

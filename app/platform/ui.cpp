@@ -4,7 +4,7 @@
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/supplementary.h"
-#include "app/widgets/track.h"
+#include "app/platform/track.h"
 #include "render/viewport.h"
 
 namespace headscope::app {

@@ -20,7 +20,6 @@ inline constexpr std::array<std::string_view, 4> kRangeNames{"per_head", "shared
 inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "cividis", "magma",
                                                                 "blues",   "greys",   "diverging"};
 
-inline constexpr std::array<std::string_view, 3> kPageNames{"heads", "mask", "map"};
 inline constexpr std::array<std::string_view, 3> kMapSourceNames{"scene", "generated", "file"};
 inline constexpr std::array<std::string_view, 2> kPoolingNames{"max", "mean"};
 inline constexpr std::array<std::string_view, 3> kRoomNames{"mask", "biases", "compare"};

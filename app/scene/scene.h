@@ -120,8 +120,6 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 };
 
-/// The places of the window.
-enum class Page { heads, mask, map };
 /// The mask studio's rooms.
 enum class StudioRoom { mask, biases, compare };
 
@@ -147,7 +145,7 @@ struct MapCursor {
 };
 
 struct Cursor {
-  Page page = Page::heads;
+  std::string page = "heads";  ///< the key of the page that is shown; labs/labs.cpp has them
   StudioCursor studio;
   MapCursor map;
   Index sequence = 0;  ///< which line of the batch is shown

@@ -92,7 +92,7 @@ void readCursor(ObjectReader& in, Cursor& cursor) {
   in.read("key", cursor.cell.key);
   in.read("decoding", cursor.decoding);
   in.read("step", cursor.step);
-  in.read("page", kPageNames, cursor.page);
+  in.read("page", cursor.page);
   in.object("studio", [&](ObjectReader& studio) {
     studio.read("room", kRoomNames, cursor.studio.room);
     studio.read("block_size", cursor.studio.blockSize);
@@ -196,7 +196,7 @@ std::string formatScene(const Scene& scene) {
   json["cursor"] = {{"sequence", scene.cursor.sequence}, {"focus", scene.cursor.focus},
                     {"head", scene.cursor.cell.head},    {"query", scene.cursor.cell.query},
                     {"key", scene.cursor.cell.key},      {"decoding", scene.cursor.decoding},
-                    {"step", scene.cursor.step},         {"page", nameOf(kPageNames, scene.cursor.page)}};
+                    {"step", scene.cursor.step},         {"page", scene.cursor.page}};
   json["cursor"]["studio"] = {{"room", nameOf(kRoomNames, studio.room)},
                               {"block_size", studio.blockSize},
                               {"layers", studio.layers},

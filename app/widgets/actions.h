@@ -1,69 +1,43 @@
 #pragma once
 
-#include <span>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/platform/input_queue.h"
+#include "app/scene/scene.h"
 
 namespace headscope::app {
 
-/// Everything that can be done by name: from the keyboard, the action list (Ctrl+K) or a button.
-enum class Action {
-  openScene,
-  saveScene,
-  saveSceneAs,
-  resetScene,
-  openWeights,
-  openMapFile,
-  openTable,
-  editTable,
-  undo,
-  redo,
-  stopComputing,
-  backToGrid,
-  nextHead,
-  previousHead,
-  present,
-  toggleReceipt,
-  toggleDecode,
-  playDecode,
-  stepForward,
-  stepBack,
-  showHeads,
-  showMask,
-  showMap,
-  maskGallery,
-  toggleCell,
-  openMask,
-  saveMask,
-  copyMaskText,
-  copyMaskFormula,
-  copyMaskFlex,
-  copyMaskTorch,
-  copyMaskNumpy,
-  addMaskFile,
-  toggleTheme,
-  textLarger,
-  textSmaller,
-  textReset,
-  toggleMotion,
-  palette,
-  shortcuts,
-  quit
+/// Something that can be done by name: from the keyboard, the action list (Ctrl+K) or a button.
+struct Action {
+  std::string id;            ///< "decode.play": how buttons and tests ask for it
+  std::string name;          ///< for the list: a verb and what it acts on
+  std::string section;       ///< of the list and the sheet of keys
+  KeyPress shortcut;         ///< Key::none where there is none
+  bool whileTyping = false;  ///< acts even when a text box has the keyboard
+  bool repeats = false;      ///< again and again while the key is held
+  std::function<void(Scene&)> run;
 };
 
-struct ActionInfo {
-  Action action;
-  const char* name;  ///< for the list: a verb and what it acts on
-  const char* section;
-  KeyPress shortcut;  ///< Key::none where there is none
-  bool whileTyping;   ///< acts even when a text box has the keyboard
+/// All actions, the window's own and every page's: one table for shortcuts, the action list and the sheet of
+/// keys, in the order they are listed.
+class ActionTable {
+ public:
+  /// Throws std::invalid_argument where an id or a shortcut is taken.
+  void add(std::vector<Action> actions);
+  /// Throws std::invalid_argument for an id nobody has.
+  const Action& find(std::string_view id) const;
+  /// What a key press asks for; null where it asks for nothing.
+  const Action* pressed(KeyPress press, bool typing, bool repeated) const;
+  const std::vector<Action>& all() const { return actions_; }
+
+ private:
+  std::vector<Action> actions_;
 };
 
-/// One table for shortcuts, the action list and the shortcut sheet.
-std::span<const ActionInfo> allActions();
-const ActionInfo& infoOf(Action action);
-/// "Ctrl+Shift+Z".
+/// "Ctrl+Shift+Z"; "" for none.
 std::string shortcutText(const KeyPress& press);
 
 }  // namespace headscope::app

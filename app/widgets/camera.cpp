@@ -23,8 +23,7 @@ HeatTile tileFor(const Camera& camera, const ImRect& cells, Index n, Index m, In
       head};
 }
 
-void moveCamera(View& view, const ImRect& cells, float n, float m, bool dragMoves) {
-  Camera& camera = view.camera;
+void moveCamera(Camera& camera, const View& view, const ImRect& cells, float n, float m, bool dragMoves) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (const InputEvent& event : view.input.events) {
     if (event.kind != InputEvent::Kind::wheel || !ImGui::IsItemHovered() || event.y == 0) continue;

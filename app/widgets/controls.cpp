@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "app/platform/track.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 

@@ -5,6 +5,7 @@
 
 #include "app/scene/number_text.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
@@ -189,7 +190,7 @@ void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
   const attention::AttentionResult& result = sequence.attention;
   const attention::MatrixView values =
       look.quantity == Quantity::weights ? result.weights[tile.head] : result.scores[tile.head];
-  const Index lit = view.decodedRows >= 0 ? view.decodedRows : values.rows();
+  const Index lit = tile.decodedRows >= 0 ? tile.decodedRows : values.rows();
   paintValues(view, list, tile, lit, values.cols(), look, range,
               [&](Index row, Index col) -> std::optional<float> {
                 if (result.scores.at(tile.head, row, col) == render::kMaskedCell) return std::nullopt;

@@ -4,8 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "app/shell/panels.h"
+#include "app/compute/snapshot.h"
 #include "app/widgets/heatmap_layer.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 
@@ -16,6 +17,7 @@ struct HeatTile {
   float row = 0, col = 0;    ///< the cell at the top left, fractional while panning
   float rows = 1, cols = 1;  ///< cells across the area
   Index head = 0;
+  Index decodedRows = -1;  ///< while decoding: rows from here on are not there yet; −1 = all are
 
   float cellHeight() const { return area.GetHeight() / rows; }
   float cellWidth() const { return area.GetWidth() / cols; }

@@ -7,6 +7,8 @@
 
 namespace headscope::app {
 
+using attention::Index;
+
 void EasedTextures::set(const attention::Stack& values, double now, bool ease) {
   constexpr Index kMaxEasedValues = Index{4} << 20;
   const auto sameShape = [&](const attention::Stack& other) {
@@ -53,15 +55,17 @@ HeatmapLayer::HeatmapLayer()
 
 void HeatmapLayer::beginFrame(int width, int height, double now) {
   batches_.clear();
+  moving_ = false;
   width_ = width;
   height_ = height;
   now_ = now;
 }
 
-void HeatmapLayer::draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
+void HeatmapLayer::draw(ImDrawList& list, const EasedTextures& textures, const render::HeatmapStyle& style,
                         std::vector<HeatmapTile> tiles) {
-  if (surface(which).empty() || tiles.empty()) return;
-  add(list, {this, &surface(which), nullptr, style, std::move(tiles)});
+  if (textures.empty() || tiles.empty()) return;
+  moving_ = moving_ || textures.blend(now_) < 1;
+  add(list, {this, &textures, nullptr, style, std::move(tiles)});
 }
 
 void HeatmapLayer::draw(ImDrawList& list, const render::HeatmapTextures& textures,
@@ -86,17 +90,6 @@ void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
     batch.style.high = tile.high;
     layer.painter_.draw(current, previous, blend, tile.view, batch.style, layer.width_, layer.height_);
   }
-}
-
-bool HeatmapLayer::moving() const {
-  return std::any_of(std::begin(surfaces_), std::end(surfaces_),
-                     [&](const EasedTextures& surface) { return surface.blend(now_) < 1; });
-}
-
-std::size_t HeatmapLayer::bytes() const {
-  std::size_t total = 0;
-  for (const EasedTextures& surface : surfaces_) total += surface.bytes();
-  return total;
 }
 
 }  // namespace headscope::app

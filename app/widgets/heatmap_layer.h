@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "app/compute/snapshot.h"
 #include "app/platform/imgui_compat.h"
+#include "attention/core/tensor.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -45,39 +45,20 @@ struct HeatmapTile {
 /// The way from a Snapshot's matrices to pixels inside ImGui's draw lists, so that panels stay free of GL.
 class HeatmapLayer {
  public:
-  enum class Surface {
-    grid,
-    focus,
-    cache,
-    // The mask studio's:
-    mask,
-    otherMask,
-    maskStrip,
-    reach,
-    weights,
-    otherWeights,
-    difference,
-    bias,
-    effect,
-    gallery
-  };
-  static constexpr int kSurfaces = static_cast<int>(Surface::gallery) + 1;
-
   /// Compiles the shaders from the assets. Throws std::runtime_error.
   HeatmapLayer();
 
   void beginFrame(int width, int height, double now);
-  EasedTextures& surface(Surface which) { return surfaces_[static_cast<int>(which)]; }
-  /// Draws the tiles at this place of the list, one after the other.
-  void draw(ImDrawList& list, Surface which, const render::HeatmapStyle& style,
+  /// Draws the tiles at this place of the list, one after the other; nothing where there are no pictures yet.
+  /// The textures have to be there still when the frame is drawn.
+  void draw(ImDrawList& list, const EasedTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
-  /// The same with textures that are kept elsewhere, and still are when the frame is drawn.
+  /// The same with textures that don't ease.
   void draw(ImDrawList& list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
 
-  /// Whether a picture is still moving.
-  bool moving() const;
-  std::size_t bytes() const;
+  /// Whether a picture of this frame is still moving.
+  bool moving() const { return moving_; }
 
  private:
   struct Batch {
@@ -91,10 +72,10 @@ class HeatmapLayer {
   static void drawBatch(const ImDrawList*, const ImDrawCmd* command);
 
   render::HeatmapPainter painter_;
-  EasedTextures surfaces_[kSurfaces];
   std::deque<Batch> batches_;  // of the frame that is being built; ImGui keeps pointers until it is drawn
   int width_ = 0, height_ = 0;
   double now_ = 0;
+  bool moving_ = false;
 };
 
 }  // namespace headscope::app

@@ -4,15 +4,14 @@
 
 namespace headscope::app {
 
-Layout layoutFor(const View& view, float width, float height, const Cursor& cursor) {
+Layout layoutFor(const View& view, float width, float height, bool hasSide, bool hasStrip) {
   Layout layout;
   const float unitsWide = width / view.unit, unitsHigh = height / view.unit;
   const float top = view.px(52), status = view.px(32);
   layout.narrow = unitsWide < 1500;
   layout.showLeft = !view.present;
-  const bool map = cursor.page == Page::map;  // it has no panel at the right
-  layout.showRight = map ? false : layout.narrow ? view.drawer && !view.present : !view.present;
-  layout.showCache = cursor.page == Page::heads && (!view.present || cursor.decoding);
+  layout.showRight = hasSide && !view.present && (!layout.narrow || view.drawer);
+  layout.showCache = hasStrip;
   layout.cacheLine = unitsHigh < 860;
   const float leftWidth = view.px(std::clamp(unitsWide * 0.19f, 280.0f, 348.0f));
   const float rightWidth = view.px(std::clamp(unitsWide * 0.2f, 320.0f, 384.0f));

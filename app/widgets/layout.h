@@ -8,13 +8,14 @@ namespace headscope::app {
 /// Where the parts of the window are, in framebuffer pixels.
 struct Layout {
   ImRect top, left, center, cache, right, status;
-  bool narrow = false;  ///< the receipt is a drawer over the heads
+  bool narrow = false;  ///< the panel at the right is a drawer over the middle
   bool showLeft = true, showRight = true, showCache = true;
-  bool cacheLine = false;  ///< the cache is one line
+  bool cacheLine = false;  ///< the strip at the bottom is one line
 };
 
 /// Follows the window and the text size: panels fold away before the heads get small.
-Layout layoutFor(const View& view, float width, float height, const Cursor& cursor);
+/// `hasSide` and `hasStrip`: whether the page has a panel at the right and a strip at the bottom.
+Layout layoutFor(const View& view, float width, float height, bool hasSide, bool hasStrip);
 
 /// An ImGui window without any decoration over `area`. `flags` are added to the usual ones.
 bool beginPanel(const View& view, const char* name, const ImRect& area, float padX, float padY,

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -53,7 +53,7 @@ bool typeField(View& view, const Place& at, float height, std::string& text) {
   ImGui::SetCursorScreenPos(ImVec2(at.trackTo + view.px(8), at.y - height / 2 + view.px(2)));
   ImGui::PushItemWidth(at.right - at.trackTo - view.px(8));
   compat::pushFont(view.fonts->mono);
-  if (view.typed.justOpened) ImGui::SetKeyboardFocusHere();
+  if (view.controls.typed.justOpened) ImGui::SetKeyboardFocusHere();
   std::array<char, 32> buffer{};
   text.copy(buffer.data(), buffer.size() - 1);
   const bool entered =
@@ -62,9 +62,9 @@ bool typeField(View& view, const Place& at, float height, std::string& text) {
   text = buffer.data();
   ImGui::PopFont();
   ImGui::PopItemWidth();
-  const bool left = !view.typed.justOpened && ImGui::IsItemDeactivated();
-  view.typed.justOpened = false;
-  if (left && !entered) view.typed.control.clear();
+  const bool left = !view.controls.typed.justOpened && ImGui::IsItemDeactivated();
+  view.controls.typed.justOpened = false;
+  if (left && !entered) view.controls.typed.control.clear();
   return entered;
 }
 
@@ -83,7 +83,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(28);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const Place at = placeOf(view, from, width, height);
-  const bool typing = view.typed.control == spec.name;
+  const bool typing = view.controls.typed.control == spec.name;
   Touch touch;
   ImGui::PushID(spec.name.c_str());
   ImGui::InvisibleButton("track", ImVec2(typing ? at.trackTo - from.x : width, height));
@@ -93,7 +93,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
   const bool hovered = ImGui::IsItemHovered(), enabled = spec.disabledReason.empty();
   // A scroll of the panel that began elsewhere stays a scroll, though sliders pass under the pointer.
   const bool overTrack = hovered && ImGui::GetIO().MousePos.x >= at.trackFrom - view.px(10);
-  const bool takesWheel = overTrack && enabled && view.time - view.scrolledAt > 0.35;
+  const bool takesWheel = overTrack && enabled && view.time - view.controls.scrolledAt > 0.35;
   if (takesWheel) compat::claimWheel();
   paintSlider(view, spec, at, from.x, position, typing ? "" : shown,
               enabled && (hovered || ImGui::IsItemActive()));
@@ -107,29 +107,29 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
       touch.kind = Touch::Kind::moved;
       touch.position = std::clamp((mouse - at.trackFrom) / (at.trackTo - at.trackFrom), 0.0f, 1.0f);
     } else if (hovered && ImGui::IsMouseDoubleClicked(0)) {
-      view.typed = {spec.name, shown, true};
+      view.controls.typed = {spec.name, shown, true};
     } else if (const int steps = overTrack ? touchedSteps(view, takesWheel) : 0; steps != 0) {
       touch.kind = Touch::Kind::stepped;
       touch.steps = steps;
     }
-    if (typing && typeField(view, at, height, view.typed.text)) {
+    if (typing && typeField(view, at, height, view.controls.typed.text)) {
       touch.kind = Touch::Kind::typed;
-      touch.text = view.typed.text;
-      view.typed.control.clear();
+      touch.text = view.controls.typed.text;
+      view.controls.typed.control.clear();
     }
   }
   ImGui::PopID();
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy(ImVec2(width, height));
   if (touch.kind == Touch::Kind::moved || touch.kind == Touch::Kind::stepped) {
-    view.continuousEdit = spec.name;
-    if (view.refusal.control == spec.name) view.refusal = {};
+    view.controls.continuousEdit = spec.name;
+    if (view.controls.refusal.control == spec.name) view.controls.refusal = {};
   }
   return touch;
 }
 
 void showRefusal(const View& view, const std::string& control) {
-  if (view.refusal.control == control) problem(view, view.refusal.reason);
+  if (view.controls.refusal.control == control) problem(view, view.controls.refusal.reason);
 }
 
 std::size_t nearestStop(std::span<const Index> stops, Index value) {
@@ -145,11 +145,12 @@ void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std:
   long long number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    view.refusal = {spec.name, "\"" + text + "\" is not a whole number; expected " + spec.limits + "."};
+    view.controls.refusal = {spec.name,
+                             "\"" + text + "\" is not a whole number; expected " + spec.limits + "."};
     return;
   }
   const auto wanted = static_cast<Index>(number);
-  view.refusal = {};
+  view.controls.refusal = {};
   if (std::binary_search(stops.begin(), stops.end(), wanted)) {
     value = wanted;
     return;
@@ -159,7 +160,7 @@ void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std:
   if (reason.empty())
     value = wanted;
   else
-    view.refusal = {spec.name, reason};
+    view.controls.refusal = {spec.name, reason};
 }
 
 }  // namespace
@@ -210,9 +211,10 @@ bool slider(View& view, const SliderSpec& spec, float low, float high, bool loga
     const float number = std::strtof(touch.text.c_str(), &end);
     if (end != touch.text.c_str() && *end == 0 && number >= low && number <= high) {
       value = number;
-      view.refusal = {};
+      view.controls.refusal = {};
     } else {
-      view.refusal = {spec.name, "\"" + touch.text + "\" is not a number between " + spec.limits + "."};
+      view.controls.refusal = {spec.name,
+                               "\"" + touch.text + "\" is not a number between " + spec.limits + "."};
     }
   }
   showRefusal(view, spec.name);

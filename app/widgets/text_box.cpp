@@ -7,8 +7,8 @@
 #include <map>
 
 #include "app/platform/supplementary.h"
+#include "app/platform/track.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 #include "app/widgets/wrapped_text.h"
 
 namespace headscope::app {
@@ -168,7 +168,7 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const std::string now = fromEditable(edit.text);
   if (now == text) return false;
   text = now;
-  view.continuousEdit = name;
+  view.controls.continuousEdit = name;
   return true;
 }
 

@@ -56,6 +56,10 @@ const Theme& lightTheme() {
   return theme;
 }
 
+std::uint32_t groupColor(const Theme& theme, std::int64_t kvHead) {
+  return theme.groups[static_cast<std::size_t>(kvHead) % theme.groups.size()];
+}
+
 std::uint32_t faded(std::uint32_t color, float alpha) {
   const auto a = static_cast<std::uint32_t>(std::lround(static_cast<float>(color >> 24) * alpha));
   return (color & 0x00FFFFFFu) | (a << 24);

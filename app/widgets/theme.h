@@ -22,6 +22,9 @@ struct Theme {
 const Theme& darkTheme();
 const Theme& lightTheme();
 
+/// A KV group's colour.
+std::uint32_t groupColor(const Theme& theme, std::int64_t kvHead);
+
 /// The same colour with its alpha multiplied.
 std::uint32_t faded(std::uint32_t color, float alpha);
 std::uint32_t mixed(std::uint32_t a, std::uint32_t b, float t);

@@ -51,7 +51,7 @@ const Planted kBreaches[] = {
     {"render/a.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
     {"render/a.cpp", "#include <GL/gl.h>\n", "only render/gl.h does"},
     {"render/a.cpp", "#include <GLES3/gl3.h>\n", "only render/gl.h does"},
-    {"app/a.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
+    {"app/main.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
     {"app/a.cpp", "#include <EGL/egl.h>\n", "EGL stays in render"},
     {"app/a.cpp", "#include <epoxy/egl.h>\n", "EGL stays in render"},
     {"app/labs/heads/a.cpp", "#include \"render/gl.h\"\n", "reach no GL header"},
@@ -64,6 +64,16 @@ const Planted kBreaches[] = {
     {"app/labs/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
+    {"app/a.cpp", "#include \"app/scene/scene.h\"\n", "on no floor"},
+    {"app/scene/a.h", "#include \"app/compute/snapshot.h\"\n", "a floor above"},
+    {"app/platform/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
+    {"app/compute/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
+    {"app/widgets/a.h", "#include \"app/labs/lab.h\"\n", "a floor above"},
+    {"app/labs/heads/a.h", "#include \"app/session.h\"\n", "a floor above"},
+    {"app/labs/lab.h", "#include \"app/shell/shell.h\"\n", "a floor above"},
+    {"app/session.cpp", "#include \"app/commands/commands.h\"\n", "a floor above"},
+    {"app/labs/heads/a.h", "#include \"app/labs/mask/mask_page.h\"\n", "no other page"},
+    {"app/labs/lab.h", "#include \"app/labs/mask/mask_page.h\"\n", "no other page"},
     {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
 };
 
@@ -101,7 +111,11 @@ TEST(IncludeRules, FindLongFiles) {
 
 TEST(IncludeRules, AllowWhatTheyAllow) {
   const Sources sources{
-      {"app/a.cpp", "#include <imgui.h>\n#include \"render/gl.h\"\n#include \"attention/core/mask.h\"\n"},
+      {"app/platform/a.cpp",
+       "#include <imgui.h>\n#include \"render/gl.h\"\n#include \"attention/core/mask.h\"\n"},
+      {"app/labs/labs.cpp", "#include \"app/labs/heads/heads_lab.h\"\n"},
+      {"app/labs/heads/a.cpp", "#include \"app/labs/lab.h\"\n#include \"app/compute/snapshot.h\"\n"},
+      {"app/platform/c.cpp", "#include \"app/scene/scene.h\"\n"},
       {"app/b.cpp", "#include <nlohmann/json.hpp>\n#include <GLFW/glfw3.h>\n// IMGUI_VERSION_NUM\n"},
       {"app/platform/imgui_compat.h", "#if IMGUI_VERSION_NUM < 19000\n#endif\n"},
       {"app/labs/heads/c.cpp", "#include \"app/platform/imgui_compat.h\"\n#include \"render/heatmap.h\"\n"},

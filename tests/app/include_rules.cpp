@@ -1,6 +1,8 @@
 #include "tests/app/include_rules.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
 
 namespace headscope::test {
@@ -62,6 +64,31 @@ bool isGl(std::string_view include) {
   return isOneOf(include, {"render/gl.h", "render/gl_objects.h"});
 }
 
+/// The floors of app/, from the ground up; a file includes its own floor and those below.
+constexpr std::array<std::string_view, 8> kFloors{"platform", "scene", "compute", "widgets",
+                                                  "labs",     "shell", "session", "commands"};
+
+/// The floor a path of app/ is on; the platform and the scene are the same one. Nothing for what only holds
+/// the program together.
+std::optional<int> floorOf(std::string_view path) {
+  path.remove_prefix(std::string_view("app/").size());
+  std::string_view name = path.substr(0, path.find('/'));
+  if (path.starts_with("session") || path.starts_with("headless")) name = "session";
+  if (path == "main.cpp") name = "commands";
+  const auto at = std::find(kFloors.begin(), kFloors.end(), name);
+  if (at == kFloors.end()) return std::nullopt;
+  return at == kFloors.begin() ? 1 : static_cast<int>(at - kFloors.begin());
+}
+
+/// The page a path belongs to: "heads"; "" for what pages share.
+std::string_view labOf(std::string_view path) {
+  constexpr std::string_view kLabs = "app/labs/";
+  if (!path.starts_with(kLabs)) return "";
+  path.remove_prefix(kLabs.size());
+  const std::size_t end = path.find('/');
+  return end == std::string_view::npos ? "" : path.substr(0, end);
+}
+
 /// The part of attention/ that a path is in: "core".
 std::string roomOf(std::string_view path) {
   path.remove_prefix(std::string_view("attention/").size());
@@ -117,6 +144,17 @@ class Checker {
     if (showsJson && path.find("_json.") == std::string::npos)
       refuse(path, include, "JSON stays inside the scene's readers");
     if (attention && isIn(include, "attention")) checkRooms(path, include);
+    if (isIn(path, "app") && isIn(include, "app")) checkFloors(path, include);
+  }
+
+  void checkFloors(const std::string& path, const std::string& include) {
+    const auto from = floorOf(path), to = floorOf(include);
+    if (!from) return report(path, "is on no floor of app/");
+    if (to && *to > *from) refuse(path, include, "that is a floor above");
+    const std::string_view lab = labOf(path), other = labOf(include);
+    const bool table = path == "app/labs/labs.cpp";
+    if (!other.empty() && other != lab && *from == *to && !table)
+      refuse(path, include, "a page includes no other page");
   }
 
   void checkRooms(const std::string& path, const std::string& include) {

@@ -14,7 +14,7 @@ class MapFrames {
  public:
   explicit MapFrames(double cellsPerPixel) : app_(1920, 1080) {
     app::Scene& scene = app_.session().scene();
-    scene.cursor.page = app::Page::map;
+    scene.cursor.page = "map";
     scene.cursor.cell.head = 6;
     scene.map.source = app::MapSource::generated;
     scene.map.tokens = 2000;

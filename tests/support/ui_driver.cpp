@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "app/platform/track.h"
 #include "app/scene/scene_json.h"
-#include "app/shell/panels.h"
 #include "app/widgets/layout.h"
-#include "app/widgets/track.h"
 #include "render/gl.h"
 #include "tests/support/temporary_folder.h"
 
@@ -47,8 +46,8 @@ Key keyFor(std::uint32_t code) {
 
 }  // namespace
 
-UiDriver::UiDriver(int width, int height, float scale)
-    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale) {
+UiDriver::UiDriver(int width, int height, float scale, std::span<const app::LabRow> labs)
+    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, labs) {
   // Most frames of a test are never looked at: their pixels are left out, which is most of their cost.
   glEnable(GL_RASTERIZER_DISCARD);
   park();
@@ -126,13 +125,14 @@ UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect&
       return {*dialog, dialog->GetCenter(), true};
     }
   }
-  const app::Layout layout = app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor);
+  const app::Layout layout =
+      app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor.page != "map", false);
   // A panel's own edge is padding: the wheel there never lands on a slider.
   const auto panel = [](const ImRect& area) {
     return Container{area, ImVec2(area.Min.x + 4, area.GetCenter().y), true};
   };
   if (begins("bars.") || begins("top.")) return panel(layout.right);
-  const bool studio = scene().cursor.page == app::Page::mask;
+  const bool studio = scene().cursor.page == "mask";
   if (studio && layout.showRight && rect.GetCenter().x > layout.right.Min.x && rect.Min.y > layout.top.Max.y)
     return panel(layout.right);
   const bool apart =

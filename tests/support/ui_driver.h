@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "app/headless.h"
+#include "app/labs/heads/heads_lab.h"
+#include "app/labs/map/map_lab.h"
+#include "app/labs/mask/mask_lab.h"
 #include "app/platform/imgui_compat.h"
+#include "app/shell/shell.h"
 
 namespace headscope::test {
 
@@ -18,10 +22,16 @@ inline constexpr app::Mods kCtrlShift{.ctrl = true, .shift = true};
 /// that is not on screen is an std::runtime_error that lists the ones that are.
 class UiDriver {
  public:
-  explicit UiDriver(int width = 1600, int height = 900, float scale = 1);
+  explicit UiDriver(int width = 1600, int height = 900, float scale = 1,
+                    std::span<const app::LabRow> labs = app::labTable());
 
   app::Session& session() { return app_.session(); }
   app::View& view() { return session().view(); }
+  app::HeadsPage& heads() { return session().lab<app::HeadsLab>().page(); }
+  app::MaskPage& mask() { return session().lab<app::MaskLab>().page(); }
+  const app::MapScreen& map() { return session().lab<app::MapLab>().screen(); }
+  /// The name of the dialog that is open; "" = none.
+  std::string dialog() { return view().dialog ? view().dialog->name() : ""; }
   /// As JSON, so that a test that fails shows which field differs.
   std::string sceneText() { return textOf(session().scene()); }
   static std::string textOf(const app::Scene& scene);

@@ -122,7 +122,7 @@ TEST(Choices, AChosenOneChosenAgainChangesNothing) {
        {"tokenization.words", "position.sinusoidal", "kind.gqa", "weights.planted", "embedding.text"})
     ui.click(name);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
 }
 
 TEST(Lists, EachPlantedPatternReachesItsHead) {
@@ -212,7 +212,7 @@ void expectDisabled(UiDriver& ui, const std::string& name) {
   ui.click(name);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << name;
   EXPECT_EQ(ui.session().snapshot(), snapshot) << name;
-  EXPECT_EQ(ui.view().dialog, app::Dialog::none) << name;
+  EXPECT_EQ(ui.dialog(), "") << name;
   const render::Image pointed = ui.screenshot();
   const ImRect at = ui.find(name);
   ui.park();

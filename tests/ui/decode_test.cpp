@@ -38,7 +38,7 @@ TEST(Decode, SteppingComputesNothingAndIsNoStepToUndo) {
   ui.click("decode.forward");
   ui.key(Key::period);
   EXPECT_EQ(ui.session().snapshot(), snapshot);
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
 }
 
 TEST(Decode, RowsAfterTheStepAreFaded) {
@@ -63,19 +63,19 @@ TEST(Decode, RowsAfterTheStepAreFaded) {
 TEST(Decode, PlayStepsByItselfAsTimePassesAndPauses) {
   UiDriver ui;
   ui.click("decode.play");
-  EXPECT_TRUE(ui.view().playing);
+  EXPECT_TRUE(ui.heads().playing);
   EXPECT_EQ(ui.scene().cursor.step, 4);
   ui.wait(0.8);
   EXPECT_EQ(ui.scene().cursor.step, 5);
   ui.key(Key::space);
-  EXPECT_FALSE(ui.view().playing);
+  EXPECT_FALSE(ui.heads().playing);
   const app::Index paused = ui.scene().cursor.step;
   ui.wait(2);
   EXPECT_EQ(ui.scene().cursor.step, paused);
   ui.key(Key::space);
   ui.wait(12);
   EXPECT_EQ(ui.scene().cursor.step, 12);
-  EXPECT_FALSE(ui.view().playing) << "it stops at the end";
+  EXPECT_FALSE(ui.heads().playing) << "it stops at the end";
   ui.click("decode.play");
   EXPECT_EQ(ui.scene().cursor.step, 4) << "played again, it begins anew";
 }
@@ -87,7 +87,7 @@ TEST(Decode, TheStepSliderGoesAnywhereAndThePrefillIsAChoice) {
   EXPECT_EQ(ui.scene().cursor.step, 1);
   ui.dragTo("step", 1.2f);
   EXPECT_EQ(ui.scene().cursor.step, 12);
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
   ui.dragTo("prefill", -0.2f);
   EXPECT_EQ(ui.scene().setup.prefill, 1);
   EXPECT_EQ(ui.sequence().decode.prefill, 1);
@@ -95,7 +95,7 @@ TEST(Decode, TheStepSliderGoesAnywhereAndThePrefillIsAChoice) {
   ui.dragTo("prefill", 1.2f);
   EXPECT_EQ(ui.scene().setup.prefill, 12);
   EXPECT_EQ(ui.sequence().decode.steps, 0);
-  EXPECT_TRUE(ui.view().canUndo) << "the prefill belongs to the scene";
+  EXPECT_TRUE(ui.session().document().canUndo()) << "the prefill belongs to the scene";
 }
 
 TEST(Decode, TheCachedDecodeEqualsTheFullPass) {
@@ -118,7 +118,7 @@ TEST(Decode, WithoutCausalityItStopsAndSaysWhy) {
   ui.key(Key::period);
   ui.key(Key::space);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_FALSE(ui.view().playing);
+  EXPECT_FALSE(ui.heads().playing);
   ui.hover("decode.forward");
   const render::Image pointed = ui.screenshot();
   ui.park();

@@ -11,7 +11,6 @@
 namespace headscope::test {
 namespace {
 
-using app::Dialog;
 using app::Key;
 using app::Scene;
 using app::WeightSource;
@@ -36,10 +35,11 @@ class Files : public testing::Test {
   /// Expects one sentence on screen that names the file, and the scene as it was.
   void expectRefused(const std::string& name, const Scene& before) {
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << name;
-    EXPECT_THAT(ui.view().error, HasSubstr(name));
-    EXPECT_EQ(ui.view().error.find('\n'), std::string::npos) << "one sentence: " << ui.view().error;
+    EXPECT_THAT(ui.view().messages.error, HasSubstr(name));
+    EXPECT_EQ(ui.view().messages.error.find('\n'), std::string::npos)
+        << "one sentence: " << ui.view().messages.error;
     EXPECT_TRUE(ui.visible("error")) << name;
-    EXPECT_FALSE(ui.view().canUndo) << name;
+    EXPECT_FALSE(ui.session().document().canUndo()) << name;
     EXPECT_EQ(ui.names("head.").size(), 8u) << name;
   }
 
@@ -51,30 +51,30 @@ TEST_F(Files, SavesAndOpensThroughTheDialogs) {
   ui.click("bias");
   ui.typeValue("heads", "16");
   const Scene wanted = ui.scene();
-  EXPECT_TRUE(ui.view().dirty);
+  EXPECT_TRUE(ui.session().document().dirty());
   ui.chord(kCtrl, Key::s);
-  ASSERT_EQ(ui.view().dialog, Dialog::saveScene);
+  ASSERT_EQ(ui.dialog(), "Save the scene");
   answer(path("mine"));
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
-  EXPECT_THAT(ui.view().notice, HasSubstr("mine.json"));
+  EXPECT_EQ(ui.dialog(), "");
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("mine.json"));
   EXPECT_TRUE(saved("mine.json") == wanted) << "the ending is added";
-  EXPECT_FALSE(ui.view().dirty);
+  EXPECT_FALSE(ui.session().document().dirty());
   EXPECT_THAT(ui.session().title(), StartsWith("mine.json"));
 
   ui.click("causal");
-  EXPECT_TRUE(ui.view().dirty);
+  EXPECT_TRUE(ui.session().document().dirty());
   ui.chord(kCtrl, Key::s);
-  EXPECT_EQ(ui.view().dialog, Dialog::none) << "it has a file now";
+  EXPECT_EQ(ui.dialog(), "") << "it has a file now";
   EXPECT_EQ(attention::maskText(saved("mine.json").setup.mask.layers), "off: causal & padding");
 
   ui.chord(kCtrl, Key::n);
   EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
   ui.chord(kCtrl, Key::o);
-  ASSERT_EQ(ui.view().dialog, Dialog::openScene);
+  ASSERT_EQ(ui.dialog(), "Open a scene");
   answer(path("mine.json"));
   EXPECT_EQ(ui.scene().setup.model.heads, 16);
   EXPECT_EQ(attention::maskText(ui.scene().setup.mask.layers), "off: causal & padding");
-  EXPECT_FALSE(ui.view().dirty);
+  EXPECT_FALSE(ui.session().document().dirty());
   EXPECT_EQ(ui.snapshot().config.heads, 16);
 }
 
@@ -95,17 +95,17 @@ TEST_F(Files, AsksBeforeItReplacesAFile) {
   putFile(folder / "taken.json", "precious");
   ui.chord(kCtrlShift, Key::s);
   answer(path("taken"));
-  EXPECT_EQ(ui.view().dialog, Dialog::saveScene) << "it asks first";
+  EXPECT_EQ(ui.dialog(), "Save the scene") << "it asks first";
   EXPECT_EQ(fileText(folder / "taken.json"), "precious");
   ui.click("files.cancel");
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_EQ(fileText(folder / "taken.json"), "precious");
 
   ui.chord(kCtrlShift, Key::s);
   answer(path("taken.json"));
   ASSERT_EQ(fileText(folder / "taken.json"), "precious") << "the question is asked anew";
   ui.click("files.ok");
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_TRUE(saved("taken.json").setup == ui.scene().setup);
 }
 
@@ -131,7 +131,7 @@ TEST_F(Files, TheListEntersFoldersAndOpensFiles) {
   putFile(folder / "inner" / "notes.md", "not a scene");
   ui.chord(kCtrl, Key::o);
   answer(folder.path().string());
-  EXPECT_EQ(ui.view().dialog, Dialog::openScene) << "a folder is entered";
+  EXPECT_EQ(ui.dialog(), "Open a scene") << "a folder is entered";
   ui.click("file.inner");
   EXPECT_TRUE(ui.has("file.deep.json"));
   EXPECT_FALSE(ui.has("file.notes.md"));
@@ -140,20 +140,20 @@ TEST_F(Files, TheListEntersFoldersAndOpensFiles) {
   ui.click("file.inner");
   ui.click("file.deep.json");
   EXPECT_EQ(ui.scene().setup.input.text, "found it");
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
 }
 
 TEST_F(Files, EscapeAndAClickOutsideCloseTheDialogAndChangeNothing) {
   const Scene before = ui.scene();
   ui.chord(kCtrl, Key::o);
   ui.key(Key::escape);
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   for (const ImVec2 outside : {ImVec2(100, 450), ImVec2(1500, 800), ImVec2(1, 1), ImVec2(1599, 899)}) {
     ui.chord(kCtrl, Key::o);
     ui.moveTo(outside.x, outside.y);
     ui.press();
     ui.release();
-    EXPECT_EQ(ui.view().dialog, Dialog::none) << outside.x << ", " << outside.y;
+    EXPECT_EQ(ui.dialog(), "") << outside.x << ", " << outside.y;
     ui.key(Key::escape);
   }
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
@@ -164,7 +164,7 @@ TEST_F(Files, AnEmptyNameDoesNothing) {
   ui.chord(kCtrl, Key::o);
   answer("");
   ui.click("files.ok");
-  EXPECT_EQ(ui.view().dialog, Dialog::openScene);
+  EXPECT_EQ(ui.dialog(), "Open a scene");
   ui.key(Key::escape);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
@@ -176,7 +176,7 @@ TEST_F(Files, WhatIsMissingOrCantBeWrittenIsSaid) {
   expectRefused("missing.json", before);
   ui.chord(kCtrlShift, Key::s);
   answer(path("no/such/folder/scene.json"));
-  EXPECT_THAT(ui.view().error, HasSubstr("scene.json"));
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("scene.json"));
   EXPECT_TRUE(ui.scene() == before);
   EXPECT_EQ(ui.session().title().find("scene.json"), std::string::npos)
       << "nothing was saved under that name";
@@ -190,12 +190,12 @@ TEST_F(Files, ADroppedSceneIsOpened) {
   ui.drop({path("four.json")});
   EXPECT_EQ(ui.snapshot().config.heads, 4);
   EXPECT_EQ(ui.names("head.").size(), 4u);
-  EXPECT_THAT(ui.view().notice, HasSubstr("four.json"));
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("four.json"));
 }
 
 TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
   ui.drop({kGolden + "gqa.safetensors"});
-  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_EQ(ui.scene().setup.weights.source, WeightSource::file);
   EXPECT_THAT(ui.scene().setup.weights.file, EndsWith("gqa.safetensors"));
   EXPECT_EQ(ui.snapshot().config.heads, ui.scene().setup.model.heads);
@@ -217,7 +217,7 @@ TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
 TEST_F(Files, ADroppedTableBecomesTheEmbeddings) {
   putFile(folder / "points.csv", "name,x,y\na,1,2\nb,3,4\n");
   ui.drop({path("points.csv")});
-  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_EQ(ui.scene().setup.input.source, app::EmbeddingSource::table);
   EXPECT_EQ(ui.scene().setup.model.modelDim, 2);
   EXPECT_EQ(ui.sequence().queries[1].text, "b");
@@ -253,7 +253,7 @@ TEST_F(Files, BrokenFilesLeaveTheSceneAndSayWhy) {
   expectRefused("folder.json", before);
   // An edit that works takes the sentence away.
   ui.click("bias");
-  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.view().messages.error, "");
 }
 
 TEST_F(Files, AWeightsFileThatGoesAwayIsSaidBesideTheWeights) {
@@ -273,7 +273,7 @@ TEST_F(Files, OneOfSeveralDroppedFilesIsTaken) {
   ASSERT_TRUE(app::writeScene(folder / "a.json", app::openingScene()).ok());
   putFile(folder / "b.csv", "1,2\n");
   ui.drop({path("a.json"), path("b.csv")});
-  EXPECT_EQ(ui.view().error, "");
+  EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_EQ(ui.scene().setup.input.source, app::EmbeddingSource::text);
 }
 
@@ -303,24 +303,24 @@ TEST_F(Files, QuittingWithoutEditsDoesNotAsk) {
 TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
   ui.click("bias");
   ui.chord(kCtrl, static_cast<Key>('Q'));
-  ASSERT_EQ(ui.view().dialog, Dialog::discard);
+  ASSERT_EQ(ui.dialog(), "discard");
   EXPECT_FALSE(ui.session().wantsToQuit());
   ui.click("discard.stay");
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_FALSE(ui.session().wantsToQuit());
 
   ui.session().requestQuit();  // as the window's close button does
   ui.draw();
   ui.key(Key::escape);
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_FALSE(ui.session().wantsToQuit());
 
   ui.chord(kCtrl, static_cast<Key>('Q'));
   ui.click("discard.save");
-  ASSERT_EQ(ui.view().dialog, Dialog::saveScene);
+  ASSERT_EQ(ui.dialog(), "Save the scene");
   answer(path("kept.json"));
   EXPECT_TRUE(saved("kept.json").setup.model.bias);
-  EXPECT_FALSE(ui.view().dirty);
+  EXPECT_FALSE(ui.session().document().dirty());
 
   ui.click("causal");
   ui.chord(kCtrl, static_cast<Key>('Q'));
@@ -330,9 +330,9 @@ TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
 
 TEST_F(Files, UndoneBackToTheSavedSceneIsNotAnEdit) {
   ui.click("bias");
-  EXPECT_TRUE(ui.view().dirty);
+  EXPECT_TRUE(ui.session().document().dirty());
   ui.chord(kCtrl, Key::z);
-  EXPECT_FALSE(ui.view().dirty);
+  EXPECT_FALSE(ui.session().document().dirty());
   ui.session().requestQuit();
   EXPECT_TRUE(ui.session().wantsToQuit());
 }

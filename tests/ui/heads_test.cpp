@@ -10,16 +10,12 @@
 namespace headscope::test {
 namespace {
 
-using app::HeatmapLayer;
 using app::Key;
 using app::Scene;
 
 std::size_t uploads(UiDriver& ui) {
-  std::size_t total = 0;
-  for (const auto surface :
-       {HeatmapLayer::Surface::grid, HeatmapLayer::Surface::focus, HeatmapLayer::Surface::cache})
-    total += ui.view().heatmaps->surface(surface).uploads();
-  return total;
+  const app::HeadsPage& page = ui.heads();
+  return page.grid.uploads() + page.focus.uploads() + page.cache.uploads();
 }
 
 std::string head(int index) {
@@ -89,37 +85,37 @@ TEST(Heads, PageKeysGoThroughTheHeads) {
 TEST(Focus, TheWheelZoomsAboutThePointer) {
   UiDriver ui;
   ui.click(head(1));
-  ASSERT_EQ(ui.view().camera, app::Camera{});
+  ASSERT_EQ(ui.heads().camera, app::Camera{});
   ui.hoverAt("focus", 0.8f, 0.3f);
   const app::Crosshair under = ui.view().hover;
   const render::Image before = ui.screenshot();
   ui.wheelAt("focus", 0.8f, 0.3f, 4);
-  EXPECT_NEAR(ui.view().camera.zoom, std::pow(1.2f, 4), 1e-5f);
+  EXPECT_NEAR(ui.heads().camera.zoom, std::pow(1.2f, 4), 1e-5f);
   EXPECT_EQ(ui.view().hover, under) << "the cell under the pointer stays there";
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("focus")), 1000);
   ui.wheelAt("focus", 0.8f, 0.3f, -20);
-  EXPECT_EQ(ui.view().camera, app::Camera{}) << "all the way out is the whole head again";
+  EXPECT_EQ(ui.heads().camera, app::Camera{}) << "all the way out is the whole head again";
   ui.wheelAt("focus", 0.5f, 0.5f, 60);
-  EXPECT_LE(ui.view().camera.zoom, 6) << "two of twelve cells across at the closest";
+  EXPECT_LE(ui.heads().camera.zoom, 6) << "two of twelve cells across at the closest";
 }
 
 TEST(Focus, DraggingMovesTheCellWithThePointerAndSelectsNothing) {
   UiDriver ui;
   ui.click(head(1));
   ui.wheelAt("focus", 0.5f, 0.5f, 5);
-  const app::Camera before = ui.view().camera;
+  const app::Camera before = ui.heads().camera;
   const Scene scene = ui.scene();
   ui.hoverAt("focus", 0.6f, 0.6f);
   const app::Crosshair grabbed = ui.view().hover;
   ui.dragAcross("focus", ImVec2(0.6f, 0.6f), ImVec2(0.4f, 0.5f));
-  EXPECT_GT(ui.view().camera.col, before.col);
-  EXPECT_GT(ui.view().camera.row, before.row);
-  EXPECT_EQ(ui.view().camera.zoom, before.zoom);
+  EXPECT_GT(ui.heads().camera.col, before.col);
+  EXPECT_GT(ui.heads().camera.row, before.row);
+  EXPECT_EQ(ui.heads().camera.zoom, before.zoom);
   EXPECT_EQ(ui.view().hover, grabbed) << "the cell that was grabbed is still under the pointer";
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(scene));
   ui.dragAcross("focus", ImVec2(0.1f, 0.1f), ImVec2(3, 3));
-  EXPECT_EQ(ui.view().camera.row, 0);
-  EXPECT_EQ(ui.view().camera.col, 0);
+  EXPECT_EQ(ui.heads().camera.row, 0);
+  EXPECT_EQ(ui.heads().camera.col, 0);
 }
 
 TEST(Focus, AnotherHeadKeepsTheSameSnapshot) {
@@ -176,11 +172,10 @@ TEST(Look, TheThemeRepaintsWithoutComputingOrUploading) {
 
 TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
   UiDriver ui;
-  const HeatmapLayer::Surface grid = HeatmapLayer::Surface::grid;
-  const std::size_t sent = ui.view().heatmaps->surface(grid).uploads();
+  const std::size_t sent = ui.heads().grid.uploads();
   // Heads 4 to 7 read the other kv head, and their keys stay what they are.
   ui.choose("plant.3", "first_token");
-  const std::size_t after = ui.view().heatmaps->surface(grid).uploads() - sent;
+  const std::size_t after = ui.heads().grid.uploads() - sent;
   EXPECT_GE(after, 1u);
   EXPECT_LE(after, 4u);
 }

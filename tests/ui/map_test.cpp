@@ -29,7 +29,7 @@ class MapPage : public testing::Test {
     ui.session().scene().map.tokens = tokens;
     ui.draw();
   }
-  const app::MapScreen& screen() { return ui.session().map().screen(); }
+  const app::MapScreen& screen() { return ui.map(); }
   const app::MapCursor& cursor() { return ui.scene().cursor.map; }
   const app::MapWindow& window() { return *screen().window; }
 
@@ -37,7 +37,7 @@ class MapPage : public testing::Test {
 };
 
 TEST_F(MapPage, OpensByKeyAndTab) {
-  EXPECT_EQ(ui.scene().cursor.page, Page::map);
+  EXPECT_EQ(ui.scene().cursor.page, "map");
   EXPECT_TRUE(ui.has("map"));
   EXPECT_EQ(screen().state->queries, 12);
   ui.key(static_cast<Key>('1'));
@@ -53,7 +53,8 @@ TEST_F(MapPage, ShowsAGeneratedTextAndUndoTakesItBack) {
   ui.draw();
   EXPECT_EQ(ui.scene().map.tokens, 1300);
   EXPECT_EQ(screen().state->keys, 1300);
-  while (ui.scene().map.source != MapSource::scene && ui.view().canUndo) ui.chord(kCtrl, Key::z);
+  while (ui.scene().map.source != MapSource::scene && ui.session().document().canUndo())
+    ui.chord(kCtrl, Key::z);
   ui.draw();
   EXPECT_EQ(ui.scene().map.source, MapSource::scene);
   EXPECT_EQ(screen().state->keys, 12);
@@ -65,7 +66,7 @@ TEST_F(MapPage, RefusesALengthBeyondTheLongest) {
   ui.typeValue("map.tokens", "300");
   ui.typeValue("map.tokens", "131073");
   EXPECT_EQ(ui.scene().map.tokens, 300);
-  EXPECT_THAT(ui.view().refusal.reason, testing::HasSubstr("131,073"));
+  EXPECT_THAT(ui.view().controls.refusal.reason, testing::HasSubstr("131,073"));
 }
 
 TEST_F(MapPage, WheelZoomsAboutThePointer) {

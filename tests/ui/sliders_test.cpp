@@ -105,7 +105,7 @@ TEST(Sliders, RopeKeepsTheHeadSizeEven) {
   const Scene before = ui.scene();
   ui.typeValue("head_dim", "33");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_EQ(ui.view().refusal.control, "head_dim");
+  EXPECT_EQ(ui.view().controls.refusal.control, "head_dim");
 }
 
 TEST(Sliders, AnIllegalTypedValueIsRefusedWithItsReasonAndChangesNothing) {
@@ -115,20 +115,20 @@ TEST(Sliders, AnIllegalTypedValueIsRefusedWithItsReasonAndChangesNothing) {
   ui.typeValue("heads", "7");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   EXPECT_EQ(ui.session().snapshot(), snapshot) << "nothing is computed for a refused value";
-  EXPECT_EQ(ui.view().refusal.control, "heads");
-  EXPECT_THAT(ui.view().refusal.reason, HasSubstr("256"));
-  EXPECT_THAT(ui.view().refusal.reason, HasSubstr("7 heads"));
+  EXPECT_EQ(ui.view().controls.refusal.control, "heads");
+  EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("256"));
+  EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("7 heads"));
   ui.typeValue("kv_heads", "3");
-  EXPECT_EQ(ui.view().refusal.control, "kv_heads");
-  EXPECT_THAT(ui.view().refusal.reason, HasSubstr("divisor"));
+  EXPECT_EQ(ui.view().controls.refusal.control, "kv_heads");
+  EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("divisor"));
   for (const char* text : {"0", "65", "-8", "eight", "", "8.5", "99999999999999999999"}) {
     ui.typeValue("heads", text);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
-    EXPECT_EQ(ui.view().refusal.control, "heads") << text;
+    EXPECT_EQ(ui.view().controls.refusal.control, "heads") << text;
   }
   ui.typeValue("heads", "16");
   EXPECT_EQ(ui.scene().setup.model.heads, 16);
-  EXPECT_EQ(ui.view().refusal.control, "") << "a legal value takes the refusal away";
+  EXPECT_EQ(ui.view().controls.refusal.control, "") << "a legal value takes the refusal away";
 }
 
 TEST(Sliders, RefusalsAreDrawnBesideTheirSlider) {
@@ -184,7 +184,7 @@ TEST(Sliders, SharpnessScalesTheScores) {
   for (const char* text : {"0", "11", "nan", "inf", "wide", "1e9", "-1"}) {
     ui.typeValue("sharpness", text);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
-    EXPECT_EQ(ui.view().refusal.control, "sharpness") << text;
+    EXPECT_EQ(ui.view().controls.refusal.control, "sharpness") << text;
   }
 }
 
@@ -205,7 +205,7 @@ TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
   const Scene before = ui.scene();
   ui.typeValue("dropout", "1");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "nothing would be left";
-  EXPECT_EQ(ui.view().refusal.control, "dropout");
+  EXPECT_EQ(ui.view().controls.refusal.control, "dropout");
 }
 
 TEST(Sliders, WindowAndSinksReachTheMask) {
@@ -283,13 +283,13 @@ TEST(Sliders, LeavingTheFieldOrEscapeKeepsTheOldValue) {
   ui.type("16");
   ui.clickAway();
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_EQ(ui.view().typed.control, "");
+  EXPECT_EQ(ui.view().controls.typed.control, "");
   ui.doubleClick("heads.value");
   ui.chord(kCtrl, Key::a);
   ui.type("16");
   ui.key(Key::escape);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_EQ(ui.view().typed.control, "");
+  EXPECT_EQ(ui.view().controls.typed.control, "");
 }
 
 TEST(Sliders, AClickOnTheLabelMovesNothing) {

@@ -22,7 +22,7 @@ class Studio : public testing::Test {
   std::string text() { return attention::maskText(ui.scene().setup.mask.layers); }
   const app::StudiedMask& mask() {
     ui.draw();
-    return ui.view().studio.study->mask;
+    return ui.mask().study->mask;
   }
   /// How many of the 12 × 12 cells one head sees.
   std::uint64_t visibleCells(Index head = 0) {
@@ -191,11 +191,10 @@ TEST_F(Studio, ATypedExpressionBecomesTheLayersAndAWrongOneChangesNothing) {
   const app::Setup before = ui.scene().setup;
   write("causal & windwo(2)");
   EXPECT_EQ(ui.scene().setup, before);
-  EXPECT_NE(ui.view().studio.expressionError.find("windwo"), std::string::npos)
-      << ui.view().studio.expressionError;
-  EXPECT_EQ(ui.view().studio.expressionCaret, 9u);
+  EXPECT_NE(ui.mask().expression.error.find("windwo"), std::string::npos) << ui.mask().expression.error;
+  EXPECT_EQ(ui.mask().expression.caret, 9u);
   write("causal");
-  EXPECT_TRUE(ui.view().studio.expressionError.empty());
+  EXPECT_TRUE(ui.mask().expression.error.empty());
   EXPECT_EQ(text(), "causal");
 }
 
@@ -206,10 +205,10 @@ TEST_F(Studio, AMaskThatCannotBeLaidOverTheTextIsRefusedAndSaysWhy) {
     const app::Setup before = ui.scene().setup;
     write(wrong);
     EXPECT_EQ(ui.scene().setup, before) << wrong;
-    EXPECT_FALSE(ui.view().studio.expressionError.empty()) << wrong;
+    EXPECT_FALSE(ui.mask().expression.error.empty()) << wrong;
   }
   write("prefix_lm(4)");
-  EXPECT_TRUE(ui.view().studio.expressionError.empty()) << ui.view().studio.expressionError;
+  EXPECT_TRUE(ui.mask().expression.error.empty()) << ui.mask().expression.error;
   EXPECT_EQ(text(), "prefix_lm(4)");
 }
 
@@ -234,12 +233,12 @@ TEST_F(Studio, ClicksOnTokensMarkWhereDocumentsBegin) {
   ASSERT_TRUE(ui.has("mark.5"));
   ui.click("mark.5");
   ui.draw();
-  EXPECT_EQ(ui.view().studio.study->geometry.structure.documentStarts, (std::vector<Index>{0, 5}));
+  EXPECT_EQ(ui.mask().study->geometry.structure.documentStarts, (std::vector<Index>{0, 5}));
   EXPECT_FALSE(mask().formula->visible(0, 7, 4));
   EXPECT_TRUE(mask().formula->visible(0, 7, 5));
   ui.click("mark.5");
   ui.draw();
-  EXPECT_EQ(ui.view().studio.study->geometry.structure.documentStarts, (std::vector<Index>{0}));
+  EXPECT_EQ(ui.mask().study->geometry.structure.documentStarts, (std::vector<Index>{0}));
   ui.click("mark.3");
   ui.click("marks_reset");
   EXPECT_FALSE(ui.scene().setup.mask.marks.front().documentStarts);
@@ -284,7 +283,7 @@ TEST_F(Studio, ReachGrowsWithItsLayers) {
   ui.typeValue("reach_layers", "1");
   ui.draw();
   const auto reached = [&] {
-    const auto& layer = ui.view().studio.reach->reach.layer;
+    const auto& layer = ui.mask().reach->reach.layer;
     return std::count_if(layer.begin(), layer.end(), [](auto l) { return l > 0; });
   };
   EXPECT_EQ(reached(), 23);

@@ -143,7 +143,7 @@ TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
   ui.click("edits.a");
   ui.click("layer.1");
   ui.click("layer_name");
-  EXPECT_EQ(ui.view().studio.renaming, "near");
+  EXPECT_EQ(ui.mask().renaming, "near");
   ui.key(Key::enter);
   EXPECT_EQ(a(), "causal & \"near\": window(4)") << "looking at a name changes none";
   ui.click("swap_masks");
@@ -166,7 +166,7 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
   ui.session().setScene(scene);
   ui.draw();
-  const app::StudioView& studio = ui.view().studio;
+  const app::MaskPage& studio = ui.mask();
   ASSERT_FALSE(studio.study->mask.error) << *studio.study->mask.error;
   Index factor = 1;
   while (static_cast<float>((1500 + factor - 1) / factor) > studio.mapPixels) factor *= 2;

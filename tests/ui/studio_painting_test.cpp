@@ -24,7 +24,7 @@ class Painting : public testing::Test {
   }
   bool visible(Index query, Index key) {
     ui.draw();
-    const app::StudiedMask& mask = ui.view().studio.study->mask;
+    const app::StudiedMask& mask = ui.mask().study->mask;
     return mask.formula->visible(mask.variant, query, key);
   }
   const app::MaskSetup& setup() { return ui.scene().setup.mask; }
@@ -112,8 +112,8 @@ TEST_F(Painting, ARowWithoutKeysIsSaidAndComputesToZero) {
   ui.click("tool.row");
   stroke(4, 2, 4, 2);
   ui.wait(0.5);
-  EXPECT_EQ(ui.view().studio.study->mask.statistics.emptyRows, 1);
-  EXPECT_EQ(ui.view().studio.study->mask.statistics.firstEmptyRows, (std::vector<Index>{4}));
+  EXPECT_EQ(ui.mask().study->mask.statistics.emptyRows, 1);
+  EXPECT_EQ(ui.mask().study->mask.statistics.firstEmptyRows, (std::vector<Index>{4}));
   EXPECT_EQ(ui.sequence().attention.weights[0].row(4).sum(), 0);
   EXPECT_TRUE(ui.sequence().attention.output.allFinite());
 }
@@ -133,7 +133,7 @@ TEST_F(Painting, BiasesArePaintedIntoTheScores) {
   EXPECT_EQ(setup().additive->values(7, 2), 2);
   EXPECT_EQ(setup().additive->values(7, 3), 0);
   ASSERT_TRUE(ui.has("effect_map"));
-  const app::HeadStudy& study = *ui.view().studio.headStudy;
+  const app::HeadStudy& study = *ui.mask().headStudy;
   EXPECT_FLOAT_EQ(study.bias.values(7, 2), 2);
   EXPECT_GT(study.effect.values(7, 2), 0);
   EXPECT_LT(study.effect.values(7, 6), 0) << "what it draws to itself it takes from the others";
@@ -242,7 +242,8 @@ TEST_F(Painting, SavesTheMaskTheWayRoundThatIsChosen) {
       ui.replaceText("files.path", path.string());
       ui.key(Key::enter);
       ui.draw();
-      EXPECT_NE(ui.view().notice.find(path.filename().string()), std::string::npos) << ui.view().error;
+      EXPECT_NE(ui.view().messages.notice.find(path.filename().string()), std::string::npos)
+          << ui.view().messages.error;
       const auto file = attention::readMaskFile(path, convention);
       ASSERT_TRUE(file) << file.error().message;
       for (Index row = 0; row < 12; ++row)
@@ -264,7 +265,7 @@ TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
   const app::Setup before = ui.scene().setup;
   dropMask(ui, folder, "1,maybe\n");
   EXPECT_FALSE(ui.has("convention.visible"));
-  EXPECT_NE(ui.view().error.find("mask.csv"), std::string::npos) << ui.view().error;
+  EXPECT_NE(ui.view().messages.error.find("mask.csv"), std::string::npos) << ui.view().messages.error;
   EXPECT_EQ(ui.scene().setup, before);
 }
 

@@ -9,7 +9,6 @@
 namespace headscope::test {
 namespace {
 
-using app::Dialog;
 using app::EmbeddingSource;
 using app::Key;
 using app::Scene;
@@ -30,7 +29,7 @@ class TableEditor : public testing::Test {
   }
   /// Escape may have closed the editor with the cell.
   void open() {
-    if (ui.view().dialog == Dialog::none) ui.chord(kCtrl, Key::t);
+    if (ui.dialog() == "") ui.chord(kCtrl, Key::t);
   }
   void paste(const char* text) {
     ImGui::SetClipboardText(text);
@@ -40,7 +39,7 @@ class TableEditor : public testing::Test {
 };
 
 TEST_F(TableEditor, OpensWithASmallTableThatIsComputed) {
-  EXPECT_EQ(ui.view().dialog, Dialog::table);
+  EXPECT_EQ(ui.dialog(), "table");
   EXPECT_EQ(ui.scene().setup.input.source, EmbeddingSource::table);
   EXPECT_GT(table().values.rows(), 1);
   EXPECT_EQ(ui.scene().setup.model.modelDim, table().values.cols());
@@ -49,7 +48,7 @@ TEST_F(TableEditor, OpensWithASmallTableThatIsComputed) {
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
   EXPECT_EQ(static_cast<app::Index>(ui.sequence().queries.size()), table().values.rows());
   ui.click("table.done");
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_EQ(ui.names("token.").size(), static_cast<std::size_t>(table().values.rows()));
 }
 
@@ -176,7 +175,7 @@ TEST_F(TableEditor, ReadsAFile) {
   const TemporaryFolder folder;
   putFile(folder / "numbers.csv", "1,2,3,4\n5,6,7,8\n");
   ui.click("table.load");
-  ASSERT_EQ(ui.view().dialog, Dialog::openTable);
+  ASSERT_EQ(ui.dialog(), "Load embeddings");
   ui.replaceText("files.path", (folder / "numbers.csv").string());
   ui.key(Key::enter);
   EXPECT_EQ(table().values.rows(), 2);
@@ -186,7 +185,7 @@ TEST_F(TableEditor, ReadsAFile) {
 TEST(TableChoice, GoesBackToTheTextAndToTheTableAgain) {
   UiDriver ui;
   ui.click("embedding.table");
-  ASSERT_EQ(ui.view().dialog, Dialog::table);
+  ASSERT_EQ(ui.dialog(), "table");
   ui.click("table.done");
   ui.click("embedding.text");
   EXPECT_EQ(ui.scene().setup.input.source, EmbeddingSource::text);

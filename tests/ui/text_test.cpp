@@ -48,7 +48,7 @@ TEST(Text, LettersInTheBoxAreNotShortcuts) {
   EXPECT_EQ(ui.scene().setup.input.text, "drop l p . , r");
   EXPECT_FALSE(ui.view().present);
   EXPECT_FALSE(ui.scene().cursor.decoding);
-  EXPECT_EQ(ui.view().dialog, app::Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
 }
 
 TEST(Text, CharactersAndBytes) {
@@ -116,7 +116,7 @@ TEST(Text, TypingIsOneStepToUndo) {
   ui.wait(0.6);
   ui.click("bar.undo");
   EXPECT_TRUE(ui.scene().setup == before.setup);
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
 }
 
 TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {

@@ -53,7 +53,7 @@ TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   const render::Image last = picture(ui);
   ASSERT_GT(pixelsApart(first, last), 10000);
   int steps = 0;
-  for (; ui.view().canUndo && steps < 100; ++steps) undo(ui);
+  for (; ui.session().document().canUndo() && steps < 100; ++steps) undo(ui);
   EXPECT_EQ(steps, 10);
   EXPECT_TRUE(ui.scene().setup == start.setup);
   EXPECT_TRUE(ui.scene().look == start.look);
@@ -64,7 +64,7 @@ TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   constexpr int kStep = 1;
   const int changed = pixelsApart(again, first, {}, kStep);
   EXPECT_EQ(changed - pixelsApart(again, first, ui.find("bar.redo"), kStep), 0);
-  for (int i = 0; ui.view().canRedo && i < 100; ++i) redo(ui);
+  for (int i = 0; ui.session().document().canRedo() && i < 100; ++i) redo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(end));
   EXPECT_EQ(pixelsApart(picture(ui), last), 0);
 }
@@ -73,13 +73,13 @@ TEST(Undo, EveryStepOfTheWayIsTheSameInBothDirections) {
   UiDriver ui;
   editALot(ui);
   std::vector<std::string> back;
-  for (; ui.view().canUndo && back.size() < 100; undo(ui)) back.push_back(ui.sceneText());
+  for (; ui.session().document().canUndo() && back.size() < 100; undo(ui)) back.push_back(ui.sceneText());
   back.push_back(ui.sceneText());
   for (std::size_t i = back.size(); i-- > 0;) {
     EXPECT_EQ(ui.sceneText(), back[i]) << "step " << i;
     if (i > 0) redo(ui);
   }
-  EXPECT_FALSE(ui.view().canRedo);
+  EXPECT_FALSE(ui.session().document().canRedo());
 }
 
 TEST(Undo, ALongDragIsOneStep) {
@@ -89,7 +89,7 @@ TEST(Undo, ALongDragIsOneStep) {
   ASSERT_NE(ui.sceneText(), UiDriver::textOf(before));
   undo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
 }
 
 TEST(Undo, ADragThatRestsWhileHeldIsStillOneStep) {
@@ -117,7 +117,7 @@ TEST(Undo, TwoControlsAreTwoStepsHoweverFast) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(between));
   undo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
 }
 
 TEST(Undo, TwoDragsOfOneSliderApartInTimeAreTwoSteps) {
@@ -147,9 +147,9 @@ TEST(Undo, AnEditAfterUndoEndsWhatCouldBeRedone) {
   ui.click("bias");
   ui.click("causal");
   undo(ui);
-  ASSERT_TRUE(ui.view().canRedo);
+  ASSERT_TRUE(ui.session().document().canRedo());
   ui.click("scaled");
-  EXPECT_FALSE(ui.view().canRedo);
+  EXPECT_FALSE(ui.session().document().canRedo());
   const Scene after = ui.scene();
   redo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(after));
@@ -161,7 +161,7 @@ TEST(Undo, LookingAroundIsNotAStep) {
   ui.wheel("focus", 2);
   ui.key(Key::escape);
   ui.click("token.2");
-  EXPECT_FALSE(ui.view().canUndo);
+  EXPECT_FALSE(ui.session().document().canUndo());
 }
 
 TEST(Undo, AFastChordInOneQueueUndoesExactlyOnce) {

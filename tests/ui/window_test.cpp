@@ -12,21 +12,20 @@
 namespace headscope::test {
 namespace {
 
-using app::Dialog;
 using app::Key;
 using app::Scene;
 
 TEST(Palette, OpensNarrowsAndActsOnEnter) {
   UiDriver ui;
   ui.chord(kCtrl, Key::k);
-  ASSERT_EQ(ui.view().dialog, Dialog::palette);
+  ASSERT_EQ(ui.dialog(), "palette");
   const std::size_t all = ui.names("palette.").size();
   ui.type("dark or");
   const std::size_t found = ui.names("palette.").size();
   EXPECT_LT(found, all);
   EXPECT_TRUE(ui.has("palette.Dark or light"));
   ui.key(Key::enter);
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_TRUE(ui.view().preferences.light);
 }
 
@@ -40,18 +39,24 @@ TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
   ui.chord(kCtrl, Key::k);
   ui.click("palette.Larger text");
   EXPECT_EQ(ui.view().preferences.textSize, 1);
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
 }
 
 TEST(Palette, EveryActionCanBeReached) {
-  for (const app::ActionInfo& info : app::allActions()) {
-    if (info.action == app::Action::palette || info.action == app::Action::quit) continue;
+  std::vector<app::Action> actions;
+  {
+    UiDriver ui;
+    actions = ui.session().actions().all();
+  }
+  EXPECT_GT(actions.size(), 40u);
+  for (const app::Action& info : actions) {
+    if (info.id == "palette" || info.id == "quit") continue;
     UiDriver ui;
     ui.chord(kCtrl, Key::k);
-    ui.click("palette." + std::string(info.name));
-    EXPECT_NE(ui.view().dialog, Dialog::palette) << info.name;
+    ui.click("palette." + info.name);
+    EXPECT_NE(ui.dialog(), "palette") << info.name;
     ui.key(Key::escape);
-    EXPECT_EQ(ui.view().dialog, Dialog::none) << info.name;
+    EXPECT_EQ(ui.dialog(), "") << info.name;
   }
 }
 
@@ -63,7 +68,7 @@ TEST(Palette, FindsNothingAndDoesNothing) {
   EXPECT_EQ(ui.names("palette.").size(), 1u) << "the search line alone";
   ui.key(Key::enter);
   ui.key(Key::escape);
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
@@ -71,13 +76,13 @@ TEST(Palette, OpensFromATextBoxAndFromTheBar) {
   UiDriver ui;
   ui.click("text");
   ui.chord(kCtrl, Key::k);
-  EXPECT_EQ(ui.view().dialog, Dialog::palette);
+  EXPECT_EQ(ui.dialog(), "palette");
   ui.type("bias");
   EXPECT_EQ(ui.scene().setup.input.text, app::openingScene().setup.input.text)
       << "the letters go to the search";
   ui.key(Key::escape);
   ui.click("bar.palette");
-  EXPECT_EQ(ui.view().dialog, Dialog::palette);
+  EXPECT_EQ(ui.dialog(), "palette");
 }
 
 TEST(Shortcuts, F1OpensTheSheetAndEscapeClosesIt) {
@@ -85,13 +90,13 @@ TEST(Shortcuts, F1OpensTheSheetAndEscapeClosesIt) {
   ui.park();
   const render::Image before = ui.screenshot();
   ui.key(Key::f1);
-  EXPECT_EQ(ui.view().dialog, Dialog::shortcuts);
+  EXPECT_EQ(ui.dialog(), "shortcuts");
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("dialog")), 10000);
   ui.key(Key::escape);
-  EXPECT_EQ(ui.view().dialog, Dialog::none);
+  EXPECT_EQ(ui.dialog(), "");
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
   ui.key(Key::slash, {.shift = true});
-  EXPECT_EQ(ui.view().dialog, Dialog::shortcuts);
+  EXPECT_EQ(ui.dialog(), "shortcuts");
 }
 
 TEST(Shortcuts, DoNothingBehindADialog) {
@@ -102,13 +107,14 @@ TEST(Shortcuts, DoNothingBehindADialog) {
   ui.chord(kCtrl, Key::z);
   ui.key(Key::p);
   ui.chord(kCtrl, Key::o);
-  EXPECT_EQ(ui.view().dialog, Dialog::shortcuts);
+  EXPECT_EQ(ui.dialog(), "shortcuts");
   EXPECT_FALSE(ui.view().present);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
 TEST(Shortcuts, NoTwoActionsShareOne) {
-  const auto actions = app::allActions();
+  UiDriver ui;
+  const std::vector<app::Action>& actions = ui.session().actions().all();
   for (std::size_t i = 0; i < actions.size(); ++i)
     for (std::size_t j = i + 1; j < actions.size(); ++j) {
       const bool none = actions[i].shortcut.key == Key::none;
@@ -143,7 +149,7 @@ TEST(Appearance, TextGrowsShrinksAndStopsAtItsLimits) {
   EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 0.75f);
   for (int i = 0; i < 12; ++i) ui.chord(kCtrl, Key::equal);
   EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 2);
-  EXPECT_FALSE(ui.view().canUndo) << "how large text is, is not part of the scene";
+  EXPECT_FALSE(ui.session().document().canUndo()) << "how large text is, is not part of the scene";
 }
 
 TEST(Appearance, IsRemembered) {
@@ -237,7 +243,7 @@ TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
   ui.moveTo(1200, 300);
   ui.press();
   ui.release();
-  EXPECT_EQ(ui.view().dialog, Dialog::none) << "a click beside the sheet closes it, on the drawer too";
+  EXPECT_EQ(ui.dialog(), "") << "a click beside the sheet closes it, on the drawer too";
 }
 
 TEST(SmallWindow, EveryControlCanBeReached) {
@@ -274,12 +280,16 @@ TEST(SmallWindow, AnySizeIsDrawn) {
     ui.view().present = true;
     ui.draw();
     ui.view().present = false;
-    for (const Dialog dialog :
-         {Dialog::palette, Dialog::shortcuts, Dialog::openScene, Dialog::table, Dialog::discard}) {
-      ui.view().dialog = dialog;
+    for (const char* action : {"palette", "shortcuts", "scene.open", "table.edit", "mask.gallery"}) {
+      ui.view().request(action);
       ui.draw();
-      ui.view().dialog = Dialog::none;
+      EXPECT_NE(ui.dialog(), "");
+      ui.view().dialog.reset();
     }
+    ui.session().scene().cursor.page = "heads";
+    ui.view().dialog = std::make_shared<app::DiscardQuestion>("a scene");
+    ui.draw();
+    ui.view().dialog.reset();
   }
 }
 

@@ -4,6 +4,7 @@
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
 #include "app/headless.h"
+#include "app/labs/heads/heads_lab.h"
 #include "app/scene/mask_rules.h"
 
 namespace headscope::app {
@@ -47,7 +48,7 @@ class WindowBench {
       session.scene().look.range = i % 2 == 0 ? RangeMode::perHead : RangeMode::logarithmic;
     }));
     seconds.push_back(viewChange([](Session& session, int i) {
-      session.view().camera = {static_cast<float>(i), static_cast<float>(i), 2};
+      session.lab<HeadsLab>().page().camera = {static_cast<float>(i), static_cast<float>(i), 2};
     }));
     return seconds;
   }
@@ -75,7 +76,7 @@ class WindowBench {
         drawn = secondsOf([&] { drawFrame(); });
       }));
       compute.push_back(session.snapshot()->seconds);
-      upload.push_back(session.uploadSeconds());
+      upload.push_back(session.lab<HeadsLab>().uploadSeconds());
       draw.push_back(drawn - upload.back());
     }
     return {medianOf(compute), medianOf(upload), medianOf(draw), medianOf(all)};

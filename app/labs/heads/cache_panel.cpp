@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/labs/heads/heads_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/shell/panels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
+#include "app/widgets/panel.h"
 #include "attention/cache/cost.h"
 
 namespace headscope::app {
@@ -33,18 +34,19 @@ CacheState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   return state;
 }
 
-void stepButtons(Scene& scene, View& view, const CacheState& state, ImVec2 at) {
+void stepButtons(Scene& scene, HeadsPage& page, const CacheState& state, ImVec2 at) {
+  View& view = page.view;
   ImGui::SetCursorScreenPos(at);
   Cursor& cursor = scene.cursor;
-  if (button(view, "decode.back", "◀", state.reason, true)) view.request(Action::stepBack);
+  if (button(view, "decode.back", "◀", state.reason, true)) view.request("decode.back");
   ImGui::SameLine(0, view.px(2));
-  if (button(view, "decode.play", view.playing ? "Pause" : "▶ Play", state.reason, true))
-    view.request(Action::playDecode);
+  if (button(view, "decode.play", page.playing ? "Pause" : "▶ Play", state.reason, true))
+    view.request("decode.play");
   ImGui::SameLine(0, view.px(2));
-  if (button(view, "decode.forward", "▶", state.reason, true)) view.request(Action::stepForward);
+  if (button(view, "decode.forward", "▶", state.reason, true)) view.request("decode.forward");
   if (cursor.decoding && state.reason.empty()) {
     ImGui::SameLine(0, view.px(2));
-    if (button(view, "decode.leave", "All", "", true)) view.request(Action::toggleDecode);
+    if (button(view, "decode.leave", "All", "", true)) view.request("decode.toggle");
   }
 }
 
@@ -55,7 +57,8 @@ std::string stepText(const Scene& scene, const CacheState& state) {
 }
 
 /// Sliders for the step and the prefill, side by side.
-void decodeSliders(Scene& scene, View& view, const CacheState& state, ImVec2 at, float width) {
+void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec2 at, float width) {
+  View& view = page.view;
   const float each = std::min((width - view.px(24)) / 2, view.px(420));
   std::vector<Index> stops;
   for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);
@@ -67,7 +70,7 @@ void decodeSliders(Scene& scene, View& view, const CacheState& state, ImVec2 at,
   if (slider(view, {"step", "Decode", state.reason, "1 to " + std::to_string(state.tokens)}, stops, step)) {
     scene.cursor.decoding = true;
     scene.cursor.step = step;
-    view.playing = false;
+    page.playing = false;
   }
   ImGui::EndChild();
   ImGui::SetCursorScreenPos(ImVec2(at.x + each + view.px(24), at.y));
@@ -104,8 +107,10 @@ ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& 
 }
 
 /// K and V of every kv head that fits, one row of strips each, the cached columns lit.
-void strips(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
-            const CacheState& state, const ImRect& area) {
+void strips(const Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const CacheState& state,
+            const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Index m = sequence.attention.k.rows();
   const float labels = view.px(44), foot = view.px(18);
@@ -124,15 +129,14 @@ void strips(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot
       tile.view.target = {cells.Min.x, y, right, y + std::round(height)};
       tile.view.clip = tile.view.target;
       tile.view.layer = static_cast<int>(2 * (first + i) + values);
-      tile.view.rows =
-          static_cast<float>(view.heatmaps->surface(HeatmapLayer::Surface::cache).current().rows());
+      tile.view.rows = static_cast<float>(page.cache.current().rows());
       tile.view.cols = static_cast<float>(m);
       tiles.push_back(tile);
       paintText(list, view.fonts->monoSmall, ImVec2(area.Min.x, y + height / 2),
                 values ? view.theme->value : view.theme->key,
                 (values ? "V " : "K ") + std::to_string(first + i));
     }
-    view.heatmaps->draw(list, HeatmapLayer::Surface::cache, style, std::move(tiles));
+    view.heatmaps->draw(list, page.cache, style, std::move(tiles));
   }
   // Between the columns a line of background, where there is room for one.
   if (column > view.px(10))
@@ -242,12 +246,13 @@ void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, fl
 }
 
 /// The one-line form for low windows: buttons, step, bytes.
-void cacheLine(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state,
-               const ImRect& area) {
+void cacheLine(Scene& scene, HeadsPage& page, const CacheState& state, const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.GetCenter().y, width = area.GetWidth();
   paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
-  stepButtons(scene, view, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
+  stepButtons(scene, page, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
   const float x = ImGui::GetItemRectMax().x + view.px(18);
   const attention::AttentionConfig& config = snapshot.config;
   const double bytes = static_cast<double>(
@@ -260,12 +265,14 @@ void cacheLine(Scene& scene, const Snapshot& snapshot, View& view, const CacheSt
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
               view.theme->secondary, cost, Align::right);
   const float room = area.Max.x - costWidth - view.px(24) - x;
-  if (room > view.px(360) && width > 0) decodeSliders(scene, view, state, ImVec2(x, y - view.px(15)), room);
+  if (room > view.px(360) && width > 0) decodeSliders(scene, page, state, ImVec2(x, y - view.px(15)), room);
 }
 
 }  // namespace
 
-void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (!layout.showCache) return;
   ImGui::GetBackgroundDrawList()->AddLine(layout.cache.Min, ImVec2(layout.cache.Max.x, layout.cache.Min.y),
@@ -278,14 +285,14 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
                 "KV CACHE");
     } else if (const CacheState state = stateOf(scene, *snapshot, *sequence); layout.cacheLine) {
-      cacheLine(scene, *snapshot, view, state, area);
+      cacheLine(scene, page, state, area);
     } else {
       const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
       const ImRect left(area.Min.x, area.Min.y, area.Max.x - costWidth - view.px(28), area.Max.y);
       const float y = left.Min.y + view.px(12);
       const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint,
                                       "KV CACHE", view.px(1.2f));
-      stepButtons(scene, view, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
+      stepButtons(scene, page, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
       std::string step = stepText(scene, state);
       if (const auto [first, count] = shownHeads(scene, *snapshot, view, left.GetHeight() - view.px(72));
@@ -296,12 +303,12 @@ void cachePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       // The sliders stand in the title's line where it is long enough, below it otherwise.
       const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
       if (oneLine)
-        decodeSliders(scene, view, state, ImVec2(slidersAt, y - view.px(15)),
+        decodeSliders(scene, page, state, ImVec2(slidersAt, y - view.px(15)),
                       left.Max.x - stepWidth - slidersAt);
       else
-        decodeSliders(scene, view, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
+        decodeSliders(scene, page, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
       paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
-      strips(scene, *snapshot, *sequence, view, state,
+      strips(scene, page, *sequence, state,
              ImRect(left.Min.x, left.Min.y + view.px(oneLine ? 34 : 54), left.Max.x, left.Max.y));
       const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
       costs(scene, *snapshot, view, state, right);

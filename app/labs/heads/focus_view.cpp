@@ -1,11 +1,10 @@
-#include "app/labs/heads/focus_view.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "app/labs/heads/heads_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/camera.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -24,24 +23,25 @@ ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
 }
 
 /// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
-std::string whatIsShown(const View& view, const HeatTile& tile, Index n, Index m) {
+std::string whatIsShown(const HeadsPage& page, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
     return std::to_string(static_cast<Index>(first)) + "–" + std::to_string(last) + " of " +
            std::to_string(total);
   };
   std::string text =
-      view.camera.zoom > 1.01f
+      page.camera.zoom > 1.01f
           ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
           : "wheel zooms, drag moves, Page Up and Page Down change the head";
-  if (view.focusFactor > 1) text += " · " + pooledText(view.focusFactor);
+  if (page.focusFactor > 1) text += " · " + pooledText(page.focusFactor);
   return text;
 }
 
 }  // namespace
 
-void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
-               const ImRect& area) {
+void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
@@ -54,15 +54,16 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
   const float still = view.px(4);
   const bool released =
       ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
-  moveCamera(view, cells, rows, cols, true);
-  const HeatTile tile = tileFor(view.camera, cells, n, m, head);
+  moveCamera(page.camera, view, cells, rows, cols, true);
+  HeatTile tile = tileFor(page.camera, cells, n, m, head);
+  if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
 
-  view.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  page.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
   const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
-  HeatmapTile picture = pictureOf(tile, view.focusFactor, range);
+  HeatmapTile picture = pictureOf(tile, page.focusFactor, range);
   if (scene.cursor.decoding)
-    picture.view.litRows = static_cast<int>((scene.cursor.step + view.focusFactor - 1) / view.focusFactor);
-  view.heatmaps->draw(list, HeatmapLayer::Surface::focus, styleFor(view, scene.look), {picture});
+    picture.view.litRows = static_cast<int>((scene.cursor.step + page.focusFactor - 1) / page.focusFactor);
+  view.heatmaps->draw(list, page.focus, styleFor(view, scene.look), {picture});
 
   const Cell& chosen = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
@@ -74,7 +75,7 @@ void focusView(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& s
                   {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
   paintCrosshair(view, list, tile, query, key, n, m);
   paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
-            whatIsShown(view, tile, n, m));
+            whatIsShown(page, tile, n, m));
   if (!hovered) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

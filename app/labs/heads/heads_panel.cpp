@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/heads/focus_view.h"
 #include "app/labs/heads/grid.h"
+#include "app/labs/heads/heads_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
@@ -82,15 +83,16 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
 }
 
 /// Title at the left, choices and colour bar at the right.
-void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
-            const ImRect& area) {
+void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(24);
   float x = area.Min.x;
   const Index focus = scene.cursor.focus;
   if (focus >= 0) {
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(14)));
-    if (button(view, "back", "← All heads")) view.request(Action::backToGrid);
+    if (button(view, "back", "← All heads")) view.request("look.back");
     x = ImGui::GetItemRectMax().x + view.px(14);
   } else {
     const Index heads = snapshot.config.heads;
@@ -99,7 +101,7 @@ void header(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequ
          view.px(14);
     std::string size =
         std::to_string(sequence.queries.size()) + " × " + std::to_string(sequence.keys.size()) + " tokens";
-    if (view.gridFactor > 1) size += " · " + pooledText(view.gridFactor);
+    if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);
     const float room = area.Max.x - x - choicesWidth(scene, view) - view.px(170 + 40);
     if (room > view.px(60)) {
       paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
@@ -134,7 +136,8 @@ void groupMark(const View& view, ImDrawList& list, const HeatTile& tile, Index k
                      ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)), groupColor(*view.theme, kvHead));
 }
 
-void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, View& view, const HeatTile& tile) {
+void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page, const HeatTile& tile) {
+  View& view = page.view;
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const std::string name = "head." + std::to_string(tile.head);
   track(name, tile.area.Min, tile.area.Max);
@@ -148,12 +151,13 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, View& view, con
   if (clicked) {
     scene.cursor.cell = {tile.head, cell->row, cell->col};
     scene.cursor.focus = tile.head;
-    view.camera = {};
+    page.camera = {};
   }
 }
 
-void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
-          const ImRect& area) {
+void grid(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const Index heads = snapshot.config.heads;
@@ -183,8 +187,8 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  const int factor = view.gridFactor;
-  view.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
+  const int factor = page.gridFactor;
+  page.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
   for (Index head = 0; head < heads; ++head) {
@@ -197,7 +201,8 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
                   0,
                   static_cast<float>(n),
                   static_cast<float>(m),
-                  head};
+                  head,
+                  scene.cursor.decoding ? scene.cursor.step : -1};
     tiles.push_back(tile);
     const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
     HeatmapTile picture = pictureOf(tile, factor, range);
@@ -206,7 +211,7 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
       picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
     pictures.push_back(picture);
   }
-  view.heatmaps->draw(list, HeatmapLayer::Surface::grid, styleFor(view, scene.look), std::move(pictures));
+  view.heatmaps->draw(list, page.grid, styleFor(view, scene.look), std::move(pictures));
   for (const HeatTile& tile : tiles) {
     const Index kv = snapshot.config.kvHeadOf(tile.head);
     const float titleWidth = plan.mapWidth;
@@ -220,13 +225,15 @@ void grid(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequen
     paintCellValues(view, list, tile, sequence, scene.look,
                     rangeFor(scene.look, sequence.pictures, tile.head));
     paintCrosshair(view, list, tile, query, key, n, m);
-    pointAtTile(scene, sequence, view, tile);
+    pointAtTile(scene, sequence, page, tile);
   }
 }
 
 }  // namespace
 
-void headsPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
   if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(22);
     const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
@@ -240,21 +247,21 @@ void headsPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout
       paintMessage(view, inner, "Nothing to attend to yet",
                    "Type a sentence on the left: every word becomes a query and a key.", view.theme->text);
     } else {
-      header(scene, *snapshot, *sequence, view, inner);
-      if (view.catchingUp && view.busySeconds > 0.5) {
+      header(scene, page, *sequence, inner);
+      if (page.catchingUp && page.busySeconds > 0.5) {
         // The picture is of the setting before; it says so until the new one is there.
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const float y = inner.Min.y + view.px(50);
         list.AddRectFilled(ImVec2(inner.Min.x, y), ImVec2(inner.Max.x, y + view.px(2)), view.theme->line);
-        const float phase = static_cast<float>(view.busySeconds - std::floor(view.busySeconds / 2) * 2) / 2;
+        const float phase = static_cast<float>(page.busySeconds - std::floor(page.busySeconds / 2) * 2) / 2;
         const float wide = inner.GetWidth() * 0.2f, at = inner.Min.x + phase * (inner.GetWidth() - wide);
         list.AddRectFilled(ImVec2(at, y), ImVec2(at + wide, y + view.px(2)), view.theme->warning);
       }
       const ImRect area(inner.Min.x, inner.Min.y + view.px(52), inner.Max.x, inner.Max.y);
       if (scene.cursor.focus >= 0)
-        focusView(scene, *snapshot, *sequence, view, area);
+        focusView(scene, page, *sequence, area);
       else
-        grid(scene, *snapshot, *sequence, view, area);
+        grid(scene, page, *sequence, area);
     }
   }
   endPanel();

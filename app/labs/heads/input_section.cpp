@@ -1,11 +1,12 @@
 #include <algorithm>
 
+#include "app/labs/heads/heads_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/shell/panels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 #include "app/widgets/text_box.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -144,7 +145,7 @@ void embeddingChoice(Scene& scene, View& view) {
   int chosen = static_cast<int>(input.source);
   if (segmented(view, "embedding", choices, chosen)) {
     input.source = static_cast<EmbeddingSource>(chosen);
-    if (input.source == EmbeddingSource::table) view.request(Action::editTable);
+    if (input.source == EmbeddingSource::table) view.request("table.edit");
   }
 }
 
@@ -152,9 +153,9 @@ void tableControls(Scene& scene, View& view) {
   const attention::Table& table = *scene.setup.input.table;
   hint(view, std::to_string(table.values.rows()) + " tokens × " + std::to_string(table.values.cols()) +
                  " dimensions");
-  if (button(view, "edit_table", "Edit table…")) view.request(Action::editTable);
+  if (button(view, "edit_table", "Edit table…")) view.request("table.edit");
   ImGui::SameLine(0, view.px(8));
-  if (button(view, "load_table", "Load file…")) view.request(Action::openTable);
+  if (button(view, "load_table", "Load file…")) view.request("table.open");
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/heads/heads_page.h"
 #include "app/scene/mask_rules.h"
-#include "app/shell/panels.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/pattern_sliders.h"
 
 namespace headscope::app {
 
@@ -54,13 +55,16 @@ std::string ruleReason(const Scene& scene, const Snapshot* snapshot, PatternKind
 void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   attention::MaskLayers& layers = scene.setup.mask.layers;
   sectionTitle(view, "MASK");
+  MaskedText text;
+  if (snapshot && !snapshot->sequences.empty())
+    text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
   std::vector<const Layer*> shown;
   for (const Rule& rule : kRules) {
     const std::string reason = ruleReason(scene, snapshot, rule.kind);
     bool on = hasRule(layers, rule.kind);
     if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
     Layer* layer = plainLayer(layers, rule.kind);
-    if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, snapshot, view);
+    if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, text, view);
     if (layer) shown.push_back(layer);
   }
   // What was put together in the studio has a switch each.
@@ -68,7 +72,7 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
     if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
       toggle(view, "layer." + std::to_string(i), layerTitle(layers[i]), layers[i].on);
   if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
-  if (button(view, "open_studio", "Mask studio…")) view.request(Action::showMask);
+  if (button(view, "open_studio", "Mask studio…")) view.request("page.mask");
   gap(view, 8);
   sectionTitle(view, "POSITION");
   positionChoice(scene, view);

@@ -2,9 +2,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/labs/heads/heads_page.h"
 #include "app/scene/number_text.h"
-#include "app/shell/panels.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 

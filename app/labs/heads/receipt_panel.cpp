@@ -2,11 +2,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/labs/heads/heads_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/shell/panels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
+#include "app/widgets/panel.h"
 #include "attention/core/receipt.h"
 
 namespace headscope::app {
@@ -211,19 +212,13 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
 
 }  // namespace
 
-void receiptPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void receiptPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
   if (!layout.showRight) return;
   // A drawer covers heatmaps, so its background belongs to its own window there.
   if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
-    // A panel that appears later is put below the others, so what a drawer covers goes further down.
-    for (const char* covered : {"heads", "cache"})
-      if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName(covered) : nullptr)
-        ImGui::BringWindowToDisplayBack(window);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.PushClipRect(layout.right.Min, layout.right.Max);
-    list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);
-    list.AddLine(layout.right.Min, ImVec2(layout.right.Min.x, layout.right.Max.y), view.theme->line);
-    list.PopClipRect();
+    fillDrawer(view, layout, {"heads", "cache"});
     if (const SequenceSnapshot* sequence = shownSequence(scene, snapshot)) {
       receipt(scene, *snapshot, *sequence, view);
     } else {

@@ -1,13 +1,14 @@
-#include "app/shell/panels.h"
+#include "app/labs/heads/heads_page.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
-void sidePanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void sidePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
   if (!layout.showLeft) return;
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
-  back.AddRectFilled(layout.left.Min, layout.left.Max, view.theme->panel);
-  back.AddLine(ImVec2(layout.left.Max.x, layout.left.Min.y), layout.left.Max, view.theme->line);
+  fillSide(view, layout.left);
   if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
     noteScroll(view);
     inputSection(scene, snapshot, view);

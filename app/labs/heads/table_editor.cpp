@@ -1,31 +1,32 @@
+#include "app/labs/heads/table_editor.h"
+
 #include <array>
 #include <cmath>
 #include <cstdlib>
 
 #include "app/platform/supplementary.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/shell/dialogs.h"
-#include "app/shell/panels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
+void takeTable(Scene& scene, attention::Table table) {
+  Setup& setup = scene.setup;
+  setup.input.source = EmbeddingSource::table;
+  setup.input.cross = false;
+  if (setup.weights.source == WeightSource::planted) setup.weights.source = WeightSource::random;
+  const bool resized = table.values.cols() != setup.model.modelDim;
+  setup.model.modelDim = table.values.cols();
+  setup.input.table = std::move(table);
+  if (resized) fitModelTo(setup.model);
+}
+
 namespace {
 
-/// The cell that is being typed in, and the last thing that went wrong.
-struct Editing {
-  Index row = -1, col = -1;  ///< col −1 is the name
-  std::string text, problem;
-  bool justOpened = false;
-};
-
-Editing& editing() {
-  static Editing state;
-  return state;
-}
+using Editing = TableEditor::Editing;
 
 /// A table to begin with: the tokens that are shown, each with one dimension of its own as far as 16 go.
 attention::Table starterTable(const SequenceSnapshot* sequence) {
@@ -39,17 +40,6 @@ attention::Table starterTable(const SequenceSnapshot* sequence) {
     table.values(row, row % kDims) = 1;
   }
   return table;
-}
-
-void takeTable(Scene& scene, attention::Table table) {
-  Setup& setup = scene.setup;
-  setup.input.source = EmbeddingSource::table;
-  setup.input.cross = false;
-  if (setup.weights.source == WeightSource::planted) setup.weights.source = WeightSource::random;
-  const bool resized = table.values.cols() != setup.model.modelDim;
-  setup.model.modelDim = table.values.cols();
-  setup.input.table = std::move(table);
-  if (resized) fitModelTo(setup.model);
 }
 
 void resizeTable(Scene& scene, Index rows, Index cols) {
@@ -184,10 +174,10 @@ void cells(Scene& scene, View& view, Editing& state) {
 
 }  // namespace
 
-void tableEditor(Scene& scene, const Snapshot* snapshot, View& view) {
-  Editing& state = editing();
+void TableEditor::draw(Scene& scene, View& view, bool) {
+  Editing& state = editing_;
   if (scene.setup.input.table->values.rows() == 0)
-    takeTable(scene, starterTable(shownSequence(scene, snapshot)));
+    takeTable(scene, starterTable(shownSequence(scene, page_.snapshot.get())));
   if (scene.setup.input.table->names.size() !=
       static_cast<std::size_t>(scene.setup.input.table->values.rows()))
     scene.setup.input.table.edit().names.resize(
@@ -209,12 +199,12 @@ void tableEditor(Scene& scene, const Snapshot* snapshot, View& view) {
     ImGui::SameLine(0, view.px(14));
     if (button(view, "table.paste", "Paste")) paste(scene, state);
     ImGui::SameLine(0, view.px(6));
-    if (button(view, "table.load", "Load file…")) view.request(Action::openTable);
+    if (button(view, "table.load", "Load file…")) view.request("table.open");
     gap(view, 4);
     cells(scene, view, state);
     if (!state.problem.empty()) problem(view, state.problem);
     gap(view, 2);
-    if (button(view, "table.done", "Done")) view.dialog = Dialog::none;
+    if (button(view, "table.done", "Done")) view.dialog.reset();
     ImGui::SameLine(0, view.px(12));
     hint(view,
          "Click a cell to type; Enter goes down. Paste takes rows from a spreadsheet, names in the first "

@@ -1,8 +1,9 @@
 #include <filesystem>
 
-#include "app/shell/panels.h"
+#include "app/labs/heads/heads_page.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
@@ -97,7 +98,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (segmented(view, "weights", choices, chosen)) {
     // Without a file there is nothing to switch to yet; the dialog switches when it has one.
     if (static_cast<WeightSource>(chosen) == WeightSource::file && weights.file.empty())
-      view.request(Action::openWeights);
+      view.request("weights.open");
     else
       weights.source = static_cast<WeightSource>(chosen);
   }
@@ -105,7 +106,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (weights.source == WeightSource::planted) plantedChoices(scene, view);
   if (weights.source == WeightSource::file) {
     hint(view, std::filesystem::path(weights.file).filename().string());
-    if (button(view, "load_weights", "Load another…")) view.request(Action::openWeights);
+    if (button(view, "load_weights", "Load another…")) view.request("weights.open");
   }
   if (const PlacedError* error = errorAt(snapshot, Place::weights)) problem(view, error->message);
   seedControls(scene, view);

@@ -3,22 +3,22 @@
 #include <filesystem>
 #include <numeric>
 
-#include "app/labs/map/map_room.h"
+#include "app/labs/map/map_screen.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
 namespace {
 
 /// The state when there is a head to show, else null.
-const MapState* shownState(const View& view) {
-  const MapState* state = view.map->state.get();
+const MapState* shownState(const MapScreen& screen) {
+  const MapState* state = screen.state.get();
   return state && !state->empty ? state : nullptr;
 }
 
@@ -58,8 +58,9 @@ void generatedSource(Scene& scene, View& view) {
 }
 
 /// The file's name and what of it is shown.
-void fileSource(Scene& scene, View& view) {
-  const MapState* state = shownState(view);
+void fileSource(Scene& scene, MapScreen& screen) {
+  View& view = screen.view;
+  const MapState* state = shownState(screen);
   if (!scene.map.file.empty()) {
     std::string name = std::filesystem::path(scene.map.file).filename().string();
     if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
@@ -77,13 +78,14 @@ void fileSource(Scene& scene, View& view) {
     hint(view, name);
   }
   if (button(view, "map.open", scene.map.file.empty() ? "Open Q and K…" : "Open another…"))
-    view.request(Action::openMapFile);
+    view.request("map.open");
 }
 
-void sourceSection(Scene& scene, View& view) {
+void sourceSection(Scene& scene, MapScreen& screen) {
+  View& view = screen.view;
   static const std::vector<Choice> kSources{
       {"This text", "", "scene"}, {"Generated", "", "generated"}, {"File", "", "file"}};
-  const MapState* state = shownState(view);
+  const MapState* state = shownState(screen);
   sectionTitle(view, "TOKENS",
                state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
   int source = static_cast<int>(scene.map.source);
@@ -91,12 +93,13 @@ void sourceSection(Scene& scene, View& view) {
   gap(view, 4);
   if (scene.map.source == MapSource::scene) textSource(scene, view);
   if (scene.map.source == MapSource::generated) generatedSource(scene, view);
-  if (scene.map.source == MapSource::file) fileSource(scene, view);
+  if (scene.map.source == MapSource::file) fileSource(scene, screen);
 }
 
 /// The whole head with the window's frame on it; pointing moves the window there.
-void minimap(Scene& scene, View& view) {
-  const MapState* state = shownState(view);
+void minimap(Scene& scene, MapScreen& screen) {
+  View& view = screen.view;
+  const MapState* state = shownState(screen);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::min(ImGui::GetContentRegionAvail().x, view.px(208));
   const float aspect = state ? static_cast<float>(state->queries) / static_cast<float>(state->keys) : 1;
@@ -107,10 +110,10 @@ void minimap(Scene& scene, View& view) {
   ImGui::InvisibleButton("minimap", area.GetSize());
   trackItem("minimap");
   const bool held = ImGui::IsItemActive();
-  if (!state || !drawWhole(scene, view, list, area))
+  if (!state || !drawWhole(scene, screen, list, area))
     list.AddRectFilled(area.Min, area.Max, view.theme->background);
   compat::rectOutline(list, area.Min, area.Max, view.theme->line, 0, 1);
-  if (!state || !view.map->window) return;
+  if (!state || !screen.window) return;
   MapCursor& cursor = scene.cursor.map;
   const double rowsAPixel = static_cast<double>(state->queries) / static_cast<double>(area.GetHeight()),
                colsAPixel = static_cast<double>(state->keys) / static_cast<double>(area.GetWidth());
@@ -121,7 +124,7 @@ void minimap(Scene& scene, View& view) {
     cursor.col = std::clamp(static_cast<double>(mouse.x - area.Min.x) * colsAPixel, 0.0,
                             static_cast<double>(state->keys));
   }
-  const MapWindow& window = *view.map->window;
+  const MapWindow& window = *screen.window;
   const ImRect cells = window.cells();
   const auto inside = [&](ImVec2 point) {
     return ImVec2(area.Min.x + static_cast<float>(window.colAt(point.x) / colsAPixel),
@@ -142,12 +145,12 @@ void minimap(Scene& scene, View& view) {
   track("minimap.window", from, to);
 }
 
-void goToBox(Scene& scene, View& view) {
-  MapScreen& screen = *view.map;
+void goToBox(Scene& scene, MapScreen& screen) {
+  View& view = screen.view;
   const bool entered = lineBox(view, "map.go_to", screen.goTo, ImGui::GetContentRegionAvail().x,
                                screen.goToKeeps, "Go to query, key or a word");
   screen.goToKeeps = false;
-  const MapState* state = shownState(view);
+  const MapState* state = shownState(screen);
   if (entered && state) {
     const auto place = findPlace(screen.goTo, *state, scene.cursor.map);
     screen.goToProblem = place.ok() ? "" : place.error().message;
@@ -161,17 +164,19 @@ void goToBox(Scene& scene, View& view) {
   }
 }
 
-void whereSection(Scene& scene, View& view) {
-  const std::optional<MapWindow>& window = view.map->window;
-  sectionTitle(view, "WHERE", window && shownState(view) ? zoomText(*window) : "");
-  minimap(scene, view);
+void whereSection(Scene& scene, MapScreen& screen) {
+  View& view = screen.view;
+  const std::optional<MapWindow>& window = screen.window;
+  sectionTitle(view, "WHERE", window && shownState(screen) ? zoomText(*window) : "");
+  minimap(scene, screen);
   gap(view, 6);
-  goToBox(scene, view);
+  goToBox(scene, screen);
 }
 
 /// A number for each head, with its KV group's mark.
-void headChoice(Scene& scene, View& view) {
-  const MapState* state = view.map->state.get();
+void headChoice(Scene& scene, MapScreen& screen) {
+  View& view = screen.view;
+  const MapState* state = screen.state.get();
   const bool known = state && !state->empty;
   const Index heads = known ? state->heads : scene.setup.model.heads;
   const Index kvHeads = known ? state->kvHeads : scene.setup.model.kvHeads;
@@ -234,10 +239,10 @@ void memoryLine(const View& view, const std::string& label, const std::string& v
   ImGui::Dummy(ImVec2(width, height));
 }
 
-void memorySection(View& view) {
-  const MapState* state = shownState(view);
+void memorySection(MapScreen& screen) {
+  View& view = screen.view;
+  const MapState* state = shownState(screen);
   if (!state) return;
-  const MapScreen& screen = *view.map;
   gap(view, 8);
   sectionTitle(view, "MEMORY");
   const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
@@ -253,21 +258,20 @@ void memorySection(View& view) {
 
 }  // namespace
 
-void mapControls(Scene& scene, View& view, const Layout& layout) {
+void mapControls(Scene& scene, MapScreen& screen, const Layout& layout) {
+  View& view = screen.view;
   if (!layout.showLeft) return;
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
-  back.AddRectFilled(layout.left.Min, layout.left.Max, view.theme->panel);
-  back.AddLine(ImVec2(layout.left.Max.x, layout.left.Min.y), layout.left.Max, view.theme->line);
+  fillSide(view, layout.left);
   if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
     noteScroll(view);
-    sourceSection(scene, view);
+    sourceSection(scene, screen);
     gap(view, 8);
-    whereSection(scene, view);
+    whereSection(scene, screen);
     gap(view, 8);
-    headChoice(scene, view);
+    headChoice(scene, screen);
     gap(view, 8);
     lookSection(scene, view);
-    memorySection(view);
+    memorySection(screen);
     gap(view, 10);
     scrollEdge(view, layout.left);
   }

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/map/map_room.h"
+#include "app/labs/map/map_screen.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -35,8 +35,8 @@ BarLabels barLabels(const ValueRange& range) {
 }
 
 /// Name, size, how it was pooled and whether it is exact at the left; the colours at the right.
-void paintHeader(const Scene& scene, View& view, const ImRect& area) {
-  const MapScreen& screen = *view.map;
+void paintHeader(const Scene& scene, MapScreen& screen, const ImRect& area) {
+  View& view = screen.view;
   const MapState& state = *screen.state;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
@@ -90,7 +90,7 @@ void moveMap(Scene& scene, View& view, const Layout& layout, MapWindow& window) 
     }
   }
   // Over the controls the arrows belong to their sliders.
-  if (view.dialog != Dialog::none || (layout.showLeft && layout.left.Contains(mouse))) return;
+  if (view.dialog || (layout.showLeft && layout.left.Contains(mouse))) return;
   const float x = window.area.GetWidth() / 8, y = window.area.GetHeight() / 8;
   if (view.pressed(Key::left)) panMap(cursor, window, -x, 0);
   if (view.pressed(Key::right)) panMap(cursor, window, x, 0);
@@ -104,8 +104,8 @@ void moveMap(Scene& scene, View& view, const Layout& layout, MapWindow& window) 
 }
 
 /// Tokens, places, and the weight and score of a cell or the value of the many that are one pixel.
-void pointTooltip(const Scene& scene, View& view, Index query, Index key) {
-  MapScreen& screen = *view.map;
+void pointTooltip(const Scene& scene, MapScreen& screen, Index query, Index key) {
+  View& view = screen.view;
   const MapState& state = *screen.state;
   const Pooling pooling = scene.map.pooling;
   const auto token = [](const std::vector<attention::Token>& tokens, Index at) {
@@ -133,9 +133,9 @@ void pointTooltip(const Scene& scene, View& view, Index query, Index key) {
 }
 
 /// Crosshair and numbers, in places counted from the window's first cell.
-void paintOver(const Scene& scene, View& view, ImDrawList& list, const MapWindow& window, Index query,
+void paintOver(const Scene& scene, MapScreen& screen, ImDrawList& list, const MapWindow& window, Index query,
                Index key) {
-  MapScreen& screen = *view.map;
+  View& view = screen.view;
   const ImRect cells = window.cells();
   const auto firstRow = static_cast<Index>(std::floor(std::max(0.0, window.row))),
              firstCol = static_cast<Index>(std::floor(std::max(0.0, window.col)));
@@ -158,8 +158,8 @@ void paintOver(const Scene& scene, View& view, ImDrawList& list, const MapWindow
   paintCrosshair(view, list, tile, query >= 0 ? query - firstRow : -1, key >= 0 ? key - firstCol : -1, n, m);
 }
 
-void paintMap(Scene& scene, View& view, const Layout& layout, const ImRect& inner) {
-  MapScreen& screen = *view.map;
+void paintMap(Scene& scene, MapScreen& screen, const Layout& layout, const ImRect& inner) {
+  View& view = screen.view;
   const MapState& state = *screen.state;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(48)),
@@ -171,7 +171,7 @@ void paintMap(Scene& scene, View& view, const Layout& layout, const ImRect& inne
   const bool hovered = ImGui::IsItemHovered();
   moveMap(scene, view, layout, window);
   screen.window = window;
-  drawTiles(scene, view, list, window);
+  drawTiles(scene, screen, list, window);
   const ImRect cells = window.cells();
   track("map.cells", cells.Min, cells.Max);
   compat::rectOutline(list, ImVec2(cells.Min.x - 1, cells.Min.y - 1),
@@ -183,32 +183,33 @@ void paintMap(Scene& scene, View& view, const Layout& layout, const ImRect& inne
   if (points) {
     query = std::clamp<Index>(static_cast<Index>(window.rowAt(mouse.y)), 0, state.queries - 1);
     key = std::clamp<Index>(static_cast<Index>(window.colAt(mouse.x)), 0, state.keys - 1);
-    if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, view, query, key);
+    if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, screen, query, key);
   }
-  paintHeader(scene, view, inner);
+  paintHeader(scene, screen, inner);
   paintMapAxes(view, list, window, *state.text, query, key);
-  paintOver(scene, view, list, window, query, key);
+  paintOver(scene, screen, list, window, query, key);
 }
 
 }  // namespace
 
-void mapPanel(Scene& scene, View& view, const Layout& layout) {
+void mapPanel(Scene& scene, MapScreen& screen, const Layout& layout) {
+  View& view = screen.view;
   if (beginPanel(view, "map", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(22);
     const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
                        layout.center.Max.y - view.px(6));
-    const MapState* state = view.map->state.get();
+    const MapState* state = screen.state.get();
     if (!state)
       paintMessage(view, inner, "Mapping…", "The first picture is on its way.", view.theme->text);
-    else if (state->error || !view.map->trouble.empty())
-      paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : view.map->trouble,
+    else if (state->error || !screen.trouble.empty())
+      paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : screen.trouble,
                    view.theme->error);
     else if (state->empty)
       paintMessage(view, inner, "Nothing to map yet",
                    "Type a sentence at the left, or choose a generated text of up to 131,072 tokens.",
                    view.theme->text);
     else
-      paintMap(scene, view, layout, inner);
+      paintMap(scene, screen, layout, inner);
   }
   endPanel();
 }

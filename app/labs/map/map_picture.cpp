@@ -97,13 +97,14 @@ Look weightsLook(Look look) {
   return look;
 }
 
-void send(const Look& look, const ValueRange& range, View& view, ImDrawList& list,
+void send(const Look& look, const ValueRange& range, MapScreen& screen, ImDrawList& list,
           std::vector<HeatmapTile> tiles) {
+  View& view = screen.view;
   for (HeatmapTile& tile : tiles) {
     tile.low = range.low;
     tile.high = range.high;
   }
-  view.heatmaps->draw(list, view.map->textures->textures(), styleFor(view, look), std::move(tiles));
+  view.heatmaps->draw(list, screen.textures->textures(), styleFor(view, look), std::move(tiles));
 }
 
 }  // namespace
@@ -118,8 +119,7 @@ ValueRange mapRange(const MapScreen& screen, const Look& look) {
   return {0, brightest ? screen.brightest : 1, false};
 }
 
-void drawTiles(const Scene& scene, View& view, ImDrawList& list, const MapWindow& window) {
-  MapScreen& screen = *view.map;
+void drawTiles(const Scene& scene, MapScreen& screen, ImDrawList& list, const MapWindow& window) {
   const MapState& state = *screen.state;
   int level = std::min(window.level(), state.levels.single);
   constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
@@ -162,11 +162,10 @@ void drawTiles(const Scene& scene, View& view, ImDrawList& list, const MapWindow
   }
   screen.brightest = brightest;
   const Look look = weightsLook(scene.look);
-  send(look, mapRange(screen, look), view, list, std::move(tiles));
+  send(look, mapRange(screen, look), screen, list, std::move(tiles));
 }
 
-bool drawWhole(const Scene& scene, View& view, ImDrawList& list, const ImRect& area) {
-  MapScreen& screen = *view.map;
+bool drawWhole(const Scene& scene, MapScreen& screen, ImDrawList& list, const ImRect& area) {
   if (!screen.state || screen.state->empty || !screen.trouble.empty()) return false;
   const TileKey key{screen.state->field, scene.map.pooling, {screen.state->levels.single, 0, 0}};
   const std::optional<Tile> tile = screen.cache->find(key);
@@ -183,7 +182,7 @@ bool drawWhole(const Scene& scene, View& view, ImDrawList& list, const ImRect& a
   ValueRange range = mapRange(screen, look);
   // What is brightest in the window may be far from what is brightest here.
   if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
-  send(look, range, view, list, {placed(whole, key.place, {key, *tile}, *layer)});
+  send(look, range, screen, list, {placed(whole, key.place, {key, *tile}, *layer)});
   return true;
 }
 

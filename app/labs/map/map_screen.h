@@ -8,11 +8,16 @@
 #include "app/labs/map/map_job.h"
 #include "app/labs/map/map_textures.h"
 #include "app/labs/map/map_window.h"
+#include "app/widgets/layout.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
 /// What the map page shows besides the scene: free for its panels to change.
 struct MapScreen {
+  explicit MapScreen(View& window) : view(window) {}
+
+  View& view;
   std::shared_ptr<const MapState> state;  ///< null before the first head is there
   MapProgress progress;
   TileCache* cache = nullptr;
@@ -47,13 +52,20 @@ ValueRange mapRange(const MapScreen& screen, const Look& look);
 
 /// Draws the tiles in sight at their places, coarser ones where those are not there yet, and notes what is
 /// missing.
-void drawTiles(const Scene& scene, View& view, ImDrawList& list, const MapWindow& window);
+void drawTiles(const Scene& scene, MapScreen& screen, ImDrawList& list, const MapWindow& window);
 /// Draws the whole head into `area` from the overview's one tile; false where it is not there.
-bool drawWhole(const Scene& scene, View& view, ImDrawList& list, const ImRect& area);
+bool drawWhole(const Scene& scene, MapScreen& screen, ImDrawList& list, const ImRect& area);
 
 /// Tokens and their numbers along both sides, thinned until they don't touch.
 void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, const MapText& text,
                   Index litQuery, Index litKey);
+// The panels: controls at the left, the head in the rest of the window.
+void mapControls(Scene& scene, MapScreen& screen, const Layout& layout);
+void mapPanel(Scene& scene, MapScreen& screen, const Layout& layout);
+
+/// The head whose map is shown.
+Index mapHead(const Scene& scene);
+
 inline constexpr float kMapLeft = 132, kMapBottom = 66;  ///< room for them, in layout units
 
 /// Where the go-to line leads from the marked cell: "QUERY, KEY", each a number or a part of a token; one

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 #include "attention/core/positions.h"
 
 namespace headscope::app {
@@ -115,7 +115,7 @@ void additiveControls(Scene& scene, View& view) {
                    numberText(additive.maxCoeff(), 3) + " are added to every head's scores.");
   else
     hint(view, "Nothing is added: paint values onto the map with the brush, or load a matrix.");
-  if (button(view, "additive_load", "Load file…")) view.request(Action::openMask);
+  if (button(view, "additive_load", "Load file…")) view.request("mask.open");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "additive_clear", "Clear", any ? "" : "There is nothing to clear"))
     scene.setup.mask.additive = {};

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -55,8 +55,9 @@ void apply(Scene& scene, Brush& brush, const Extent& size, Index row, Index key)
 
 }  // namespace
 
-void useBrush(Scene& scene, View& view, const MapAnswer& answer, bool held) {
-  Brush& brush = view.studio.brush;
+void useBrush(Scene& scene, MaskPage& page, const MapAnswer& answer, bool held) {
+  View& view = page.view;
+  Brush& brush = page.brush;
   if (!held) {
     brush.painting = false;
     return;
@@ -66,9 +67,9 @@ void useBrush(Scene& scene, View& view, const MapAnswer& answer, bool held) {
   const bool first = !brush.painting;
   if (first) begin(scene, brush, row, key);
   // Every stroke is one step of the history, however many frames it takes.
-  view.continuousEdit = "stroke " + std::to_string(brush.strokes);
+  view.controls.continuousEdit = "stroke " + std::to_string(brush.strokes);
   if (!first && row == brush.lastRow && key == brush.lastKey) return;
-  const attention::MaskGeometry& geometry = view.studio.study->geometry;
+  const attention::MaskGeometry& geometry = page.study->geometry;
   apply(scene, brush, {geometry.queries, geometry.keys}, row, key);
 }
 
@@ -121,8 +122,9 @@ void paintIcon(const View& view, ImDrawList& list, PaintTool tool, ImVec2 at, st
 }
 
 /// The tools as small pictures, the chosen one raised.
-void toolChoice(View& view) {
-  Brush& brush = view.studio.brush;
+void toolChoice(MaskPage& page) {
+  View& view = page.view;
+  Brush& brush = page.brush;
   const float height = view.px(30), inset = view.px(3), width = ImGui::GetContentRegionAvail().x;
   const float each = width / static_cast<float>(std::size(kTools));
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -162,8 +164,9 @@ void effectChoice(Brush& brush, bool biases, View& view) {
 
 }  // namespace
 
-void brushBar(Scene& scene, View& view, const ImRect& area) {
-  Brush& brush = view.studio.brush;
+void brushBar(Scene& scene, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
+  Brush& brush = page.brush;
   const bool biases = scene.cursor.studio.room == StudioRoom::biases;
   float x = area.Min.x;
   const auto group = [&](const char* id, float units, const auto& draw) {
@@ -176,7 +179,7 @@ void brushBar(Scene& scene, View& view, const ImRect& area) {
     ImGui::EndChild();
     x += view.px(units + 12);
   };
-  group("tools", 238, [&] { toolChoice(view); });
+  group("tools", 238, [&] { toolChoice(page); });
   if (brush.tool == PaintTool::look) return;
   group("paints", biases ? 130 : 168, [&] { effectChoice(brush, biases, view); });
   static const std::vector<Index> kSizes{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};

@@ -1,47 +1,34 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/pattern_sliders.h"
 
 namespace headscope::app {
 
 using attention::Layer;
-
-std::string layerTitle(const Layer& layer) {
-  if (!layer.name.empty()) return layer.name;
-  const std::string not_ = layer.negated ? "Not " : "";
-  if (layer.isGroup()) {
-    std::string title;
-    for (const Layer& inner : layer.group) {
-      const char* word = inner.combine == attention::Combine::all   ? " and "
-                         : inner.combine == attention::Combine::any ? " or "
-                                                                    : " then ";
-      title += (title.empty() ? "" : word) + layerTitle(inner);
-    }
-    return not_ + title;
-  }
-  return not_ + std::string(attention::infoOf(layer.pattern.kind).title);
-}
 
 attention::MaskLayers& editedLayers(Scene& scene) {
   const bool other = scene.cursor.studio.editsOther && scene.setup.mask.compare;
   return other ? scene.setup.mask.other : scene.setup.mask.layers;
 }
 
-const StudiedMask* editedStudy(const Scene& scene, const View& view) {
-  const MaskStudy* study = view.studio.study;
+const StudiedMask* editedStudy(const Scene& scene, const MaskPage& page) {
+  const MaskStudy* study = page.study;
   if (!study || !study->line()) return nullptr;
   if (scene.cursor.studio.editsOther && scene.setup.mask.compare)
     return study->other ? &*study->other : nullptr;
   return &study->mask;
 }
 
-Index reachOf(const Snapshot* snapshot, const View& view) {
-  if (view.studio.study && view.studio.study->line())
-    return std::max<Index>(2,
-                           std::max(view.studio.study->geometry.queries, view.studio.study->geometry.keys));
-  if (!snapshot || snapshot->sequences.empty()) return 64;
-  return std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
+MaskedText maskedText(const MaskPage& page) {
+  if (page.study && page.study->line()) {
+    const attention::MaskGeometry& geometry = page.study->geometry;
+    return {std::max<Index>(2, std::max(geometry.queries, geometry.keys)), &geometry};
+  }
+  const Snapshot* snapshot = page.snapshot.get();
+  if (!snapshot || snapshot->sequences.empty()) return {};
+  return {std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size())), nullptr};
 }
 
 render::HeatmapStyle maskStyle(const View& view) {
@@ -59,9 +46,10 @@ render::HeatmapStyle signedStyle(const View& view) {
   return styleFor(view, look);
 }
 
-void verdictTooltip(const Scene& scene, View& view, const StudiedMask& mask,
+void verdictTooltip(const Scene& scene, MaskPage& page, const StudiedMask& mask,
                     const attention::MaskLayers& layers, Index query, Index key) {
-  const LineTokens& line = *view.studio.study->line();
+  View& view = page.view;
+  const LineTokens& line = *page.study->line();
   const auto word = [](const std::vector<attention::Token>& tokens, Index at) {
     return tokens[static_cast<std::size_t>(at)].text;
   };

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -71,7 +71,8 @@ void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Inde
 
 }  // namespace
 
-void compareSections(Scene& scene, const Snapshot* snapshot, View& view) {
+void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page) {
+  View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   sectionTitle(view, "WHAT MOVED FROM A TO B");
   if (!sequence || !sequence->other)
@@ -106,7 +107,7 @@ void compareSections(Scene& scene, const Snapshot* snapshot, View& view) {
          view.theme->text);
   figure(view, "Entropy", (rows.mean() > 0 ? "+" : "") + numberText(rows.mean(), 3) + " nats",
          view.theme->text);
-  takeHomeSection(scene, view);
+  takeHomeSection(scene, page);
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,5 @@
 #include "app/compute/mask_inputs.h"
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
@@ -33,50 +33,51 @@ std::string caretFor(const View& view, const std::string& text, std::size_t offs
 
 /// What was typed becomes the mask once the typing rests: half an expression is often one too, and nobody
 /// means it.
-void takeOver(Scene& scene, View& view, attention::MaskLayers& layers) {
-  StudioView& studio = view.studio;
-  const bool rests = !ImGui::IsItemActive() || view.time - studio.expressionTyped > kTypingRests;
-  if (studio.expressionTyped < 0 || !rests) return;
-  studio.expressionTyped = -1;
-  attention::ParsedMask parsed = attention::parseMask(studio.expression);
+void takeOver(Scene& scene, MaskPage& page, attention::MaskLayers& layers) {
+  View& view = page.view;
+  TypedExpression& typed = page.expression;
+  const bool rests = !ImGui::IsItemActive() || view.time - typed.typedAt > kTypingRests;
+  if (typed.typedAt < 0 || !rests) return;
+  typed.typedAt = -1;
+  attention::ParsedMask parsed = attention::parseMask(typed.text);
   if (parsed.error) return;
   if (const auto refusal = refusalOf(scene.setup, parsed.layers)) {
-    studio.expressionError = *refusal;
-    studio.expressionCaret = std::string::npos;
+    typed.error = *refusal;
+    typed.caret = std::string::npos;
     return;
   }
   layers = std::move(parsed.layers);
-  studio.expressionOf = attention::maskText(layers);
+  typed.of = attention::maskText(layers);
   scene.cursor.studio.selected = -1;
 }
 
 }  // namespace
 
-void expressionBox(Scene& scene, View& view) {
-  StudioView& studio = view.studio;
+void expressionBox(Scene& scene, MaskPage& page) {
+  View& view = page.view;
+  TypedExpression& typed = page.expression;
   attention::MaskLayers& layers = editedLayers(scene);
   const std::string canonical = attention::maskText(layers);
   // What is typed stays as typed while it says the same; another mask replaces it.
-  if (studio.expressionOf != canonical) {
-    studio.expressionOf = canonical;
-    studio.expression = canonical;
-    studio.expressionError.clear();
+  if (typed.of != canonical) {
+    typed.of = canonical;
+    typed.text = canonical;
+    typed.error.clear();
   }
   sectionTitle(view, "AS AN EXPRESSION");
-  if (textBox(view, "expression", studio.expression, 3, "causal & (window(128) | sinks(4))")) {
-    const attention::ParsedMask parsed = attention::parseMask(studio.expression);
-    studio.expressionError = parsed.error ? parsed.error->message : "";
-    studio.expressionCaret = parsed.error ? parsed.error->offset : 0;
-    studio.expressionTyped = view.time;
+  if (textBox(view, "expression", typed.text, 3, "causal & (window(128) | sinks(4))")) {
+    const attention::ParsedMask parsed = attention::parseMask(typed.text);
+    typed.error = parsed.error ? parsed.error->message : "";
+    typed.caret = parsed.error ? parsed.error->offset : 0;
+    typed.typedAt = view.time;
   }
-  takeOver(scene, view, layers);
-  if (!studio.expressionError.empty()) {
-    problem(view, studio.expressionError);
-    if (studio.expressionCaret != std::string::npos)
-      caretLines(view, caretFor(view, studio.expression,
-                                std::min(studio.expressionCaret, studio.expression.size())));
+  takeOver(scene, page, layers);
+  if (!typed.error.empty()) {
+    problem(view, typed.error);
+    if (typed.caret != std::string::npos)
+      caretLines(view, caretFor(view, typed.text, std::min(typed.caret, typed.text.size())));
   }
-  if (const StudiedMask* study = editedStudy(scene, view); study && study->error)
+  if (const StudiedMask* study = editedStudy(scene, page); study && study->error)
     problem(view, *study->error);
 }
 

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cctype>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_dialogs.h"
+#include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
-#include "app/shell/dialogs.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -41,13 +40,12 @@ attention::Matrix thumbnail(const PatternInfo& info) {
   return mask ? drawMask(**mask, 0, 1) : attention::Matrix::Zero(kThumbnailTokens, kThumbnailTokens);
 }
 
-void fillThumbnails(View& view) {
-  if (view.studio.galleryFilled) return;
+void fillThumbnails(MaskPage& page) {
+  if (!page.surface(MaskSurface::gallery).empty()) return;
   const auto table = attention::patternTable();
   attention::Stack pictures(static_cast<Index>(table.size()), kThumbnailTokens, kThumbnailTokens);
   for (std::size_t i = 0; i < table.size(); ++i) pictures[static_cast<Index>(i)] = thumbnail(table[i]);
-  view.heatmaps->surface(HeatmapLayer::Surface::gallery).set(pictures, view.time, false);
-  view.studio.galleryFilled = true;
+  page.surface(MaskSurface::gallery).set(pictures, page.view.time, false);
 }
 
 bool matches(const PatternInfo& info, const std::string& wanted) {
@@ -61,18 +59,19 @@ bool matches(const PatternInfo& info, const std::string& wanted) {
 }
 
 /// Adds the pattern as the gallery's foot says: joined by AND or OR, or in place of everything.
-void add(const PatternInfo& info, Scene& scene, View& view) {
+void add(const PatternInfo& info, Scene& scene, MaskPage& page) {
+  View& view = page.view;
   attention::MaskLayers& layers = editedLayers(scene);
-  if (info.kind == PatternKind::file) return view.request(Action::openMask);
-  if (view.studio.addAs == 2) layers.clear();
+  if (info.kind == PatternKind::file) return view.request("mask.open");
+  if (page.addAs == 2) layers.clear();
   if (info.kind == PatternKind::painted) {
     scene.cursor.studio.selected = -1;
     paintingFor(scene.setup.mask, layers, scene.cursor.studio.selected);
-    view.studio.brush.tool = PaintTool::brush;
+    page.brush.tool = PaintTool::brush;
     return;
   }
   attention::Layer layer = layerOf(info.kind);
-  layer.combine = view.studio.addAs == 1 ? attention::Combine::any : attention::Combine::all;
+  layer.combine = page.addAs == 1 ? attention::Combine::any : attention::Combine::all;
   layers.push_back(std::move(layer));
   scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
 }
@@ -116,60 +115,60 @@ std::string reasonAgainst(const PatternInfo& info, const Scene& scene) {
 
 }  // namespace
 
-void gallery(Scene& scene, View& view) {
-  fillThumbnails(view);
-  const ImGuiWindow* window = ImGui::FindWindowByName("gallery");
-  const bool first = window == nullptr || !window->WasActive;
-  if (first) view.studio.search.clear();
+void Gallery::draw(Scene& scene, View& view, bool opening) {
+  fillThumbnails(page_);
   if (beginDialog(view, "gallery", "Mask patterns", 1180, 760)) {
-    const bool entered = lineBox(view, "gallery.search", view.studio.search, ImGui::GetContentRegionAvail().x,
-                                 first, "Search by name, formula, model or paper");
+    const bool entered = lineBox(view, "gallery.search", search_, ImGui::GetContentRegionAvail().x, opening,
+                                 "Search by name, formula, model or paper");
     gap(view, 6);
-    std::vector<const PatternInfo*> found;
-    for (const PatternInfo& info : attention::patternTable())
-      if (matches(info, view.studio.search)) found.push_back(&info);
-    const float foot = view.px(44);
-    ImGui::BeginChild("cards", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
-                      ImGuiWindowFlags_NoBackground);
-    const PatternInfo* chosen = entered && !found.empty() ? found.front() : nullptr;
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const int columns = std::max(1, static_cast<int>(width / view.px(350)));
-    const ImVec2 size(width / static_cast<float>(columns) - view.px(8), view.px(100));
-    std::vector<HeatmapTile> tiles;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
-      const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
-      const ImVec2 at(start.x + column * (size.x + view.px(8)), start.y + row * (size.y + view.px(4)));
-      const bool marked = i == 0 && !view.studio.search.empty();
-      if (card(*found[i], view, at, size, marked, reasonAgainst(*found[i], scene), tiles)) chosen = found[i];
-    }
-    if (found.empty())
-      hint(view, "No pattern has “" + view.studio.search + "” in its name, formula or users.");
-    render::HeatmapStyle style = maskStyle(view);
-    style.gap = 0;
-    view.heatmaps->draw(*ImGui::GetWindowDrawList(), HeatmapLayer::Surface::gallery, style, std::move(tiles));
-    ImGui::EndChild();
+    const PatternInfo* chosen = cards(scene, view, entered);
     gap(view, 4);
     ImGui::BeginChild("foot", ImVec2(view.px(420), view.px(32)), false, ImGuiWindowFlags_NoBackground);
     static const std::vector<Choice> kAdds{
         {"Add with AND", "", "and"}, {"Add with OR", "", "or"}, {"Replace all", "", "alone"}};
-    segmented(view, "add_as", kAdds, view.studio.addAs);
+    segmented(view, "add_as", kAdds, page_.addAs);
     ImGui::EndChild();
     if (chosen) {
-      view.dialog = Dialog::none;
-      add(*chosen, scene, view);
+      view.dialog.reset();
+      add(*chosen, scene, page_);
     }
   }
   endDialog();
 }
 
-void conventionQuestion(View& view) {
-  PendingMask& pending = view.studio.pending;
-  if (beginDialog(
-          view, "convention",
-          "What do the numbers of " + std::filesystem::path(pending.path).filename().string() + " mean?", 620,
-          210)) {
+/// The patterns that were searched for; the one that was chosen, or null.
+const PatternInfo* Gallery::cards(const Scene& scene, View& view, bool takesFirst) {
+  std::vector<const PatternInfo*> found;
+  for (const PatternInfo& info : attention::patternTable())
+    if (matches(info, search_)) found.push_back(&info);
+  const PatternInfo* chosen = takesFirst && !found.empty() ? found.front() : nullptr;
+  const float foot = view.px(44);
+  ImGui::BeginChild("cards", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
+                    ImGuiWindowFlags_NoBackground);
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const int columns = std::max(1, static_cast<int>(width / view.px(350)));
+  const ImVec2 size(width / static_cast<float>(columns) - view.px(8), view.px(100));
+  std::vector<HeatmapTile> tiles;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
+    const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
+    const ImVec2 at(start.x + column * (size.x + view.px(8)), start.y + row * (size.y + view.px(4)));
+    const bool marked = i == 0 && !search_.empty();
+    if (card(*found[i], view, at, size, marked, reasonAgainst(*found[i], scene), tiles)) chosen = found[i];
+  }
+  if (found.empty()) hint(view, "No pattern has “" + search_ + "” in its name, formula or users.");
+  render::HeatmapStyle style = maskStyle(view);
+  style.gap = 0;
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page_.surface(MaskSurface::gallery), style,
+                      std::move(tiles));
+  ImGui::EndChild();
+  return chosen;
+}
+
+void ConventionQuestion::draw(Scene&, View& view, bool) {
+  if (beginDialog(view, "convention", "What do the numbers of " + file_.filename().string() + " mean?", 620,
+                  210)) {
     hint(view, "Programs write masks either way round, so the file can't tell.");
     gap(view, 6);
     static constexpr const char* kLabels[] = {"True or 1 = visible", "True or 1 = masked",
@@ -182,13 +181,11 @@ void conventionQuestion(View& view) {
          {attention::MaskConvention::visible, attention::MaskConvention::masked,
           attention::MaskConvention::additive}) {
       const auto at = static_cast<std::size_t>(convention);
-      const bool possible = std::find(pending.conventions.begin(), pending.conventions.end(), convention) !=
-                            pending.conventions.end();
+      const bool possible = std::find(possible_.begin(), possible_.end(), convention) != possible_.end();
       if (button(view, "convention." + attention::conventionName(convention), kLabels[at],
                  possible ? "" : "The file's numbers can't be read this way")) {
-        pending.chosen = convention;
-        view.dialog = Dialog::none;
-        view.request(Action::addMaskFile);
+        view.dialog.reset();
+        chosen_(convention);
       }
       ImGui::SameLine(0, view.px(12));
       const ImVec2 text = ImGui::GetCursorScreenPos();

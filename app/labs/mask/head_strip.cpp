@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -41,8 +41,9 @@ float headStripHeight(const Scene& scene, const View& view, float width) {
   return view.px(kTitle) + static_cast<float>(strip.rows) * (strip.side + view.px(kNumber)) + view.px(10);
 }
 
-void headStrip(Scene& scene, const Snapshot*, View& view, const ImRect& area) {
-  const StudiedMask* mask = editedStudy(scene, view);
+void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
   const Index heads = scene.setup.model.heads;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
@@ -98,7 +99,7 @@ void headStrip(Scene& scene, const Snapshot*, View& view, const ImRect& area) {
   if (!tiles.empty()) {
     render::HeatmapStyle style = maskStyle(view);
     style.gap = 0;
-    view.heatmaps->draw(list, HeatmapLayer::Surface::maskStrip, style, std::move(tiles));
+    view.heatmaps->draw(list, page.surface(MaskSurface::maskStrip), style, std::move(tiles));
   }
 }
 

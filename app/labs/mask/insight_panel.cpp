@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -28,8 +28,9 @@ std::string tokenAt(const std::vector<attention::Token>& tokens, Index position)
 
 }  // namespace
 
-void statisticsSection(const Scene& scene, View& view) {
-  const StudiedMask* mask = editedStudy(scene, view);
+void statisticsSection(const Scene& scene, MaskPage& page) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
   const Theme& theme = *view.theme;
   sectionTitle(view, "WHAT IT SAYS", "head " + std::to_string(scene.cursor.cell.head));
   if (mask->error) return problem(view, *mask->error);
@@ -39,7 +40,7 @@ void statisticsSection(const Scene& scene, View& view) {
                                       mask->formulaText.empty() ? "true" : mask->formulaText);
   ImGui::Dummy(ImVec2(width, height + view.px(8)));
   const attention::MaskStatistics& statistics = mask->statistics;
-  const MaskStudy& study = *view.studio.study;
+  const MaskStudy& study = *page.study;
   const std::string about = statistics.sampled ? "≈ " : "";
   figure(view, "Visible cells",
          about + percentText(statistics.density()) + " of " + countText(statistics.cells), theme.text);
@@ -62,8 +63,8 @@ void statisticsSection(const Scene& scene, View& view) {
   figure(view, "Sees its future", mask->seesFuture ? "yes" : "no",
          mask->seesFuture ? theme.warning : theme.text);
   const bool first = mask == &study.mask;  // whose ways were followed
-  if (!mask->seesFuture || !first || !view.studio.reach || view.studio.reach->leak.size() < 2) return;
-  const std::vector<Index>& leak = view.studio.reach->leak;
+  if (!mask->seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
+  const std::vector<Index>& leak = page.reach->leak;
   std::string way = tokenAt(study.line()->queries, leak.front());
   for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenAt(study.line()->keys, leak[i]);
   hint(view, "Shortest way: " + way + " (query " + std::to_string(leak.front()) + " reads position " +
@@ -111,8 +112,9 @@ void blockPicture(const attention::BlockMap& blocks, View& view) {
 
 }  // namespace
 
-void blockSection(Scene& scene, View& view) {
-  const StudiedMask* mask = editedStudy(scene, view);
+void blockSection(Scene& scene, MaskPage& page) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
   if (mask->error) return;
   const Theme& theme = *view.theme;
   const attention::BlockMap& blocks = mask->blocks;
@@ -122,7 +124,7 @@ void blockSection(Scene& scene, View& view) {
   slider(view, {"block_size", "Block size", "", "16 to 128 cells a side, as FlexAttention counts"}, kSizes,
          scene.cursor.studio.blockSize);
   blockPicture(blocks, view);
-  const attention::MaskGeometry& geometry = view.studio.study->geometry;
+  const attention::MaskGeometry& geometry = page.study->geometry;
   const double dense =
       attention::denseAttentionFlops(geometry.queries, geometry.keys, scene.setup.model.headDim, 1);
   figure(view, "FLOPs saved", percentText(1 - blocks.computedShare()), theme.text);
@@ -157,7 +159,8 @@ void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Inde
 }
 
 /// Which token has reached which as a picture that can be pointed at; returns where it is.
-ImRect reachPicture(const ReachStudy& reach, Scene& scene, View& view, Index query, Index key) {
+ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskPage& page, Index query, Index key) {
+  View& view = page.view;
   const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::InvisibleButton("reach_map", ImVec2(side, side));
@@ -174,7 +177,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, View& view, Index que
   style.colormap = render::Colormap::cividis;
   style.gap = 0;
   if (picture.view.clip.y1 > picture.view.clip.y0)
-    view.heatmaps->draw(list, HeatmapLayer::Surface::reach, style, {picture});
+    view.heatmaps->draw(list, page.surface(MaskSurface::reach), style, {picture});
   paintCrosshair(view, list, tile, query, key, tokens, tokens);
   if (hovered)
     if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens))
@@ -208,10 +211,11 @@ std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, 
 
 }  // namespace
 
-void reachSection(Scene& scene, View& view) {
-  const MaskStudy& study = *view.studio.study;
-  if (!view.studio.reach || study.geometry.cross || study.mask.error) return;
-  const ReachStudy& reach = *view.studio.reach;
+void reachSection(Scene& scene, MaskPage& page) {
+  View& view = page.view;
+  const MaskStudy& study = *page.study;
+  if (!page.reach || study.geometry.cross || study.mask.error) return;
+  const ReachStudy& reach = *page.reach;
   StudioCursor& studio = scene.cursor.studio;
   gap(view, 8);
   sectionTitle(view, "REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
@@ -223,7 +227,7 @@ void reachSection(Scene& scene, View& view) {
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  const ImRect area = reachPicture(reach, scene, view, query, key);
+  const ImRect area = reachPicture(reach, scene, page, query, key);
   // The legend and the row in words beside the picture.
   const float x = area.Max.x + view.px(14), width = right - x;
   const float y = reachLegend(reach.reach, view, ImVec2(x, area.Min.y + view.px(8))) + view.px(4);
@@ -236,12 +240,13 @@ void reachSection(Scene& scene, View& view) {
   toggle(view, "reach_all_heads", "Through any head", studio.allHeads);
 }
 
-void takeHomeSection(Scene& scene, View& view) {
+void takeHomeSection(Scene& scene, MaskPage& page) {
+  View& view = page.view;
   gap(view, 8);
   sectionTitle(view, "TAKE IT HOME");
-  const bool error = editedStudy(scene, view)->error.has_value();
+  const bool error = editedStudy(scene, page)->error.has_value();
   const std::string reason = error ? "The mask has an error" : "";
-  const auto row = [&](std::initializer_list<std::tuple<const char*, const char*, Action>> items) {
+  const auto row = [&](std::initializer_list<std::tuple<const char*, const char*, const char*>> items) {
     bool first = true;
     for (const auto& [name, label, action] : items) {
       if (!first) ImGui::SameLine(0, view.px(6));
@@ -250,41 +255,35 @@ void takeHomeSection(Scene& scene, View& view) {
     }
   };
   hint(view, "Copy as");
-  row({{"copy.flex", "FlexAttention", Action::copyMaskFlex},
-       {"copy.torch", "PyTorch", Action::copyMaskTorch},
-       {"copy.numpy", "NumPy", Action::copyMaskNumpy}});
-  row({{"copy.formula", "Formula", Action::copyMaskFormula},
-       {"copy.text", "Expression", Action::copyMaskText},
-       {"save_mask", "Save file…", Action::saveMask}});
+  row({{"copy.flex", "FlexAttention", "mask.copy.flex"},
+       {"copy.torch", "PyTorch", "mask.copy.torch"},
+       {"copy.numpy", "NumPy", "mask.copy.numpy"}});
+  row({{"copy.formula", "Formula", "mask.copy.formula"},
+       {"copy.text", "Expression", "mask.copy.text"},
+       {"save_mask", "Save file…", "mask.save"}});
   static const std::vector<Choice> kConventions{{"Files: true = visible", "", "visible"},
                                                 {"Files: true = masked", "", "masked"},
                                                 {"Files: additive, 0 and −inf", "", "additive"}};
-  dropdown(view, "save_convention", kConventions, view.studio.saveConvention,
-           ImGui::GetContentRegionAvail().x);
+  dropdown(view, "save_convention", kConventions, page.saveConvention, ImGui::GetContentRegionAvail().x);
 }
 
-void insightPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void insightPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Layout& layout) {
+  View& view = page.view;
   if (!layout.showRight) return;
   if (beginPanel(view, "insight", layout.right, 20, 14, 0)) {
-    if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName("studio") : nullptr)
-      ImGui::BringWindowToDisplayBack(window);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.PushClipRect(layout.right.Min, layout.right.Max);
-    list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);
-    list.AddLine(layout.right.Min, ImVec2(layout.right.Min.x, layout.right.Max.y), view.theme->line);
-    list.PopClipRect();
-    if (!editedStudy(scene, view)) {
+    fillDrawer(view, layout, {"studio"});
+    if (!editedStudy(scene, page)) {
       sectionTitle(view, "WHAT IT SAYS");
       hint(view, "A mask over tokens is taken apart here.");
     } else if (scene.cursor.studio.room == StudioRoom::biases) {
       biasSections(scene, snapshot, view);
     } else if (scene.cursor.studio.room == StudioRoom::compare) {
-      compareSections(scene, snapshot, view);
+      compareSections(scene, snapshot, page);
     } else {
-      statisticsSection(scene, view);
-      blockSection(scene, view);
-      reachSection(scene, view);
-      takeHomeSection(scene, view);
+      statisticsSection(scene, page);
+      blockSection(scene, page);
+      reachSection(scene, page);
+      takeHomeSection(scene, page);
     }
     gap(view, 12);
   }

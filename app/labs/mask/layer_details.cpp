@@ -1,10 +1,11 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text_box.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -12,64 +13,8 @@ using attention::Argument;
 using attention::Combine;
 using attention::HeadSet;
 using attention::Layer;
-using attention::ParameterInfo;
-using attention::ParameterKind;
 
 namespace {
-
-/// Values a slider stops at: every one while they are few, then coarser.
-std::vector<Index> stopsFor(Index low, Index high, Index now) {
-  std::vector<Index> stops;
-  for (Index i = low; i <= high; i += i < 64 ? 1 : i < 256 ? 8 : 32) stops.push_back(i);
-  if (stops.empty() || stops.back() < high) stops.push_back(high);
-  if (const auto at = std::lower_bound(stops.begin(), stops.end(), now); at == stops.end() || *at != now)
-    stops.insert(at, now);
-  return stops;
-}
-
-std::string capitalized(std::string_view text) {
-  std::string result(text);
-  if (!result.empty() && result.front() >= 'a' && result.front() <= 'z') result.front() -= 32;
-  return result;
-}
-
-/// The count of a structure that was read from the text, for where a slider starts.
-Index fromText(const ParameterInfo& parameter, const attention::MaskGeometry& geometry) {
-  const attention::TextStructure& structure = geometry.structure;
-  if (parameter.name == "length") return geometry.keyLength;
-  if (parameter.name == "prefix") return structure.prefixLength;
-  if (parameter.name == "height") return structure.gridHeight;
-  if (parameter.name == "width") return structure.gridWidth;
-  if (parameter.name == "half") return std::max<Index>(1, geometry.keys / 2);
-  return std::max<Index>(parameter.low, 1);
-}
-
-/// One slider, or one for each value of a list.
-void countSlider(const ParameterInfo& parameter, std::optional<Argument>& argument, const std::string& name,
-                 Index most, View& view) {
-  const Index high = std::clamp<Index>(most, parameter.low + 1, parameter.high);
-  if (!argument) {
-    const MaskStudy* study = view.studio.study;
-    Index value = study && study->line() ? fromText(parameter, study->geometry) : parameter.low;
-    if (slider(view, {name, capitalized(parameter.name), "", "from the text until moved"},
-               stopsFor(parameter.low, high, value), value))
-      argument = Argument{{value}, ""};
-    return;
-  }
-  const bool list = argument->values.size() > 1;
-  for (std::size_t i = 0; i < argument->values.size(); ++i) {
-    const std::string limits =
-        std::to_string(parameter.low) + " to " + std::to_string(high) + ": " + std::string(parameter.meaning);
-    slider(view,
-           {list ? name + "." + std::to_string(i) : name,
-            list ? "Head " + std::to_string(i) : capitalized(parameter.name), "", limits},
-           stopsFor(parameter.low, high, argument->values[i]), argument->values[i]);
-  }
-}
-
-bool isCount(const ParameterInfo& parameter) {
-  return parameter.kind == ParameterKind::count;
-}
 
 void joinChoice(Layer& layer, Index at, View& view) {
   static const std::vector<Choice> kJoins{{"And", "", "and"}, {"Or", "", "or"}, {"Then", "", "then"}};
@@ -159,8 +104,9 @@ void headChoice(Layer& layer, const ModelSetup& model, View& view) {
 }
 
 /// A batch may mask its lines differently.
-void sequenceScope(Layer& layer, const Scene& scene, View& view) {
-  const MaskStudy* study = view.studio.study;
+void sequenceScope(Layer& layer, const Scene& scene, MaskPage& page) {
+  View& view = page.view;
+  const MaskStudy* study = page.study;
   if (!layer.sequences && (!study || study->lines.size() < 2)) return;
   const Index shown = scene.cursor.sequence;
   const HeadSet one{{{HeadSet::Kind::range, shown, shown}}};
@@ -179,7 +125,9 @@ void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
   const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     std::optional<Argument>& argument = layer.pattern.arguments[i];
-    if (!isCount(parameters[i]) || !argument || model.heads == 1 || parameters[i].name == "seed") continue;
+    if (parameters[i].kind != attention::ParameterKind::count || !argument || model.heads == 1 ||
+        parameters[i].name == "seed")
+      continue;
     bool list = argument->values.size() > 1;
     if (!toggle(view, "per_head." + std::string(parameters[i].name),
                 capitalized(parameters[i].name) + " per head", list))
@@ -188,55 +136,39 @@ void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
   }
 }
 
-void rename(Layer& layer, Index at, View& view) {
+void rename(Layer& layer, Index at, MaskPage& page) {
+  View& view = page.view;
   // Until someone types in it the box follows the layer: the other mask, undo and a drag all bring another
   // name to the same place of the list.
-  if (view.studio.renamed != at) view.studio.renaming = layer.name;
+  if (page.renamed != at) page.renaming = layer.name;
   const bool entered = lineBox(
-      view, "layer_name", view.studio.renaming, ImGui::GetContentRegionAvail().x, false,
+      view, "layer_name", page.renaming, ImGui::GetContentRegionAvail().x, false,
       std::string(layer.isGroup() ? "Name of the group" : attention::infoOf(layer.pattern.kind).title));
-  if (entered || ImGui::IsItemDeactivated()) layer.name = view.studio.renaming;
-  view.studio.renamed = ImGui::IsItemActive() ? at : -1;
+  if (entered || ImGui::IsItemDeactivated()) layer.name = page.renaming;
+  page.renamed = ImGui::IsItemActive() ? at : -1;
 }
 
 }  // namespace
 
-void parameterSliders(Layer& layer, const std::string& name, const Snapshot* snapshot, View& view) {
-  if (layer.isGroup()) {
-    for (std::size_t i = 0; i < layer.group.size(); ++i) {
-      Layer& inner = layer.group[i];
-      if (!inner.isGroup()) hint(view, layerTitle(inner));
-      parameterSliders(inner, name + "." + std::to_string(i), snapshot, view);
-    }
-    return;
-  }
-  const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
-  const Index most = reachOf(snapshot, view);
-  layer.pattern.arguments.resize(parameters.size());
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (isCount(parameters[i]))
-      countSlider(parameters[i], layer.pattern.arguments[i], name + "." + std::string(parameters[i].name),
-                  most, view);
-}
-
-void layerDetails(Layer& layer, Index at, Scene& scene, const Snapshot* snapshot, View& view) {
+void layerDetails(Layer& layer, Index at, Scene& scene, MaskPage& page) {
+  View& view = page.view;
   ImGui::Indent(view.px(12));
   gap(view, 4);
   if (!layer.isGroup()) {
     const attention::PatternInfo& info = attention::infoOf(layer.pattern.kind);
     hint(view, std::string(info.formula) + (info.users.empty() ? "" : "  ·  " + std::string(info.users)));
   }
-  if (const MaskStudy* study = view.studio.study; study && study->line())
+  if (const MaskStudy* study = page.study; study && study->line())
     if (const std::string reason = attention::leftOutBecause(layer, study->geometry);
         layer.on && !reason.empty())
       hint(view, "Left out here, " + reason + ".");
   joinChoice(layer, at, view);
-  parameterSliders(layer, "parameter", snapshot, view);
+  parameterSliders(layer, "parameter", maskedText(page), view);
   if (!layer.isGroup()) perHeadSwitch(layer, scene.setup.model, view);
   headChoice(layer, scene.setup.model, view);
-  sequenceScope(layer, scene, view);
+  sequenceScope(layer, scene, page);
   gap(view, 4);
-  rename(layer, at, view);
+  rename(layer, at, page);
   gap(view, 2);
   attention::MaskLayers& layers = editedLayers(scene);
   const bool copy = button(view, "copy_layer", "Duplicate");

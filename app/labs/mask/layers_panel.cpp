@@ -1,10 +1,11 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text_box.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -78,7 +79,8 @@ void move(attention::MaskLayers& layers, Index from, Index to, Index& selected) 
 }
 
 /// The first line of a layer: handle, title, switch. A click selects, a drag moves.
-void layerRow(Layer& layer, Index at, Scene& scene, View& view, Drag& drag) {
+void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) {
+  View& view = page.view;
   StudioCursor& studio = scene.cursor.studio;
   const Theme& theme = *view.theme;
   const std::string name = "layer." + std::to_string(at);
@@ -91,8 +93,8 @@ void layerRow(Layer& layer, Index at, Scene& scene, View& view, Drag& drag) {
   const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width - view.px(44), height));
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
-  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(6))) view.studio.dragged = at;
-  if (clicked && view.studio.dragged < 0) studio.selected = chosen ? -1 : at;
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(6))) page.dragged = at;
+  if (clicked && page.dragged < 0) studio.selected = chosen ? -1 : at;
   if (chosen || hovered)
     list.AddRectFilled(from, to, chosen ? theme.raised : faded(theme.raised, 0.5f), view.px(6));
   if (chosen) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), theme.text, view.px(1.5f));
@@ -114,41 +116,43 @@ void layerRow(Layer& layer, Index at, Scene& scene, View& view, Drag& drag) {
               layer.on ? theme.secondary : theme.faint, remarks(layer, at));
   if (smallSwitch(view, name + ".on", ImVec2(to.x - view.px(8), from.y + view.px(15)), layer.on))
     layer.on = !layer.on;
-  if (view.studio.dragged >= 0) {
+  if (page.dragged >= 0) {
     const float mouse = ImGui::GetIO().MousePos.y;
     if (drag.target < 0 && mouse < (from.y + to.y) / 2) drag = {at, from.y};
   }
   ImGui::SetCursorScreenPos(ImVec2(from.x, to.y));
 }
 
-void layerList(Scene& scene, const Snapshot* snapshot, View& view) {
+void layerList(Scene& scene, MaskPage& page) {
+  View& view = page.view;
   attention::MaskLayers& layers = editedLayers(scene);
   StudioCursor& studio = scene.cursor.studio;
   if (layers.empty()) hint(view, "No layers: every query sees every key. Add a pattern to mask some.");
   Drag drag;
   for (Index at = 0; at < static_cast<Index>(layers.size()); ++at) {
-    layerRow(layers[static_cast<std::size_t>(at)], at, scene, view, drag);
-    if (studio.selected == at && view.studio.dragged < 0) {
+    layerRow(layers[static_cast<std::size_t>(at)], at, scene, page, drag);
+    if (studio.selected == at && page.dragged < 0) {
       const std::size_t before = layers.size();
-      layerDetails(layers[static_cast<std::size_t>(at)], at, scene, snapshot, view);
+      layerDetails(layers[static_cast<std::size_t>(at)], at, scene, page);
       if (layers.size() != before) break;
     }
   }
-  if (view.studio.dragged < 0) return;
+  if (page.dragged < 0) return;
   if (drag.target < 0) drag = {static_cast<Index>(layers.size()), ImGui::GetCursorScreenPos().y};
   const ImVec2 at(ImGui::GetCursorScreenPos().x, drag.markY);
   ImGui::GetWindowDrawList()->AddRectFilled(
       ImVec2(at.x, at.y - view.px(1.5f)),
       ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + view.px(1.5f)), view.theme->text, view.px(1.5f));
   if (ImGui::IsMouseDown(0)) return;
-  if (view.studio.dragged < static_cast<Index>(layers.size()))
-    move(layers, view.studio.dragged, drag.target, studio.selected);
-  view.studio.dragged = -1;
+  if (page.dragged < static_cast<Index>(layers.size()))
+    move(layers, page.dragged, drag.target, studio.selected);
+  page.dragged = -1;
 }
 
 /// Which line of the batch is masked.
-void sequenceChoice(Scene& scene, View& view) {
-  const MaskStudy* study = view.studio.study;
+void sequenceChoice(Scene& scene, MaskPage& page) {
+  View& view = page.view;
+  const MaskStudy* study = page.study;
   if (!study || study->lines.size() < 2) return;
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < study->lines.size(); ++i)
@@ -186,13 +190,12 @@ void compareButtons(Scene& scene, View& view) {
 
 }  // namespace
 
-void layersPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void layersPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Layout& layout) {
+  View& view = page.view;
   if (!layout.showLeft) return;
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
-  back.AddRectFilled(layout.left.Min, layout.left.Max, view.theme->panel);
-  back.AddLine(ImVec2(layout.left.Max.x, layout.left.Min.y), layout.left.Max, view.theme->line);
+  fillSide(view, layout.left);
   if (beginPanel(view, "layers", layout.left, 20, 14, 0)) {
-    const MaskStudy* study = view.studio.study;
+    const MaskStudy* study = page.study;
     const Index tokens = study && study->line() ? study->line()->queryLength : 0;
     sectionTitle(view, "TOKENS", tokens > 0 ? std::to_string(tokens) + " tokens" : "");
     if (scene.setup.input.source == EmbeddingSource::text)
@@ -200,18 +203,18 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layou
     else
       hint(view, "The tokens are a typed table's rows.");
     if (const PlacedError* error = errorAt(snapshot, Place::input)) problem(view, error->message);
-    sequenceChoice(scene, view);
+    sequenceChoice(scene, page);
     gap(view, 10);
     whichMask(scene, view);
     sectionTitle(view, "LAYERS");
-    layerList(scene, snapshot, view);
+    layerList(scene, page);
     gap(view, 6);
-    if (button(view, "add_pattern", "Add pattern…")) view.dialog = Dialog::gallery;
+    if (button(view, "add_pattern", "Add pattern…")) view.request("mask.gallery");
     ImGui::SameLine(0, view.px(8));
-    if (button(view, "load_mask", "Load file…")) view.request(Action::openMask);
+    if (button(view, "load_mask", "Load file…")) view.request("mask.open");
     compareButtons(scene, view);
     gap(view, 10);
-    expressionBox(scene, view);
+    expressionBox(scene, page);
     gap(view, 16);
   }
   endPanel();

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -71,8 +71,9 @@ void titleBar(Scene& scene, View& view, ImDrawList& list, const MapSpec& spec, c
 }
 
 /// A rectangle round the cells the brush would paint.
-void paintBrush(const View& view, ImDrawList& list, const HeatTile& tile, const HeatTile::RowCol& cell) {
-  const Brush& brush = view.studio.brush;
+void paintBrush(const MaskPage& page, ImDrawList& list, const HeatTile& tile, const HeatTile::RowCol& cell) {
+  const View& view = page.view;
+  const Brush& brush = page.brush;
   if (brush.tool != PaintTool::brush && brush.tool != PaintTool::line) return;
   const Index half = (brush.size - 1) / 2;
   const float x0 = tile.x(static_cast<float>(cell.col - half)),
@@ -118,8 +119,9 @@ std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) 
   return columns;
 }
 
-MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& area) {
-  const MaskStudy& study = *view.studio.study;
+MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
+  const MaskStudy& study = *page.study;
   const LineTokens& line = *study.line();
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
@@ -133,16 +135,17 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& a
   const float still = view.px(4);
   const bool clicked =
       ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
-  const bool brushing = spec.paints && view.studio.brush.tool != PaintTool::look;
-  moveCamera(view, cells, rows, cols, !brushing);
+  const bool brushing = spec.paints && page.brush.tool != PaintTool::look;
+  moveCamera(page.camera, view, cells, rows, cols, !brushing);
   const Cell& chosen = scene.cursor.cell;
-  MapAnswer answer{tileFor(view.camera, cells, n, m, chosen.head), std::nullopt};
+  MapAnswer answer{tileFor(page.camera, cells, n, m, chosen.head), std::nullopt};
   const HeatTile& tile = answer.tile;
-  view.studio.mapPixels = std::exp2(
-      std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * view.camera.zoom))));
+  page.mapPixels = std::exp2(
+      std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * page.camera.zoom))));
 
   list.AddRectFilled(cells.Min, cells.Max, view.theme->background);
-  view.heatmaps->draw(list, spec.surface, spec.style, {pictureOf(tile, spec.factor, spec.range)});
+  view.heatmaps->draw(list, page.surface(spec.surface), spec.style,
+                      {pictureOf(tile, spec.factor, spec.range)});
 
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
@@ -154,10 +157,10 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, View& view, const ImRect& a
   if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (answer.cell && hovered) {
     view.nextHover = {chosen.head, answer.cell->row, answer.cell->col};
-    if (brushing) paintBrush(view, list, tile, *answer.cell);
+    if (brushing) paintBrush(page, list, tile, *answer.cell);
     if (clicked) scene.cursor.cell = {chosen.head, answer.cell->row, answer.cell->col};
   }
-  if (brushing) useBrush(scene, view, answer, held);
+  if (brushing) useBrush(scene, page, answer, held);
   return answer;
 }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
@@ -199,8 +199,9 @@ ChipMark chipMark(const TextStructure& structure, Mark mark, Index position) {
   return chip;
 }
 
-void chips(Scene& scene, View& view, Mark mark, float height) {
-  const MaskStudy& study = *view.studio.study;
+void chips(Scene& scene, MaskPage& page, Mark mark, float height) {
+  View& view = page.view;
+  const MaskStudy& study = *page.study;
   const LineTokens& line = *study.line();
   const TextStructure& structure = study.geometry.structure;
   const Theme& theme = *view.theme;
@@ -223,13 +224,13 @@ void chips(Scene& scene, View& view, Mark mark, float height) {
     ImGui::InvisibleButton(name.c_str(), ImVec2(width, side));
     trackItem(name);
     const bool hovered = ImGui::IsMouseHoveringRect(ImVec2(x, start.y), ImVec2(x + width, start.y + side));
-    if (ImGui::IsItemActivated()) view.studio.markFrom = position;
+    if (ImGui::IsItemActivated()) page.markFrom = position;
     if (hovered) view.nextHover.key = position;
-    if (hovered && view.studio.markFrom >= 0 && ImGui::IsMouseReleased(0))
-      applyMark(marksOf(scene), structure, line.keyLength, mark, view.studio.markFrom, position);
-    const bool dragged = view.studio.markFrom >= 0 && mark == Mark::images &&
-                         ((position >= view.studio.markFrom && ImGui::GetIO().MousePos.x >= x) ||
-                          position == view.studio.markFrom);
+    if (hovered && page.markFrom >= 0 && ImGui::IsMouseReleased(0))
+      applyMark(marksOf(scene), structure, line.keyLength, mark, page.markFrom, position);
+    const bool dragged =
+        page.markFrom >= 0 && mark == Mark::images &&
+        ((position >= page.markFrom && ImGui::GetIO().MousePos.x >= x) || position == page.markFrom);
     const ImVec2 to(x + width, start.y + side);
     list.AddRectFilled(ImVec2(x, start.y), to,
                        chip.lit || dragged ? mixed(theme.background, theme.text, 0.3f) : theme.raised,
@@ -243,7 +244,7 @@ void chips(Scene& scene, View& view, Mark mark, float height) {
                 chip.below, Align::center);
     x += width + view.px(4);
   }
-  if (ImGui::IsMouseReleased(0)) view.studio.markFrom = -1;
+  if (ImGui::IsMouseReleased(0)) page.markFrom = -1;
   ImGui::SetCursorScreenPos(start);
   ImGui::Dummy(ImVec2(x - start.x, side));
   ImGui::EndChild();
@@ -251,8 +252,8 @@ void chips(Scene& scene, View& view, Mark mark, float height) {
 
 constexpr float kTitleRow = 34;
 
-std::size_t shownMark(const View& view, const std::vector<MarkInfo>& used) {
-  return static_cast<std::size_t>(std::clamp(view.studio.markKind, 0, static_cast<int>(used.size()) - 1));
+std::size_t shownMark(const MaskPage& page, const std::vector<MarkInfo>& used) {
+  return static_cast<std::size_t>(std::clamp(page.markKind, 0, static_cast<int>(used.size()) - 1));
 }
 
 /// Chips, a scrollbar for long texts, and below the chips of a tree their parents.
@@ -262,18 +263,20 @@ float chipsHeight(Mark mark, const View& view) {
 
 }  // namespace
 
-float marksStripHeight(Scene& scene, const View& view) {
+float marksStripHeight(Scene& scene, const MaskPage& page) {
+  const View& view = page.view;
   if (scene.cursor.studio.room == StudioRoom::biases) return 0;
   // Who presents, shows; and marks are set before.
   const std::vector<MarkInfo> used = marksInUse(scene);
   if (used.empty() || view.present) return 0;
-  return view.px(kTitleRow) + chipsHeight(used[shownMark(view, used)].mark, view);
+  return view.px(kTitleRow) + chipsHeight(used[shownMark(page, used)].mark, view);
 }
 
-void marksStrip(Scene& scene, View& view, const ImRect& area) {
+void marksStrip(Scene& scene, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
   const std::vector<MarkInfo> used = marksInUse(scene);
-  if (used.empty() || !view.studio.study || !view.studio.study->line()) return;
-  const std::size_t at = shownMark(view, used);
+  if (used.empty() || !page.study || !page.study->line()) return;
+  const std::size_t at = shownMark(page, used);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(4)));
   ImGui::BeginChild(
       "marks", ImVec2(area.GetWidth(), area.GetHeight() - view.px(4)), false,
@@ -284,7 +287,7 @@ void marksStrip(Scene& scene, View& view, const ImRect& area) {
     std::vector<Choice> choices;
     for (const MarkInfo& info : used) choices.push_back({info.label, "", info.name});
     int chosen = static_cast<int>(at);
-    if (dropdown(view, "mark_kind", choices, chosen)) view.studio.markKind = chosen;
+    if (dropdown(view, "mark_kind", choices, chosen)) page.markKind = chosen;
     x = ImGui::GetItemRectMax().x + view.px(12);
   } else {
     x += paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(x, start.y + view.px(13)),
@@ -303,7 +306,7 @@ void marksStrip(Scene& scene, View& view, const ImRect& area) {
     if (button(view, "marks_reset", "From the text", "", true)) forget(marksOf(scene), used[at].mark);
   }
   ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
-  chips(scene, view, used[at].mark, chipsHeight(used[at].mark, view));
+  chips(scene, page, used[at].mark, chipsHeight(used[at].mark, view));
   ImGui::EndChild();
 }
 

@@ -1,31 +1,31 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
 
 namespace {
 
-using Surface = HeatmapLayer::Surface;
+using Surface = MaskSurface;
 
 MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
-                const View& view) {
+                const MaskPage& page) {
+  const View& view = page.view;
   MapSpec spec;
   spec.name = name;
   spec.surface = surface;
   spec.title = title;
   spec.aside = percentText(mask.statistics.density()) + " visible";
-  if (view.studio.maskFactor > 1)
-    spec.aside += " · share of " + std::to_string(view.studio.maskFactor) + " × " +
-                  std::to_string(view.studio.maskFactor);
+  if (page.maskFactor > 1)
+    spec.aside += " · share of " + std::to_string(page.maskFactor) + " × " + std::to_string(page.maskFactor);
   spec.style = maskStyle(view);
-  spec.factor = view.studio.maskFactor;
+  spec.factor = page.maskFactor;
   return spec;
 }
 
@@ -49,7 +49,8 @@ ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
 }
 
 MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const char* name, Surface surface,
-                   const std::string& title, const View& view) {
+                   const std::string& title, const MaskPage& page) {
+  const View& view = page.view;
   MapSpec spec;
   spec.name = name;
   spec.surface = surface;
@@ -57,7 +58,7 @@ MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const c
   spec.style = styleFor(view, weightsLook(scene));
   spec.range = weightsRange(scene, sequence);
   spec.scale = MapScale::weights;
-  spec.factor = view.studio.weightsFactor;
+  spec.factor = page.weightsFactor;
   if (spec.factor > 1) spec.title += " · " + pooledText(spec.factor);
   return spec;
 }
@@ -79,9 +80,10 @@ MapSpec signedMap(const char* name, Surface surface, const std::string& title, f
 
 /// A map of values around 0 with its scale, and the value under the pointer.
 void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
-                View& view, const ImRect& area) {
-  const MapAnswer map = drawMap(spec, scene, view, area);
-  if (!map.cell || view.studio.brush.painting) return;
+                MaskPage& page, const ImRect& area) {
+  View& view = page.view;
+  const MapAnswer map = drawMap(spec, scene, page, area);
+  if (!map.cell || page.brush.painting) return;
   const Index row = map.cell->row / picture.factor, col = map.cell->col / picture.factor;
   if (row >= picture.values.rows() || col >= picture.values.cols()) return;
   const float value = picture.values(row, col);
@@ -106,44 +108,46 @@ std::string headTitle(const Scene& scene, const char* what) {
 
 }  // namespace
 
-void maskRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
-  const StudiedMask* mask = editedStudy(scene, view);
+void maskRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
   const std::vector<ImRect> columns = mapColumns(view, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
-  const bool other = mask != &view.studio.study->mask;
+  const bool other = mask != &page.study->mask;
   if (mask->error) {
     instead(view, left, *mask->error, view.theme->error);
   } else {
     MapSpec spec = maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
-                           headTitle(scene, other ? "Mask B" : "Mask"), view);
+                           headTitle(scene, other ? "Mask B" : "Mask"), page);
     spec.paints = true;
-    const MapAnswer map = drawMap(spec, scene, view, left);
-    if (map.cell && view.studio.brush.tool == PaintTool::look)
-      verdictTooltip(scene, view, *mask, editedLayers(scene), map.cell->row, map.cell->col);
+    const MapAnswer map = drawMap(spec, scene, page, left);
+    if (map.cell && page.brush.tool == PaintTool::look)
+      verdictTooltip(scene, page, *mask, editedLayers(scene), map.cell->row, map.cell->col);
   }
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
   if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);
-  if (view.heatmaps->surface(Surface::weights).empty()) return;
+  if (page.surface(MaskSurface::weights).empty()) return;
   MapSpec weights = weightsMap(scene, *sequence, "weights_map", Surface::weights,
-                               other ? "Weights under mask A" : "Weights under it", view);
+                               other ? "Weights under mask A" : "Weights under it", page);
   weights.rowLabels = false;
-  const MapAnswer map = drawMap(weights, scene, view, right);
+  const MapAnswer map = drawMap(weights, scene, page, right);
   const attention::Stack& shown = sequence->attention.weights;
   if (map.cell && map.cell->row < shown.rows() && map.cell->col < shown.cols())
     cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col);
 }
 
-void biasRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
+void biasRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
   const std::vector<ImRect> columns = mapColumns(view, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
-  const HeadStudy* study = view.studio.headStudy;
+  const HeadStudy* study = page.headStudy;
   if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
   if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
   MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"),
                            study->bias.extreme, study->bias.factor, view);
   bias.paints = true;
-  drawSigned(bias, study->bias, "added to the score", scene, view, left);
+  drawSigned(bias, study->bias, "added to the score", scene, page, left);
   if (!study->biased)
     return instead(view, right,
                    "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "
@@ -152,7 +156,7 @@ void biasRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& 
   MapSpec effect = signedMap("effect_map", Surface::effect, "What that does to the weights",
                              study->effect.extreme, study->effect.factor, view);
   effect.rowLabels = false;
-  drawSigned(effect, study->effect, "weight changes by", scene, view, right);
+  drawSigned(effect, study->effect, "weight changes by", scene, page, right);
 }
 
 namespace {
@@ -173,8 +177,9 @@ void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
   scene.cursor.studio.editsOther = true;
 }
 
-void wipeMap(Scene& scene, View& view, const MapSpec& a, const MapSpec& b, const ImRect& area) {
-  const MapAnswer map = drawMap(a, scene, view, area);
+void wipeMap(Scene& scene, MaskPage& page, const MapSpec& a, const MapSpec& b, const ImRect& area) {
+  View& view = page.view;
+  const MapAnswer map = drawMap(a, scene, page, area);
   const ImRect& cells = map.tile.area;
   StudioCursor& studio = scene.cursor.studio;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -188,9 +193,9 @@ void wipeMap(Scene& scene, View& view, const MapSpec& a, const MapSpec& b, const
   x = std::round(cells.Min.x + studio.wipe * cells.GetWidth());
   HeatmapTile picture = pictureOf(map.tile, b.factor, b.range);
   picture.view.clip.x0 = x;
-  if (x < cells.Max.x) view.heatmaps->draw(list, b.surface, b.style, {picture});
-  const auto n = static_cast<Index>(view.studio.study->line()->queries.size());
-  const auto m = static_cast<Index>(view.studio.study->line()->keys.size());
+  if (x < cells.Max.x) view.heatmaps->draw(list, page.surface(b.surface), b.style, {picture});
+  const auto n = static_cast<Index>(page.study->line()->queries.size());
+  const auto m = static_cast<Index>(page.study->line()->keys.size());
   const Cell& chosen = scene.cursor.cell;
   paintCrosshair(view, list, map.tile, view.hover.query >= 0 ? view.hover.query : chosen.query,
                  view.hover.key >= 0 ? view.hover.key : chosen.key, n, m);
@@ -205,38 +210,39 @@ void wipeMap(Scene& scene, View& view, const MapSpec& a, const MapSpec& b, const
 
 }  // namespace
 
-void compareRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& area) {
+void compareRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
   if (!scene.setup.mask.compare) return offerSecondMask(scene, view, area);
-  const MaskStudy& study = *view.studio.study;
+  const MaskStudy& study = *page.study;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (study.mask.error || (study.other && study.other->error))
     return instead(view, area,
                    study.mask.error ? "Mask A: " + *study.mask.error : "Mask B: " + *study.other->error,
                    view.theme->error);
   if (snapshot && snapshot->error) return instead(view, area, snapshot->error->message, view.theme->error);
-  if (!study.other || !sequence || !sequence->other || view.heatmaps->surface(Surface::otherWeights).empty())
+  if (!study.other || !sequence || !sequence->other || page.surface(MaskSurface::otherWeights).empty())
     return instead(view, area, "Computing…", view.theme->secondary);
-  const bool weights = view.studio.compareWeights;
+  const bool weights = page.compareWeights;
   const std::string what = headTitle(scene, weights ? "weights" : "mask");
-  const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, view)
-                            : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, view);
-  MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, view)
-                      : maskMap(*study.other, "b_map", Surface::otherMask, "B · " + what, view);
-  if (view.studio.wipe) return wipeMap(scene, view, a, b, area);
+  const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, page)
+                            : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, page);
+  MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, page)
+                      : maskMap(*study.other, "b_map", Surface::otherMask, "B · " + what, page);
+  if (page.wipe) return wipeMap(scene, page, a, b, area);
   const std::vector<ImRect> columns = mapColumns(view, area, 3);
   b.rowLabels = false;
-  drawMap(a, scene, view, columns[0]);
-  drawMap(b, scene, view, columns[1]);
-  const HeadStudy* head = view.studio.headStudy;
+  drawMap(a, scene, page, columns[0]);
+  drawMap(b, scene, page, columns[1]);
+  const HeadStudy* head = page.headStudy;
   if (weights && (!head || head->difference.values.size() == 0))
     return instead(view, columns[2], "Computing…", view.theme->secondary);
   MapSpec difference =
       weights ? signedMap("difference_map", Surface::difference, "B − A", head->difference.extreme,
                           head->difference.factor, view)
-              : signedMap("difference_map", Surface::difference, "B − A", 1, view.studio.maskFactor, view);
+              : signedMap("difference_map", Surface::difference, "B − A", 1, page.maskFactor, view);
   difference.rowLabels = false;
-  if (weights) return drawSigned(difference, head->difference, "B − A", scene, view, columns[2]);
-  drawMap(difference, scene, view, columns[2]);
+  if (weights) return drawSigned(difference, head->difference, "B − A", scene, page, columns[2]);
+  drawMap(difference, scene, page, columns[2]);
 }
 
 }  // namespace headscope::app

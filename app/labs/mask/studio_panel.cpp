@@ -1,15 +1,16 @@
 #include <algorithm>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
+#include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/track.h"
 
 namespace headscope::app {
 
 namespace {
 
-void roomChoice(Scene& scene, View& view, ImVec2 at) {
+void roomChoice(Scene& scene, MaskPage& page, ImVec2 at) {
+  View& view = page.view;
   static const std::vector<Choice> kRooms{
       {"Mask", "", "mask"}, {"Biases", "", "biases"}, {"A / B", "", "compare"}};
   ImGui::SetCursorScreenPos(at);
@@ -19,13 +20,14 @@ void roomChoice(Scene& scene, View& view, ImVec2 at) {
   int room = static_cast<int>(scene.cursor.studio.room);
   if (segmented(view, "room", kRooms, room)) {
     scene.cursor.studio.room = static_cast<StudioRoom>(room);
-    view.studio.brush.painting = false;
+    page.brush.painting = false;
   }
   ImGui::EndChild();
 }
 
 /// What the comparing room shows and how.
-void compareBar(Scene& scene, View& view, const ImRect& area) {
+void compareBar(Scene& scene, MaskPage& page, const ImRect& area) {
+  View& view = page.view;
   if (!scene.setup.mask.compare) return;
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
   static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
@@ -40,10 +42,10 @@ void compareBar(Scene& scene, View& view, const ImRect& area) {
     ImGui::EndChild();
     x += view.px(units + 12);
   };
-  bool masks = !view.studio.compareWeights;
+  bool masks = !page.compareWeights;
   choose("compare_what", kWhat, 200, masks);
-  view.studio.compareWeights = !masks;
-  choose("compare_how", kHow, 220, view.studio.wipe);
+  page.compareWeights = !masks;
+  choose("compare_how", kHow, 220, page.wipe);
 }
 
 void message(const View& view, const ImRect& area, const std::string& title, const std::string& text) {
@@ -54,43 +56,45 @@ void message(const View& view, const ImRect& area, const std::string& title, con
             Align::center);
 }
 
-void rooms(Scene& scene, const Snapshot* snapshot, View& view, ImRect area) {
+void rooms(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
+  View& view = page.view;
   const float bar = view.px(46), top = area.Min.y + view.px(12);
-  roomChoice(scene, view, ImVec2(area.Min.x, top));
+  roomChoice(scene, page, ImVec2(area.Min.x, top));
   const ImRect tools(area.Min.x + view.px(236), top, area.Max.x, top + view.px(34));
   if (scene.cursor.studio.room == StudioRoom::compare)
-    compareBar(scene, view, tools);
+    compareBar(scene, page, tools);
   else
-    brushBar(scene, view, tools);
+    brushBar(scene, page, tools);
   area.Min.y += bar + view.px(4);
-  if (const float height = marksStripHeight(scene, view); height > 0) {
-    marksStrip(scene, view, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + height));
+  if (const float height = marksStripHeight(scene, page); height > 0) {
+    marksStrip(scene, page, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + height));
     area.Min.y += height;
   }
   const float strip = headStripHeight(scene, view, area.GetWidth());
   const ImRect maps(area.Min.x, area.Min.y + view.px(6), area.Max.x, area.Max.y - strip);
   switch (scene.cursor.studio.room) {
     case StudioRoom::mask:
-      maskRoom(scene, snapshot, view, maps);
+      maskRoom(scene, snapshot, page, maps);
       break;
     case StudioRoom::biases:
-      biasRoom(scene, snapshot, view, maps);
+      biasRoom(scene, snapshot, page, maps);
       break;
     case StudioRoom::compare:
-      compareRoom(scene, snapshot, view, maps);
+      compareRoom(scene, snapshot, page, maps);
       break;
   }
-  headStrip(scene, snapshot, view, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
+  headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
 }
 
 }  // namespace
 
-void studioPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layout& layout) {
+void studioPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Layout& layout) {
+  View& view = page.view;
   if (beginPanel(view, "studio", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(20);
     const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
                        layout.center.Max.y - view.px(6));
-    const MaskStudy* study = view.studio.study;
+    const MaskStudy* study = page.study;
     if (!study || (!study->line() && !snapshot))
       message(view, inner, "Computing…", "The first mask is on its way.");
     else if (!study->line() && snapshot->error)
@@ -98,8 +102,8 @@ void studioPanel(Scene& scene, const Snapshot* snapshot, View& view, const Layou
     else if (!study->line())
       message(view, inner, "Nothing to mask yet",
               "Type a sentence on the left: a mask is laid over its tokens.");
-    else if (editedStudy(scene, view))
-      rooms(scene, snapshot, view, inner);
+    else if (editedStudy(scene, page))
+      rooms(scene, snapshot, page, inner);
   }
   endPanel();
 }

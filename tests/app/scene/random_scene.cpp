@@ -119,7 +119,7 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
   map.seed = dice.bits();
   map.layer = dice.between(0, kMaxMapLayers - 1);
   map.pooling = dice.any(attention::Pooling::mean);
-  cursor.page = dice.any(Page::map);
+  cursor.page = std::array{"heads", "mask", "map"}[static_cast<std::size_t>(dice.between(0, 2))];
   cursor.map = {dice.real(0, 131072), dice.real(0, 131072), dice.real(0, 200), dice.between(-1, 131071),
                 dice.between(-1, 131071)};
   cursor.studio = randomStudio(dice);

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "app/compute/file_job.h"
+#include "app/compute/layer_file.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/small_problem.h"
@@ -135,50 +135,20 @@ TEST_F(SceneFile, KeepsItsWeightsThroughRelativePaths) {
   EXPECT_EQ(weightsOf(folder_ / "copy.json"), weights);
 }
 
-/// readRequested's content as T; fails the test where it is something else.
-template <typename T>
-T contentOf(const FileRequest& request) {
-  const FileAnswer answer = readRequested(request);
-  EXPECT_EQ(answer.request.path, request.path);
-  EXPECT_EQ(answer.request.ticket, request.ticket);
-  if (const auto* content = std::get_if<T>(&answer.content)) return *content;
-  const auto* error = std::get_if<Error>(&answer.content);
-  ADD_FAILURE() << (error ? error->message : "content of another kind");
-  return T{};
-}
-
-TEST_F(SceneFile, TellsFilesByTheirEnding) {
-  using Kind = FileRequest::Kind;
-  for (const auto& [name, kind] : {std::pair{"a.json", Kind::scene},
-                                   {"a.b.safetensors", Kind::weights},
-                                   {"a.npy", Kind::table},
-                                   {"a.csv", Kind::table},
-                                   {"a.tsv", Kind::table},
-                                   {"a.txt", Kind::table}}) {
-    const auto request = requestFor(folder_ / name);
-    ASSERT_TRUE(request.ok()) << request.error().message;
-    EXPECT_EQ(request->kind, kind) << name;
-    EXPECT_EQ(request->path, folder_ / name);
-  }
-  for (const char* name : {"a.png", "a", ".json", "a.json.gz", ""}) {
-    const auto request = requestFor(folder_ / name);
-    ASSERT_FALSE(request.ok()) << name;
-    EXPECT_THAT(request.error().message, HasSubstr("expected .json"));
-  }
-}
-
 TEST_F(SceneFile, ReadsScenesForTheWindow) {
   Dice dice(9);
   const Scene scene = test::randomScene(dice, {});
   write(folder_ / "a.json", scene);
-  EXPECT_EQ(contentOf<Scene>({FileRequest::Kind::scene, folder_ / "a.json", 5}), scene);
+  const auto read = readScene(folder_ / "a.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, scene);
 }
 
 TEST_F(SceneFile, ReadsTheSizesOfWeights) {
   const fs::path path = folder_ / "w.safetensors";
   auto file = test::smallProblem();
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
-  const auto loaded = contentOf<LoadedWeights>({FileRequest::Kind::weights, path, 1});
+  const LoadedWeights loaded = readLoadedWeights(path, 1).value();
   EXPECT_EQ(loaded.config.heads, 4);
   EXPECT_EQ(loaded.config.kvHeads, 2);
   EXPECT_EQ(loaded.config.headDim, 4);
@@ -186,7 +156,7 @@ TEST_F(SceneFile, ReadsTheSizesOfWeights) {
   EXPECT_FALSE(loaded.bias);
   file.tensors["q_proj.bias"] = test::gaussianTensor({16}, 1);
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
-  EXPECT_TRUE(contentOf<LoadedWeights>({FileRequest::Kind::weights, path, 2}).bias);
+  EXPECT_TRUE(readLoadedWeights(path, 2).value().bias);
 }
 
 TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
@@ -198,7 +168,7 @@ TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
       file.tensors[name] = test::gaussianTensor({rows, modelDim}, 1);
     file.tensors["o_proj.weight"] = test::gaussianTensor({modelDim, rows}, 1);
     EXPECT_TRUE(attention::writeSafetensors(folder_ / "w.safetensors", file).ok());
-    return contentOf<Error>({FileRequest::Kind::weights, folder_ / "w.safetensors", 1}).message;
+    return readLoadedWeights(folder_ / "w.safetensors", 1).error().message;
   };
   EXPECT_THAT(refusal("65", "1", 65, 1), HasSubstr("w.safetensors: the number of heads is 65"));
   EXPECT_THAT(refusal("1", "513", 513, 1), HasSubstr("the head size is 513"));
@@ -207,21 +177,21 @@ TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
 
 TEST_F(SceneFile, ReadsTablesAndSaysWhatIsWrongWithThem) {
   test::putFile(folder_ / "t.csv", "name,a,b\nthe,1,2\ncat,3,4.5\n");
-  const auto table = contentOf<attention::Table>({FileRequest::Kind::table, folder_ / "t.csv", 1});
+  const attention::Table table = readEmbeddings(folder_ / "t.csv").value();
   EXPECT_THAT(table.names, testing::ElementsAre("the", "cat"));
   EXPECT_EQ(table.values(1, 1), 4.5F);
   std::string wide = "0";
   for (int i = 0; i < kMaxModelDim; ++i) wide += ",0";
   test::putFile(folder_ / "wide.csv", wide + "\n");
-  EXPECT_THAT(contentOf<Error>({FileRequest::Kind::table, folder_ / "wide.csv", 1}).message,
+  EXPECT_THAT(readEmbeddings(folder_ / "wide.csv").error().message,
               HasSubstr("wide.csv: the table is [1, 4097]"));
   std::string tall;
   for (int i = 0; i <= kMaxTokens; ++i) tall += "0\n";
   test::putFile(folder_ / "tall.csv", tall);
-  EXPECT_THAT(contentOf<Error>({FileRequest::Kind::table, folder_ / "tall.csv", 1}).message,
-              HasSubstr("[2049, 1]"));
-  for (const auto kind : {FileRequest::Kind::scene, FileRequest::Kind::weights, FileRequest::Kind::table})
-    EXPECT_THAT(contentOf<Error>({kind, folder_ / "none", 1}).message, HasSubstr("No such file"));
+  EXPECT_THAT(readEmbeddings(folder_ / "tall.csv").error().message, HasSubstr("[2049, 1]"));
+  EXPECT_THAT(readScene(folder_ / "none").error().message, HasSubstr("No such file"));
+  EXPECT_THAT(readLoadedWeights(folder_ / "none", 1).error().message, HasSubstr("No such file"));
+  EXPECT_THAT(readEmbeddings(folder_ / "none").error().message, HasSubstr("No such file"));
 }
 
 }  // namespace

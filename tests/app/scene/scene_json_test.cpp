@@ -200,7 +200,6 @@ TEST(SceneJson, NamesChoicesThatDoNotExist) {
       {"/input/embedding", listOf(kEmbeddingNames)},
       {"/model/position", listOf(kPositionNames)},
       {"/weights/source", listOf(kWeightNames)},
-      {"/cursor/page", listOf(kPageNames)},
       {"/cursor/studio/room", listOf(kRoomNames)},
       {"/weights/planted/3/pattern", listOf(kPatternNames)},
       {"/look/quantity", listOf(kQuantityNames)},

@@ -1,4 +1,4 @@
-#include "app/widgets/track.h"
+#include "app/platform/track.h"
 
 namespace headscope::app {
 

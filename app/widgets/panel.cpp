@@ -1,24 +1,33 @@
+#include "app/widgets/panel.h"
+
 #include <algorithm>
 
-#include "app/shell/panels.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
 
-const PlacedError* errorAt(const Snapshot* snapshot, Place place) {
-  return snapshot && snapshot->error && snapshot->error->place == place ? &*snapshot->error : nullptr;
+void fillSide(const View& view, const ImRect& area) {
+  ImDrawList& back = *ImGui::GetBackgroundDrawList();
+  back.AddRectFilled(area.Min, area.Max, view.theme->panel);
+  back.AddLine(ImVec2(area.Max.x, area.Min.y), area.Max, view.theme->line);
 }
 
-const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot) {
-  if (!snapshot || snapshot->sequences.empty()) return nullptr;
-  const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
-  return &snapshot->sequences[static_cast<std::size_t>(std::clamp<Index>(scene.cursor.sequence, 0, last))];
+void fillDrawer(const View& view, const Layout& layout, std::initializer_list<const char*> covered) {
+  // A panel that appears later is put below the others, so what a drawer covers goes further down.
+  for (const char* name : covered)
+    if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName(name) : nullptr)
+      ImGui::BringWindowToDisplayBack(window);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.PushClipRect(layout.right.Min, layout.right.Max);
+  list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);
+  list.AddLine(layout.right.Min, ImVec2(layout.right.Min.x, layout.right.Max.y), view.theme->line);
+  list.PopClipRect();
 }
 
 void noteScroll(View& view) {
-  static float lastScroll = 0;
-  if (ImGui::GetScrollY() != lastScroll) view.scrolledAt = view.time;
-  lastScroll = ImGui::GetScrollY();
+  ControlState& controls = view.controls;
+  if (ImGui::GetScrollY() != controls.scroll) controls.scrolledAt = view.time;
+  controls.scroll = ImGui::GetScrollY();
 }
 
 void scrollEdge(const View& view, const ImRect& area) {
@@ -26,10 +35,6 @@ void scrollEdge(const View& view, const ImRect& area) {
   const std::uint32_t solid = view.theme->panel, clear = faded(solid, 0);
   ImGui::GetWindowDrawList()->AddRectFilledMultiColor(ImVec2(area.Min.x, area.Max.y - view.px(36)), area.Max,
                                                       clear, clear, solid, solid);
-}
-
-std::uint32_t groupColor(const Theme& theme, Index kvHead) {
-  return theme.groups[static_cast<std::size_t>(kvHead) % theme.groups.size()];
 }
 
 void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "app/compute/snapshot.h"
+
+namespace headscope::app {
+
+/// Keeps where the person looks inside what is shown, and remembers where they wanted to be: while a text is
+/// typed anew it is short for a moment, and the place comes back when there is room for it again.
+class CursorFit {
+ public:
+  /// Brings sequence, head, cell and decode step inside `snapshot`, which is shown and may be of a setting
+  /// before.
+  void apply(Cursor& cursor, const Snapshot& snapshot);
+  /// A scene was opened: nothing that was wanted before counts.
+  void reset() { *this = {}; }
+
+ private:
+  /// One number: what was asked for, and what was made of it.
+  struct Wanted {
+    Index wanted = 0, fitted = -1;
+    bool seen = false;
+    void fit(Index& value, Index low, Index high);
+  };
+  Wanted sequence_, focus_, head_, query_, key_, step_;
+};
+
+}  // namespace headscope::app

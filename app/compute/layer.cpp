@@ -1,0 +1,25 @@
+#include "app/compute/layer.h"
+
+namespace headscope::app {
+
+Layer::Layer(Workers& workers, const Limits& limits)
+    : answer_(workers, [limits](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
+        return computeSnapshot(setup, limits, stop);
+      }) {}
+
+bool Layer::take() {
+  const auto answer = answer_.current();
+  if (!answer || answer == taken_) return false;
+  taken_ = answer;
+  if (answer->value.ok()) {
+    snapshot_ = std::shared_ptr<const Snapshot>(answer, &*answer->value);
+    return true;
+  }
+  auto failed = std::make_shared<Snapshot>();
+  failed->setup = answer->request;
+  failed->error = PlacedError{Place::memory, answer->value.error().message};
+  snapshot_ = std::move(failed);
+  return true;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "app/compute/answer.h"
+#include "app/compute/snapshot.h"
+
+namespace headscope::app {
+
+/// The layer the scene stands for, computed: what several pages look at.
+class Layer {
+ public:
+  Layer(Workers& workers, const Limits& limits);
+
+  void ask(const Setup& setup, Lane lane) { answer_.ask(setup, lane); }
+  /// Takes the newest answer; whether there was one.
+  bool take();
+  /// What was taken last; null before the first.
+  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
+  bool upToDate(const Setup& setup) const { return snapshot_ && snapshot_->setup == setup; }
+  double busySeconds() const { return answer_.busySeconds(); }
+
+ private:
+  std::shared_ptr<const Answered<Setup, Snapshot>> taken_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  Answer<Setup, Snapshot> answer_;
+};
+
+}  // namespace headscope::app

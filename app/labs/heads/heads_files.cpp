@@ -1,0 +1,111 @@
+// What the page of heads opens: weights and typed embeddings.
+
+#include "app/compute/layer_file.h"
+#include "app/labs/heads/heads_lab.h"
+#include "app/labs/heads/table_editor.h"
+#include "app/scene/mask_rules.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// What the file says of sizes, positions and masks is taken over; what it leaves open stays as it was.
+void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string& path) {
+  const attention::AttentionConfig& config = weights.config;
+  ModelSetup& model = scene.setup.model;
+  scene.setup.weights.source = WeightSource::file;
+  scene.setup.weights.file = path;
+  model.heads = config.heads;
+  model.kvHeads = config.kvHeads;
+  model.headDim = config.headDim;
+  model.modelDim = config.modelDim;
+  model.linked = model.headDim * model.heads == model.modelDim;
+  model.bias = weights.bias;
+  if (config.ropeTheta) {
+    model.position = PositionKind::rope;
+    model.ropeTheta = *config.ropeTheta;
+  } else if (config.alibi) {
+    model.position = PositionKind::alibi;
+  } else if (model.position == PositionKind::rope && model.headDim % 2 != 0) {
+    model.position = PositionKind::none;
+  }
+  if (config.softcap) model.softcap = *config.softcap;
+  if (config.causal || config.window)
+    scene.setup.mask.layers =
+        layersOf({config.causal, hasRule(scene.setup.mask.layers, attention::PatternKind::padding),
+                  std::min(config.window.value_or(0), kMaxTokens), std::min(config.sinks, kMaxTokens)});
+}
+
+}  // namespace
+
+void HeadsLab::openWeights(const std::filesystem::path& path, const Scene& scene) {
+  const Index heads = scene.setup.model.heads;
+  services_.files.read<LoadedWeights>(
+      path, [path, heads] { return readLoadedWeights(path, heads); },
+      [this, path](Scene& now, attention::Result<LoadedWeights> weights) {
+        if (!weights) return services_.view.messages.fail(weights.error().message);
+        applyWeights(now, *weights, std::filesystem::absolute(path).string());
+        services_.view.say("Loaded " + path.filename().string());
+      });
+}
+
+void HeadsLab::openTable(const std::filesystem::path& path) {
+  services_.files.read<attention::Table>(
+      path, [path] { return readEmbeddings(path); },
+      [this, path](Scene& now, attention::Result<attention::Table> table) {
+        if (!table) return services_.view.messages.fail(table.error().message);
+        takeTable(now, *std::move(table));
+        services_.view.say("Loaded " + path.filename().string());
+      });
+}
+
+bool HeadsLab::open(const std::filesystem::path& path, Scene& scene) {
+  const std::string ending = path.extension().string();
+  if (ending == ".safetensors")
+    openWeights(path, scene);
+  else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
+    openTable(path);
+  else
+    return false;
+  return true;
+}
+
+std::vector<Action> HeadsLab::fileActions() {
+  const auto ask = [this](FileQuestion question) {
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+  };
+  return {
+      {"weights.open",
+       "Load weights from a file…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Load weights", {".safetensors"}, "", [this](Scene& scene, const auto& path) {
+                openWeights(path, scene);
+              }});
+       }},
+      {"table.open",
+       "Load embeddings from a file…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Load embeddings", {".npy", ".csv", ".tsv", ".txt"}, "", [this](Scene&, const auto& path) {
+                openTable(path);
+              }});
+       }},
+      {"table.edit",
+       "Edit embeddings as a table",
+       "Scene",
+       {Key::t, {.ctrl = true}},
+       true,
+       false,
+       [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
+  };
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "app/compute/cursor_fit.h"
+#include "app/labs/heads/heads_page.h"
+#include "app/labs/lab.h"
+
+namespace headscope::app {
+
+/// Every head of the layer, one of them taken apart, and its KV cache.
+class HeadsLab : public Lab {
+ public:
+  explicit HeadsLab(LabServices& services) : services_(services), page_(services.view) {}
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override { page_.playing = false; }
+  void reset() override;
+  bool showsStrip(const Scene& scene) const override;
+  LabStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+  bool open(const std::filesystem::path& path, Scene& scene) override;
+
+  const HeadsPage& page() const { return page_; }
+  HeadsPage& page() { return page_; }
+  /// What sending pictures to the GPU took the last time there were any to send, in seconds.
+  double uploadSeconds() const { return uploadSeconds_; }
+
+ private:
+  void showPictures(const Scene& scene);
+  void advancePlay(Scene& scene);
+  enum class Decode { toggle, play, forward, back };
+  void decode(Scene& scene, Decode what);
+  std::vector<Action> fileActions();
+  void openWeights(const std::filesystem::path& path, const Scene& scene);
+  void openTable(const std::filesystem::path& path);
+
+  LabServices& services_;
+  HeadsPage page_;
+  CursorFit fit_;
+  double uploadSeconds_ = 0;
+  /// What the textures hold, so that they are filled anew only when something else is to be seen.
+  struct Shown {
+    std::shared_ptr<const Snapshot> snapshot;
+    Index sequence = -1;
+    Quantity quantity = Quantity::weights;
+    Index focus = -1;
+    int gridFactor = 0, focusFactor = 0;
+    bool operator==(const Shown&) const = default;
+  } shown_;
+};
+
+}  // namespace headscope::app

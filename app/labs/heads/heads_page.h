@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/compute/snapshot.h"
+#include "app/widgets/camera.h"
+#include "app/widgets/heatmap_layer.h"
+#include "app/widgets/layout.h"
+
+namespace headscope::app {
+
+/// What the page of heads shows besides the scene: free for its panels to change.
+struct HeadsPage {
+  explicit HeadsPage(View& window) : view(window) {}
+
+  View& view;
+  std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
+  EasedTextures grid, focus, cache;          ///< all heads, the large one, keys and values
+
+  Camera camera;
+  bool playing = false;  ///< the decode steps by itself
+  double playedAt = 0;
+
+  // How large heads are drawn, for choosing what to upload: panels say what they need, the page answers with
+  // the number of cells that were pooled into one.
+  float gridPixels = 256;  ///< longer side of one map in the grid
+  float focusCell = 8;     ///< one cell of the focused head
+  int gridFactor = 1, focusFactor = 1;
+
+  bool catchingUp = false;  ///< what is drawn is of a setting before
+  double busySeconds = 0;   ///< that the next has been computed for
+};
+
+// The panels. `snapshot` may be null before the first computation is done.
+void sidePanel(Scene& scene, HeadsPage& page, const Layout& layout);
+void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout);
+void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout);
+void receiptPanel(Scene& scene, HeadsPage& page, const Layout& layout);
+
+/// One head large, with its axes and its numbers.
+void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area);
+
+// Sections of the side panel.
+void inputSection(Scene& scene, const Snapshot* snapshot, View& view);
+void modelSection(Scene& scene, const Snapshot* snapshot, View& view);
+void weightsSection(Scene& scene, const Snapshot* snapshot, View& view);
+void maskSection(Scene& scene, const Snapshot* snapshot, View& view);
+void moreSection(Scene& scene, View& view);
+
+}  // namespace headscope::app

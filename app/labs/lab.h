@@ -1,0 +1,110 @@
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/compute/file_queue.h"
+#include "app/compute/layer.h"
+#include "app/widgets/actions.h"
+#include "app/widgets/layout.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// What a page is called.
+struct LabInfo {
+  std::string_view key;   ///< in scenes, on the command line and in tests: "heads"
+  std::string_view name;  ///< on its tab
+  KeyPress shortcut;      ///< goes there
+  std::string_view goTo;  ///< the same in the list of actions: "Go to the heads"
+  std::string_view side;  ///< what narrow windows call its panel at the right; "" = it has none
+};
+
+/// What all pages share.
+struct LabServices {
+  LabServices(const Limits& most, std::function<void()> wakes, std::function<void()> releaseIdle)
+      : limits(most),
+        wake(std::move(wakes)),
+        workers(wake, std::move(releaseIdle)),
+        files(wake),
+        layer(workers, most) {}
+
+  View view;
+  Limits limits;
+  std::function<void()> wake;    ///< for what works on threads of its own
+  std::filesystem::path folder;  ///< where file dialogs begin
+  Workers workers;
+  FileQueue files;
+  Layer layer;
+};
+
+/// "compute 1.8 ms": a figure of the status line.
+struct Figure {
+  std::string label, value;
+  float room = 0;  ///< is left out where less than so many units are left for it and what follows; 0 = never
+};
+
+/// What the status line says of a page.
+struct LabStatus {
+  std::vector<Figure> figures;
+  std::string shape;                     ///< at the right: what is shown, in a few words
+  double busySeconds = 0;                ///< that something has been computed for; said past half a second
+  std::string busyWords;                 ///< "computing for 3 s"
+  std::string busyName = "catching_up";  ///< for tests
+  bool canStop = false;                  ///< has a button that goes back to what is shown,
+  bool hasPicture = false;               ///< if anything is
+};
+
+/// A page of the window: its view state, questions, textures, panels and actions. A page is a folder of
+/// app/labs/ and a row of labs.cpp. On the calling thread, like the session that owns it.
+class Lab {
+ public:
+  virtual ~Lab() = default;
+
+  /// The page's own actions, which can be asked for from every page.
+  virtual std::vector<Action> actions() { return {}; }
+  /// At the start of a frame, shown or not: takes the answers that have come; whether there were any.
+  virtual bool take(const Scene&) { return false; }
+  /// While shown, before anything is drawn: passes time, and brings the cursor inside what there is.
+  virtual void prepare(Scene&) {}
+  /// The panels: answers in, edits of the scene out. Computes nothing.
+  virtual void draw(Scene& scene, const Layout& layout) = 0;
+  /// Asks for what is on screen, after the panels.
+  virtual void ask(const Scene& scene) = 0;
+  /// Another page is shown: what is under way for this one alone stops.
+  virtual void leave() {}
+  /// Another scene was opened.
+  virtual void reset() {}
+
+  /// Heads there are to choose from.
+  virtual Index heads(const Scene& scene) const { return scene.setup.model.heads; }
+  /// Whether the scene shows the strip below the page.
+  virtual bool showsStrip(const Scene&) const { return false; }
+  virtual LabStatus status(const Scene& scene) const = 0;
+  /// Why nothing can be shown, in a sentence.
+  virtual std::optional<std::string> error(const Scene&) const { return std::nullopt; }
+  /// Seconds until it has to be drawn again without input.
+  virtual double nextFrameIn() const { return std::numeric_limits<double>::infinity(); }
+  virtual std::size_t gpuBytes() const { return 0; }
+  /// Opens a file that was dropped while the page is shown; false where it is not for this page.
+  virtual bool open(const std::filesystem::path&, Scene&) { return false; }
+};
+
+/// A row of the table of pages.
+struct LabRow {
+  LabInfo info;
+  std::unique_ptr<Lab> (*make)(LabServices&);
+};
+
+/// Refuses a scene whose page is none of `labs`.
+attention::Status checkPage(const Scene& scene, std::span<const LabRow> labs);
+
+/// All pages, in the order of their tabs. The first is where a window begins.
+std::span<const LabRow> labTable();
+
+}  // namespace headscope::app

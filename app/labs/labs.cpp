@@ -1,0 +1,42 @@
+#include <array>
+
+#include "app/labs/heads/heads_lab.h"
+#include "app/labs/map/map_lab.h"
+#include "app/labs/mask/mask_lab.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+template <typename L>
+std::unique_ptr<Lab> make(LabServices& services) {
+  return std::make_unique<L>(services);
+}
+
+constexpr Key digit(char at) {
+  return static_cast<Key>(at);
+}
+
+}  // namespace
+
+std::span<const LabRow> labTable() {
+  static constexpr std::array<LabRow, 3> kTable{{
+      {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
+      {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
+      {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
+  }};
+  return kTable;
+}
+
+attention::Status checkPage(const Scene& scene, std::span<const LabRow> labs) {
+  std::string expected;
+  for (std::size_t i = 0; i < labs.size(); ++i) {
+    if (labs[i].info.key == scene.cursor.page) return attention::success();
+    expected += (i == 0 ? "" : i + 1 == labs.size() ? " or " : ", ") + std::string(labs[i].info.key);
+  }
+  return attention::Error{"cursor.page is " + attention::quotedText(scene.cursor.page) + ", expected " +
+                          expected};
+}
+
+}  // namespace headscope::app

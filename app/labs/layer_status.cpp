@@ -1,0 +1,38 @@
+#include "app/labs/layer_status.h"
+
+#include <array>
+
+#include "app/scene/number_text.h"
+
+namespace headscope::app {
+
+std::string layerShape(const Scene& scene, const Snapshot* snapshot) {
+  const ModelSetup& model = scene.setup.model;
+  static constexpr std::array kNames{"MHA", "GQA", "MQA"};
+  std::string text = std::string(kNames[static_cast<std::size_t>(kindOf(model))]) + " " +
+                     std::to_string(model.heads) + "/" + std::to_string(model.kvHeads) + " · d " +
+                     std::to_string(model.modelDim);
+  if (scene.setup.input.cross)
+    text += " · cross";
+  else if (snapshot && snapshot->config.causal)
+    text += " · causal";
+  return text;
+}
+
+LabStatus layerStatus(const LabServices& services, const Scene& scene) {
+  LabStatus status;
+  const Snapshot* snapshot = services.layer.snapshot().get();
+  const bool timings = services.view.showTimings;
+  if (snapshot && timings) status.figures.push_back({"compute", timeText(snapshot->seconds), 0});
+  if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
+  if (timings)  // of this machine
+    status.figures.push_back({"of", bytesText(static_cast<double>(services.limits.memoryBytes)), 420});
+  status.shape = layerShape(scene, snapshot);
+  status.busySeconds = services.layer.busySeconds();
+  status.busyWords = "computing for " + timeText(status.busySeconds);
+  status.canStop = true;
+  status.hasPicture = snapshot != nullptr;
+  return status;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/labs/lab.h"
+#include "app/labs/map/map_screen.h"
+
+namespace headscope::app {
+
+/// One long head, panned and zoomed like a map.
+class MapLab : public Lab {
+ public:
+  static constexpr std::uint64_t kTileBudget = std::uint64_t{256} << 20;
+
+  explicit MapLab(LabServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  Index heads(const Scene& scene) const override;
+  LabStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override { return textures_.bytes(); }
+  bool open(const std::filesystem::path& path, Scene& scene) override;
+
+  const MapScreen& screen() const { return screen_; }
+  MapScreen& screen() { return screen_; }
+
+ private:
+  void openFile(const std::filesystem::path& path, Scene& scene) const;
+
+  LabServices& services_;
+  TileCache cache_;
+  MapTextures textures_;
+  MapScreen screen_;
+  MapJob job_;  // last: joins before anything it touches goes
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,246 @@
+// What the mask studio does by name: painting a cell, copying, files.
+
+#include <algorithm>
+
+#include "app/compute/mask_inputs.h"
+#include "app/compute/mask_picture.h"
+#include "app/labs/mask/mask_dialogs.h"
+#include "app/labs/mask/mask_lab.h"
+#include "app/widgets/file_picker.h"
+#include "attention/formats/mask_file.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::MaskConvention;
+using attention::Result;
+
+namespace {
+
+Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConvention convention) {
+  Result<attention::MaskFile> file = attention::readMaskFile(path, convention);
+  if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
+    return Error{path.filename().string() + ": the mask is " + std::to_string(file->cells->queries) + " × " +
+                 std::to_string(file->cells->keys) + ", the window shows at most " +
+                 std::to_string(kMaxTokens) + " a side"};
+  return file;
+}
+
+/// The mask as code, over the line of the text that is shown.
+Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
+                           const attention::MaskLayers& layers) {
+  const TokenBatch batch = tokenizeBatch(scene.setup);
+  if (batch.lines.empty()) return Error{"There is no text, and a mask needs tokens to be laid over."};
+  const Index line = std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(batch.lines.size()) - 1);
+  const auto sources = maskSources(scene.setup);
+  if (!sources) return sources.error();
+  return attention::maskCode(
+      language, layers, geometryOf(scene.setup, batch.lines[static_cast<std::size_t>(line)], line), *sources);
+}
+
+/// A file's mask becomes a layer, and its finite numbers a bias.
+void addMaskFile(Scene& scene, const attention::MaskFile& file, const std::filesystem::path& path,
+                 MaskConvention convention) {
+  scene.cursor.page = "mask";
+  const auto& rows = file.cells->rows;
+  const bool masks =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row && !row->masked.empty(); });
+  // A file of finite numbers alone is a bias and masks nothing.
+  if (masks || file.additive.empty()) {
+    attention::Layer layer;
+    layer.pattern.kind = attention::PatternKind::file;
+    layer.pattern.arguments = {attention::Argument{{}, std::filesystem::absolute(path).string()},
+                               attention::Argument{{}, attention::conventionName(convention)}};
+    attention::MaskLayers& layers = editedLayers(scene);
+    layers.push_back(std::move(layer));
+    scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
+  }
+  if (file.additive.empty()) return;
+  // A file with one matrix for each head gives that of the head in sight.
+  const Index head = std::min(scene.cursor.cell.head, file.additive.count() - 1);
+  scene.setup.mask.additive = attention::Table{{}, file.additive[head]};
+}
+
+}  // namespace
+
+void MaskLab::toggleCell(Scene& scene) {
+  const StudiedMask* studied = editedStudy(scene, page_);
+  if (scene.cursor.page != "mask" || !studied || !studied->formula) return;
+  const attention::MaskFormula& mask = *studied->formula;
+  const Crosshair& hover = services_.view.hover;
+  const Index query = hover.query >= 0 ? hover.query : scene.cursor.cell.query;
+  const Index key = hover.key >= 0 ? hover.key : scene.cursor.cell.key;
+  if (query >= mask.queries() || key >= mask.keys()) return;
+  const bool visible = mask.visible(studied->variant, query, key);
+  MaskSetup& setup = scene.setup.mask;
+  const std::string name = paintingFor(setup, editedLayers(scene), scene.cursor.studio.selected);
+  paint(setup.paintings[name].edit(), {PaintTool::brush, query, key, query, key, 1, false}, mask.queries(),
+        mask.keys(), !visible);
+}
+
+void MaskLab::copy(const std::string& text, const std::string& what) {
+  ImGui::SetClipboardText(text.c_str());
+  services_.view.say("Copied the mask as " + what);
+}
+
+void MaskLab::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
+  Scene asked = scene;
+  attention::MaskLayers layers = editedLayers(asked);
+  // A mask may name files, which are read away from the thread that draws.
+  services_.files.read<std::string>(
+      "the mask",
+      [asked = std::move(asked), layers = std::move(layers), language] {
+        return codeOf(asked, language, layers);
+      },
+      [this, what](Scene&, Result<std::string> code) {
+        code.ok() ? copy(*code, what) : services_.view.messages.fail(code.error().message);
+      });
+}
+
+void MaskLab::inspectFile(const std::filesystem::path& path) {
+  using Conventions = std::vector<MaskConvention>;
+  services_.files.read<Conventions>(
+      path, [path] { return attention::possibleConventions(path); },
+      [this, path](Scene&, Result<Conventions> possible) {
+        if (!possible) return services_.view.messages.fail(possible.error().message);
+        services_.view.dialog = std::make_shared<ConventionQuestion>(
+            path, *possible, [this, path](MaskConvention chosen) { loadFile(path, chosen); });
+      });
+}
+
+void MaskLab::loadFile(const std::filesystem::path& path, MaskConvention convention) {
+  services_.files.read<attention::MaskFile>(
+      path, [path, convention] { return readMask(path, convention); },
+      [this, path, convention](Scene& scene, Result<attention::MaskFile> file) {
+        if (!file) return services_.view.messages.fail(file.error().message);
+        addMaskFile(scene, *file, path, convention);
+        services_.view.say("Loaded " + path.filename().string());
+      });
+}
+
+void MaskLab::saveFile(const Scene& scene, const std::filesystem::path& path) {
+  const StudiedMask* studied = editedStudy(scene, page_);
+  if (!studied || !studied->formula)
+    return services_.view.messages.fail("There is no mask to save: it has no text to be laid over.");
+  // As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
+  const auto write = [formula = studied->formula, head = scene.cursor.cell.head, path,
+                      convention = static_cast<MaskConvention>(page_.saveConvention)] {
+    return path.extension() == ".png" ? writeMaskPicture(path, *formula, formula->variantOf(head))
+                                      : attention::writeMaskFile(path, *formula, convention);
+  };
+  services_.files.write(path, write, [this, path](Scene&, attention::Status written) {
+    written.ok() ? services_.view.say("Saved " + path.filename().string())
+                 : services_.view.messages.fail(written.error().message);
+  });
+}
+
+bool MaskLab::open(const std::filesystem::path& path, Scene&) {
+  const std::string ending = path.extension().string();
+  if (ending != ".npy" && ending != ".csv" && ending != ".tsv" && ending != ".txt") return false;
+  inspectFile(path);
+  return true;
+}
+
+std::vector<Action> MaskLab::copyActions() {
+  using Language = attention::MaskCode;
+  const auto code = [this](Language language, const char* what) {
+    return [this, language, what](Scene& scene) { copyCode(scene, language, what); };
+  };
+  return {
+      {"mask.copy.text",
+       "Copy the mask as an expression",
+       "Mask",
+       {},
+       true,
+       false,
+       [this](Scene& scene) { copy(attention::maskText(editedLayers(scene)), "an expression"); }},
+      {"mask.copy.formula",
+       "Copy the mask as a formula",
+       "Mask",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         if (const StudiedMask* edited = editedStudy(scene, page_)) copy(edited->formulaText, "a formula");
+       }},
+      {"mask.copy.flex",
+       "Copy the mask as FlexAttention code",
+       "Mask",
+       {},
+       true,
+       false,
+       code(Language::flexAttention, "FlexAttention code")},
+      {"mask.copy.torch",
+       "Copy the mask as PyTorch code",
+       "Mask",
+       {},
+       true,
+       false,
+       code(Language::pytorch, "PyTorch code")},
+      {"mask.copy.numpy",
+       "Copy the mask as NumPy code",
+       "Mask",
+       {},
+       true,
+       false,
+       code(Language::numpy, "NumPy code")},
+  };
+}
+
+std::vector<Action> MaskLab::fileActions() {
+  const auto ask = [this](FileQuestion question) {
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+  };
+  return {
+      {"mask.open",
+       "Load a mask from a file…",
+       "Mask",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Load a mask", {".npy", ".csv", ".safetensors"}, "", [this](Scene&, const auto& path) {
+                inspectFile(path);
+              }});
+       }},
+      {"mask.save",
+       "Save the mask to a file…",
+       "Mask",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Save the mask",
+              {".npy", ".csv", ".safetensors", ".png"},
+              "mask.npy",
+              [this](Scene& scene, const auto& path) { saveFile(scene, path); }});
+       }},
+  };
+}
+
+std::vector<Action> MaskLab::actions() {
+  std::vector<Action> actions{
+      {"mask.gallery",
+       "Add a mask pattern…",
+       "Mask",
+       {static_cast<Key>('G'), {}},
+       false,
+       false,
+       [this](Scene& scene) {
+         scene.cursor.page = "mask";
+         services_.view.dialog = std::make_shared<Gallery>(page_);
+       }},
+      {"mask.toggle",
+       "Mask or show the cell under the crosshair",
+       "Mask",
+       {Key::x, {}},
+       false,
+       false,
+       [this](Scene& scene) { toggleCell(scene); }},
+  };
+  for (auto more : {fileActions(), copyActions()})
+    actions.insert(actions.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return actions;
+}
+
+}  // namespace headscope::app

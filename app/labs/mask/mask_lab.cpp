@@ -1,0 +1,188 @@
+#include "app/labs/mask/mask_lab.h"
+
+#include <algorithm>
+
+#include "app/labs/layer_status.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The finest level that has no more cells than pixels, else the coarsest: 1 << it of them are one.
+std::size_t levelFor(const StudiedMask& mask, float pixels) {
+  const auto longer = [&](std::size_t level) {
+    return static_cast<float>(std::max(mask.levels[level].rows(), mask.levels[level].cols()));
+  };
+  std::size_t level = 0;
+  while (level + 1 < mask.levels.size() && longer(level) > pixels) ++level;
+  return level;
+}
+
+/// The value of an answer that is none or an error is null.
+template <class Answered>
+auto valueOf(const std::shared_ptr<const Answered>& answer) {
+  return answer && answer->value.ok() ? &*answer->value : nullptr;
+}
+
+}  // namespace
+
+MaskLab::MaskLab(LabServices& services)
+    : services_(services),
+      page_(services.view),
+      study_(services.workers,
+             [](const MaskQuestion& question, std::stop_token stop) -> attention::Result<MaskStudy> {
+               return studyMask(question, stop);
+             }),
+      headStudy_(services.workers,
+                 [](const HeadQuestion& question, std::stop_token stop) -> attention::Result<HeadStudy> {
+                   return studyHead(question, stop);
+                 }),
+      reach_(services.workers,
+             [](const ReachQuestion& question, std::stop_token stop) -> attention::Result<ReachStudy> {
+               return studyReach(question, stop);
+             }) {}
+
+bool MaskLab::take(const Scene& scene) {
+  Shown newest;
+  newest.snapshot = services_.layer.snapshot();
+  newest.study = study_.current();
+  newest.headStudy = headStudy_.current();
+  newest.reach = reach_.current();
+  catchingUp_ = !services_.layer.upToDate(scene.setup);
+  if (newest == taken_) return false;
+  for (const std::string& message : {taken_.study != newest.study && newest.study && !newest.study->value.ok()
+                                         ? newest.study->value.error().message
+                                         : std::string(),
+                                     taken_.reach != newest.reach && newest.reach && !newest.reach->value.ok()
+                                         ? newest.reach->value.error().message
+                                         : std::string()})
+    if (!message.empty()) services_.view.messages.fail(message);
+  taken_ = std::move(newest);
+  page_.snapshot = taken_.snapshot;
+  page_.study = valueOf(taken_.study);
+  page_.headStudy = valueOf(taken_.headStudy);
+  page_.reach = valueOf(taken_.reach);
+  return true;
+}
+
+void MaskLab::prepare(Scene& scene) {
+  scene.cursor.decoding = false;
+  if (page_.snapshot && !page_.snapshot->sequences.empty()) {
+    fit_.apply(scene.cursor, *page_.snapshot);
+    const SequenceSnapshot& sequence = *shownSequence(scene, page_.snapshot.get());
+    Crosshair& hover = services_.view.hover;
+    if (hover.query >= static_cast<Index>(sequence.queries.size())) hover.query = -1;
+    if (hover.key >= static_cast<Index>(sequence.keys.size())) hover.key = -1;
+  }
+  showMasks(scene);
+}
+
+void MaskLab::draw(Scene& scene, const Layout& layout) {
+  const float pixels = page_.mapPixels;
+  const Snapshot* snapshot = page_.snapshot.get();
+  layersPanel(scene, snapshot, page_, layout);
+  studioPanel(scene, snapshot, page_, layout);
+  insightPanel(scene, snapshot, page_, layout);
+  if (pixels != page_.mapPixels) services_.view.redraw(2);
+}
+
+void MaskLab::ask(const Scene& scene) {
+  // The masks are looked at first; the weights below them take longer.
+  const StudioCursor& studio = scene.cursor.studio;
+  study_.ask({scene.setup, scene.cursor.sequence, scene.cursor.cell.head, studio.blockSize}, Lane::front);
+  services_.layer.ask(scene.setup, Lane::back);
+  const MaskStudy* study = page_.study;
+  if (study && study->mask.formula && !study->geometry.cross)
+    reach_.ask(
+        {study->mask.formula, studio.allHeads ? -1 : study->mask.variant, studio.layers, studio.residual},
+        Lane::back);
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence || studio.room == StudioRoom::mask) return;
+  headStudy_.ask({page_.snapshot, scene.cursor.sequence,
+                  std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1)},
+                 Lane::back);
+}
+
+void MaskLab::leave() {
+  study_.cancel();
+  headStudy_.cancel();
+  reach_.cancel();
+}
+
+void MaskLab::reset() {
+  page_.camera = {};
+  fit_.reset();
+}
+
+void MaskLab::show(MaskSurface surface, const attention::Matrix& values) {
+  View& view = services_.view;
+  if (values.size() > 0) page_.surface(surface).set(values, view.time, !view.preferences.reducedMotion);
+}
+
+void MaskLab::showPair(const Scene&) {
+  const MaskStudy* study = page_.study;
+  const StudiedMask* a = study && study->mask.formula ? &study->mask : nullptr;
+  const StudiedMask* b = study && study->other && study->other->formula ? &*study->other : nullptr;
+  if (!a && !b) return;
+  // Both lie over the same tokens, so that their levels are of the same sizes.
+  const std::size_t level = levelFor(a ? *a : *b, page_.mapPixels);
+  page_.maskFactor = 1 << level;
+  if (a) show(MaskSurface::mask, a->levels[level]);
+  if (b) show(MaskSurface::otherMask, b->levels[level]);
+  if (a && b && !page_.compareWeights)
+    show(MaskSurface::difference, maskDifference(a->levels[level], b->levels[level]));
+}
+
+void MaskLab::showMasks(const Scene& scene) {
+  Shown wanted = taken_;
+  wanted.sequence = scene.cursor.sequence;
+  wanted.head = scene.cursor.cell.head;
+  wanted.pixels = page_.mapPixels;
+  wanted.editsOther = scene.cursor.studio.editsOther;
+  wanted.compareWeights = page_.compareWeights;
+  if (wanted == shown_) return;
+  shown_ = std::move(wanted);
+  showPair(scene);
+  if (const StudiedMask* edited = page_.study ? editedStudy(scene, page_) : nullptr;
+      edited && edited->formula)
+    page_.surface(MaskSurface::maskStrip)
+        .set(edited->thumbnails, page_.view.time, !page_.view.preferences.reducedMotion);
+  if (page_.reach) show(MaskSurface::reach, page_.reach->picture);
+  if (page_.headStudy) {
+    show(MaskSurface::bias, page_.headStudy->bias.values);
+    show(MaskSurface::effect, page_.headStudy->effect.values);
+    if (page_.compareWeights) show(MaskSurface::difference, page_.headStudy->difference.values);
+  }
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return;
+  const Index head = std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1);
+  const PictureLevel& level = sequence->pictures.levelFor(page_.mapPixels);
+  page_.weightsFactor = level.factor;
+  show(MaskSurface::weights, level.weights[head]);
+  if (sequence->other)
+    show(MaskSurface::otherWeights, sequence->other->pictures.levelFor(page_.mapPixels).weights[head]);
+}
+
+LabStatus MaskLab::status(const Scene& scene) const {
+  return layerStatus(services_, scene);
+}
+
+std::optional<std::string> MaskLab::error(const Scene&) const {
+  const Snapshot* snapshot = page_.snapshot.get();
+  return snapshot && snapshot->error ? std::optional(snapshot->error->message) : std::nullopt;
+}
+
+double MaskLab::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.expression.typedAt >= 0) next = page_.expression.typedAt + kTypingRests + 0.02 - page_.view.time;
+  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  return next;
+}
+
+std::size_t MaskLab::gpuBytes() const {
+  std::size_t total = 0;
+  for (const EasedTextures& surface : page_.surfaces) total += surface.bytes();
+  return total;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "app/compute/cursor_fit.h"
+#include "app/labs/lab.h"
+#include "app/labs/mask/mask_page.h"
+#include "attention/masks/code.h"
+
+namespace headscope::app {
+
+/// The mask studio: masks composed, painted, compared and explained.
+class MaskLab : public Lab {
+ public:
+  explicit MaskLab(LabServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  LabStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+  bool open(const std::filesystem::path& path, Scene& scene) override;
+
+  const MaskPage& page() const { return page_; }
+  MaskPage& page() { return page_; }
+
+ private:
+  void showMasks(const Scene& scene);
+  void showPair(const Scene& scene);
+  void show(MaskSurface surface, const attention::Matrix& values);
+  void toggleCell(Scene& scene);
+  std::vector<Action> copyActions();
+  std::vector<Action> fileActions();
+  void copy(const std::string& text, const std::string& what);
+  void copyCode(const Scene& scene, attention::MaskCode language, const std::string& what);
+  void inspectFile(const std::filesystem::path& path);
+  void loadFile(const std::filesystem::path& path, attention::MaskConvention convention);
+  void saveFile(const Scene& scene, const std::filesystem::path& path);
+
+  LabServices& services_;
+  MaskPage page_;
+  CursorFit fit_;
+  Answer<MaskQuestion, MaskStudy> study_;
+  Answer<HeadQuestion, HeadStudy> headStudy_;
+  Answer<ReachQuestion, ReachStudy> reach_;
+  /// What the panels and the textures show: answers that are kept as long.
+  struct Shown {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const Answered<MaskQuestion, MaskStudy>> study;
+    std::shared_ptr<const Answered<HeadQuestion, HeadStudy>> headStudy;
+    std::shared_ptr<const Answered<ReachQuestion, ReachStudy>> reach;
+    Index sequence = -1, head = -1;
+    float pixels = 0;
+    bool editsOther = false, compareWeights = true;
+    bool operator==(const Shown&) const = default;
+  } shown_, taken_;
+  bool catchingUp_ = false;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,54 @@
+#include "app/scene/document.h"
+
+#include <limits>
+
+namespace headscope::app {
+
+namespace {
+constexpr double kEditSettles = 0.45;  // seconds after which a drag or a burst of typing is one step
+}
+
+void Document::open(Scene scene, std::filesystem::path path) {
+  record();
+  scene_ = std::move(scene);
+  record();
+  savedAs(scene_, std::move(path));
+}
+
+void Document::savedAs(const Scene& scene, std::filesystem::path path) {
+  saved_ = scene;
+  path_ = std::move(path);
+}
+
+bool Document::note(const Scene& before, const std::string& edit, bool held, double now) {
+  if (!sameDocument(scene_, before)) {
+    if (!edit_.empty() && edit_ != edit) history_.record(before);
+    edit_ = edit;
+    editedAt_ = now;
+    if (edit.empty()) history_.record(scene_);
+    return true;
+  }
+  if (!edit_.empty() && !held && now - editedAt_ > kEditSettles) record();
+  return false;
+}
+
+void Document::record() {
+  history_.record(scene_);
+  edit_.clear();
+}
+
+double Document::restsIn(double now) const {
+  return edit_.empty() ? std::numeric_limits<double>::infinity() : editedAt_ + kEditSettles + 0.02 - now;
+}
+
+void Document::undo() {
+  record();
+  history_.undo(scene_);
+}
+
+void Document::redo() {
+  record();
+  history_.redo(scene_);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "app/labs/lab.h"
+#include "app/widgets/dialog.h"
+
+namespace headscope::app {
+
+// What stands round every page: the bar at the top, the line at the bottom, the questions of the window.
+
+/// What the bars say of the whole window.
+struct WindowState {
+  std::string sceneName;
+  bool dirty = false, canUndo = false, canRedo = false;
+  std::size_t undoSteps = 0, gpuBytes = 0;
+  double drawSeconds = 0;  ///< what the last frame took to draw; 0 = isn't said
+};
+
+/// Tabs at the left, what can be done everywhere at the right. `shown` is a row of `labs`.
+void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
+            std::span<const LabRow> labs, std::size_t shown);
+/// The last error or notice, else what the page and the window take.
+void statusLine(View& view, const Layout& layout, const WindowState& window, const LabStatus& page);
+
+/// All actions by name: type to narrow, arrows to choose, Enter to act.
+class Palette : public Dialog {
+ public:
+  explicit Palette(const ActionTable& actions) : actions_(actions) {}
+  std::string name() const override { return "palette"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  std::vector<const Action*> found() const;
+  const Action* list(View& view, const std::vector<const Action*>& found);
+  const ActionTable& actions_;
+  std::string wanted_;
+  int chosen_ = 0;
+};
+
+/// Every key and what the mouse does.
+class ShortcutSheet : public Dialog {
+ public:
+  explicit ShortcutSheet(const ActionTable& actions) : actions_(actions) {}
+  std::string name() const override { return "shortcuts"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  const ActionTable& actions_;
+};
+
+/// Leaving would lose what was edited in `sceneName`.
+class DiscardQuestion : public Dialog {
+ public:
+  explicit DiscardQuestion(std::string sceneName) : sceneName_(std::move(sceneName)) {}
+  std::string name() const override { return "discard"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  std::string sceneName_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "app/widgets/layout.h"
+
+namespace headscope::app {
+
+/// The background of a panel at the left.
+void fillSide(const View& view, const ImRect& area);
+/// First in a panel at the right: its background, which belongs to its own window, since a narrow window
+/// shows it as a drawer over the panels `covered`.
+void fillDrawer(const View& view, const Layout& layout, std::initializer_list<const char*> covered);
+/// First in a scrolling panel at the left: remembers when it moved under the pointer.
+void noteScroll(View& view);
+/// Last in it: what is below its edge shows by fading.
+void scrollEdge(const View& view, const ImRect& area);
+/// A sentence in the middle of the area, with a smaller one under it.
+void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,
+                  std::uint32_t color);
+/// "Head 4", "KV 1": the same words everywhere.
+std::string headName(Index head);
+std::string kvName(Index kvHead);
+
+}  // namespace headscope::app

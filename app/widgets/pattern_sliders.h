@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "app/widgets/view.h"
+#include "attention/masks/compile.h"
+
+namespace headscope::app {
+
+/// A layer's name, or what its pattern is called.
+std::string layerTitle(const attention::Layer& layer);
+
+/// "prefix" → "Prefix".
+std::string capitalized(std::string_view text);
+
+/// What a mask is laid over, for the sliders of its patterns.
+struct MaskedText {
+  Index longest = 64;  ///< tokens along the longer side: no window has to reach farther
+  const attention::MaskGeometry* geometry = nullptr;  ///< where a parameter that is read from the text starts
+};
+
+/// Sliders for the counts of a layer's pattern, named "NAME.PARAMETER".
+void parameterSliders(attention::Layer& layer, const std::string& name, const MaskedText& text, View& view);
+
+}  // namespace headscope::app

@@ -1,0 +1,168 @@
+// A page of the tests' own: one file and one row, reached, asked, drawn and undone like all others.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/compute/answer.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using namespace app;
+
+/// Counts the letters of the text, on a worker.
+class LettersLab : public Lab {
+ public:
+  explicit LettersLab(LabServices& services)
+      : services_(services), letters_(services.workers, [this](const std::string& text, std::stop_token) {
+          ++computed;
+          if (text == "break") throw std::runtime_error("no such letters");
+          return attention::Result<std::size_t>(text.size());
+        }) {}
+
+  std::vector<Action> actions() override {
+    return {{"letters.shout",
+             "Shout the text",
+             "Letters",
+             {static_cast<Key>('B'), {}},
+             false,
+             false,
+             [](Scene& scene) { scene.setup.input.text = "SHOUT"; }}};
+  }
+  bool take(const Scene&) override { return std::exchange(shown_, letters_.current()) != letters_.current(); }
+  void draw(Scene& scene, const Layout& layout) override {
+    View& view = services_.view;
+    if (beginPanel(view, "letters", layout.center, 20, 20, 0)) {
+      if (shown_ && shown_->value.ok()) {
+        paintText(*ImGui::GetWindowDrawList(), view.fonts->hero, layout.center.GetCenter(), view.theme->text,
+                  shown_->request + ": " + std::to_string(*shown_->value));
+        track("letters.shown", layout.center.Min, layout.center.Max);
+      }
+      toggle(view, "letters.case", "Ignore case", scene.setup.input.ignoreCase);
+    }
+    endPanel();
+  }
+  void ask(const Scene& scene) override { letters_.ask(scene.setup.input.text, Lane::front); }
+  void leave() override { ++left; }
+  LabStatus status(const Scene&) const override {
+    LabStatus status;
+    status.shape = "letters";
+    return status;
+  }
+  std::optional<std::string> error(const Scene&) const override {
+    return shown_ && !shown_->value.ok() ? std::optional(shown_->value.error().message) : std::nullopt;
+  }
+
+  std::size_t letters() const { return shown_ && shown_->value.ok() ? *shown_->value : 0; }
+  std::atomic<int> computed = 0;
+  int left = 0;
+
+ private:
+  LabServices& services_;
+  std::shared_ptr<const Answered<std::string, std::size_t>> shown_;
+  Answer<std::string, std::size_t> letters_;
+};
+
+std::vector<LabRow> withLetters() {
+  std::vector<LabRow> rows(labTable().begin(), labTable().end());
+  rows.push_back(
+      {{"letters", "Letters", {static_cast<Key>('9'), {}}, "Go to the letters", ""},
+       [](LabServices& services) -> std::unique_ptr<Lab> { return std::make_unique<LettersLab>(services); }});
+  return rows;
+}
+
+class LabTable : public testing::Test {
+ protected:
+  const std::vector<LabRow> rows_ = withLetters();
+  UiDriver ui_{1600, 900, 1, rows_};
+  LettersLab& lab() { return ui_.session().lab<LettersLab>(); }
+};
+
+TEST_F(LabTable, APageIsReachedByKeyTabAndPalette) {
+  EXPECT_EQ(lab().computed, 0) << "nobody looked at it yet";
+  ui_.key(static_cast<Key>('9'));
+  EXPECT_EQ(ui_.scene().cursor.page, "letters");
+  EXPECT_TRUE(ui_.has("letters.case"));
+  ui_.click("page.heads");
+  EXPECT_EQ(ui_.scene().cursor.page, "heads");
+  EXPECT_EQ(lab().left, 1);
+  EXPECT_FALSE(ui_.has("letters.case"));
+  ui_.click("page.letters");
+  EXPECT_EQ(ui_.scene().cursor.page, "letters");
+  ui_.key(static_cast<Key>('1'));
+  ui_.chord(kCtrl, Key::k);
+  ui_.type("letters");
+  ui_.key(Key::enter);
+  EXPECT_EQ(ui_.scene().cursor.page, "letters");
+}
+
+TEST_F(LabTable, APageAsksOnlyWhileItIsShownAndDrawsTheAnswer) {
+  ui_.key(static_cast<Key>('9'));
+  ui_.draw();
+  EXPECT_EQ(lab().letters(), ui_.scene().setup.input.text.size());
+  EXPECT_TRUE(ui_.has("letters.shown"));
+  const int computed = lab().computed;
+  ui_.draw();
+  EXPECT_EQ(lab().computed, computed) << "nothing changed";
+  ui_.key(static_cast<Key>('1'));
+  ui_.session().scene().setup.input.text = "other";
+  ui_.draw();
+  EXPECT_EQ(lab().computed, computed);
+}
+
+TEST_F(LabTable, WhatAPageDoesIsUndone) {
+  const std::string before = ui_.scene().setup.input.text;
+  ui_.key(static_cast<Key>('9'));
+  ui_.key(static_cast<Key>('B'));
+  ui_.draw();
+  EXPECT_EQ(lab().letters(), 5u);
+  ui_.click("letters.case");
+  EXPECT_FALSE(ui_.scene().setup.input.ignoreCase);
+  ui_.chord(kCtrl, Key::z);
+  EXPECT_TRUE(ui_.scene().setup.input.ignoreCase);
+  ui_.chord(kCtrl, Key::z);
+  ui_.draw();
+  EXPECT_EQ(std::string(ui_.scene().setup.input.text), before);
+  EXPECT_EQ(lab().letters(), before.size());
+  EXPECT_EQ(ui_.scene().cursor.page, "letters") << "where one looks is not taken back";
+}
+
+TEST_F(LabTable, WhatGoesWrongOnAPageIsSaidThere) {
+  ui_.key(static_cast<Key>('9'));
+  ui_.session().scene().setup.input.text = "break";
+  ui_.draw();
+  ASSERT_TRUE(ui_.session().error());
+  EXPECT_THAT(*ui_.session().error(), testing::HasSubstr("no such letters"));
+  ui_.session().scene().setup.input.text = "fine";
+  ui_.draw();
+  EXPECT_FALSE(ui_.session().error());
+  EXPECT_EQ(lab().letters(), 4u);
+}
+
+TEST_F(LabTable, EveryPageHasANameAKeyAndAnAction) {
+  for (const LabRow& row : rows_) {
+    EXPECT_FALSE(row.info.key.empty());
+    EXPECT_FALSE(row.info.name.empty());
+    EXPECT_FALSE(row.info.goTo.empty());
+    const Action& action = ui_.session().actions().find("page." + std::string(row.info.key));
+    EXPECT_EQ(action.shortcut, row.info.shortcut);
+    ui_.key(row.info.shortcut.key);
+    EXPECT_EQ(ui_.scene().cursor.page, row.info.key);
+    EXPECT_TRUE(ui_.has("page." + std::string(row.info.key)));
+  }
+}
+
+TEST_F(LabTable, AScenesPageHasToBeOneOfThem) {
+  Scene scene = openingScene();
+  scene.cursor.page = "letters";
+  EXPECT_TRUE(checkPage(scene, rows_).ok());
+  EXPECT_EQ(checkPage(scene, labTable()).error().message,
+            "cursor.page is \"letters\", expected heads, mask or map");
+}
+
+}  // namespace
+}  // namespace headscope::test
