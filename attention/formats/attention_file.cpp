@@ -10,6 +10,7 @@
 #include "attention/core/saturating.h"
 #include "attention/formats/attention_options.h"
 #include "attention/formats/quote.h"
+#include "attention/masks/runs.h"
 
 namespace headscope::attention {
 namespace {
@@ -172,6 +173,7 @@ Result<AttentionProblem> readLayerParts(TensorReader& reader, const SafetensorsF
   AttentionProblem problem;
   auto& config = problem.config;
   config = parsed->config;
+  problem.rules = parsed->rules;
   config.modelDim = asIndex((*q)->shape[1]);
   if (const auto status = validate(config); !status) return Error{name + ": " + status.error().message};
   const Index qRows = config.heads * config.headDim, kvRows = config.kvHeads * config.headDim;
@@ -227,15 +229,43 @@ Status readContext(TensorReader& reader, AttentionProblem& problem) {
   }
   problem.context = *std::move(context);
   const Index keys = problem.context[0].rows();
-  if (config.cacheLength > 0 && config.causal && keys - tokens != config.cacheLength) {
+  if (config.cacheLength > 0 && problem.rules.causal && keys - tokens != config.cacheLength) {
     return Error{reader.at("context") + " has " + std::to_string(keys) + " tokens, expected " + cached};
   }
   return success();
 }
 
-/// [n, m] or [heads, n, m] as one stack; true and false as 1 and 0.
+/// What hides keys and is added to scores, as the file has it.
+struct MaskParts {
+  std::shared_ptr<const CellTable> cells;  ///< of a boolean mask; null for none
+  Stack additive;
+  std::vector<Index> keyLengths;  ///< per sequence; empty for none
+};
+
+/// BOOL [heads, n, m]: true cells as masked, the others left alone, so that nothing else they are joined to
+/// is touched.
+Result<std::shared_ptr<const CellTable>> readCells(const TensorReader& reader, const NamedTensor& tensor,
+                                                   Index heads, Index queries, Index keys) {
+  auto cells = std::make_shared<CellTable>(CellTable{heads, queries, keys, {}});
+  const std::uint8_t* flag = tensor.bytes.data();
+  for (Index i = 0; i < heads * queries; ++i) {
+    CellRow row;
+    for (Index j = 0; j < keys; ++j, ++flag) {
+      if (*flag > 1) {
+        const auto place = static_cast<std::size_t>(flag - tensor.bytes.data());
+        return Error{reader.at("mask") + " is " + std::to_string(*flag) + " at " +
+                     positionText(place, tensor.shape) + ", expected a BOOL of 0 or 1"};
+      }
+      if (*flag == 1) appendRun(row.masked, j, j + 1);
+    }
+    cells->rows.push_back(row.masked.empty() ? nullptr : std::make_shared<const CellRow>(std::move(row)));
+  }
+  return std::shared_ptr<const CellTable>(std::move(cells));
+}
+
+/// [n, m] or [heads, n, m], boolean or additive.
 Status readMask(TensorReader& reader, const AttentionConfig& config, Index queries, Index keys,
-                std::size_t copies, MaskInput& mask) {
+                std::size_t copies, MaskParts& parts) {
   const auto* tensor = reader.find("mask");
   if (!tensor) return success();
   const Shape one{asSize(queries), asSize(keys)};
@@ -244,21 +274,19 @@ Status readMask(TensorReader& reader, const AttentionConfig& config, Index queri
     return reader.wrongShape("mask", tensor->shape, shapeText(one) + " or " + shapeText(each));
   }
   const Index count = tensor->shape.size() == 3 ? asIndex(tensor->shape[0]) : 1;
-  const auto bytes = saturatingProduct({asIndex(copies), count, queries, keys, Index{sizeof(float)}});
+  // Sequences share the runs of a boolean mask, of which every other cell can begin one.
+  const bool boolean = tensor->dtype == DType::Bool;
+  const auto bytes = boolean
+                         ? saturatingProduct({count, queries, keys, Index{sizeof(KeyRun)} / 2})
+                         : saturatingProduct({asIndex(copies), count, queries, keys, Index{sizeof(float)}});
   if (bytes > kMaxMaskBytes) {
     return Error{reader.at("mask") + " needs " + std::to_string(bytes) + " bytes for a batch of " +
                  std::to_string(copies) + ", expected at most " + std::to_string(kMaxMaskBytes)};
   }
-  Stack stack(count, queries, keys);
-  if (tensor->dtype == DType::Bool) {
-    for (std::size_t i = 0; i < tensor->bytes.size(); ++i) {
-      if (tensor->bytes[i] > 1) {
-        return Error{reader.at("mask") + " is " + std::to_string(tensor->bytes[i]) + " at " +
-                     positionText(i, tensor->shape) + ", expected a BOOL of 0 or 1"};
-      }
-      stack.data()[i] = tensor->bytes[i];
-    }
-    mask.masked = std::move(stack);
+  if (boolean) {
+    auto cells = readCells(reader, *tensor, count, queries, keys);
+    if (!cells) return cells.error();
+    parts.cells = *std::move(cells);
     return success();
   }
   if (tensor->dtype == DType::U8 || tensor->dtype == DType::I32 || tensor->dtype == DType::I64) {
@@ -267,22 +295,21 @@ Status readMask(TensorReader& reader, const AttentionConfig& config, Index queri
   }
   const auto values = reader.floats("mask", *tensor, true);
   if (!values) return values.error();
-  std::copy(values->begin(), values->end(), stack.data());
-  mask.additive = std::move(stack);
+  parts.additive = Stack::uninitialized(count, queries, keys);
+  std::copy(values->begin(), values->end(), parts.additive.data());
   return success();
 }
 
-/// Sets each sequence's key length.
-Status readKeyLengths(TensorReader& reader, Index keys, std::vector<MaskInput>& masks) {
+Status readKeyLengths(TensorReader& reader, Index keys, std::size_t sequences, MaskParts& parts) {
   const auto* tensor = reader.find("key_lengths");
   if (!tensor) return success();
-  const Shape expected{masks.size()};
+  const Shape expected{sequences};
   if (tensor->shape != expected) return reader.wrongShape("key_lengths", tensor->shape, shapeText(expected));
   if (tensor->dtype != DType::I64 && tensor->dtype != DType::I32) {
     return Error{reader.at("key_lengths") + " is " + std::string(name(tensor->dtype)) + ", expected I64"};
   }
   const auto size = byteSize(tensor->dtype);
-  for (std::size_t i = 0; i < masks.size(); ++i) {
+  for (std::size_t i = 0; i < sequences; ++i) {
     std::int64_t length = 0;
     std::memcpy(&length, tensor->bytes.data() + i * size, size);
     if (tensor->dtype == DType::I32) length = static_cast<std::int32_t>(length);
@@ -290,9 +317,25 @@ Status readKeyLengths(TensorReader& reader, Index keys, std::vector<MaskInput>& 
       return Error{reader.at("key_lengths") + " is " + std::to_string(length) + " at [" + std::to_string(i) +
                    "], expected 0 to " + std::to_string(keys)};
     }
-    masks[i].keyLength = length;
+    parts.keyLengths.push_back(length);
   }
   return success();
+}
+
+/// Every sequence's mask: rules, key length and cells in one formula.
+void compileMasks(const MaskParts& parts, Index queries, Index keys, AttentionProblem& problem) {
+  MaskGeometry geometry;
+  geometry.queries = queries;
+  geometry.keys = keys;
+  geometry.cacheLength = problem.config.cacheLength;
+  geometry.heads = problem.config.heads;
+  geometry.kvHeads = problem.config.kvHeads;
+  PlainRules rules = problem.rules;
+  rules.padding = !parts.keyLengths.empty();
+  for (std::size_t i = 0; i < problem.x.size(); ++i) {
+    geometry.keyLength = rules.padding ? parts.keyLengths[i] : keys;
+    problem.masks.push_back({compileRules(rules, geometry, parts.cells), parts.additive});
+  }
 }
 
 }  // namespace
@@ -318,11 +361,12 @@ Result<AttentionProblem> readProblem(const SafetensorsFile& file, const Attentio
 
   const Index queries = problem->x[0].rows();
   const Index keys = problem->context.empty() ? queries : problem->context[0].rows();
-  MaskInput mask;
-  const auto status = readMask(reader, problem->config, queries, keys, problem->x.size(), mask);
+  const std::size_t sequences = problem->x.size();
+  MaskParts parts;
+  const auto status = readMask(reader, problem->config, queries, keys, sequences, parts);
   if (!status) return status.error();
-  problem->masks.assign(problem->x.size(), mask);
-  if (const auto lengths = readKeyLengths(reader, keys, problem->masks); !lengths) return lengths.error();
+  if (const auto lengths = readKeyLengths(reader, keys, sequences, parts); !lengths) return lengths.error();
+  compileMasks(parts, queries, keys, *problem);
   problem->unused = reader.unused();
   return problem;
 }
