@@ -207,7 +207,7 @@ void Session::keepCursorInside() {
   if (cursor.page == Page::map) return;
   if (view_.hover.query >= n) view_.hover.query = -1;
   if (view_.hover.key >= m) view_.hover.key = -1;
-  if (!snapshot_->config.causal || snapshot_->setup.input.cross) cursor.decoding = view_.playing = false;
+  if (!snapshot_->causal) cursor.decoding = view_.playing = false;
   cursor.step = std::clamp<Index>(cursor.step, 1, sequence.queryLength);
   if (cursor.decoding) {  // what is not in the cache yet can't be looked at
     cursor.cell.query = std::min(cursor.cell.query, cursor.step - 1);

@@ -114,7 +114,7 @@ void Session::perform(Action action) {
 void Session::performDecode(Action action) {
   const SequenceSnapshot* sequence = shownSequence(scene_, snapshot_.get());
   Cursor& cursor = scene_.cursor;
-  if (!sequence || !snapshot_->config.causal) return;
+  if (!sequence || !snapshot_->causal) return;
   cursor.page = Page::heads;  // where the cache is seen
   const Index last = sequence->queryLength, prefill = std::min(scene_.setup.prefill, last);
   const bool wasDecoding = cursor.decoding;
@@ -301,10 +301,12 @@ void Session::applyWeights(const LoadedWeights& weights, const std::string& path
     model.position = PositionKind::none;
   }
   if (config.softcap) model.softcap = *config.softcap;
-  if (config.causal || config.window)
-    scene_.setup.mask.layers =
-        layersOf({config.causal, hasRule(scene_.setup.mask.layers, attention::PatternKind::padding),
-                  std::min(config.window.value_or(0), kMaxTokens), std::min(config.sinks, kMaxTokens)});
+  if (PlainRules rules = weights.rules; rules.causal || rules.window > 0) {
+    rules.padding = hasRule(scene_.setup.mask.layers, attention::PatternKind::padding);
+    rules.window = std::min(rules.window, kMaxTokens);
+    rules.sinks = std::min(rules.sinks, kMaxTokens);
+    scene_.setup.mask.layers = layersOf(rules);
+  }
 }
 
 void Session::applyTable(attention::Table table) {

@@ -24,7 +24,7 @@ Result<LoadedWeights> readWeights(const std::filesystem::path& path, Index heads
   if (config.heads > kMaxHeads) return tooLarge("number of heads", config.heads, kMaxHeads);
   if (config.headDim > kMaxHeadDim) return tooLarge("head size", config.headDim, kMaxHeadDim);
   if (config.modelDim > kMaxModelDim) return tooLarge("model dim", config.modelDim, kMaxModelDim);
-  return LoadedWeights{config, layer->projections.q.bias.size() > 0};
+  return LoadedWeights{config, layer->rules, layer->projections.q.bias.size() > 0};
 }
 
 Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include "app/scene/scene.h"
 #include "attention/core/config.h"
 #include "attention/formats/mask_file.h"
+#include "attention/masks/plain_rules.h"
 
 namespace headscope::app {
 
@@ -21,9 +22,10 @@ struct FileRequest {
   std::uint64_t ticket = 0;                                                   ///< tells answers apart
 };
 
-/// The layer sizes a weights file asks the sliders to take.
+/// The layer sizes and masks a weights file asks the sliders to take.
 struct LoadedWeights {
   attention::AttentionConfig config;
+  attention::PlainRules rules;
   bool bias = false;
 };
 

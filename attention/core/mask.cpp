@@ -12,9 +12,9 @@ void requireAdditiveShape(const Stack& stack, Index heads, Index queries, Index 
       (stack.count() == 1 || stack.count() == heads) && stack.rows() == queries && stack.cols() == keys;
   if (fits) return;
   const std::string rest = ", " + std::to_string(queries) + ", " + std::to_string(keys) + "]";
-  require(false, "additive mask is [" + std::to_string(stack.count()) + ", " +
-                     std::to_string(stack.rows()) + ", " + std::to_string(stack.cols()) + "], expected [1" +
-                     rest + " or [" + std::to_string(heads) + rest);
+  require(false, "additive mask is [" + std::to_string(stack.count()) + ", " + std::to_string(stack.rows()) +
+                     ", " + std::to_string(stack.cols()) + "], expected [1" + rest + " or [" +
+                     std::to_string(heads) + rest);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace headscope::attention {
 
-/// How one weight came about, term by term: q·k, the score terms in their order, softmax. The last step's score
-/// is the stored one, and weight = exp(score − rowMax) / rowSum, up to rounding.
+/// How one weight came about, term by term: q·k, the score terms in their order, softmax. The last step's
+/// score is the stored one, and weight = exp(score − rowMax) / rowSum, up to rounding.
 struct ScoreReceipt {
   Vector q, k, product;          ///< [headDim]; product = q ∘ k
   float dot = 0;                 ///< Σ product

@@ -13,8 +13,8 @@ struct RowRuns {
   std::vector<std::size_t> first;  ///< [rows + 1]
 };
 
-/// Rows row, row + step … (`rows` of them) of a mask over `keys` keys: what its formula lets them see, without
-/// the keys where its additive matrix is −inf.
+/// Rows row, row + step … (`rows` of them) of a mask over `keys` keys: what its formula lets them see,
+/// without the keys where its additive matrix is −inf.
 void collectRuns(const MaskInput& mask, Index head, Index row, Index rows, Index keys, RowRuns& out,
                  Index step = 1);
 

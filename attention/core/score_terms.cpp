@@ -45,7 +45,8 @@ constexpr ScoreTerm kTerms[] = {
      [](const AttentionConfig& config, const MaskInput&) { return config.gain != 1; },
      [](const AttentionConfig& config) { return "sharpness × " + shortNumber(config.gain); },
      [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), row.config.gain); }},
-    {"ALiBi", TermKind::distance, [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },
+    {"ALiBi", TermKind::distance,
+     [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },
      [](const AttentionConfig&) -> std::string { return "+ ALiBi"; },
      [](const ScoreRow& row, std::span<float> to) {
        alibiBiases(row.config.heads, row.head, row.config.cacheLength + row.query - row.key, to);
