@@ -81,6 +81,7 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, const View& vi
     const bool mask = step.term->kind == attention::TermKind::visibility;
     const std::uint32_t color = !mask ? theme.text : receipt.visible ? theme.value : theme.faint;
     term(view, step.term->label(snapshot.config), stepText(step), color);
+    trackItem("receipt.term." + std::string(step.term->name));
   }
   if (receipt.rowMax == -INFINITY) {
     term(view, "no key is visible", "weight 0", theme.faint);
