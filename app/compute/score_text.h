@@ -10,4 +10,8 @@ namespace headscope::app {
 /// adds; for one that scales or caps, the score it leaves; for the mask "visible" or "masked".
 std::string stepText(const attention::ScoreStep& step);
 
+/// What every term that adds brings to one cell, a line for each: "+ ALiBi  −0.500".
+std::string addedText(const attention::AttentionConfig& config, const attention::MaskInput& mask,
+                      attention::Index head, attention::Index query, attention::Index key);
+
 }  // namespace headscope::app

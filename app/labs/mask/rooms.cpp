@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "app/compute/score_text.h"
 #include "app/labs/mask/studio.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -77,19 +79,24 @@ MapSpec signedMap(const char* name, Surface surface, const std::string& title, f
   return spec;
 }
 
-/// A map of values around 0 with its scale, and the value under the pointer.
+/// A map of values around 0 with its scale, and the value under the pointer; where a cell is one cell of the
+/// matrix, `parts` are the lines that say what the value is made of.
 void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
-                View& view, const ImRect& area) {
+                View& view, const ImRect& area,
+                const std::function<std::string(Index row, Index col)>& parts = nullptr) {
   const MapAnswer map = drawMap(spec, scene, view, area);
   if (!map.cell || view.studio.brush.painting) return;
   const Index row = map.cell->row / picture.factor, col = map.cell->col / picture.factor;
   if (row >= picture.values.rows() || col >= picture.values.cols()) return;
   const float value = picture.values(row, col);
   if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
-  tooltip(view, std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3) +
-                    (picture.factor > 1 ? ", the farthest from 0 of " + std::to_string(picture.factor) +
-                                              " × " + std::to_string(picture.factor) + " cells"
-                                        : ""));
+  std::string text = std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3);
+  if (picture.factor > 1)
+    text += ", the farthest from 0 of " + std::to_string(picture.factor) + " × " +
+            std::to_string(picture.factor) + " cells";
+  else if (const std::string lines = parts ? parts(row, col) : ""; !lines.empty())
+    text += "\n" + lines;
+  tooltip(view, text);
 }
 
 /// Where a map would be, a sentence says why it isn't.
@@ -143,7 +150,11 @@ void biasRoom(Scene& scene, const Snapshot* snapshot, View& view, const ImRect& 
   MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"),
                            study->bias.extreme, study->bias.factor, view);
   bias.paints = true;
-  drawSigned(bias, study->bias, "added to the score", scene, view, left);
+  drawSigned(bias, study->bias, "added to the score", scene, view, left, [&](Index row, Index col) {
+    const HeadQuestion& asked = study->question;
+    const auto& sequence = asked.snapshot->sequences[static_cast<std::size_t>(asked.sequence)];
+    return addedText(asked.snapshot->config, sequence.mask, asked.head, row, col);
+  });
   if (!study->biased)
     return instead(view, right,
                    "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "

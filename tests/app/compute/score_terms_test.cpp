@@ -13,6 +13,7 @@
 #include "app/compute/head_study.h"
 #include "app/compute/score_text.h"
 #include "app/labs/map/map_source.h"
+#include "app/scene/number_text.h"
 #include "attention/core/receipt.h"
 #include "tests/app/compute/snapshot_support.h"
 
@@ -87,6 +88,8 @@ TEST(ScoreTerms, AreInReceiptTooltipAndPictures) {
       }
     const HeadStudy after = studyHead({snapshot, 0, 1});
     if (term.adds()) {
+      const std::string parts = addedText(snapshot->config, sequence.mask, 1, 4, 2);
+      EXPECT_EQ(parts, term.label(snapshot->config) + "  " + numberText(after.bias.values(4, 2)));
       EXPECT_NE(after.bias.values, before.bias.values);
     } else {
       EXPECT_NE(after.effect.values, before.effect.values);
