@@ -49,7 +49,7 @@ Result<BenchShape> shapeOf(const BenchOptions& options) {
   shape.config.heads = heads;
   shape.config.kvHeads = kvHeads;
   shape.config.headDim = options.headDim.value_or(options.modelDim / heads);
-  shape.config.causal = options.causal;
+  shape.causal = options.causal;
   shape.tokens = options.tokens;
   shape.cached = options.cached;
   shape.mapTokens = options.mapTokens;

@@ -16,7 +16,7 @@ void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot) {
   const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(cursor.sequence)];
   focus_.fit(cursor.focus, -1, snapshot.config.heads - 1);
   head_.fit(cursor.cell.head, 0, snapshot.config.heads - 1);
-  const bool decodes = snapshot.config.causal && !snapshot.setup.input.cross;
+  const bool decodes = snapshot.causal;
   step_.fit(cursor.step, 1, sequence.queryLength);
   // What is not in the cache yet can't be looked at.
   const Index queries = cursor.decoding && decodes ? cursor.step : sequence.queryLength;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/core/positions.h"
+#include "attention/core/score_terms.h"
 #include "attention/core/softmax.h"
 #include "render/heatmap.h"
 
@@ -44,17 +44,21 @@ SignedPicture picture(const Matrix& values, const MatrixView& scores, const atte
   return result;
 }
 
-/// Position biases and additive matrix of one head, [n, m].
-Matrix biasOf(const attention::AttentionConfig& config, const attention::MaskInput& mask, Index head, Index n,
-              Index m) {
-  Matrix bias = Matrix::Zero(n, m);
-  if (!mask.additive.empty()) bias = mask.additive[mask.additive.count() == 1 ? 0 : head];
-  const std::vector<float> byDistance = attention::positionBias(config, head, n, m);
-  if (byDistance.empty()) return bias;
-  for (Index row = 0; row < n; ++row)
-    for (Index col = 0; col < m; ++col)
-      bias(row, col) += byDistance[static_cast<std::size_t>(config.cacheLength + row - col + m - 1)];
-  return bias;
+/// What the terms that add bring to every cell of one head, [n, m].
+Matrix biasOf(const attention::HeadTerms& terms) {
+  Matrix sum = Matrix::Zero(terms.queries, terms.keys);
+  for (Index row = 0; row < terms.queries; ++row)
+    for (const float* values : {terms.biasOf(row), terms.addedOf(row)})
+      if (values) sum.row(row) += Eigen::Map<const Eigen::RowVectorXf>(values, terms.keys);
+  return sum;
+}
+
+/// Whether any term adds to the scores or caps them.
+bool biased(const attention::AttentionConfig& config, const attention::MaskInput& mask) {
+  const auto terms = attention::scoreTerms();
+  return std::any_of(terms.begin(), terms.end(), [&](const attention::ScoreTerm& term) {
+    return term.applies(config, mask) && (term.adds() || term.kind == attention::TermKind::cap);
+  });
 }
 
 /// The head's weights before dropout, which is no effect of a bias.
@@ -68,16 +72,16 @@ Matrix undroppedWeights(const attention::AttentionConfig& config, const attentio
   return weights;
 }
 
-/// The same had nothing been added to its scores and nothing been capped.
+/// The same had nothing been added to its scores and nothing been capped: q·k times `factor` alone.
 Matrix plainWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
-                    Index head, std::stop_token stop) {
+                    Index head, float factor, std::stop_token stop) {
   const MatrixView scores = result.scores[head];
   Matrix weights(scores.rows(), scores.cols());
   const MatrixView q = result.q[head], k = result.k[config.kvHeadOf(head)];
   Eigen::RowVectorXf line(scores.cols());
   for (Index row = 0; row < scores.rows() && !stop.stop_requested(); ++row) {
     line.noalias() = q.row(row) * k.transpose();
-    line *= config.effectiveScale();
+    line *= factor;
     for (Index col = 0; col < scores.cols(); ++col)
       if (scores(row, col) == render::kMaskedCell) line[col] = render::kMaskedCell;
     attention::softmaxRow(line.data(), line.size(), weights.row(row).data());
@@ -96,12 +100,14 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
   const attention::AttentionResult& result = sequence.attention;
   const Index head = question.head;
   const MatrixView scores = result.scores[head];
-  study.biased = config.alibi || config.t5 || config.softcap || !sequence.mask.additive.empty();
-  study.bias =
-      picture(biasOf(config, sequence.mask, head, scores.rows(), scores.cols()), scores, result.lse, head);
+  const attention::HeadTerms terms =
+      attention::headTerms(config, sequence.mask, head, scores.rows(), scores.cols());
+  study.biased = biased(config, sequence.mask);
+  study.bias = picture(biasOf(terms), scores, result.lse, head);
   if (study.biased && !stop.stop_requested())
-    study.effect = picture(undroppedWeights(config, result, head) - plainWeights(config, result, head, stop),
-                           scores, result.lse, head);
+    study.effect = picture(
+        undroppedWeights(config, result, head) - plainWeights(config, result, head, terms.factor, stop),
+        scores, result.lse, head);
   if (sequence.other && !stop.stop_requested()) {
     const attention::AttentionResult& other = sequence.other->attention;
     // A cell is shown where either mask lets it be seen.

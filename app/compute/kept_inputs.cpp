@@ -13,7 +13,7 @@ namespace {
 /// Embeddings of a larger batch are made anew: they would hold memory that the next batch may need.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
-/// Everything that random and planted weights are drawn from. The scale is no part of it.
+/// Everything that random and planted weights are drawn from. Scale and gain are no part of it.
 struct WeightsKey {
   attention::AttentionConfig config;
   WeightSetup weights;
@@ -26,6 +26,7 @@ struct WeightsKey {
 WeightsKey weightsKey(const Setup& setup, Index longest) {
   WeightsKey key{configOf(setup), setup.weights, {}, setup.model.bias, usesPlantedEmbedding(setup), 0};
   key.config.scale.reset();
+  key.config.gain = 1;
   if (setup.weights.source == WeightSource::planted) {
     key.planted = plantedHeads(setup);
     key.longest = longest;

@@ -26,7 +26,7 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
   if (config.heads > kMaxHeads) return tooLarge("number of heads", config.heads, kMaxHeads);
   if (config.headDim > kMaxHeadDim) return tooLarge("head size", config.headDim, kMaxHeadDim);
   if (config.modelDim > kMaxModelDim) return tooLarge("model dim", config.modelDim, kMaxModelDim);
-  return LoadedWeights{config, layer->projections.q.bias.size() > 0};
+  return LoadedWeights{config, layer->rules, layer->projections.q.bias.size() > 0};
 }
 
 attention::Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {

@@ -4,6 +4,7 @@
 
 #include "attention/formats/attention_file.h"
 #include "attention/formats/tables.h"
+#include "attention/masks/plain_rules.h"
 
 namespace headscope::app {
 
@@ -12,9 +13,10 @@ namespace headscope::app {
 attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path,
                                                              attention::Index heads);
 
-/// The layer sizes a weights file asks the sliders to take.
+/// The layer sizes and masks a weights file asks the sliders to take.
 struct LoadedWeights {
   attention::AttentionConfig config;
+  attention::PlainRules rules;
   bool bias = false;
 };
 /// The same of a layer that the window can show.

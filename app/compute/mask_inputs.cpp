@@ -101,14 +101,4 @@ std::optional<std::string> refusalOf(const Setup& setup, const attention::MaskLa
   return std::nullopt;
 }
 
-bool seesFuture(const attention::MaskFormula& mask) {
-  attention::KeyRuns runs;
-  for (Index variant = 0; variant < mask.variants(); ++variant)
-    for (Index row = 0; row < mask.queries(); ++row) {
-      mask.visibleRuns(variant, row, runs);
-      if (!runs.empty() && runs.back().end > row + 1) return true;
-    }
-  return false;
-}
-
 }  // namespace headscope::app

@@ -23,7 +23,4 @@ attention::Stack additiveOf(const Setup& setup, Index queries, Index keys);
 /// reading them is for the workers.
 std::optional<std::string> refusalOf(const Setup& setup, const attention::MaskLayers& layers);
 
-/// Whether any row of any head sees a later position.
-bool seesFuture(const attention::MaskFormula& mask);
-
 }  // namespace headscope::app

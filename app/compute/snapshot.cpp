@@ -32,8 +32,8 @@ AttentionConfig configOf(const Setup& setup) {
   config.heads = model.heads;
   config.kvHeads = model.kvHeads;
   config.headDim = model.headDim;
-  const float base = model.scaled ? 1 / std::sqrt(static_cast<float>(model.headDim)) : 1.0f;
-  config.scale = base * model.sharpness;
+  config.scale = model.scaled ? 1 / std::sqrt(static_cast<float>(model.headDim)) : 1.0f;
+  config.gain = model.sharpness;
   if (model.position == PositionKind::rope) config.ropeTheta = model.ropeTheta;
   config.alibi = model.position == PositionKind::alibi;
   if (model.position == PositionKind::t5)
@@ -110,16 +110,17 @@ attention::MaskInput maskOf(const attention::MaskInput& whole, Index from, Index
 /// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
 /// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
 /// is reported.
-DecodeCheck checkDecode(const Setup& setup, const AttentionConfig& config, const Projections& projections,
-                        const attention::Matrix& x, const SequenceSnapshot& sequence, std::stop_token stop) {
+DecodeCheck checkDecode(const Snapshot& snapshot, const Projections& projections, const attention::Matrix& x,
+                        const SequenceSnapshot& sequence, std::stop_token stop) {
+  const AttentionConfig& config = snapshot.config;
   DecodeCheck check;
-  check.applies = config.causal && config.dropout.probability == 0;
+  check.applies = snapshot.causal && config.dropout.probability == 0;
   const Index n = sequence.queryLength;
   if (!check.applies || n == 0) return check;
   const double weightsPerStep = static_cast<double>(projections.q.weight.size()) * 2 +
                                 static_cast<double>(projections.k.weight.size()) * 2;
   const auto affordable = static_cast<Index>(std::clamp(1e7 / weightsPerStep, 1.0, 16.0));
-  check.prefill = std::min(setup.prefill, n);
+  check.prefill = std::min(snapshot.setup.prefill, n);
   const Index end = std::min(n, check.prefill + affordable);
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
@@ -157,12 +158,11 @@ std::uint64_t sequenceBytes(const SequenceSnapshot& sequence) {
 }
 
 /// The second mask on what the first was computed from.
-OtherMask computeOther(AttentionConfig config, const SequenceSnapshot& sequence,
+OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& sequence,
                        std::shared_ptr<const attention::MaskFormula> formula, std::stop_token stop) {
   OtherMask other;
-  config.causal = false;  // said of the first mask
   other.attention.q = sequence.attention.q;
-  const attention::MaskInput mask{{}, sequence.mask.additive, {}, std::move(formula)};
+  const attention::MaskInput mask{std::move(formula), sequence.mask.additive};
   std::vector<attention::MatrixView> keys, values;
   for (Index g = 0; g < config.kvHeads; ++g) {
     keys.push_back(sequence.attention.k[g]);
@@ -175,9 +175,10 @@ OtherMask computeOther(AttentionConfig config, const SequenceSnapshot& sequence,
   return other;
 }
 
-SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& config,
-                                 const Projections& projections, LineTokens line, const LineInput& input,
-                                 const LineMasks& masks, std::stop_token stop) {
+SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& projections, LineTokens line,
+                                 const LineInput& input, const LineMasks& masks, std::stop_token stop) {
+  const Setup& setup = snapshot.setup;
+  const AttentionConfig& config = snapshot.config;
   SequenceSnapshot sequence;
   sequence.queryLength = line.queryLength;
   sequence.keyLength = line.keyLength;
@@ -185,8 +186,7 @@ SequenceSnapshot computeSequence(const Setup& setup, const AttentionConfig& conf
   sequence.mask.additive = additiveOf(setup, masks.mask->queries(), masks.mask->keys());
   sequence.attention = attention::attend(config, projections, input.x,
                                          setup.input.cross ? input.context : input.x, sequence.mask, stop);
-  if (!stop.stop_requested())
-    sequence.decode = checkDecode(setup, config, projections, input.x, sequence, stop);
+  if (!stop.stop_requested()) sequence.decode = checkDecode(snapshot, projections, input.x, sequence, stop);
   if (!stop.stop_requested() && masks.other)
     sequence.other = computeOther(config, sequence, masks.other, stop);
   sequence.queries = std::move(line.queries);
@@ -250,11 +250,10 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
     snapshot.error = PlacedError{Place::mask, masks.error().message};
     return;
   }
-  // Nothing that a causal rule would hide is visible, so adding it changes nothing and tells the decode.
-  snapshot.config.causal =
-      !setup.input.cross &&
-      std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) { return seesFuture(*m.mask); });
-  if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.config.causal;
+  snapshot.causal = !setup.input.cross && std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) {
+    return seesFuture(*m.mask);
+  });
+  if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.causal;
   if (stop.stop_requested()) return;
   const auto projections = keptProjections(setup, std::max(queries, keys));
   if (!projections) {
@@ -267,8 +266,8 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
     return;
   }
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
-    snapshot.sequences.push_back(computeSequence(
-        setup, snapshot.config, **projections, std::move(batch.lines[i]), (**inputs)[i], (*masks)[i], stop));
+    snapshot.sequences.push_back(computeSequence(snapshot, **projections, std::move(batch.lines[i]),
+                                                 (**inputs)[i], (*masks)[i], stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
 }

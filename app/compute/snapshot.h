@@ -53,6 +53,7 @@ struct PlacedError {
 struct Snapshot {
   Setup setup;  ///< what this was computed from
   attention::AttentionConfig config;
+  bool causal = false;  ///< self-attention in which no query of any line sees a later key
   std::optional<PlacedError> error;
   bool empty = true;
   std::vector<SequenceSnapshot> sequences;
@@ -76,8 +77,8 @@ const PlacedError* errorAt(const Snapshot* snapshot, Place place);
 /// The sequence that is shown, or null when there is none. `snapshot` may be null.
 const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
 
-/// The attention config a Setup stands for, its mask apart: the snapshot's config is causal where the mask
-/// lets nothing see its future.
+/// The attention config a Setup stands for. Of the mask depend only T5's buckets, which the snapshot's config
+/// has for both directions where it is not causal.
 attention::AttentionConfig configOf(const Setup& setup);
 
 }  // namespace headscope::app

@@ -14,7 +14,7 @@ std::string layerShape(const Scene& scene, const Snapshot* snapshot) {
                      std::to_string(model.modelDim);
   if (scene.setup.input.cross)
     text += " · cross";
-  else if (snapshot && snapshot->config.causal)
+  else if (snapshot && snapshot->causal)
     text += " · causal";
   return text;
 }

@@ -9,14 +9,6 @@ using attention::Layer;
 using attention::MaskLayers;
 using attention::PatternKind;
 
-Layer layerOf(PatternKind kind, const std::vector<Index>& counts) {
-  Layer layer;
-  layer.pattern = attention::standardUse(kind);
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    layer.pattern.arguments[i] = attention::Argument{{counts[i]}, ""};
-  return layer;
-}
-
 Layer* plainLayer(MaskLayers& layers, PatternKind kind) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     Layer& layer = layers[i];
@@ -38,26 +30,6 @@ void setRule(MaskLayers& layers, PatternKind kind, bool on) {
     layer->on = on;
   else if (on)
     layers.push_back(layerOf(kind));
-}
-
-MaskLayers layersOf(const PlainRules& rules) {
-  MaskLayers layers;
-  if (rules.causal) layers.push_back(layerOf(PatternKind::causal));
-  if (rules.window > 0) {
-    Layer window = rules.causal && rules.sinks > 0
-                       ? layerOf(PatternKind::streaming, {rules.sinks, rules.window})
-                   : rules.causal ? layerOf(PatternKind::window, {rules.window})
-                                  : layerOf(PatternKind::windowBoth, {rules.window});
-    if (!rules.causal && rules.sinks > 0) {
-      Layer sinks = layerOf(PatternKind::sinks, {rules.sinks}), both;
-      sinks.combine = Combine::any;
-      both.group = {std::move(window), std::move(sinks)};
-      window = std::move(both);
-    }
-    layers.push_back(std::move(window));
-  }
-  if (rules.padding) layers.push_back(layerOf(PatternKind::padding));
-  return layers;
 }
 
 }  // namespace headscope::app

@@ -24,8 +24,9 @@ class KvCache {
 
   /// Attends with the tokens x [n, modelDim] after those already cached: projects them, appends
   /// their keys and values, and lets their queries read everything cached. n is the prompt in a
-  /// prefill, 1 in a decode step, anything between for chunks. Causal or not as `config` says; its
-  /// cacheLength is ignored, the cache knows its own. Returned k and v are empty (read the cache);
+  /// prefill, 1 in a decode step, anything between for chunks. They see what `mask` lets them, over
+  /// [heads, n, length() + n]: maskPart() of the whole sequence's. The config's cacheLength is ignored, the
+  /// cache knows its own. Returned k and v are empty (read the cache);
   /// scores and weights are [heads, n, length()]. The tokens stay appended when `stop` is requested:
   /// only the result is incomplete then.
   /// Throws std::invalid_argument if x does not fit in the remaining capacity.

@@ -16,7 +16,7 @@ struct AttentionResult {
   Stack q;           ///< [heads, n, headDim], rotated under RoPE
   Stack k;           ///< [kvHeads, m, headDim], rotated under RoPE
   Stack v;           ///< [kvHeads, m, headDim]
-  Stack scores;      ///< [heads, n, m] after scale, ALiBi, soft-cap and mask; −inf where masked
+  Stack scores;      ///< [heads, n, m] after all score terms (score_terms.h); −inf where masked
   Stack weights;     ///< [heads, n, m]; rows sum to 1, or are all 0 where no key is visible
   Matrix lse;        ///< [heads, n] log-sum-exp of the scores; −inf where no key is visible
   Stack headOutput;  ///< [heads, n, headDim]

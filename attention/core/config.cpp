@@ -31,10 +31,7 @@ Status validateSizes(const AttentionConfig& config) {
   return success();
 }
 
-Status validateVisibility(const AttentionConfig& config) {
-  if (config.window && *config.window < 1)
-    return wrong("window", std::to_string(*config.window), "at least 1");
-  if (config.sinks < 0) return wrong("sinks", std::to_string(config.sinks), "at least 0");
+Status validatePositions(const AttentionConfig& config) {
   // Half the range leaves room for the rows that are counted on from here.
   if (config.cacheLength < 0 || config.cacheLength > std::numeric_limits<Index>::max() / 2)
     return wrong("cacheLength", std::to_string(config.cacheLength),
@@ -45,6 +42,7 @@ Status validateVisibility(const AttentionConfig& config) {
 Status validateScores(const AttentionConfig& config) {
   if (config.scale && !std::isfinite(*config.scale))
     return wrong("scale", std::to_string(*config.scale), "a finite number");
+  if (!std::isfinite(config.gain)) return wrong("gain", std::to_string(config.gain), "a finite number");
   if (config.ropeTheta) {
     if (config.headDim % 2 != 0)
       return wrong("headDim", std::to_string(config.headDim), "an even number, because RoPE rotates pairs");
@@ -75,7 +73,7 @@ float AttentionConfig::effectiveScale() const {
 }
 
 Status validate(const AttentionConfig& config) {
-  for (const auto& check : {validateSizes, validateVisibility, validateScores})
+  for (const auto& check : {validateSizes, validatePositions, validateScores})
     if (Status status = check(config); !status) return status;
   return success();
 }

@@ -36,21 +36,21 @@ struct AttentionConfig {
   Index kvHeads = 1;   ///< divides heads
   Index headDim = 1;   ///< size of one head; heads · headDim may differ from modelDim
 
+  Index cacheLength = 0;  ///< absolute position of the first query
+  /// Rotary base, half-split pairing (Su et al. 2021); headDim must be even.
+  std::optional<double> ropeTheta;
+
+  // The numbers of the score terms (score_terms.h). What a query may read is said by its MaskInput alone.
+
   /// Factor on q·k; 1/√headDim when empty (Vaswani et al. 2017, eq. 1).
   std::optional<float> scale;
-
-  bool causal = false;          ///< key j visible to query i where j ≤ i (absolute positions)
-  std::optional<Index> window;  ///< causal: 0 ≤ i−j < W; otherwise |i−j| < W
-  Index sinks = 0;              ///< keys j < sinks escape the window, not causality
-  Index cacheLength = 0;        ///< absolute position of the first query
-
-  std::optional<double>
-      ropeTheta;                 ///< rotary base, half-split pairing (Su et al. 2021); headDim must be even
+  float gain = 1;                ///< one more factor: above 1 it sharpens the softmax
   bool alibi = false;            ///< slope(h)·|i−j| subtracted from scaled scores (Press et al. 2022)
   std::optional<BucketBias> t5;  ///< added to scaled scores
   std::optional<float> softcap;  ///< c·tanh(s/c), after position biases and before masking
   Dropout dropout;
 
+  /// `scale`, or what stands for it where it is empty; without the gain.
   float effectiveScale() const;
   Index groupSize() const { return heads / kvHeads; }
   Index kvHeadOf(Index head) const { return head / groupSize(); }
@@ -58,8 +58,8 @@ struct AttentionConfig {
 };
 
 /// The first thing about `config` that cannot be, in the field's words; success if it can.
-/// Checks positive sizes, kvHeads | heads, even headDim under RoPE, window ≥ 1, finite scale,
-/// softcap > 0, dropout in [0, 1), and that no product of sizes overflows.
+/// Checks positive sizes, kvHeads | heads, even headDim under RoPE, finite scale and gain, softcap > 0,
+/// dropout in [0, 1), and that no product of sizes overflows.
 Status validate(const AttentionConfig& config);
 
 }  // namespace headscope::attention

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "attention/core/positions.h"
 #include "attention/core/row_runs.h"
 #include "attention/kernels/pool.h"
 
@@ -23,9 +22,9 @@ std::size_t count(Index i) {
 
 /// What each head of the step sees and adds, made once for all tasks.
 struct StepRules {
-  std::vector<RowRuns> runs;               ///< [kvHeads], a row for each head of the group
-  std::vector<std::vector<float>> biases;  ///< [heads], by key
-  std::vector<const float*> bias, added;   ///< [heads] or none
+  std::vector<RowRuns> runs;              ///< [kvHeads], a row for each head of the group
+  std::vector<HeadTerms> terms;           ///< [heads]
+  std::vector<const float*> bias, added;  ///< [heads] or none
 };
 
 StepRules rulesOf(const AttentionConfig& config, const MaskInput& mask, Index keys) {
@@ -34,16 +33,15 @@ StepRules rulesOf(const AttentionConfig& config, const MaskInput& mask, Index ke
   for (Index head = 0; head < config.heads; ++head) {
     if (head % config.groupSize() == 0) rules.runs.emplace_back().first.push_back(0);
     RowRuns& group = rules.runs.back();
-    collectRuns(config, mask, head, 0, 1, keys, row);
+    collectRuns(mask, head, 0, 1, keys, row);
     group.runs.insert(group.runs.end(), row.runs.begin(), row.runs.end());
     group.first.push_back(group.runs.size());
-    std::vector<float> bias = positionBias(config, head, 1, keys);
-    std::reverse(bias.begin(), bias.end());
-    if (!bias.empty()) rules.biases.push_back(std::move(bias));
-    if (!mask.additive.empty())
-      rules.added.push_back(mask.additive[mask.additive.count() == 1 ? 0 : head].data());
+    rules.terms.push_back(headTerms(config, mask, head, 1, keys));
   }
-  for (const std::vector<float>& bias : rules.biases) rules.bias.push_back(bias.data());
+  for (const HeadTerms& terms : rules.terms) {
+    if (const float* bias = terms.biasOf(0)) rules.bias.push_back(bias);
+    if (const float* added = terms.addedOf(0)) rules.added.push_back(added);
+  }
   return rules;
 }
 
@@ -133,8 +131,8 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
     part.keyEnd = count(std::min((p + 1) * step, m));
     part.heads = count(group);
     part.q = result.q.data() + head * headDim;
-    part.scale = config.effectiveScale();
-    part.softcap = config.softcap.value_or(0);
+    part.scale = rules.terms[count(head)].factor;
+    part.softcap = rules.terms[count(head)].cap;
     part.bias = rules.bias.empty() ? nullptr : rules.bias.data() + head;
     part.added = rules.added.empty() ? nullptr : rules.added.data() + head;
     part.runs = rules.runs[count(g)].runs.data();

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "attention/core/attention_parts.h"
-#include "attention/core/positions.h"
 #include "attention/core/row_runs.h"
 #include "attention/kernels/attend.h"
 #include "attention/kernels/pool.h"
@@ -49,7 +48,7 @@ class HeadsWork {
   void run(PackedHeads& packed) {
     if (!pack(packed) || !collect()) return;
     for (Index head = 0; head < config_.heads; ++head)
-      biases_.push_back(reversed(positionBias(config_, head, n_, m_)));
+      terms_.push_back(headTerms(config_, mask_, head, n_, m_));
     const bool scored = !result_.scores.empty();
     stream_ = count(result_.weights.size() + result_.scores.size()) > kStreamedFloats && m_ >= 64;
     // The last rows see the most where the mask is causal: they come first, so that no thread is left alone
@@ -86,17 +85,11 @@ class HeadsWork {
     runs_.resize(count(classes * blocks_));
     return pool_.run(runs_.size(), stop_, [&](std::size_t i) {
       const Index block = static_cast<Index>(i) % blocks_, head = headOf[i / count(blocks_)];
-      if (head >= 0) collectRuns(config_, mask_, head, block * step_, rowsOf(block), m_, runs_[i]);
+      if (head >= 0) collectRuns(mask_, head, block * step_, rowsOf(block), m_, runs_[i]);
     });
   }
 
   Index rowsOf(Index block) const { return std::min(step_, n_ - block * step_); }
-
-  /// By growing key instead of growing distance, so that a row's biases lie in the order of its scores.
-  static std::vector<float> reversed(std::vector<float> bias) {
-    std::reverse(bias.begin(), bias.end());
-    return bias;
-  }
 
   void attend(const PackedHeads& packed, Index head, Index block, bool scored) const {
     const Index row = block * step_, kvHead = config_.kvHeadOf(head);
@@ -110,17 +103,7 @@ class HeadsWork {
     part.k = keys_[count(kvHead)].data();
     part.kRow = count(keys_[count(kvHead)].outerStride());
     part.values = packed.values.data() + count(kvHead) * packed.valueFloats;
-    part.rules.scale = config_.effectiveScale();
-    part.rules.softcap = config_.softcap.value_or(0);
-    // Distance i − j + m − 1 counted from the other end: j − i + C + n − 1, for key 0 of row `row`.
-    const std::vector<float>& bias = biases_[count(head)];
-    if (!bias.empty()) part.rules.bias = bias.data() + (n_ - 1 - row);
-    if (!mask_.additive.empty()) {
-      part.rules.added = mask_.additive[mask_.additive.count() == 1 ? 0 : head].row(row).data();
-      part.rules.addedRow = count(m_);
-    }
-    part.rules.runs = runs.runs.data();
-    part.rules.firstRun = runs.first.data();
+    part.rules = rulesOf(terms_[count(head)], row, runs);
     if (!result_.weights.empty()) part.weights = result_.weights[head].row(row).data();
     if (scored) part.scores = result_.scores[head].row(row).data();
     part.weightsRow = count(m_);
@@ -140,9 +123,9 @@ class HeadsWork {
   const std::stop_token stop_;
   kernels::Pool& pool_;
   const Index n_, m_, step_, blocks_;
-  const std::vector<Index> classes_;        ///< [heads]
-  std::vector<RowRuns> runs_;               ///< [classes, blocks]
-  std::vector<std::vector<float>> biases_;  ///< [heads]
+  const std::vector<Index> classes_;  ///< [heads]
+  std::vector<RowRuns> runs_;         ///< [classes, blocks]
+  std::vector<HeadTerms> terms_;      ///< [heads]
   bool stream_ = false;
 };
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "attention/core/positions.h"
 #include "attention/core/row_runs.h"
 #include "attention/core/saturating.h"
 #include "attention/kernels/map.h"
@@ -49,29 +48,22 @@ void requireFits(const HeadField& field) {
           "q is " + shapeText(field.q.rows(), field.q.cols()) + " and k " +
               shapeText(field.k.rows(), field.k.cols()) + ", expected [n, " + std::to_string(config.headDim) +
               "] and [m, " + std::to_string(config.headDim) + "]");
-  const Index n = field.q.rows(), m = field.k.rows();
-  if (field.mask) requireMaskShape(config, {{}, {}, {}, field.mask}, n, m);
-  require(field.additive.size() == 0 || (field.additive.rows() == n && field.additive.cols() == m),
-          "additive mask is " + shapeText(field.additive.rows(), field.additive.cols()) + ", expected " +
-              shapeText(n, m));
+  requireMaskShape(config, field.mask, field.q.rows(), field.k.rows());
 }
 
 }  // namespace
 
 struct HeadMap::State {
   HeadField field;
-  MaskInput mask;
-  std::vector<float> bias;  ///< by j − i, so that a row's biases lie in the order of its keys
-  kernels::Buffer keys;     ///< panels
-  std::vector<float> lse;   ///< [n]; NaN until known
+  HeadTerms terms;
+  kernels::Buffer keys;    ///< panels
+  std::vector<float> lse;  ///< [n]; NaN until known
   kernels::Pool& pool = kernels::sharedPool();
 
   explicit State(HeadField given) : field(std::move(given)) {
     requireFits(field);
     const std::size_t m = count(field.k.rows()), headDim = count(field.k.cols());
-    mask.formula = field.mask;
-    bias = positionBias(field.config, field.head, field.q.rows(), field.k.rows());
-    std::reverse(bias.begin(), bias.end());
+    terms = headTerms(field.config, field.mask, field.head, field.q.rows(), field.k.rows());
     lse.assign(count(field.q.rows()), kNaN);
     keys.atLeast(kernels::keyPanelFloats(m, headDim));
     constexpr std::size_t kKeys = 4096;
@@ -87,28 +79,30 @@ struct HeadMap::State {
   /// What the kernels take for some rows and keys. `runs` is filled and has to outlive it.
   kernels::MapRows partOf(const Rows& rows, Index key, Index keyCount, Index factor, RowRuns& runs,
                           const std::stop_token& stop) const {
-    collectRuns(field.config, mask, field.head, rows.row, rows.rows, m(), runs, rows.step);
+    collectRuns(field.mask, field.head, rows.row, rows.rows, m(), runs, rows.step);
     kernels::MapRows part;
     part.q = field.q.row(rows.row).data();
     part.qRow = count(field.q.cols() * rows.step);
     part.rows = count(rows.rows);
     part.keys = {keys.data(), count(m()), count(field.k.cols())};
-    part.rules.scale = field.config.effectiveScale();
-    part.rules.softcap = field.config.softcap.value_or(0);
-    part.rules.rowStep = count(rows.step);
-    if (!bias.empty()) part.rules.bias = bias.data() + (n() - 1 - rows.row);
-    if (field.additive.size()) {
-      part.rules.added = field.additive.row(rows.row).data();
-      part.rules.addedRow = count(m() * rows.step);
-      cutHidden(part.rules.added, m() * rows.step, runs);
-    }
-    part.rules.runs = runs.runs.data();
-    part.rules.firstRun = runs.first.data();
+    part.rules = rulesOf(terms, rows.row, runs, rows.step);
     part.keyBegin = count(key);
     part.keyEnd = count(key + keyCount);
     part.factor = count(factor);
     part.stop = &stop;
     return part;
+  }
+
+  /// About how much of the matrix is looked at, from a few rows: panels that nobody sees are left out. At
+  /// least a half, because there is more to a row than its scores.
+  double seenShare() const {
+    constexpr Index kSampled = 64;
+    RowRuns runs;
+    const Index step = std::max<Index>(n() / kSampled, 1), rows = std::min(n(), kSampled);
+    collectRuns(field.mask, field.head, 0, rows, m(), runs, step);
+    std::size_t seen = 0;
+    for (const kernels::Run& run : runs.runs) seen += run.end - run.begin;
+    return std::max(0.5, static_cast<double>(seen) / static_cast<double>(std::max<Index>(rows * m(), 1)));
   }
 
   /// Makes the log-sum-exp of rows known.
@@ -273,7 +267,7 @@ HeadMap::Pooled HeadMap::pooled(const MapPart& part, std::stop_token stop) {
 
 Index HeadMap::previewStep(Index factor, double work) const {
   const double all = static_cast<double>(queries()) * static_cast<double>(keys()) *
-                     static_cast<double>(state_->field.q.cols()) * (state_->field.config.causal ? 0.5 : 1);
+                     static_cast<double>(state_->field.q.cols()) * state_->seenShare();
   Index step = 1;
   while (step < factor && all / static_cast<double>(step) > work) step *= 2;
   return step;

@@ -13,12 +13,11 @@ namespace headscope::attention {
 
 /// What the weights of one head are made of: enough for any part of them, at a size of O(n·headDim).
 struct HeadField {
-  AttentionConfig config;  ///< scale, biases, soft-cap, causal, window, sinks; dropout is left out
+  AttentionConfig config;  ///< dropout is left out
   Index head = 0;          ///< whose biases and mask
   Matrix q;                ///< [n, headDim], rotated under RoPE
   Matrix k;                ///< [m, headDim], rotated under RoPE
-  std::shared_ptr<const MaskFormula> mask;  ///< over [heads, n, m]; null: the config's rules alone
-  Matrix additive;                          ///< [n, m], added to the scores; −inf masks; empty for none
+  MaskInput mask;          ///< over [heads, n, m]
 };
 
 enum class Pooling { max, mean };

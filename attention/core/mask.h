@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "attention/core/config.h"
@@ -43,40 +42,28 @@ class MaskFormula {
 std::shared_ptr<const MaskFormula> maskPart(std::shared_ptr<const MaskFormula> whole, Index firstRow,
                                             Index rows, Index keys);
 
-/// Masks beyond the config's formula, for one sequence. Each stack is empty, or [1, n, m] for all
-/// heads, or [heads, n, m].
+/// Whether any row of any head sees a later position, the first row's being `cacheLength`: a mask for which
+/// this is false is causal. Takes as long as asking every row once.
+bool seesFuture(const MaskFormula& mask, Index cacheLength = 0);
+
+/// What one sequence's queries may read, and what is added to their scores.
 struct MaskInput {
-  /// 1 = masked, 0 = visible (PyTorch's boolean attn_mask convention).
-  Stack masked;
-  /// Added to the scaled scores; −inf masks.
-  Stack additive;
-  /// Key j is visible where j < keyLength; all keys when empty.
-  std::optional<Index> keyLength;
-  /// Over [heads, n, m]; null = nothing more is masked.
+  /// Over [heads, n, m]; null: every key is visible.
   std::shared_ptr<const MaskFormula> formula;
+  /// Added to the scores, [1, n, m] for all heads or [heads, n, m]; −inf masks; empty for none.
+  Stack additive;
 };
 
-/// Whether the config's own rules (causal, window, sinks) and the key length let the query at
-/// absolute position `i` see key `j`. The dense masks are not asked.
-bool visibleByRule(const AttentionConfig& config, std::optional<Index> keyLength, Index i, Index j);
-
-/// The keys those rules let one query see: [0, sinkEnd) and [begin, end), with sinkEnd ≤ begin ≤ end.
-struct VisibleKeys {
-  Index sinkEnd = 0;
-  Index begin = 0;
-  Index end = 0;
-  Index count() const { return sinkEnd + end - begin; }
-  bool operator==(const VisibleKeys&) const = default;
-};
-
-/// visibleByRule for a whole row of `keys` keys at once.
-VisibleKeys visibleKeys(const AttentionConfig& config, std::optional<Index> keyLength, Index i, Index keys);
+/// Which slice of a stack of one matrix for all heads, or of one for each, belongs to `head`.
+inline Index sliceOf(const Stack& stack, Index head) {
+  return stack.count() == 1 ? 0 : head;
+}
 
 /// Whether query row `row` of head `head` sees key `j`, everything considered.
-bool visible(const AttentionConfig& config, const MaskInput& mask, Index head, Index row, Index j);
+bool visible(const MaskInput& mask, Index head, Index row, Index j);
 
-/// Throws std::invalid_argument unless every non-empty stack is [1 or heads, queries, keys] and
-/// the key length lies in 0..keys.
+/// Throws std::invalid_argument unless the formula is over [heads, queries, keys] and the additive matrix is
+/// [1 or heads, queries, keys].
 void requireMaskShape(const AttentionConfig& config, const MaskInput& mask, Index queries, Index keys);
 
 }  // namespace headscope::attention

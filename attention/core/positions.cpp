@@ -19,6 +19,14 @@ std::vector<float> geometricSlopes(Index heads) {
   return slopes;
 }
 
+/// One head's number for each bucket: its own stream, whatever the other heads draw.
+Eigen::RowVectorXf t5HeadValues(const BucketBias& bias, Index head) {
+  Eigen::RowVectorXf values(bias.buckets);
+  Random random(mixSeed(bias.seed, static_cast<std::uint64_t>(head)));
+  for (float& value : values) value = bias.strength * static_cast<float>(random.gaussian());
+  return values;
+}
+
 }  // namespace
 
 Matrix sinusoidalPositions(Index first, Index count, Index dim) {
@@ -99,27 +107,19 @@ Index t5Bucket(const BucketBias& bias, Index back) {
 
 Matrix t5Values(const BucketBias& bias, Index heads) {
   Matrix values(heads, bias.buckets);
-  for (Index head = 0; head < heads; ++head) {
-    Random random(mixSeed(bias.seed, static_cast<std::uint64_t>(head)));
-    for (Index bucket = 0; bucket < bias.buckets; ++bucket)
-      values(head, bucket) = bias.strength * static_cast<float>(random.gaussian());
-  }
+  for (Index head = 0; head < heads; ++head) values.row(head) = t5HeadValues(bias, head);
   return values;
 }
 
-std::vector<float> positionBias(const AttentionConfig& config, Index head, Index queries, Index keys) {
-  if (!config.alibi && !config.t5) return {};
-  const Index distances = config.cacheLength + queries + keys - 1;
-  std::vector<float> bias(static_cast<std::size_t>(std::max<Index>(distances, 0)));
-  const float slope = config.alibi ? alibiSlopes(config.heads)[static_cast<std::size_t>(head)] : 0;
-  const Matrix values = config.t5 ? t5Values(*config.t5, config.heads) : Matrix();
-  for (std::size_t at = 0; at < bias.size(); ++at) {
-    const Index back = static_cast<Index>(at) - (keys - 1);
-    // 0 − x, so that the diagonal reads 0 and not −0.
-    if (config.alibi) bias[at] = 0 - slope * static_cast<float>(back < 0 ? -back : back);
-    if (config.t5) bias[at] += values(head, t5Bucket(*config.t5, back));
-  }
-  return bias;
+void alibiBiases(Index heads, Index head, Index back, std::span<float> to) {
+  const float slope = alibiSlopes(heads)[static_cast<std::size_t>(head)];
+  // 0 − x, so that the diagonal reads 0 and not −0.
+  for (float& value : to) value = 0 - slope * static_cast<float>(std::abs(back--));
+}
+
+void t5Biases(const BucketBias& bias, Index head, Index back, std::span<float> to) {
+  const Eigen::RowVectorXf values = t5HeadValues(bias, head);
+  for (float& value : to) value = values[t5Bucket(bias, back--)];
 }
 
 }  // namespace headscope::attention

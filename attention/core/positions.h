@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "attention/core/config.h"
@@ -31,8 +32,10 @@ Index t5Bucket(const BucketBias& bias, Index back);
 /// Each head's number for each bucket, [heads, buckets].
 Matrix t5Values(const BucketBias& bias, Index heads);
 
-/// What ALiBi and T5 add to a head's scaled scores, by distance: element (i − j) + m − 1 for query position
-/// i in C … C+n−1 and key j < m; [C + n + m − 1]. Empty when both are off.
-std::vector<float> positionBias(const AttentionConfig& config, Index head, Index queries, Index keys);
+/// What ALiBi adds to a head's scores for a key `back` positions before its query (negative: after it), then
+/// for the keys that follow it, back − 1, back − 2 …
+void alibiBiases(Index heads, Index head, Index back, std::span<float> to);
+/// The same for T5.
+void t5Biases(const BucketBias& bias, Index head, Index back, std::span<float> to);
 
 }  // namespace headscope::attention

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "attention/core/positions.h"
 #include "attention/core/softmax.h"
 
 namespace headscope::attention {
@@ -14,29 +13,6 @@ namespace {
 void requireIndex(const char* name, Index index, Index count) {
   require(index >= 0 && index < count, std::string(name) + " " + std::to_string(index) +
                                            " asked for, expected below " + std::to_string(count));
-}
-
-/// Dot product, scale, ALiBi, soft-cap and additive mask: what leads to the score.
-void explainTerms(const AttentionConfig& config, const MaskInput& mask, Index head, Index query, Index key,
-                  ScoreReceipt& receipt) {
-  receipt.product = receipt.q.cwiseProduct(receipt.k);
-  receipt.dot = receipt.product.sum();
-  receipt.scale = config.effectiveScale();
-  receipt.scaled = receipt.dot * receipt.scale;
-  if (config.alibi) {
-    const float slope = alibiSlopes(config.heads)[static_cast<std::size_t>(head)];
-    const Index distance = std::abs(config.cacheLength + query - key);
-    // 0 − x, so that the diagonal reads 0 and not −0.
-    receipt.alibi = 0 - slope * static_cast<float>(distance);
-  }
-  if (config.t5)
-    receipt.t5 =
-        t5Values(*config.t5, config.heads)(head, t5Bucket(*config.t5, config.cacheLength + query - key));
-  receipt.capped = receipt.scaled + (receipt.alibi + receipt.t5);
-  if (config.softcap) receipt.capped = *config.softcap * std::tanh(receipt.capped / *config.softcap);
-  if (!mask.additive.empty())
-    receipt.additive = mask.additive.at(mask.additive.count() == 1 ? 0 : head, query, key);
-  receipt.visible = visible(config, mask, head, query, key);
 }
 
 }  // namespace
@@ -56,7 +32,10 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   ScoreReceipt receipt;
   receipt.q = result.q[head].row(query).transpose();
   receipt.k = result.k[config.kvHeadOf(head)].row(key).transpose();
-  explainTerms(config, mask, head, query, key, receipt);
+  receipt.product = receipt.q.cwiseProduct(receipt.k);
+  receipt.dot = receipt.product.sum();
+  receipt.steps = scoreSteps(config, mask, head, query, key, receipt.dot);
+  receipt.visible = visible(mask, head, query, key);
 
   // The stored row once more through softmax: exponential / rowSum is the stored weight up to rounding.
   const MatrixView scores = result.scores[head];

@@ -1,21 +1,16 @@
 #pragma once
 
 #include "attention/core/attention.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::attention {
 
-/// How one weight came about, term by term: the numbers the computation itself used.
-/// score = softcap((q·k)·scale + alibi + t5) + additive; weight = exp(score − rowMax) / rowSum,
-/// up to the rounding of the last.
+/// How one weight came about, term by term: q·k, the score terms in their order, softmax. The last step's
+/// score is the stored one, and weight = exp(score − rowMax) / rowSum, up to rounding.
 struct ScoreReceipt {
-  Vector q, k, product;  ///< [headDim]; product = q ∘ k
-  float dot = 0;         ///< Σ product
-  float scale = 1;
-  float scaled = 0;    ///< dot · scale
-  float alibi = 0;     ///< what ALiBi adds (≤ 0); 0 when off
-  float t5 = 0;        ///< what T5's bucket adds; 0 when off
-  float capped = 0;    ///< after the soft-cap; equals scaled + alibi + t5 when off
-  float additive = 0;  ///< from an additive mask; 0 when none
+  Vector q, k, product;          ///< [headDim]; product = q ∘ k
+  float dot = 0;                 ///< Σ product
+  std::vector<ScoreStep> steps;  ///< every term that applies
   bool visible = false;
   float score = 0;        ///< the stored score; −inf when masked
   float rowMax = 0;       ///< largest score of the row; −inf for a row without visible keys

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "attention/core/mask.h"
+#include "attention/core/score_terms.h"
 #include "attention/kernels/score_rules.h"
 
 namespace headscope::attention {
@@ -13,14 +13,14 @@ struct RowRuns {
   std::vector<std::size_t> first;  ///< [rows + 1]
 };
 
-/// Rows row, row + step … (`rows` of them) of a mask over `keys` keys, everything considered: the config's
-/// rules, the key length, the formula, and where a dense mask masks or an additive one is −inf.
-void collectRuns(const AttentionConfig& config, const MaskInput& mask, Index head, Index row, Index rows,
-                 Index keys, RowRuns& out, Index step = 1);
+/// Rows row, row + step … (`rows` of them) of a mask over `keys` keys: what its formula lets them see,
+/// without the keys where its additive matrix is −inf.
+void collectRuns(const MaskInput& mask, Index head, Index row, Index rows, Index keys, RowRuns& out,
+                 Index step = 1);
 
-/// Cuts out of each of `runs` the keys where an additive mask is −inf: row r's numbers begin at
-/// added + r·stride.
-void cutHidden(const float* added, Index stride, RowRuns& runs);
+/// The kernels' rules for the rows that `runs` are of, the first of them `row`, each `step` after the one
+/// before. They point into `terms` and `runs`.
+kernels::ScoreRules rulesOf(const HeadTerms& terms, Index row, const RowRuns& runs, Index step = 1);
 
 /// Heads that see the same have the same number.
 std::vector<Index> maskClasses(const AttentionConfig& config, const MaskInput& mask);

@@ -1,103 +1,13 @@
 #include "attention/formats/attention_file.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <optional>
-#include <set>
 
-#include "attention/core/saturating.h"
+#include "attention/formats/attention_masks.h"
 #include "attention/formats/attention_options.h"
-#include "attention/formats/quote.h"
+#include "attention/formats/tensor_reader.h"
 
 namespace headscope::attention {
 namespace {
-
-using Shape = std::vector<std::uint64_t>;
-
-/// A mask is kept once per sequence, so a small file could ask for many copies.
-constexpr std::uint64_t kMaxMaskBytes = std::uint64_t{4} << 30;
-
-std::uint64_t asSize(Index value) {
-  return static_cast<std::uint64_t>(value);
-}
-Index asIndex(std::uint64_t value) {
-  return static_cast<Index>(value);
-}
-
-/// "[2, 5]": the position of the value `flat` of a tensor of this shape.
-std::string positionText(std::size_t flat, const Shape& shape) {
-  Shape position(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    position[axis] = flat % shape[axis];
-    flat /= shape[axis];
-  }
-  return shapeText(position);
-}
-
-/// Takes tensors out of a file, each with its checks, and remembers which ones were taken.
-class TensorReader {
- public:
-  TensorReader(const SafetensorsFile& file, const std::string& name) : file_(file), name_(name) {}
-
-  const NamedTensor* find(const std::string& tensor) {
-    const auto at = file_.tensors.find(tensor);
-    if (at == file_.tensors.end()) return nullptr;
-    used_.insert(tensor);
-    return &at->second;
-  }
-
-  /// A tensor with `expected` axes (as words, for the message), none of them empty.
-  Result<const NamedTensor*> get(const std::string& tensor, std::size_t least, std::size_t most,
-                                 const std::string& expected) {
-    const auto* found = find(tensor);
-    if (!found) return Error{name_ + ": has no tensor " + quotedText(tensor) + ", expected " + expected};
-    const auto& shape = found->shape;
-    const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
-    if (shape.size() < least || shape.size() > most || empty) return wrongShape(tensor, shape, expected);
-    return found;
-  }
-
-  Result<std::vector<float>> floats(const std::string& tensor, const NamedTensor& found,
-                                    bool allowMinusInfinity = false) const {
-    auto values = toFloats(found, at(tensor));
-    if (!values) return values.error();
-    const auto bad = std::find_if(values->begin(), values->end(), [&](float value) {
-      return !std::isfinite(value) &&
-             !(allowMinusInfinity && value == -std::numeric_limits<float>::infinity());
-    });
-    if (bad != values->end()) {
-      const auto flat = static_cast<std::size_t>(bad - values->begin());
-      return Error{at(tensor) + " is " +
-                   (std::isnan(*bad) ? "NaN"
-                    : *bad > 0       ? "infinite"
-                                     : "-infinite") +
-                   " at " + positionText(flat, found.shape) + ", expected " +
-                   (allowMinusInfinity ? "finite values or -infinity" : "finite values")};
-    }
-    return values;
-  }
-
-  Error wrongShape(const std::string& tensor, const Shape& shape, const std::string& expected) const {
-    return Error{at(tensor) + " is " + shapeText(shape) + ", expected " + expected};
-  }
-
-  std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
-
-  std::vector<std::string> unused() const {
-    std::vector<std::string> names;
-    for (const auto& [tensor, value] : file_.tensors) {
-      if (tensor.compare(0, 7, "expect.") != 0 && used_.count(tensor) == 0) names.push_back(tensor);
-    }
-    return names;
-  }
-
- private:
-  const SafetensorsFile& file_;
-  const std::string& name_;
-  std::set<std::string> used_;
-};
 
 /// rows / parts, or an error where that leaves a rest.
 Result<Index> divide(const TensorReader& reader, const std::string& tensor, Index rows, const char* option,
@@ -172,6 +82,7 @@ Result<AttentionProblem> readLayerParts(TensorReader& reader, const SafetensorsF
   AttentionProblem problem;
   auto& config = problem.config;
   config = parsed->config;
+  problem.rules = parsed->rules;
   config.modelDim = asIndex((*q)->shape[1]);
   if (const auto status = validate(config); !status) return Error{name + ": " + status.error().message};
   const Index qRows = config.heads * config.headDim, kvRows = config.kvHeads * config.headDim;
@@ -227,70 +138,8 @@ Status readContext(TensorReader& reader, AttentionProblem& problem) {
   }
   problem.context = *std::move(context);
   const Index keys = problem.context[0].rows();
-  if (config.cacheLength > 0 && config.causal && keys - tokens != config.cacheLength) {
+  if (config.cacheLength > 0 && problem.rules.causal && keys - tokens != config.cacheLength) {
     return Error{reader.at("context") + " has " + std::to_string(keys) + " tokens, expected " + cached};
-  }
-  return success();
-}
-
-/// [n, m] or [heads, n, m] as one stack; true and false as 1 and 0.
-Status readMask(TensorReader& reader, const AttentionConfig& config, Index queries, Index keys,
-                std::size_t copies, MaskInput& mask) {
-  const auto* tensor = reader.find("mask");
-  if (!tensor) return success();
-  const Shape one{asSize(queries), asSize(keys)};
-  const Shape each{asSize(config.heads), one[0], one[1]}, shared{1, one[0], one[1]};
-  if (tensor->shape != one && tensor->shape != each && tensor->shape != shared) {
-    return reader.wrongShape("mask", tensor->shape, shapeText(one) + " or " + shapeText(each));
-  }
-  const Index count = tensor->shape.size() == 3 ? asIndex(tensor->shape[0]) : 1;
-  const auto bytes = saturatingProduct({asIndex(copies), count, queries, keys, Index{sizeof(float)}});
-  if (bytes > kMaxMaskBytes) {
-    return Error{reader.at("mask") + " needs " + std::to_string(bytes) + " bytes for a batch of " +
-                 std::to_string(copies) + ", expected at most " + std::to_string(kMaxMaskBytes)};
-  }
-  Stack stack(count, queries, keys);
-  if (tensor->dtype == DType::Bool) {
-    for (std::size_t i = 0; i < tensor->bytes.size(); ++i) {
-      if (tensor->bytes[i] > 1) {
-        return Error{reader.at("mask") + " is " + std::to_string(tensor->bytes[i]) + " at " +
-                     positionText(i, tensor->shape) + ", expected a BOOL of 0 or 1"};
-      }
-      stack.data()[i] = tensor->bytes[i];
-    }
-    mask.masked = std::move(stack);
-    return success();
-  }
-  if (tensor->dtype == DType::U8 || tensor->dtype == DType::I32 || tensor->dtype == DType::I64) {
-    return Error{reader.at("mask") + " is " + std::string(name(tensor->dtype)) +
-                 ", expected BOOL or floating point"};
-  }
-  const auto values = reader.floats("mask", *tensor, true);
-  if (!values) return values.error();
-  std::copy(values->begin(), values->end(), stack.data());
-  mask.additive = std::move(stack);
-  return success();
-}
-
-/// Sets each sequence's key length.
-Status readKeyLengths(TensorReader& reader, Index keys, std::vector<MaskInput>& masks) {
-  const auto* tensor = reader.find("key_lengths");
-  if (!tensor) return success();
-  const Shape expected{masks.size()};
-  if (tensor->shape != expected) return reader.wrongShape("key_lengths", tensor->shape, shapeText(expected));
-  if (tensor->dtype != DType::I64 && tensor->dtype != DType::I32) {
-    return Error{reader.at("key_lengths") + " is " + std::string(name(tensor->dtype)) + ", expected I64"};
-  }
-  const auto size = byteSize(tensor->dtype);
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    std::int64_t length = 0;
-    std::memcpy(&length, tensor->bytes.data() + i * size, size);
-    if (tensor->dtype == DType::I32) length = static_cast<std::int32_t>(length);
-    if (length < 0 || length > keys) {
-      return Error{reader.at("key_lengths") + " is " + std::to_string(length) + " at [" + std::to_string(i) +
-                   "], expected 0 to " + std::to_string(keys)};
-    }
-    masks[i].keyLength = length;
   }
   return success();
 }
@@ -318,11 +167,7 @@ Result<AttentionProblem> readProblem(const SafetensorsFile& file, const Attentio
 
   const Index queries = problem->x[0].rows();
   const Index keys = problem->context.empty() ? queries : problem->context[0].rows();
-  MaskInput mask;
-  const auto status = readMask(reader, problem->config, queries, keys, problem->x.size(), mask);
-  if (!status) return status.error();
-  problem->masks.assign(problem->x.size(), mask);
-  if (const auto lengths = readKeyLengths(reader, keys, problem->masks); !lengths) return lengths.error();
+  if (const auto masks = readMasks(reader, queries, keys, *problem); !masks) return masks.error();
   problem->unused = reader.unused();
   return problem;
 }

@@ -7,12 +7,14 @@
 
 #include "attention/core/attention.h"
 #include "attention/formats/safetensors.h"
+#include "attention/masks/plain_rules.h"
 
 namespace headscope::attention {
 
 /// An attention layer and its input as `headscope attend` reads them.
 struct AttentionProblem {
   AttentionConfig config;
+  PlainRules rules;  ///< causal, window and sinks; they are in `masks` too
   Projections projections;
   std::vector<Matrix> x;            ///< per sequence [n, modelDim]
   std::vector<Matrix> context;      ///< per sequence [m, modelDim]; empty for self-attention

@@ -83,9 +83,11 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
   reader.readSize("heads", parsed.heads, 1, "a whole number of at least 1");
   reader.readSize("kv_heads", parsed.kvHeads, 1, "a whole number of at least 1");
   reader.readSize("head_dim", parsed.headDim, 1, "a whole number of at least 1");
-  reader.read("causal", config.causal, "True or False");
-  reader.readSize("window", config.window, 1, "a whole number of at least 1, or None");
-  reader.readSize("sinks", config.sinks, 0, "a whole number of at least 0");
+  reader.read("causal", parsed.rules.causal, "True or False");
+  std::optional<Index> window;
+  reader.readSize("window", window, 1, "a whole number of at least 1, or None");
+  parsed.rules.window = window.value_or(0);
+  reader.readSize("sinks", parsed.rules.sinks, 0, "a whole number of at least 0");
   reader.readSize("cache_length", config.cacheLength, 0, "a whole number of at least 0");
   reader.read("rope_theta", config.ropeTheta, "a finite number above 0, or None");
   reader.read("alibi", config.alibi, "True or False");

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "attention/core/config.h"
 #include "attention/formats/attention_file.h"
 
 namespace headscope::attention {
@@ -11,6 +10,7 @@ namespace headscope::attention {
 /// What the options say. The sizes stand apart, because those left out follow from the tensors' shapes.
 struct ParsedOptions {
   AttentionConfig config;
+  PlainRules rules{.causal = false, .padding = false};  ///< without padding, which is no option
   std::optional<Index> heads, kvHeads, headDim;
 };
 

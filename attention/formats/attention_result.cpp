@@ -52,7 +52,7 @@ bool seesKey(const AttentionProblem& problem, std::size_t i, const std::vector<s
              std::size_t flat) {
   const auto key = static_cast<Index>(flat % shape[2]), row = static_cast<Index>(flat / shape[2] % shape[1]);
   const auto head = static_cast<Index>(flat / shape[2] / shape[1]);
-  return visible(problem.config, problem.masks[i], head, row, key);
+  return visible(problem.masks[i], head, row, key);
 }
 
 }  // namespace

@@ -130,20 +130,22 @@ Status checkStatedSizes(const ParsedOptions& options, const QkLayer& layer, cons
   return success();
 }
 
-Result<AttentionConfig> configOf(const QkLayer& layer, const SafetensorsHeader& header,
-                                 const std::string& name) {
+/// Fills in the config and the rules.
+Status readOptions(const SafetensorsHeader& header, const std::string& name, QkLayer& layer) {
   auto options = parseOptions(header.metadata, {}, name);
   if (!options) return options.error();
   if (const auto status = checkStatedSizes(*options, layer, name); !status) return status.error();
-  AttentionConfig config = options->config;
+  AttentionConfig& config = layer.config;
+  config = options->config;
   config.heads = layer.q.heads;
   config.kvHeads = layer.k.heads;
   config.headDim = layer.q.headDim;
   config.modelDim = config.heads * config.headDim;
-  if (!says(header, "causal")) config.causal = layer.queriesFromKeys;
+  layer.rules = options->rules;
+  if (!says(header, "causal")) layer.rules.causal = layer.queriesFromKeys;
   if (!says(header, "cache_length")) config.cacheLength = std::max<Index>(0, layer.keys() - layer.queries());
   if (const auto status = validate(config); !status) return Error{name + ": " + status.error().message};
-  return config;
+  return success();
 }
 
 Result<QkLayer> readLayerOf(const std::string& layerName, const Found& found, const SafetensorsHeader& header,
@@ -155,16 +157,14 @@ Result<QkLayer> readLayerOf(const std::string& layerName, const Found& found, co
   }
   const auto k = readTensor(*found.keys, name);
   if (!k) return k.error();
-  QkLayer layer{layerName, *k, *k, found.queries == nullptr, {}};
+  QkLayer layer{layerName, *k, *k, found.queries == nullptr, {}, {}};
   if (found.queries) {
     const auto q = readTensor(*found.queries, name);
     if (!q) return q.error();
     if (const auto status = checkPair(*q, *k, name); !status) return status.error();
     layer.q = *q;
   }
-  const auto config = configOf(layer, header, name);
-  if (!config) return config.error();
-  layer.config = *config;
+  if (const auto status = readOptions(header, name, layer); !status) return status.error();
   return layer;
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/core/config.h"
 #include "attention/formats/safetensors.h"
+#include "attention/masks/plain_rules.h"
 
 namespace headscope::attention {
 
@@ -33,6 +33,7 @@ struct QkLayer {
   /// Where the metadata is silent, a cache dump is causal, and where there are fewer queries than keys, they
   /// belong to the last tokens (cacheLength = keys − queries).
   AttentionConfig config;
+  PlainRules rules;  ///< causal, window and sinks
 
   Index queries() const { return q.tokens; }
   Index keys() const { return k.tokens; }

@@ -20,7 +20,6 @@ AttentionConfig configOf(Index modelDim, Index heads, Index kvHeads) {
   config.heads = heads;
   config.kvHeads = kvHeads;
   config.headDim = modelDim / heads;
-  config.causal = true;
   return config;
 }
 
@@ -34,9 +33,11 @@ void BM_Forward(benchmark::State& state) {
   headscope::app::BenchShape shape;
   shape.tokens = state.range(0);
   shape.config = configOf(state.range(1), state.range(2), state.range(3));
+  shape.causal = true;
+  const MaskInput mask = headscope::app::benchMask(shape, shape.tokens, shape.tokens);
   const Projections projections = xavierProjections(shape.config, false, 1);
   const Matrix x = Matrix::Random(shape.tokens, shape.config.modelDim);
-  for (auto _ : state) benchmark::DoNotOptimize(attend(shape.config, projections, x, x, {}, {}, keep));
+  for (auto _ : state) benchmark::DoNotOptimize(attend(shape.config, projections, x, x, mask, {}, keep));
   countWork(state, "FLOP", headscope::app::forwardFlop(shape));
 }
 void forwardSizes(benchmark::internal::Benchmark* bench) {
@@ -72,6 +73,10 @@ HeadMap longHead(Index tokens) {
   field.config = configOf(512, 8, 8);
   field.q = Matrix::Random(tokens, field.config.headDim);
   field.k = Matrix::Random(tokens, field.config.headDim);
+  headscope::app::BenchShape shape;
+  shape.config = field.config;
+  shape.causal = true;
+  field.mask = headscope::app::benchMask(shape, tokens, tokens);
   return HeadMap(std::move(field));
 }
 

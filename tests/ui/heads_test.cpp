@@ -43,6 +43,25 @@ TEST(Heads, PointingAtACellLightsItsQueryAndKeyInAllHeads) {
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0) << "nothing stays behind";
 }
 
+TEST(Heads, TheReceiptHasALineForEveryTermThatApplies) {
+  UiDriver ui;
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(ui.names("receipt.term."), (Lines{"receipt.term.mask", "receipt.term.scale"}));
+  app::Setup& setup = ui.session().scene().setup;
+  setup.model.position = app::PositionKind::t5;
+  setup.model.sharpness = 2;
+  setup.model.softcap = 4;
+  setup.mask.additive = attention::Table{{}, attention::Matrix::Constant(3, 3, 0.5F)};
+  ui.draw();
+  EXPECT_EQ(ui.names("receipt.term."),
+            (Lines{"receipt.term.T5", "receipt.term.additive", "receipt.term.gain", "receipt.term.mask",
+                   "receipt.term.scale", "receipt.term.soft-cap"}));
+  setup.model.position = app::PositionKind::alibi;
+  ui.draw();
+  EXPECT_TRUE(ui.has("receipt.term.ALiBi"));
+  EXPECT_FALSE(ui.has("receipt.term.T5"));
+}
+
 TEST(Heads, EveryCornerCellIsTheOneUnderThePointer) {
   UiDriver ui;
   for (const int query : {0, 11})

@@ -225,7 +225,7 @@ TEST(Cross, ReadsTheContext) {
   ASSERT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
   EXPECT_THAT(texts(ui.sequence().keys), ElementsAre("le", "chat", "noir"));
   EXPECT_EQ(ui.sequence().queries.size(), 12u);
-  EXPECT_FALSE(ui.snapshot().config.causal);
+  EXPECT_FALSE(ui.snapshot().causal);
   EXPECT_EQ(ui.names("context_token.").size(), 3u);
   ui.hover("context_token.2");
   EXPECT_EQ(ui.view().hover.key, 2);

@@ -8,12 +8,14 @@
 
 #include "attention/core/config.h"
 #include "attention/core/machine.h"
+#include "attention/core/mask.h"
 
 namespace headscope::app {
 
 /// What `headscope bench` measures.
 struct BenchShape {
   attention::AttentionConfig config;
+  bool causal = false;
   attention::Index tokens = 512;
   attention::Index cached = 8192;      ///< tokens a decode step attends to
   attention::Index mapTokens = 32768;  ///< length of the head whose map is drawn
@@ -63,6 +65,8 @@ struct BenchReport {
 
 /// Multiply-adds as two operations each: projections, scores of visible pairs, weighted values, output.
 double forwardFlop(const BenchShape& shape);
+/// What each of `tokens` queries, the last ones of `keys` tokens, sees.
+attention::MaskInput benchMask(const BenchShape& shape, attention::Index tokens, attention::Index keys);
 /// Pairs of a query and a key that the query sees, of n tokens.
 double visiblePairs(bool causal, attention::Index tokens);
 /// Memory that measuring holds at once, in bytes.

@@ -7,6 +7,7 @@
 #include "attention/core/attention.h"
 #include "attention/core/decode.h"
 #include "attention/core/random.h"
+#include "attention/masks/plain_rules.h"
 
 namespace headscope::app {
 namespace {
@@ -30,12 +31,13 @@ struct Layer {
   AttentionConfig config;
   attention::Projections projections;
   Matrix x;
+  attention::MaskInput mask;
 };
 
 BenchCase forwardCase(std::shared_ptr<const Layer> layer, Keep keep, BenchLine line) {
   const auto run = [layer = std::move(layer), keep] {
     return std::vector{medianSeconds(kCaseSeconds, [&] {
-      attention::attend(layer->config, layer->projections, layer->x, layer->x, {}, {}, keep);
+      attention::attend(layer->config, layer->projections, layer->x, layer->x, layer->mask, {}, keep);
     })};
   };
   return {{std::move(line)}, run};
@@ -44,6 +46,7 @@ BenchCase forwardCase(std::shared_ptr<const Layer> layer, Keep keep, BenchLine l
 /// A cache full of numbers, and the queries of one step.
 struct CachedStep {
   AttentionConfig config;
+  attention::MaskInput mask;
   Stack keys, values;  ///< [kvHeads, cached, headDim]
   attention::AttentionResult result;
 };
@@ -52,7 +55,7 @@ struct CachedStep {
 void decodeOnce(CachedStep& step) {
   const attention::CacheView cache{attention::CacheType::f32, step.keys.data(), step.values.data(),
                                    step.keys.rows(), step.keys.rows() * step.keys.cols()};
-  attention::require(attention::decodeHeads(step.config, {}, cache, Keep::output, step.result),
+  attention::require(attention::decodeHeads(step.config, step.mask, cache, Keep::output, step.result),
                      "the decode step refused a cache of finite numbers");
 }
 
@@ -60,6 +63,7 @@ BenchCase decodeCase(const BenchShape& shape) {
   auto step = std::make_shared<CachedStep>();
   step->config = shape.config;
   step->config.cacheLength = shape.cached - 1;
+  step->mask = benchMask(shape, 1, shape.cached);
   step->keys = Stack::uninitialized(shape.config.kvHeads, shape.cached, shape.config.headDim);
   step->values = Stack::uninitialized(shape.config.kvHeads, shape.cached, shape.config.headDim);
   step->result.q = Stack::uninitialized(shape.config.heads, 1, shape.config.headDim);
@@ -74,6 +78,16 @@ BenchCase decodeCase(const BenchShape& shape) {
 
 }  // namespace
 
+attention::MaskInput benchMask(const BenchShape& shape, Index tokens, Index keys) {
+  attention::MaskGeometry geometry;
+  geometry.queries = tokens;
+  geometry.keys = keys;
+  geometry.cacheLength = keys - tokens;
+  geometry.heads = shape.config.heads;
+  geometry.kvHeads = shape.config.kvHeads;
+  return {attention::compileRules({.causal = shape.causal, .padding = false}, geometry), {}};
+}
+
 double visiblePairs(bool causal, Index tokens) {
   const auto n = static_cast<double>(tokens);
   return causal ? n * (n + 1) / 2 : n * n;
@@ -85,7 +99,7 @@ double forwardFlop(const BenchShape& shape) {
       2 * static_cast<double>(shape.tokens) * static_cast<double>(attention::parameterCount(config, false));
   // Q·Kᵀ and weights·V.
   const double attention =
-      2 * 2 * static_cast<double>(config.heads * config.headDim) * visiblePairs(config.causal, shape.tokens);
+      2 * 2 * static_cast<double>(config.heads * config.headDim) * visiblePairs(shape.causal, shape.tokens);
   return maps + attention;
 }
 
@@ -96,6 +110,7 @@ std::vector<BenchCase> layerCases(const BenchShape& shape, const BenchParts& par
     layer->config = shape.config;
     layer->projections = attention::xavierProjections(shape.config, false, 1);
     layer->x.resize(shape.tokens, shape.config.modelDim);
+    layer->mask = benchMask(shape, shape.tokens, shape.tokens);
     fillRandom(layer->x.data(), layer->x.size(), 2);
     const BenchWork work{BenchWork::Kind::flop, forwardFlop(shape)};
     cases.push_back(

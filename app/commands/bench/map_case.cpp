@@ -23,6 +23,7 @@ constexpr int kTiles = 40;
 HeadField randomField(const BenchShape& shape) {
   HeadField field;
   field.config = shape.config;
+  field.mask = benchMask(shape, shape.mapTokens, shape.mapTokens);
   attention::Random random(3);
   for (Matrix* matrix : {&field.q, &field.k}) {
     matrix->resize(shape.mapTokens, shape.config.headDim);
@@ -76,7 +77,7 @@ std::vector<double> runMap(const HeadField& field, TilePlaces& places) {
 BenchCase mapCase(const BenchShape& shape) {
   const auto side = static_cast<double>(std::min(kTileSide, shape.mapTokens));
   const auto perPair = 2 * static_cast<double>(shape.config.headDim);  // Q·Kᵀ
-  const double pairs = visiblePairs(shape.config.causal, shape.mapTokens);
+  const double pairs = visiblePairs(shape.causal, shape.mapTokens);
   using Kind = BenchWork::Kind;
   BenchCase result;
   result.lines = {{"tile", "tile of 256×256 weights", {Kind::flop, perPair * side * side}},
@@ -84,7 +85,7 @@ BenchCase mapCase(const BenchShape& shape) {
                   {"preview", "overview, preview", {}},
                   {"overview", "overview, exact", {Kind::flop, perPair * pairs}}};
   result.run = [field = std::make_shared<const HeadField>(randomField(shape)),
-                places = std::make_shared<TilePlaces>(shape.mapTokens, shape.config.causal)] {
+                places = std::make_shared<TilePlaces>(shape.mapTokens, shape.causal)] {
     return runMap(*field, *places);
   };
   return result;

@@ -54,8 +54,8 @@ std::string shapeText(const BenchShape& shape) {
   const auto count = [](attention::Index value) { return countText(static_cast<std::uint64_t>(value)); };
   return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
          count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
-         count(shape.tokens) + " tokens" + (shape.config.causal ? ", causal" : "") + "; " +
-         count(shape.cached) + " cached; a map of " + count(shape.mapTokens) + " tokens";
+         count(shape.tokens) + " tokens" + (shape.causal ? ", causal" : "") + "; " + count(shape.cached) +
+         " cached; a map of " + count(shape.mapTokens) + " tokens";
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ std::string benchJson(const BenchReport& report) {
                    {"kv_heads", shape.config.kvHeads},
                    {"head_dim", shape.config.headDim},
                    {"tokens", shape.tokens},
-                   {"causal", shape.config.causal},
+                   {"causal", shape.causal},
                    {"cached", shape.cached},
                    {"map_tokens", shape.mapTokens}};
   json["threads"] = attention::kernelThreads();

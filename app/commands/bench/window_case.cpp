@@ -27,7 +27,7 @@ Scene benchScene(const BenchShape& shape) {
   model.linked = model.heads * model.headDim == model.modelDim;
   scene.setup.weights.source = WeightSource::random;
   scene.setup.weights.planted.clear();
-  scene.setup.mask.layers = layersOf({.causal = shape.config.causal});
+  scene.setup.mask.layers = layersOf({.causal = shape.causal});
   return scene;
 }
 

@@ -27,7 +27,7 @@ CacheState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   if (snapshot.setup.input.cross) {
     state.reason = "In cross-attention the context's keys and values are cached once; decoding adds none";
     state.now = state.tokens;
-  } else if (!snapshot.config.causal) {
+  } else if (!snapshot.causal) {
     state.reason = "Decoding needs causality: without it earlier tokens would have to see later ones";
     state.now = state.tokens;
   }

@@ -31,10 +31,12 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
     model.position = PositionKind::none;
   }
   if (config.softcap) model.softcap = *config.softcap;
-  if (config.causal || config.window)
-    scene.setup.mask.layers =
-        layersOf({config.causal, hasRule(scene.setup.mask.layers, attention::PatternKind::padding),
-                  std::min(config.window.value_or(0), kMaxTokens), std::min(config.sinks, kMaxTokens)});
+  if (attention::PlainRules rules = weights.rules; rules.causal || rules.window > 0) {
+    rules.padding = hasRule(scene.setup.mask.layers, attention::PatternKind::padding);
+    rules.window = std::min(rules.window, kMaxTokens);
+    rules.sinks = std::min(rules.sinks, kMaxTokens);
+    scene.setup.mask.layers = layersOf(rules);
+  }
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ void HeadsLab::prepare(Scene& scene) {
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
-  if (!page_.catchingUp && (!snapshot.config.causal || snapshot.setup.input.cross))
+  if (!page_.catchingUp && !snapshot.causal)
     scene.cursor.decoding = page_.playing = false;
   const SequenceSnapshot& sequence = *shownSequence(scene, &snapshot);
   Crosshair& hover = services_.view.hover;
@@ -91,7 +91,7 @@ void HeadsLab::advancePlay(Scene& scene) {
 void HeadsLab::decode(Scene& scene, Decode what) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   Cursor& cursor = scene.cursor;
-  if (!sequence || !page_.snapshot->config.causal) return;
+  if (!sequence || !page_.snapshot->causal) return;
   cursor.page = "heads";  // where the cache is seen
   const Index last = sequence->queryLength, prefill = std::min(scene.setup.prefill, last);
   const bool wasDecoding = cursor.decoding, wasPlaying = page_.playing;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/compute/score_text.h"
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
@@ -76,15 +77,13 @@ void term(const View& view, const std::string& left, const std::string& right, s
 
 void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, const View& view) {
   const Theme& theme = *view.theme;
-  const ModelSetup& model = snapshot.setup.model;
   term(view, "q · k", numberText(receipt.dot), theme.text);
-  std::string scaling = model.scaled ? "÷ √" + std::to_string(model.headDim) : "not scaled";
-  if (model.sharpness != 1) scaling += " · sharpness " + numberText(model.sharpness, 2);
-  term(view, scaling, numberText(receipt.scaled), theme.text);
-  if (snapshot.config.alibi) term(view, "+ ALiBi bias", numberText(receipt.alibi), theme.text);
-  if (snapshot.config.softcap)
-    term(view, "soft-cap " + numberText(*snapshot.config.softcap, 2), numberText(receipt.capped), theme.text);
-  term(view, "mask", receipt.visible ? "visible" : "masked", receipt.visible ? theme.value : theme.faint);
+  for (const attention::ScoreStep& step : receipt.steps) {
+    const bool mask = step.term->kind == attention::TermKind::visibility;
+    const std::uint32_t color = !mask ? theme.text : receipt.visible ? theme.value : theme.faint;
+    term(view, step.term->label(snapshot.config), stepText(step), color);
+    trackItem("receipt.term." + std::string(step.term->name));
+  }
   if (receipt.rowMax == -INFINITY) {
     term(view, "no key is visible", "weight 0", theme.faint);
     return;

@@ -124,8 +124,7 @@ void pointTooltip(const Scene& scene, MapScreen& screen, Index query, Index key)
   else if (value->value == render::kMaskedCell)
     text += screen.level == 0 ? "masked" : "all masked";
   else if (screen.level == 0)
-    text += "weight " + weightText(value->value) + " · score " +
-            numberText(static_cast<double>(mapScore(state.map->field(), query, key)));
+    text += "weight " + weightText(value->value) + " · " + mapScoreText(state.map->field(), query, key);
   else
     text += pooledWords(pooling, screen.level) + ": " + weightText(value->value) +
             (value->preview ? " (preview)" : "");

@@ -5,6 +5,7 @@
 
 #include "app/compute/layer_inputs.h"
 #include "app/compute/mask_inputs.h"
+#include "app/compute/score_text.h"
 #include "app/labs/map/generated_text.h"
 #include "app/scene/number_text.h"
 #include "attention/core/positions.h"
@@ -112,15 +113,17 @@ Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
   return std::optional(std::move(typed));
 }
 
-/// Compiles the scene's masks; T5's buckets follow from whether they let a query see its future.
-attention::Status addMask(const Setup& setup, const attention::MaskGeometry& geometry,
-                          attention::HeadField& field) {
+/// Compiles the layers; T5's buckets follow from whether they let a query see its future.
+attention::Status addMask(const Setup& setup, const attention::MaskLayers& layers,
+                          const attention::MaskGeometry& geometry, attention::HeadField& field) {
   const Result<attention::MaskSources> sources = maskSources(setup);
   if (!sources) return sources.error();
-  auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
+  auto mask = attention::compileMask(layers, geometry, *sources);
   if (!mask) return mask.error();
-  field.mask = *std::move(mask);
-  if (field.config.t5) field.config.t5->bidirectional = setup.input.cross || seesFuture(*field.mask);
+  field.mask.formula = *std::move(mask);
+  if (field.config.t5)
+    field.config.t5->bidirectional =
+        setup.input.cross || seesFuture(*field.mask.formula, geometry.cacheLength);
   return attention::success();
 }
 
@@ -160,7 +163,9 @@ Result<MapHead> headOfFile(const MapQuestion& question, const Limits& limits) {
   geometry.heads = field.config.heads;
   geometry.kvHeads = field.config.kvHeads;
   geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
-  if (const auto masked = addMask(question.setup, geometry, field); !masked) return masked.error();
+  attention::MaskLayers masks = attention::layersOf(layer.rules);
+  if (!question.setup.mask.layers.empty()) masks.emplace_back().group = question.setup.mask.layers;
+  if (const auto masked = addMask(question.setup, masks, geometry, field); !masked) return masked.error();
   head.text = std::make_shared<const MapText>(MapText{{}, {}, field.q.rows() == field.k.rows()});
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
@@ -190,8 +195,8 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const L
   LineTokens& line = *(*tokens)->line;
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
   if (auto refused = checkMemory(n, m, field.config.headDim, limits)) return *refused;
-  if (const auto masked = addMask(setup, geometryOf(setup, line, (*tokens)->sequence), field); !masked)
-    return masked.error();
+  const attention::MaskGeometry geometry = geometryOf(setup, line, (*tokens)->sequence);
+  if (const auto masked = addMask(setup, setup.mask.layers, geometry, field); !masked) return masked.error();
   Result<attention::Projections> projections = buildProjections(setup, std::max(n, m));
   if (!projections) return projections.error();
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
@@ -209,30 +214,28 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const L
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
   // Free biases are a number for each cell: no map of a long text holds as many.
-  const attention::Stack additive =
+  attention::Stack additive =
       additiveOf(setup, std::min<Index>(n, kMaxTokens), std::min<Index>(m, kMaxTokens));
   if (!additive.empty() && std::max(n, m) <= kMaxTokens)
-    field.additive = additive[0];
+    field.mask.additive = std::move(additive);
   else if (!additive.empty())
     head.leftOut.push_back("The free biases of the mask studio are left out of maps beyond " +
                            countText(kMaxTokens) + " tokens.");
   return std::optional(std::move(head));
 }
 
-float mapScore(const attention::HeadField& field, Index query, Index key) {
-  const AttentionConfig& config = field.config;
-  const bool seen = !field.mask || field.mask->visible(field.mask->variantOf(field.head), query, key);
-  if (!seen || !attention::visibleByRule(config, std::nullopt, config.cacheLength + query, key))
-    return -std::numeric_limits<float>::infinity();
-  float score = field.q.row(query).dot(field.k.row(key)) * config.effectiveScale();
-  const Index back = config.cacheLength + query - key;
-  if (config.alibi)
-    score -= attention::alibiSlopes(config.heads)[static_cast<std::size_t>(field.head)] *
-             static_cast<float>(std::abs(back));
-  if (config.t5)
-    score += attention::t5Values(*config.t5, config.heads)(field.head, attention::t5Bucket(*config.t5, back));
-  if (config.softcap) score = *config.softcap * std::tanh(score / *config.softcap);
-  return field.additive.size() ? score + field.additive(query, key) : score;
+MapScore mapScore(const attention::HeadField& field, Index query, Index key) {
+  MapScore score{field.q.row(query).dot(field.k.row(key)), {}};
+  score.steps = attention::scoreSteps(field.config, field.mask, field.head, query, key, score.dot);
+  return score;
+}
+
+std::string mapScoreText(const attention::HeadField& field, Index query, Index key) {
+  const MapScore score = mapScore(field, query, key);
+  std::string text = "score " + numberText(score.score()) + "\nq · k  " + numberText(score.dot);
+  for (const attention::ScoreStep& step : score.steps)
+    text += "\n" + step.term->label(field.config) + "  " + stepText(step);
+  return text;
 }
 
 }  // namespace headscope::app

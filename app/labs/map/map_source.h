@@ -9,6 +9,7 @@
 #include "app/compute/snapshot.h"
 #include "app/scene/scene.h"
 #include "attention/core/head_map.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::app {
 
@@ -48,7 +49,14 @@ struct MapHead {
 attention::Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const Limits& limits,
                                                        std::stop_token stop = {});
 
-/// One cell's score as the softmax sees it, −inf where it is masked.
-float mapScore(const attention::HeadField& field, Index query, Index key);
+/// One cell's score as the softmax sees it, term by term.
+struct MapScore {
+  float dot = 0;  ///< q·k
+  std::vector<attention::ScoreStep> steps;
+  float score() const { return steps.back().score; }  ///< −inf where it is masked
+};
+MapScore mapScore(const attention::HeadField& field, Index query, Index key);
+/// The same in lines, one for each term.
+std::string mapScoreText(const attention::HeadField& field, Index query, Index key);
 
 }  // namespace headscope::app

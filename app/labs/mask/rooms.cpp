@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "app/compute/score_text.h"
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
@@ -78,9 +80,11 @@ MapSpec signedMap(const char* name, Surface surface, const std::string& title, f
   return spec;
 }
 
-/// A map of values around 0 with its scale, and the value under the pointer.
+/// A map of values around 0 with its scale, and the value under the pointer; where a cell is one cell of the
+/// matrix, `parts` are the lines that say what the value is made of.
 void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
-                MaskPage& page, const ImRect& area) {
+                MaskPage& page, const ImRect& area,
+                const std::function<std::string(Index row, Index col)>& parts = nullptr) {
   View& view = page.view;
   const MapAnswer map = drawMap(spec, scene, page, area);
   if (!map.cell || page.brush.painting) return;
@@ -88,10 +92,13 @@ void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* w
   if (row >= picture.values.rows() || col >= picture.values.cols()) return;
   const float value = picture.values(row, col);
   if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
-  tooltip(view, std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3) +
-                    (picture.factor > 1 ? ", the farthest from 0 of " + std::to_string(picture.factor) +
-                                              " × " + std::to_string(picture.factor) + " cells"
-                                        : ""));
+  std::string text = std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3);
+  if (picture.factor > 1)
+    text += ", the farthest from 0 of " + std::to_string(picture.factor) + " × " +
+            std::to_string(picture.factor) + " cells";
+  else if (const std::string lines = parts ? parts(row, col) : ""; !lines.empty())
+    text += "\n" + lines;
+  tooltip(view, text);
 }
 
 /// Where a map would be, a sentence says why it isn't.
@@ -147,7 +154,11 @@ void biasRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRe
   MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"),
                            study->bias.extreme, study->bias.factor, view);
   bias.paints = true;
-  drawSigned(bias, study->bias, "added to the score", scene, page, left);
+  drawSigned(bias, study->bias, "added to the score", scene, page, left, [&](Index row, Index col) {
+    const HeadQuestion& asked = study->question;
+    const auto& sequence = asked.snapshot->sequences[static_cast<std::size_t>(asked.sequence)];
+    return addedText(asked.snapshot->config, sequence.mask, asked.head, row, col);
+  });
   if (!study->biased)
     return instead(view, right,
                    "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "

@@ -44,7 +44,7 @@ TEST(BenchWork, CountsWhatTheDefinitionDoes) {
   shape.config.headDim = 3;
   shape.tokens = 5;
   for (const bool causal : {false, true}) {
-    shape.config.causal = causal;
+    shape.causal = causal;
     double multiplyAdds = 5 * 6 * (4 * 3 + 2 * 2 * 3) + 5 * (4 * 3) * 6;
     for (int head = 0; head < 4; ++head)
       for (int query = 0; query < 5; ++query)

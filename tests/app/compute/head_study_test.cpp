@@ -129,7 +129,9 @@ TEST(HeadStudy, TheBiasIsWhatReceiptsAdd) {
             ASSERT_LE(study.bias.values(i, j), render::kDeadCell) << "a masked cell shows a bias";
             continue;
           }
-          const float expected = receipt.alibi + receipt.t5 + receipt.additive;
+          float expected = 0;
+          for (const attention::ScoreStep& step : receipt.steps)
+            if (step.term->adds()) expected += step.value;
           ASSERT_NEAR(study.bias.values(i, j), expected,
                       4 * FLT_EPSILON * std::max(1.0F, std::abs(expected)));
           extreme = std::max(extreme, std::abs(study.bias.values(i, j)));

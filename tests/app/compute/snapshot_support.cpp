@@ -165,11 +165,11 @@ bool expectMasked(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   return future;
 }
 
-/// The config is the Setup's, causal where no query of the batch sees a later key.
+/// The config is the Setup's, and the snapshot causal where no query of the batch sees a later key.
 void expectConfig(const Snapshot& snapshot, bool future) {
   attention::AttentionConfig expected = configOf(snapshot.setup);
-  expected.causal = !snapshot.setup.input.cross && !future;
-  if (expected.t5) expected.t5->bidirectional = !expected.causal;
+  EXPECT_EQ(snapshot.causal, !snapshot.setup.input.cross && !future);
+  if (expected.t5) expected.t5->bidirectional = !snapshot.causal;
   EXPECT_EQ(snapshot.config, expected);
 }
 
@@ -211,7 +211,7 @@ float scoreTolerance(const Snapshot& snapshot) {
     most = std::max(most, q * k);
   }
   const auto terms = static_cast<float>(2 * snapshot.config.modelDim + snapshot.config.headDim);
-  return terms * FLT_EPSILON * most * std::abs(snapshot.config.effectiveScale());
+  return terms * FLT_EPSILON * most * std::abs(snapshot.config.effectiveScale() * snapshot.config.gain);
 }
 
 float weightTolerance(const Snapshot& snapshot) {

@@ -207,7 +207,8 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
   setup.model.softcap = 4;
   setup.model.dropout = 0.25F;
   attention::AttentionConfig config = configOf(setup);
-  EXPECT_FLOAT_EQ(config.effectiveScale(), 2 / std::sqrt(32.0F));
+  EXPECT_FLOAT_EQ(config.effectiveScale(), 1 / std::sqrt(32.0F));
+  EXPECT_EQ(config.gain, 2);
   EXPECT_EQ(config.softcap, 4);
   EXPECT_EQ(config.dropout.probability, 0.25F);
   EXPECT_FALSE(config.ropeTheta);
@@ -217,7 +218,8 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
   setup.model.position = PositionKind::rope;
   setup.model.ropeTheta = 500;
   config = configOf(setup);
-  EXPECT_EQ(config.effectiveScale(), 2);
+  EXPECT_EQ(config.effectiveScale(), 1);
+  EXPECT_EQ(config.gain, 2);
   EXPECT_EQ(config.ropeTheta, 500);
   setup.model.position = PositionKind::alibi;
   EXPECT_TRUE(configOf(setup).alibi);
@@ -231,12 +233,12 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
   EXPECT_EQ(config.t5, (attention::BucketBias{8, 20, false, 0.5F, 99}));
 }
 
-/// The snapshot's config says of the mask, as it came out, whether it is causal.
+/// Of the mask as it came out.
 TEST(ConfigOf, ASnapshotIsCausalWhereNothingSeesItsFuture) {
   app::Setup setup = plainSetup("a b c d\ne f");
   const auto causal = [&](const char* expression) {
     setup.mask.layers = test::layersFrom(expression);
-    return computed(setup).config.causal;
+    return computed(setup).causal;
   };
   EXPECT_TRUE(causal("causal"));
   EXPECT_TRUE(causal("window(2) | sinks(1) & causal"));
@@ -256,7 +258,7 @@ TEST(ConfigOf, ASnapshotIsCausalWhereNothingSeesItsFuture) {
   setup.mask.layers = layersOf({});
   setup.input.cross = true;
   setup.input.contextText = "x y";
-  EXPECT_FALSE(computed(setup).config.causal) << "another text's keys have no place in this one";
+  EXPECT_FALSE(computed(setup).causal) << "another text's keys have no place in this one";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <random>
 
+#include "attention/masks/plain_rules.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -20,7 +21,9 @@ attention::HeadField fieldFor(Index head) {
   attention::HeadField field;
   field.config.modelDim = field.config.headDim = 4;
   field.config.scale = 1;
-  field.config.causal = true;
+  attention::MaskGeometry geometry;
+  geometry.queries = geometry.keys = kTokens;
+  field.mask.formula = attention::compileRules({.causal = true, .padding = false}, geometry);
   field.q = Matrix::Zero(kTokens, 4);
   field.k = Matrix::Zero(kTokens, 4);
   field.q(kBrightQuery, 0) = 20;
@@ -174,7 +177,7 @@ TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
   TileCache cache(kRoomy);
   const auto dead = [](const MapQuestion& question, std::stop_token stop) {
     auto head = small(question, stop);
-    (*head)->field.mask = std::make_shared<const BlindRows>();
+    (*head)->field.mask.formula = std::make_shared<const BlindRows>();
     return head;
   };
   MapJob job(cache, dead, [] {});

@@ -7,6 +7,7 @@
 
 #include "attention/core/attention.h"
 #include "tests/attention/core/attention_reference.h"
+#include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -33,11 +34,19 @@ std::vector<Bounded> columnsOf(const std::vector<Bounded>& all, Index cols, Inde
 /// A causal self-attention problem: what a cached decode must repeat.
 Problem decodeProblem(std::uint64_t seed) {
   Problem p = randomProblem(seed);
-  p.config.causal = true;
   p.config.cacheLength = 0;
   p.x = p.context;
   p.mask = {};
+  p.sight.keyLength.reset();
+  p.sight.masked = {};
+  p.sight.causal = true;
+  p.compileSight();
   return p;
+}
+
+/// What `count` tokens after the first `done` see.
+MaskInput maskOf(const Problem& p, Index done, Index count) {
+  return {maskPart(p.mask.formula, done, count, done + count), {}};
 }
 
 /// Appends the tokens in chunks and holds every step against the full pass's bounds.
@@ -48,7 +57,8 @@ void expectChunksEqualTheFullPass(const Problem& p, const Reference& full, const
   for (const Index count : chunks) {
     const Index first = cache.length(), keys = first + count;
     SCOPED_TRACE("tokens " + std::to_string(first) + " to " + std::to_string(keys));
-    const AttentionResult step = cache.append(p.projections, p.x.middleRows(first, count));
+    const AttentionResult step =
+        cache.append(p.projections, p.x.middleRows(first, count), maskOf(p, first, count));
     ASSERT_EQ(cache.length(), keys);
     EXPECT_EQ(step.scores.cols(), keys);
     EXPECT_TRUE(step.k.empty());
@@ -98,10 +108,10 @@ TEST(KvCache, chunksEqualTheFullPass) {
 
 TEST(KvCache, holdsTheKeysAndValuesOfTheFullPass) {
   const Problem p = decodeProblem(3);
-  const AttentionResult full = attend(p.config, p.projections, p.x, p.x, {});
+  const AttentionResult full = attend(p.config, p.projections, p.x, p.x, p.mask);
   KvCache cache(p.config, p.x.rows() + 5);
   // One prefill does the same products as the full pass, so that every bit agrees.
-  const AttentionResult prefill = cache.append(p.projections, p.x);
+  const AttentionResult prefill = cache.append(p.projections, p.x, p.mask);
   for (Index g = 0; g < p.config.kvHeads; ++g) {
     EXPECT_EQ(cache.keys(g), full.k[g]);
     EXPECT_EQ(cache.values(g), full.v[g]);
@@ -112,10 +122,10 @@ TEST(KvCache, holdsTheKeysAndValuesOfTheFullPass) {
 TEST(KvCache, dropoutIsThatOfTheFullPass) {
   Problem p = decodeProblem(2);
   p.config.dropout = {0.5f, 3};
-  const AttentionResult full = attend(p.config, p.projections, p.x, p.x, {});
+  const AttentionResult full = attend(p.config, p.projections, p.x, p.x, p.mask);
   KvCache cache(p.config, p.x.rows());
   for (Index i = 0; i < p.x.rows(); ++i) {
-    const AttentionResult step = cache.append(p.projections, p.x.row(i));
+    const AttentionResult step = cache.append(p.projections, p.x.row(i), maskOf(p, i, 1));
     for (Index h = 0; h < p.config.heads; ++h)
       for (Index j = 0; j <= i; ++j)
         EXPECT_EQ(step.weights.at(h, 0, j) == 0, full.weights.at(h, i, j) == 0)
@@ -130,10 +140,9 @@ TEST(KvCache, masksAreReadAgainstAllKeys) {
   KvCache cache(p.config, n);
   const AttentionResult prefill = cache.append(p.projections, p.x.topRows(n - 1));
   EXPECT_EQ(prefill.weights.cols(), n - 1);
-  MaskInput mask;
-  mask.masked = Stack(1, 1, n);
-  mask.masked[0].setOnes();
-  const AttentionResult step = cache.append(p.projections, p.x.row(n - 1), mask);
+  AttentionConfig last = p.config;
+  last.cacheLength = n - 1;
+  const AttentionResult step = cache.append(p.projections, p.x.row(n - 1), maskFor("!full", last, 1, n));
   EXPECT_EQ(step.lse(0, 0), -std::numeric_limits<float>::infinity());
 }
 
@@ -144,8 +153,7 @@ TEST(KvCache, whatDoesNotFitThrowsAndChangesNothing) {
   EXPECT_THROW(cache.append(p.projections, gaussianMatrix(3, p.config.modelDim, 1)), std::invalid_argument);
   EXPECT_THROW(cache.append(p.projections, gaussianMatrix(1, p.config.modelDim + 1, 1)),
                std::invalid_argument);
-  MaskInput mask;
-  mask.masked = Stack(1, 1, 7);
+  const MaskInput mask = maskFor("causal", p.config, 1, 7);
   EXPECT_THROW(cache.append(p.projections, p.x.row(0), mask), std::invalid_argument);
   EXPECT_EQ(cache.length(), 1);
   EXPECT_THROW(cache.keys(p.config.kvHeads), std::invalid_argument);
@@ -161,8 +169,9 @@ TEST(KvCache, stoppedStepKeepsItsTokens) {
   cache.append(p.projections, p.x.row(0), {}, source.get_token());
   EXPECT_EQ(cache.length(), 1);
   // The step after it reads the token that the stopped one took in.
-  const AttentionResult step = cache.append(p.projections, p.x.row(1));
-  const AttentionResult full = attend(p.config, p.projections, p.x.topRows(2), p.x.topRows(2), {});
+  const AttentionResult step = cache.append(p.projections, p.x.row(1), maskOf(p, 1, 1));
+  const AttentionResult full =
+      attend(p.config, p.projections, p.x.topRows(2), p.x.topRows(2), maskOf(p, 0, 2));
   EXPECT_LE((step.output - full.output.row(1)).cwiseAbs().maxCoeff(),
             64 * std::numeric_limits<float>::epsilon());
 }

@@ -7,9 +7,57 @@
 #include <functional>
 #include <limits>
 
+#include "attention/core/positions.h"
 #include "attention/core/random.h"
+#include "attention/masks/plain_rules.h"
+#include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {
+
+// Press et al. 2022 spelled out: the slopes of the power of two below, then every other one of the power
+// above.
+double alibiSlope(Index heads, Index head) {
+  Index power = 1;
+  while (power * 2 <= heads) power *= 2;
+  const double base = head < power
+                          ? static_cast<double>(head + 1) / static_cast<double>(power)
+                          : static_cast<double>(2 * (head - power) + 1) / static_cast<double>(2 * power);
+  return std::pow(2.0, -8.0 * base);
+}
+
+// Raffel et al. 2020: buckets that are exact when near and logarithmic beyond, half of them for each
+// direction where there are two.
+double t5Bias(const BucketBias& bias, Index heads, Index head, Index back) {
+  Index count = bias.buckets, bucket = 0;
+  if (bias.bidirectional) {
+    count /= 2;
+    if (back < 0) bucket += count;
+  } else if (back < 0) {
+    back = 0;
+  }
+  const double distance = std::abs(static_cast<double>(back)), exact = static_cast<double>(count / 2);
+  double within = distance;
+  if (distance >= exact)
+    within = std::min(exact + std::floor(std::log(distance / exact) /
+                                         std::log(static_cast<double>(bias.maxDistance) / exact) *
+                                         (static_cast<double>(count) - exact)),
+                      static_cast<double>(count - 1));
+  return t5Values(bias, heads)(head, bucket + static_cast<Index>(within));
+}
+
+bool sees(const Problem& p, Index head, Index row, Index j) {
+  const AttentionConfig& c = p.config;
+  const Index i = c.cacheLength + row;
+  const Sight& s = p.sight;
+  bool sight = !s.keyLength || j < *s.keyLength;
+  if (s.causal) sight = sight && i - j >= 0;
+  if (s.window > 0) sight = sight && (j < s.sinks || (i - j < s.window && j - i < s.window));
+  const auto dense = [&](const Stack& stack) { return stack.at(head % stack.count(), row, j); };
+  if (!s.masked.empty()) sight = sight && dense(s.masked) == 0;
+  if (!p.mask.additive.empty()) sight = sight && !std::isinf(dense(p.mask.additive));
+  return sight;
+}
+
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
@@ -65,29 +113,6 @@ std::vector<Bounded> headVector(const AttentionConfig& config, const Linear& map
   return vector;
 }
 
-/// Press et al. 2022 spelled out: the slopes of the power of two below, then every other one of the
-/// power above.
-double alibiSlope(Index heads, Index head) {
-  Index power = 1;
-  while (power * 2 <= heads) power *= 2;
-  const double base = head < power
-                          ? static_cast<double>(head + 1) / static_cast<double>(power)
-                          : static_cast<double>(2 * (head - power) + 1) / static_cast<double>(2 * power);
-  return std::pow(2.0, -8.0 * base);
-}
-
-bool sees(const Problem& p, Index head, Index row, Index j) {
-  const AttentionConfig& c = p.config;
-  const Index i = c.cacheLength + row;
-  bool sight = !p.mask.keyLength || j < *p.mask.keyLength;
-  if (c.causal) sight = sight && i - j >= 0;
-  if (c.window) sight = sight && (j < c.sinks || (i - j < *c.window && j - i < *c.window));
-  const auto dense = [&](const Stack& stack) { return stack.at(head % stack.count(), row, j); };
-  if (!p.mask.masked.empty()) sight = sight && dense(p.mask.masked) == 0;
-  if (!p.mask.additive.empty()) sight = sight && !std::isinf(dense(p.mask.additive));
-  return sight;
-}
-
 Bounded score(const Problem& p, Index head, Index row, Index j, const std::vector<Bounded>& q,
               const std::vector<Bounded>& k) {
   const AttentionConfig& c = p.config;
@@ -96,13 +121,15 @@ Bounded score(const Problem& p, Index head, Index row, Index j, const std::vecto
     return [&v](Index t) { return v[static_cast<std::size_t>(t)]; };
   };
   Bounded s = sumOfProducts(c.headDim, at(q), at(k));
-  const double scale = c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim));
-  s = {s.value * scale, std::abs(scale) * (s.error + 2 * kEpsilon * std::abs(s.value))};
+  const double scale =
+      (c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim))) * static_cast<double>(c.gain);
+  s = {s.value * scale, std::abs(scale) * (s.error + 3 * kEpsilon * std::abs(s.value))};
   if (c.alibi) {
     const double bias = alibiSlope(c.heads, head) * std::abs(static_cast<double>(c.cacheLength + row - j));
     s = add(s, -bias);
     s.error += 2 * kEpsilon * bias;
   }
+  if (c.t5) s = add(s, t5Bias(*c.t5, c.heads, head, c.cacheLength + row - j));
   if (c.softcap) {
     // The slope of c·tanh(s/c) is at most 1; the quotient, the tangent (a few units in the last
     // place, where vectorised) and the product are rounded.
@@ -143,6 +170,14 @@ Matrix gaussianMatrix(Index rows, Index cols, std::uint64_t seed) {
   Matrix matrix(rows, cols);
   for (Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = random.gaussian();
   return matrix;
+}
+
+void Problem::compileSight() {
+  MaskGeometry geometry =
+      geometryOf(x.rows(), context.rows(), config.cacheLength, config.heads, config.kvHeads);
+  geometry.keyLength = sight.keyLength.value_or(geometry.keys);
+  const PlainRules rules{sight.causal, sight.keyLength.has_value(), sight.window, sight.sinks};
+  mask.formula = compileRules(rules, geometry, cellsOf(sight.masked));
 }
 
 Reference referenceAttention(const Problem& p) {
@@ -199,9 +234,12 @@ Problem randomProblem(std::uint64_t seed) {
   const Index n = 1 + below(20);
   c.cacheLength = chance(0.3) ? below(8) : 0;
   const Index m = cross ? 1 + below(24) : c.cacheLength + n;
-  c.causal = chance(0.5);
-  if (chance(0.4)) c.window = 1 + below(8);
-  if (chance(0.4)) c.sinks = below(5);
+  Sight& s = p.sight;
+  s.causal = chance(0.5);
+  if (chance(0.4)) s.window = 1 + below(8);
+  if (chance(0.4)) s.sinks = below(5);
+  if (chance(0.3)) c.gain = static_cast<float>(0.3 + 2 * random.uniform());
+  if (chance(0.2)) c.t5 = BucketBias{8, 10, chance(0.5), 1.5f, seed};
   if (chance(0.3)) c.scale = static_cast<float>(0.1 + random.uniform());
   if (c.headDim % 2 == 0 && chance(0.5)) c.ropeTheta = chance(0.5) ? 10000.0 : 500000.0;
   c.alibi = chance(0.3);
@@ -209,16 +247,17 @@ Problem randomProblem(std::uint64_t seed) {
   p.projections = xavierProjections(c, chance(0.5), mixSeed(seed, 1));
   p.context = gaussianMatrix(m, c.modelDim, mixSeed(seed, 2));
   p.x = cross ? gaussianMatrix(n, c.modelDim, mixSeed(seed, 3)) : Matrix(p.context.bottomRows(n));
-  if (chance(0.3)) p.mask.keyLength = below(m + 1);
+  if (chance(0.3)) s.keyLength = below(m + 1);
   if (chance(0.3)) {
-    p.mask.masked = Stack(chance(0.5) ? 1 : c.heads, n, m);
-    for (Index i = 0; i < p.mask.masked.size(); ++i) p.mask.masked.data()[i] = chance(0.3) ? 1.0f : 0.0f;
+    s.masked = Stack(chance(0.5) ? 1 : c.heads, n, m);
+    for (Index i = 0; i < s.masked.size(); ++i) s.masked.data()[i] = chance(0.3) ? 1.0f : 0.0f;
   }
   if (chance(0.3)) {
     p.mask.additive = Stack(chance(0.5) ? 1 : c.heads, n, m);
     for (Index i = 0; i < p.mask.additive.size(); ++i)
       p.mask.additive.data()[i] = chance(0.2) ? -std::numeric_limits<float>::infinity() : random.gaussian();
   }
+  p.compileSight();
   p.text = "seed " + std::to_string(seed) + ": modelDim " + std::to_string(c.modelDim) + ", heads " +
            std::to_string(c.heads) + "/" + std::to_string(c.kvHeads) + " of " + std::to_string(c.headDim) +
            ", queries " + std::to_string(n) + ", keys " + std::to_string(m);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,14 @@ struct Reference {
   std::vector<Bounded> output;      ///< [n, modelDim]
 };
 
+/// What hides keys from queries, said without a formula.
+struct Sight {
+  bool causal = false;
+  Index window = 0, sinks = 0;  ///< no window at 0
+  std::optional<Index> keyLength;
+  Stack masked;  ///< [1 or heads, n, m], not 0 where a key is hidden; empty for none
+};
+
 /// The layer, its input and its mask.
 struct Problem {
   AttentionConfig config;
@@ -32,12 +41,24 @@ struct Problem {
   Matrix x, context;
   MaskInput mask;
   std::string text;  ///< what is special about it, for failures
+  Sight sight = {};  ///< what the mask's formula was made from; the reference goes by this
+
+  /// Makes the formula once more, after x, context, config or sight were changed.
+  void compileSight();
 };
 
 Reference referenceAttention(const Problem& problem);
 
-/// A random problem of random size: groups, cross-attention, windows, sinks, ALiBi, soft-cap, RoPE,
-/// key lengths, dense masks, biases.
+/// ALiBi's slope of a head and T5's number for a key `back` positions before its query, from the papers'
+/// text; the numbers themselves are the product's, which draws them.
+double alibiSlope(Index heads, Index head);
+double t5Bias(const BucketBias& bias, Index heads, Index head, Index back);
+
+/// Whether a row sees a key, from the problem's sight and its additive matrix.
+bool sees(const Problem& problem, Index head, Index row, Index key);
+
+/// A random problem of random size: groups, cross-attention, windows, sinks, gain, ALiBi, T5,
+/// soft-cap, RoPE, key lengths, dense masks, biases.
 Problem randomProblem(std::uint64_t seed);
 
 /// Fails the running test, printing indices, where `found` [.., rows, cols] leaves the bounds.

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/attention/core/attention_reference.h"
+#include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -61,7 +62,7 @@ TEST(Attention, rowsSumToOneOrToZero) {
         bool any = false;
         double sum = 0;
         for (Index j = 0; j < p.context.rows(); ++j) {
-          const bool seen = visible(p.config, p.mask, h, row, j);
+          const bool seen = visible(p.mask, h, row, j);
           any |= seen;
           sum += result.weights.at(h, row, j);
           if (!seen) {
@@ -79,8 +80,9 @@ TEST(Attention, rowThatSeesNothingGivesTheBiasAlone) {
   Problem p{smallConfig(), {}, gaussianMatrix(5, 20, 1), {}, {}, {}};
   p.context = p.x;
   p.projections = xavierProjections(p.config, true, 2);
-  p.mask.masked = Stack(1, 5, 5);
-  p.mask.masked[0].row(3).setOnes();
+  p.sight.masked = Stack(1, 5, 5);
+  p.sight.masked[0].row(3).setOnes();
+  p.compileSight();
   const AttentionResult result = solve(p);
   for (Index h = 0; h < p.config.heads; ++h) {
     EXPECT_EQ(result.lse(h, 3), -kInfinity);
@@ -111,7 +113,7 @@ TEST(Attention, groupedQueriesAreFullHeadsWithRepeatedKeysAndValues) {
     AttentionConfig grouped = smallConfig();
     grouped.heads = 6;
     grouped.kvHeads = kvHeads;
-    grouped.causal = true;
+    const MaskInput causal = maskFor("causal", grouped, 7, 7);
     AttentionResult few;
     few.q = splitHeads(gaussianMatrix(7, 36, 1), 6);
     few.k = splitHeads(gaussianMatrix(7, kvHeads * 6, 2), kvHeads);
@@ -126,8 +128,8 @@ TEST(Attention, groupedQueriesAreFullHeadsWithRepeatedKeysAndValues) {
     }
     AttentionConfig full = grouped;
     full.kvHeads = 6;
-    attendHeads(grouped, {}, few);
-    attendHeads(full, {}, many);
+    attendHeads(grouped, causal, few);
+    attendHeads(full, causal, many);
     for (Index h = 0; h < 6; ++h) {
       EXPECT_EQ(few.weights[h], many.weights[h]) << kvHeads << " kv heads, head " << h;
       EXPECT_EQ(few.headOutput[h], many.headOutput[h]) << kvHeads << " kv heads, head " << h;
@@ -173,7 +175,7 @@ TEST(Attention, staysStableForScoresInTheThousands) {
 TEST(Attention, dropoutActsOnWeightsAlone) {
   Problem p{smallConfig(), {}, gaussianMatrix(40, 20, 8), {}, {}, {}};
   p.context = p.x;
-  p.config.causal = true;
+  p.mask = maskFor("causal", p.config, 40, 40);
   p.projections = xavierProjections(p.config, true, 9);
   const AttentionResult plain = solve(p);
   p.config.dropout = {0.25f, 11};
@@ -236,9 +238,9 @@ TEST(Attention, wrongShapesAreNamed) {
   EXPECT_EQ(message([&] { attend(config, projections, narrow, x, {}); }),
             "input is [3, 19], expected [rows, 20] for a weight of [24, 20]");
   MaskInput mask;
-  mask.masked = Stack(1, 3, 4);
+  mask.additive = Stack(1, 3, 4);
   EXPECT_EQ(message([&] { attend(config, projections, x, x, mask); }),
-            "boolean mask is [1, 3, 4], expected [1, 3, 3] or [4, 3, 3]");
+            "additive mask is [1, 3, 4], expected [1, 3, 3] or [4, 3, 3]");
   AttentionConfig uneven = config;
   uneven.kvHeads = 3;
   EXPECT_EQ(message([&] { attend(uneven, projections, x, x, {}); }),

@@ -21,8 +21,7 @@ AttentionConfig goodConfig() {
 TEST(Config, acceptsWhatCanBe) {
   AttentionConfig config = goodConfig();
   EXPECT_TRUE(validate(config).ok());
-  config.window = 1;
-  config.sinks = 4;
+  config.gain = 7.0f;
   config.ropeTheta = 10000.0;
   config.softcap = 50.0f;
   config.scale = 0.0f;
@@ -43,11 +42,10 @@ TEST(Config, saysWhatCannotBe) {
       {[](auto& c) { c.headDim = 0; }, "headDim is 0, expected at least 1"},
       {[](auto& c) { c.kvHeads = 3; }, "kvHeads is 3, expected a divisor of heads (8)"},
       {[](auto& c) { c.kvHeads = 16; }, "kvHeads is 16, expected a divisor of heads (8)"},
-      {[](auto& c) { c.window = 0; }, "window is 0, expected at least 1"},
-      {[](auto& c) { c.sinks = -1; }, "sinks is -1, expected at least 0"},
       {[](auto& c) { c.cacheLength = -1; },
        "cacheLength is -1, expected at least 0 and within half the index range"},
       {[&](auto& c) { c.scale = infinity; }, "scale is inf, expected a finite number"},
+      {[&](auto& c) { c.gain = infinity; }, "gain is inf, expected a finite number"},
       {[](auto& c) {
          c.headDim = 7;
          c.ropeTheta = 10000.0;

@@ -99,9 +99,8 @@ TEST(Decode, everyLengthAroundTheParts) {
       HeadsProblem p = plainHeads({6, 2, 37, 1, keys}, 4);
       EXPECT_TRUE(expectDecodeIsTextbook(p, type)) << p.text;
       // A window that begins and ends inside parts, after parts in which nothing is seen.
-      p.config.window = 600;
-      p.config.causal = true;
       p.config.cacheLength = std::max<Index>(keys - 100, 0);
+      p.mask = maskFor("causal & window(600)", p.config, 1, keys);
       EXPECT_TRUE(expectDecodeIsTextbook(p, type)) << p.text << ", window";
       if (HasFailure()) return;
     }
@@ -112,10 +111,11 @@ TEST(Decode, aPartWhoseOnlyKeyIsNaNShows) {
   for (const Index broken : {3, 700, 1999}) {
     HeadsProblem p = plainHeads({2, 1, 8, 1, 2000}, 1);
     p.k[0].row(broken).setConstant(kNaN);
-    p.mask.masked = Stack(1, 1, 2000);
     const Index part = broken / 512 * 512;
-    for (Index j = part; j < std::min<Index>(part + 512, 2000); ++j)
-      p.mask.masked[0](0, j) = j == broken ? 0.0f : 1.0f;
+    const auto until = [](Index key) { return "padding(" + std::to_string(key) + ")"; };
+    p.mask =
+        maskFor(until(part) + " | !" + until(part + 512) + " | " + until(broken + 1) + " & !" + until(broken),
+                p.config, 1, 2000);
     p.text = "key " + std::to_string(broken);
     EXPECT_FALSE(expectDecodeIsTextbook(p, CacheType::f32)) << p.text;
   }
@@ -160,7 +160,6 @@ TEST(Decode, stepsOfEveryCacheTypeEqualTheTextbook) {
     for (const Index group : {1, 2, 3, 4, 5, 8}) {
       AttentionConfig config = plainConfig(2 * group, 2, 10 + 2 * group);
       config.modelDim = 33;
-      config.causal = true;
       config.ropeTheta = 10000;
       config.alibi = group % 2 == 0;
       if (group > 3) config.softcap = 4.0f;
@@ -169,10 +168,12 @@ TEST(Decode, stepsOfEveryCacheTypeEqualTheTextbook) {
       KvCache cache(config, 520, type);
       Index done = 0;
       for (const Index count : {509, 1, 1, 1, 1, 3, 1, 1}) {
-        const AttentionResult step = cache.append(projections, x.middleRows(done, count));
+        config.cacheLength = done;
+        const MaskInput mask = maskFor("causal", config, count, done + count);
+        const AttentionResult step = cache.append(projections, x.middleRows(done, count), mask);
         done += count;
         if (count > 3) continue;  // the prompt is for others to test
-        expectStepIsTextbook(config, cache, {}, step,
+        expectStepIsTextbook(config, cache, mask, step,
                              "group " + std::to_string(group) + ", " + std::to_string(done) + " tokens");
       }
     }
@@ -188,9 +189,8 @@ TEST(Decode, aMaskedTokenThatIsNoNumberLeavesNoTrace) {
       x.row(11).setConstant(value);
       KvCache cache(config, 30, type);
       (void)cache.append(projections, x.topRows(29));
-      MaskInput mask;
-      mask.masked = Stack(1, 1, 30);
-      mask.masked[0](0, 11) = 1;
+      config.cacheLength = 29;
+      const MaskInput mask = maskFor("padding(11) | !padding(12)", config, 1, 30);
       const AttentionResult step = cache.append(projections, x.bottomRows(1), mask);
       EXPECT_TRUE(step.output.allFinite());
       expectStepIsTextbook(config, cache, mask, step, "masked " + std::to_string(value));

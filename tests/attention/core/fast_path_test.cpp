@@ -7,6 +7,7 @@
 
 #include "attention/core/attention_parts.h"
 #include "attention/core/textbook.h"
+#include "attention/masks/plain_rules.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/random_mask.h"
@@ -32,7 +33,7 @@ void expectFastIsTextbook(const HeadsProblem& p) {
   for (Index head = 0; head < p.config.heads; ++head)
     for (Index row = 0; row < p.queries(); ++row)
       for (Index j = 0; j < p.keys(); ++j)
-        if (!visible(p.config, p.mask, head, row, j) && expected.scores.at(head, row, j) != -kInfinity) {
+        if (!visible(p.mask, head, row, j) && expected.scores.at(head, row, j) != -kInfinity) {
           ADD_FAILURE() << p.text << ": hidden cell [" << head << ", " << row << ", " << j << "] has a score";
           return;
         }
@@ -107,8 +108,7 @@ TEST(FastPath, manyBlocksAndChunksEqualTheTextbook) {
 TEST(FastPath, resultsPastTheCachesEqualTheTextbook) {
   // More than 6 Mi floats of weights and scores, in rows that are not aligned.
   HeadsProblem p = plainHeads({3, 1, 9, 1100, 1001}, 7);
-  p.config.causal = true;
-  p.config.window = 700;
+  p.mask = maskFor("causal & window(700)", p.config, 1100, 1001);
   const AttentionResult expected = solveTextbook(p);
   const AttentionResult found = solveFast(p, Keep::scores);
   ASSERT_GT(found.weights.size() + found.scores.size(), Index{6} << 20);
@@ -126,8 +126,10 @@ TEST(FastPath, emptySidesEqualTheTextbook) {
 
 TEST(FastPath, deadRowsAreZeroBesideOthers) {
   HeadsProblem p = plainHeads({2, 1, 16, 50, 600}, 11);
-  p.mask.masked = Stack(1, 50, 600);
-  for (Index row = 0; row < 50; row += 3) p.mask.masked[0].row(row).setConstant(1);
+  Stack masked(1, 50, 600);
+  for (Index row = 0; row < 50; row += 3) masked[0].row(row).setConstant(1);
+  p.mask.formula =
+      compileRules({.causal = false, .padding = false}, geometryOf(50, 600, 0, 2, 1), cellsOf(masked));
   for (const Keep keep : {Keep::output, Keep::weights}) {
     const AttentionResult found = solveFast(p, keep);
     for (Index head = 0; head < 2; ++head)
@@ -143,8 +145,8 @@ TEST(FastPath, infiniteScoresOfOneRowStayThere) {
   for (const float value : {kInfinity, -kInfinity, kNaN})
     for (const Index key : {3, 599, 1023}) {
       HeadsProblem p = plainHeads({2, 1, 12, 60, 1024}, 12);
-      p.config.causal = true;
       p.config.cacheLength = 970;
+      p.mask = maskFor("causal", p.config, 60, 1024);
       p.k[0](key, 5) = value;
       p.text = "key " + std::to_string(key) + " has " + std::to_string(value);
       expectFastIsTextbook(p);

@@ -28,18 +28,10 @@ struct MapProblem {
   HeadsLimits limits;
 
   MapProblem(HeadsProblem problem, Index which) : heads(std::move(problem)), head(which) {
-    // What a map doesn't take.
-    heads.mask.masked = {};
-    heads.mask.keyLength.reset();
     expected = solveTextbook(heads);
     limits = limitsOf(heads, expected);
   }
-  HeadField field() const {
-    HeadField field{heads.config, head, heads.q[head], heads.k[0], heads.mask.formula, {}};
-    const Stack& additive = heads.mask.additive;
-    if (!additive.empty()) field.additive = additive[additive.count() == 1 ? 0 : head];
-    return field;
-  }
+  HeadField field() const { return {heads.config, head, heads.q[head], heads.k[0], heads.mask}; }
 };
 
 /// Pooled numbers and their limits.
@@ -208,8 +200,8 @@ Matrix halved(const Matrix& a) {
 
 TEST(HeadMap, coarserMaximaAreThoseOfTheFinerBitByBit) {
   HeadsProblem p = plainHeads({1, 1, 19, 333, 421}, 8);
-  p.config.causal = true;
   p.config.cacheLength = 88;
+  p.mask = maskFor("causal", p.config, 333, 421);
   HeadMap map(MapProblem(p, 0).field());
   Matrix finer;
   for (const Index factor : kFactors) {
@@ -224,7 +216,7 @@ TEST(HeadMap, coarserMaximaAreThoseOfTheFinerBitByBit) {
 
 TEST(HeadMap, aPreviewIsNeverBrighterThanTheMap) {
   HeadsProblem p = plainHeads({1, 1, 16, 900, 700}, 8);
-  p.config.causal = true;
+  p.mask = maskFor("causal", p.config, 900, 700);
   const MapProblem problem(p, 0);
   for (const Index factor : {32, 64, 128}) {
     HeadMap exact(problem.field());
@@ -281,8 +273,8 @@ TEST(HeadMap, aStoppedMapIsRightAfterwards) {
 
 TEST(HeadMap, deadRowsAreKnownWhenLookedAt) {
   HeadField field = planted(100, 80, 7, 9);
-  field.additive = Matrix::Zero(100, 80);
-  field.additive.middleRows(40, 20).setConstant(-kInfinity);
+  field.mask.additive = Stack(1, 100, 80);
+  field.mask.additive[0].middleRows(40, 20).setConstant(-kInfinity);
   HeadMap map(std::move(field));
   EXPECT_FALSE(map.dead(40, 20));
   (void)map.weights({0, 0, 100, 80, 4}, Pooling::max);
@@ -303,7 +295,7 @@ TEST(HeadMap, whatDoesNotFitIsNamed) {
   another.head = 1;
   EXPECT_THROW(HeadMap{std::move(another)}, std::invalid_argument);
   HeadField added = planted(100, 80, 7, 9);
-  added.additive = Matrix::Zero(80, 100);
+  added.mask.additive = Stack(1, 80, 100);
   EXPECT_THROW(HeadMap{std::move(added)}, std::invalid_argument);
 }
 

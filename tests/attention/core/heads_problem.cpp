@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "attention/core/positions.h"
+#include "attention/core/score_terms.h"
 #include "attention/core/textbook.h"
+#include "attention/masks/plain_rules.h"
 #include "tests/attention/masks/random_mask.h"
 
 namespace headscope::attention::test {
@@ -38,22 +39,29 @@ MaskInput randomMask(Random& random, const AttentionConfig& config, const HeadsS
                      std::string& text) {
   MaskInput mask;
   const auto stacks = [&] { return chance(random, 0.5) ? 1 : config.heads; };
-  if (chance(random, 0.25)) mask.keyLength = pick(random, sizes.keys + 1);
+  MaskGeometry geometry =
+      geometryOf(sizes.queries, sizes.keys, config.cacheLength, config.heads, config.kvHeads);
+  geometry.keyLength = pick(random, sizes.keys + 1);
+  PlainRules rules{chance(random, 0.4), chance(random, 0.25), 0, 0};
+  if (chance(random, 0.3)) rules.window = 1 + pick(random, sizes.keys + 2);
+  if (chance(random, 0.3)) rules.sinks = pick(random, 5);
+  Stack masked;
   if (chance(random, 0.25))
-    mask.masked = randomMaskStack(random, stacks(), sizes, [](bool masked) { return masked ? 1.0f : 0.0f; });
+    masked = randomMaskStack(random, stacks(), sizes, [](bool hidden) { return hidden ? 1.0f : 0.0f; });
   if (chance(random, 0.25))
     mask.additive = randomMaskStack(random, stacks(), sizes,
                                     [&](bool masked) { return masked ? -kInfinity : random.gaussian(); });
+  mask.formula = compileRules(rules, geometry, cellsOf(masked));
+  text += ", " + maskText(attention::layersOf(rules)) + (masked.empty() ? "" : ", boolean mask");
   // Random paintings take two heads.
   if (config.heads > 1 && chance(random, 0.5)) {
-    MaskGeometry geometry =
-        geometryOf(sizes.queries, sizes.keys, config.cacheLength, config.heads, config.kvHeads);
     geometry.cross = chance(random, 0.2);
-    const MaskLayers layers = randomLayers(random);
+    MaskLayers layers = attention::layersOf(rules);
+    layers.emplace_back().group = randomLayers(random);
     // Not every mask fits every size.
     if (auto formula = compileMask(layers, geometry, randomSources(random, geometry))) {
       mask.formula = *formula;
-      text += ", " + maskText(layers);
+      text += ", instead " + maskText(layers);
     }
   }
   return mask;
@@ -70,11 +78,9 @@ void poison(Random& random, Stack& stack) {
 AttentionConfig randomConfig(Random& random, const HeadsSizes& sizes) {
   AttentionConfig c = plainConfig(sizes.heads, sizes.kvHeads, sizes.headDim);
   if (chance(random, 0.3)) c.cacheLength = pick(random, sizes.keys + 1);
-  c.causal = chance(random, 0.4);
-  if (chance(random, 0.3)) c.window = 1 + pick(random, sizes.keys + 2);
-  if (chance(random, 0.3)) c.sinks = pick(random, 5);
   if (chance(random, 0.3))
     c.scale = static_cast<float>((random.uniform() - 0.2) / std::sqrt(static_cast<double>(sizes.headDim)));
+  if (chance(random, 0.25)) c.gain = static_cast<float>(0.3 + 2 * random.uniform());
   c.alibi = chance(random, 0.25);
   if (chance(random, 0.25)) c.t5 = BucketBias{8, 16 + pick(random, 100), chance(random, 0.5), 1.5f, 3};
   if (chance(random, 0.25)) c.softcap = static_cast<float>(0.5 + 5 * random.uniform());
@@ -119,14 +125,10 @@ HeadsProblem randomHeads(const HeadsSizes& sizes, std::uint64_t seed) {
   p.text += " after " + std::to_string(c.cacheLength);
   p.mask = randomMask(random, c, sizes, p.text);
   const auto say = [&](bool is, const char* word) { p.text += is ? std::string(", ") + word : ""; };
-  say(c.causal, "causal");
-  say(c.window.has_value(), "window");
-  say(c.sinks > 0, "sinks");
+  say(c.gain != 1, "gain");
   say(c.alibi, "ALiBi");
   say(c.t5.has_value(), "T5");
   say(c.softcap.has_value(), "soft-cap");
-  say(p.mask.keyLength.has_value(), "key length");
-  say(!p.mask.masked.empty(), "boolean mask");
   say(!p.mask.additive.empty(), "additive mask");
   if (chance(random, 0.25)) {
     const bool keys = chance(random, 0.6);
@@ -167,8 +169,8 @@ namespace {
 void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, MutableMatrixView limits) {
   const AttentionConfig& c = p.config;
   const MatrixView q = p.q[head], k = p.k[c.kvHeadOf(head)];
-  const Matrix magnitudes = q.cwiseAbs() * k.cwiseAbs().transpose() * std::abs(c.effectiveScale());
-  const std::vector<float> bias = positionBias(c, head, q.rows(), k.rows());
+  const Matrix magnitudes = q.cwiseAbs() * k.cwiseAbs().transpose() * std::abs(c.effectiveScale() * c.gain);
+  const HeadTerms terms = headTerms(c, p.mask, head, q.rows(), k.rows());
   const Stack& additive = p.mask.additive;
   for (Index row = 0; row < scores.rows(); ++row)
     for (Index j = 0; j < scores.cols(); ++j) {
@@ -176,8 +178,7 @@ void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, Mu
       // A soft-cap makes a number of an infinite product, the same one in both.
       const float magnitude = c.softcap && std::isinf(magnitudes(row, j)) ? 0 : magnitudes(row, j);
       limit = static_cast<float>(c.headDim + 4) * magnitude;
-      const auto back = static_cast<std::size_t>(c.cacheLength + row - j + scores.cols() - 1);
-      if (!bias.empty()) limit += magnitude + std::abs(bias[back]);
+      if (const float* bias = terms.biasOf(row)) limit += magnitude + std::abs(bias[j]);
       if (c.softcap) limit += 16 * *c.softcap;
       const float added = additive.empty() ? 0 : additive.at(additive.count() == 1 ? 0 : head, row, j);
       if (std::isfinite(added)) limit += std::abs(added) + std::abs(scores(row, j));

@@ -32,10 +32,10 @@ Stack gaussianStack(Index count, Index rows, Index cols, std::uint64_t seed);
 /// A problem of these sizes without any rule.
 HeadsProblem plainHeads(const HeadsSizes& sizes, std::uint64_t seed);
 
-/// A problem of these sizes with random rules: cache length, causal, window, sinks, scale, ALiBi, T5,
-/// soft-cap, key length, boolean and additive masks for one or all heads with rows that see nothing, and mask
-/// formulas of all patterns joined in every way. One in four has NaN and infinities among its keys and
-/// values.
+/// A problem of these sizes with random rules: cache length, scale, gain, ALiBi, T5, soft-cap, additive masks
+/// for one or all heads, and formulas of causal, window, sinks and key length, of boolean masks with rows
+/// that see nothing, and of all patterns joined in every way. One in four has NaN and infinities among its
+/// keys and values.
 HeadsProblem randomHeads(const HeadsSizes& sizes, std::uint64_t seed);
 
 /// The textbook's answer.

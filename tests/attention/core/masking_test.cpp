@@ -7,6 +7,7 @@
 
 #include "attention/core/attention.h"
 #include "tests/attention/core/attention_reference.h"
+#include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -41,7 +42,7 @@ void expectNoLeak(const Problem& p, Index j, float poison) {
   attendHeads(p.config, p.mask, poisoned);
   for (Index h = 0; h < p.config.heads; ++h)
     for (Index row = 0; row < p.x.rows(); ++row) {
-      if (visible(p.config, p.mask, h, row, j)) continue;
+      if (visible(p.mask, h, row, j)) continue;
       const std::string where = p.text + ", head " + std::to_string(h) + ", row " + std::to_string(row) +
                                 ", key " + std::to_string(j);
       EXPECT_EQ(clean.scores[h].row(row), poisoned.scores[h].row(row)) << where;
@@ -65,14 +66,14 @@ TEST(Masking, maskedTokenNeverLeaksThroughLargeProducts) {
   // Large enough for the blocked product, and for one that skips or mixes blocks to show.
   AttentionConfig config = smallConfig();
   config.headDim = 33;
-  config.causal = true;
   const Projections projections = xavierProjections(config, true, 3);
   const Matrix x = gaussianMatrix(301, 20, 4);
-  const AttentionResult clean = attend(config, projections, x, x, {});
+  const MaskInput causal = maskFor("causal", config, 301, 301);
+  const AttentionResult clean = attend(config, projections, x, x, causal);
   for (const float poison : {3.0f, kNaN, kInfinity}) {
     Matrix changed = x;
     changed.row(150).setConstant(poison);
-    const AttentionResult result = attend(config, projections, changed, changed, {});
+    const AttentionResult result = attend(config, projections, changed, changed, causal);
     EXPECT_EQ(clean.output.topRows(150), result.output.topRows(150));
     EXPECT_NE(clean.output.row(151), result.output.row(151));
   }
@@ -80,12 +81,12 @@ TEST(Masking, maskedTokenNeverLeaksThroughLargeProducts) {
 
 TEST(Masking, visibleNaNShowsAsNaN) {
   Problem p{smallConfig(), {}, gaussianMatrix(5, 20, 1), {}, {}, {}};
-  p.config.causal = true;
+  p.mask = maskFor("causal", p.config, 5, 5);
   for (const bool capped : {false, true}) {
     if (capped) p.config.softcap = 3.0f;
     p.projections = xavierProjections(p.config, true, 2);
     p.x.row(2).setConstant(kNaN);
-    const AttentionResult result = attend(p.config, p.projections, p.x, p.x, {});
+    const AttentionResult result = attend(p.config, p.projections, p.x, p.x, p.mask);
     EXPECT_TRUE(result.output.topRows(2).allFinite());
     for (Index row = 2; row < 5; ++row) {
       EXPECT_TRUE(std::isnan(result.lse(1, row)));
@@ -104,8 +105,6 @@ TEST(Masking, masksChangeNoBitOfVisibleScores) {
     p.mask.additive = Stack();  // adds to scores by design
     const AttentionResult masked = solve(p);
     p.mask = {};
-    p.config.causal = false;
-    p.config.window.reset();
     const AttentionResult full = solve(p);
     for (Index i = 0; i < masked.scores.size(); ++i)
       if (masked.scores.data()[i] != -kInfinity) {

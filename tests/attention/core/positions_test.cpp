@@ -14,6 +14,13 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
+/// What a term brings to a cell; 0 where it doesn't apply.
+float valueOf(const ScoreReceipt& receipt, std::string_view name) {
+  for (const ScoreStep& step : receipt.steps)
+    if (step.term->name == name) return step.value;
+  return 0;
+}
+
 TEST(Positions, sinusoidsFollowTheFormula) {
   const Matrix encoding = sinusoidalPositions(3, 4, 7);
   for (Index p = 0; p < 4; ++p)
@@ -193,19 +200,18 @@ TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
         const Index n = p.x.rows(), m = p.context.rows();
         const AttentionResult result = attend(p.config, p.projections, p.x, p.context, p.mask);
         for (Index head = 0; head < p.config.heads; ++head) {
-          const std::vector<float> bias = positionBias(p.config, head, n, m);
-          ASSERT_EQ(std::ssize(bias), alibi || t5 ? cached + n + m - 1 : 0);
+          const HeadTerms terms = headTerms(p.config, p.mask, head, n, m);
+          ASSERT_EQ(std::ssize(terms.bias), alibi || t5 ? n + m - 1 : 0);
           for (Index row = 0; row < n; ++row)
             for (Index j = 0; j < m; ++j) {
               const ScoreReceipt receipt = explainScore(p.config, p.mask, result, head, row, j);
-              const float added = bias.empty() ? 0 : bias[static_cast<std::size_t>(cached + row - j + m - 1)];
-              ASSERT_EQ(receipt.alibi + receipt.t5, added) << head << ", " << row << ", " << j;
-              if (t5) {
-                ASSERT_EQ(receipt.t5, t5Values(*p.config.t5, p.config.heads)(
-                                          head, t5Bucket(*p.config.t5, cached + row - j)));
-              } else {
-                ASSERT_EQ(receipt.t5, 0);
-              }
+              const float* const bias = terms.biasOf(row);
+              ASSERT_EQ(valueOf(receipt, "ALiBi") + valueOf(receipt, "T5"), bias ? bias[j] : 0)
+                  << head << ", " << row << ", " << j;
+              const float number =
+                  t5 ? t5Values(*p.config.t5, p.config.heads)(head, t5Bucket(*p.config.t5, cached + row - j))
+                     : 0;
+              ASSERT_EQ(valueOf(receipt, "T5"), number);
             }
         }
       }
@@ -228,9 +234,10 @@ TEST(T5, biasReachesTheScores) {
           continue;
         }
         const ScoreReceipt receipt = explainScore(p.config, p.mask, biased, head, row, j);
-        const double size =
-            std::abs(before) + std::abs(receipt.t5) + std::abs(receipt.alibi) + std::abs(receipt.additive);
-        EXPECT_NEAR(after - before, receipt.t5, 8 * kEpsilon * size);
+        const float t5 = valueOf(receipt, "T5");
+        const double size = std::abs(before) + std::abs(t5) + std::abs(valueOf(receipt, "ALiBi")) +
+                            std::abs(valueOf(receipt, "additive"));
+        EXPECT_NEAR(after - before, t5, 8 * kEpsilon * size);
         EXPECT_EQ(receipt.score, after);
       }
 }

@@ -4,65 +4,142 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "tests/attention/core/attention_reference.h"
 
 namespace headscope::attention::test {
 namespace {
 
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-void expectTermsLeadToTheScore(const Problem& p, const ScoreReceipt& r) {
-  EXPECT_EQ(r.product, Vector(r.q.cwiseProduct(r.k)));
-  if (!r.visible) {
-    EXPECT_EQ(r.score, -kInfinity);
-    EXPECT_EQ(r.exponential, 0);
-    EXPECT_EQ(r.weight, 0);
-    return;
+/// One line of a receipt, worked out in double precision.
+struct Line {
+  std::string name;
+  double value = 0, score = 0;
+};
+
+/// All lines of one cell by their definitions, from the receipt's q and k alone.
+std::vector<Line> linesOf(const Problem& p, const ScoreReceipt& r, Index head, Index row, Index j) {
+  const AttentionConfig& c = p.config;
+  const Index back = c.cacheLength + row - j;
+  std::vector<Line> lines;
+  double s = r.q.cast<double>().dot(r.k.cast<double>());
+  const auto line = [&](const char* name, double value, double score) {
+    s = score;
+    lines.push_back({name, value, score});
+  };
+  const double scale = c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim));
+  line("scale", scale, s * scale);
+  if (c.gain != 1) line("gain", c.gain, s * c.gain);
+  if (c.alibi) {
+    const double bias = -alibiSlope(c.heads, head) * std::abs(static_cast<double>(back));
+    line("ALiBi", bias, s + bias);
   }
-  // The stored dot product may add its terms in another order than the receipt's sum; each later
-  // step is rounded on either side.
-  const float magnitude = r.product.cwiseAbs().sum();
-  const float dot = kEpsilon * static_cast<float>(p.config.headDim + 2) * magnitude * std::abs(r.scale);
-  const float steps =
-      8 * kEpsilon * (std::abs(r.scaled) + std::abs(r.alibi) + std::abs(r.additive) + std::abs(r.score));
-  EXPECT_NEAR(r.scaled, r.product.sum() * r.scale, dot);
-  EXPECT_NEAR(r.score, r.capped + r.additive, dot + steps);
-  if (!p.config.softcap) {
-    EXPECT_EQ(r.capped, r.scaled + r.alibi);
+  if (c.t5) {
+    const double bias = t5Bias(*c.t5, c.heads, head, back);
+    line("T5", bias, s + bias);
   }
-  EXPECT_LE(r.alibi, 0);
-  // Both sums add their terms in an order of their own.
-  const float terms = kEpsilon * static_cast<float>(p.context.rows() + 16);
-  EXPECT_NEAR(r.exponential / r.rowSum, r.weight, terms * r.weight);
-  EXPECT_LE(r.score, r.rowMax);
+  if (c.softcap) line("soft-cap", *c.softcap, *c.softcap * std::tanh(s / *c.softcap));
+  if (!p.mask.additive.empty()) {
+    const double added = p.mask.additive.at(head % p.mask.additive.count(), row, j);
+    line("additive", added, s + added);
+  }
+  const bool seen = sees(p, head, row, j);
+  line("mask", seen ? 0 : -kInfinity, seen ? s : -kInfinity);
+  return lines;
 }
 
-TEST(Receipt, agreesWithStoredScoresAndWeights) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const Problem p = randomProblem(seed);
+void expectNear(double expected, double found, double limit, const std::string& what) {
+  if (std::isinf(expected)) {
+    EXPECT_EQ(found, expected) << what;
+  } else {
+    EXPECT_NEAR(found, expected, limit) << what;
+  }
+}
+
+/// Every line is there, in order, and says what the definitions say; the last is the stored score.
+void expectLines(const Problem& p, const ScoreReceipt& r, const std::vector<Line>& lines) {
+  EXPECT_EQ(r.product, Vector(r.q.cwiseProduct(r.k)));
+  const double products =
+      r.product.cwiseAbs().sum() * std::abs(static_cast<double>(p.config.effectiveScale()) * p.config.gain);
+  // The sum of products in another order, then each line rounded; those before the scale have no limit of
+  // their own.
+  double limit = kEpsilon * static_cast<double>(p.config.headDim + 4) *
+                 std::max<double>(products, r.product.cwiseAbs().sum());
+  ASSERT_EQ(r.steps.size(), lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
+    const ScoreStep& step = r.steps[i];
+    EXPECT_EQ(step.term->name, line.name);
+    if (std::isfinite(line.value)) limit += 4 * kEpsilon * std::abs(line.value);
+    if (std::isfinite(line.score)) limit += 8 * kEpsilon * std::abs(line.score);
+    expectNear(line.value, step.value, 4 * kEpsilon * std::abs(line.value), "value of " + line.name);
+    expectNear(line.score, step.score, limit, "score after " + line.name);
+  }
+  EXPECT_EQ(r.visible, !std::isinf(lines.back().score));
+  expectNear(lines.back().score, r.score, limit, "the stored score");
+}
+
+/// Softmax and dropout of one row of receipts, from the scores that the lines lead to.
+void expectWeights(const Problem& p, const std::vector<ScoreReceipt>& row,
+                   const std::vector<double>& scores) {
+  double max = -kInfinity, sum = 0, spread = 1;
+  for (const double score : scores) max = std::max(max, score);
+  for (const double score : scores) {
+    sum += score == -kInfinity ? 0 : std::exp(score - max);
+    if (std::isfinite(score)) spread = std::max({spread, std::abs(score), max - score});
+  }
+  const float dropout = p.config.dropout.probability;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    const ScoreReceipt& r = row[j];
+    if (scores[j] == -kInfinity) {
+      EXPECT_EQ(r.exponential, 0);
+      EXPECT_EQ(r.weight, 0);
+      continue;
+    }
+    // Errors of scores come through the exponential once for the key and once for the sum.
+    const double relative =
+        kEpsilon * static_cast<double>(p.config.headDim + 32 + std::ssize(row)) * 8 * spread;
+    const double weight = std::exp(scores[j] - max) / sum;
+    EXPECT_NEAR(r.exponential / r.rowSum, weight, relative * weight + 1e-37);
+    if (dropout == 0 || r.weight != 0) {
+      EXPECT_NEAR(r.weight, weight / (1 - dropout), relative * weight / (1 - dropout) + 1e-37);
+    }
+  }
+}
+
+TEST(Receipt, isWhatTheDefinitionsComeTo) {
+  std::map<std::string, int> lines;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    Problem p = randomProblem(seed);
+    if (seed % 4 == 0) p.config.dropout = {0.3f, seed};
     const AttentionResult result = attend(p.config, p.projections, p.x, p.context, p.mask);
     for (Index h = 0; h < p.config.heads; ++h)
       for (Index row = 0; row < p.x.rows(); row += 3) {
-        double exponentials = 0;
+        std::vector<ScoreReceipt> receipts;
+        std::vector<double> scores;
         for (Index j = 0; j < p.context.rows(); ++j) {
           SCOPED_TRACE(p.text + " at " + std::to_string(h) + ", " + std::to_string(row) + ", " +
                        std::to_string(j));
-          const ScoreReceipt r = explainScore(p.config, p.mask, result, h, row, j);
+          receipts.push_back(explainScore(p.config, p.mask, result, h, row, j));
+          const ScoreReceipt& r = receipts.back();
           EXPECT_EQ(r.score, result.scores.at(h, row, j));
           EXPECT_EQ(r.weight, result.weights.at(h, row, j));
           EXPECT_EQ(r.k.transpose(), result.k[p.config.kvHeadOf(h)].row(j));
-          EXPECT_EQ(r.visible, visible(p.config, p.mask, h, row, j));
-          expectTermsLeadToTheScore(p, r);
-          exponentials += r.exponential;
+          const std::vector<Line> expected = linesOf(p, r, h, row, j);
+          expectLines(p, r, expected);
+          for (const Line& line : expected) ++lines[line.name];
+          scores.push_back(expected.back().score);
           if (HasFailure()) return;
         }
-        const ScoreReceipt last = explainScore(p.config, p.mask, result, h, row, 0);
-        EXPECT_NEAR(last.rowSum, exponentials,
-                    kEpsilon * static_cast<double>(p.context.rows()) * exponentials);
+        SCOPED_TRACE(p.text + " at " + std::to_string(h) + ", " + std::to_string(row));
+        expectWeights(p, receipts, scores);
+        if (HasFailure()) return;
       }
   }
+  for (const ScoreTerm& term : scoreTerms()) EXPECT_GT(lines[std::string(term.name)], 100) << term.name;
 }
 
 TEST(Receipt, wrongIndicesThrow) {

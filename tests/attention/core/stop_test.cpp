@@ -62,7 +62,7 @@ HeadField fieldOf(Index rows, std::shared_ptr<const MaskFormula> mask) {
   field.config = plainConfig(1, 1, 4);
   field.q = gaussianStack(1, rows, 4, 1)[0];
   field.k = gaussianStack(1, 300, 4, 2)[0];
-  field.mask = std::move(mask);
+  field.mask.formula = std::move(mask);
   return field;
 }
 

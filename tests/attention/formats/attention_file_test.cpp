@@ -43,14 +43,13 @@ TEST(ReadProblem, ReadsEveryOption) {
       {"window", "3"},       {"sinks", "1"},     {"alibi", "true"},  {"rope_theta", "500000.0"},
       {"softcap", "30"},     {"scale", "-0.25"}, {"dropout", "0.1"}, {"dropout_seed", "18446744073709551615"},
       {"cache_length", "0"}, {"case", "some"},   {"witness", "x"},   {"format", "pt"}};
-  const auto config = problemOf(file).config;
+  const auto problem = problemOf(file);
+  const auto& config = problem.config;
   EXPECT_EQ(config.modelDim, 8);
   EXPECT_EQ(config.heads, 4);
   EXPECT_EQ(config.kvHeads, 2);
   EXPECT_EQ(config.headDim, 4);
-  EXPECT_TRUE(config.causal);
-  EXPECT_EQ(config.window, 3);
-  EXPECT_EQ(config.sinks, 1);
+  EXPECT_EQ(problem.rules, (PlainRules{.causal = true, .padding = false, .window = 3, .sinks = 1}));
   EXPECT_TRUE(config.alibi);
   EXPECT_EQ(config.ropeTheta, 500000.0);
   EXPECT_EQ(config.softcap, 30.0F);
@@ -64,10 +63,10 @@ TEST(ReadProblem, OptionsOverrideMetadata) {
   file.metadata["causal"] = "True";
   file.metadata["window"] = "2";
   file.metadata["scale"] = "not a number, but overridden";
-  const auto config = problemOf(file, {{"causal", "false"}, {"window", "None"}, {"scale", "2"}}).config;
-  EXPECT_FALSE(config.causal);
-  EXPECT_EQ(config.window, std::nullopt);
-  EXPECT_EQ(config.scale, 2.0F);
+  const auto problem = problemOf(file, {{"causal", "false"}, {"window", "None"}, {"scale", "2"}});
+  EXPECT_EQ(problem.rules, (PlainRules{.causal = false, .padding = false}));
+  EXPECT_EQ(problem.masks[0].formula, nullptr);
+  EXPECT_EQ(problem.config.scale, 2.0F);
 }
 
 TEST(ReadProblem, InfersSizesFromShapes) {
@@ -193,8 +192,8 @@ TEST(ReadProblem, SplitsABatch) {
   const auto all = toFloats(file.tensors.at("x"), "x");
   EXPECT_EQ(problem.x[1], MatrixView(all->data() + 24, 3, 8));
   EXPECT_EQ(problem.context[1].rows(), 5);
-  EXPECT_EQ(problem.masks[0].keyLength, 5);
-  EXPECT_EQ(problem.masks[1].keyLength, 0);
+  EXPECT_TRUE(visible(problem.masks[0], 3, 2, 4));
+  EXPECT_FALSE(visible(problem.masks[1], 0, 2, 0));
   const auto result = resultFile(solve(problem), problem.batched);
   EXPECT_THAT(result.tensors.at("scores").shape, ElementsAre(2, 4, 3, 5));
   EXPECT_THAT(result.tensors.at("k").shape, ElementsAre(2, 2, 5, 4));
@@ -230,15 +229,16 @@ TEST(ReadProblem, ReadsMasks) {
   std::vector<std::uint8_t> flags(4 * 9);
   flags[9 + 3 + 2] = 1;
   const auto perHead = problemOf(with("mask", tensorOf(DType::Bool, {4, 3, 3}, flags))).masks[0];
-  EXPECT_EQ(perHead.masked.at(1, 1, 2), 1);
-  EXPECT_EQ(perHead.masked.at(0, 1, 2), 0);
+  EXPECT_FALSE(visible(perHead, 1, 1, 2));
+  EXPECT_TRUE(visible(perHead, 1, 1, 1));
+  EXPECT_TRUE(visible(perHead, 0, 1, 2));
   EXPECT_TRUE(perHead.additive.empty());
   std::vector<float> added(9, 0.5F);
   added[1] = -INFINITY;
   const auto additive = problemOf(with("mask", fromFloats(added, {3, 3}))).masks[0];
   EXPECT_EQ(additive.additive.at(0, 0, 1), -INFINITY);
   EXPECT_EQ(additive.additive.count(), 1);
-  EXPECT_TRUE(additive.masked.empty());
+  EXPECT_EQ(additive.formula, nullptr);
 }
 
 TEST(ReadProblem, RefusesMasksThatAreNone) {
@@ -267,8 +267,7 @@ TEST(ReadProblem, RefusesAMaskThatABatchWouldMultiplyBeyondMemory) {
   for (const auto* name : {"q", "k", "v", "o"}) {
     file.tensors[std::string(name) + "_proj.weight"] = gaussianTensor({1, 1}, 2);
   }
-  file.tensors["mask"] =
-      tensorOf(DType::Bool, {kTokens, kTokens}, std::vector<std::uint8_t>(kTokens * kTokens));
+  file.tensors["mask"] = fromFloats(std::vector<float>(kTokens * kTokens), {kTokens, kTokens});
   EXPECT_THAT(errorOf(file), HasSubstr("tensor \"mask\" needs 4613734400 bytes for a batch of 1100"));
 }
 

@@ -146,7 +146,7 @@ TEST_F(QkFiles, LetsTheKeysOfACacheDumpAttendToThemselves) {
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     const QkLayer& layer = opened->layers().at(0);
     EXPECT_TRUE(layer.queriesFromKeys);
-    EXPECT_TRUE(layer.config.causal);
+    EXPECT_TRUE(layer.rules.causal);
     EXPECT_EQ(layer.config.heads, 2);
     EXPECT_EQ(layer.config.kvHeads, 2);
     EXPECT_EQ(layer.queries(), 6);
@@ -169,21 +169,21 @@ TEST_F(QkFiles, DoesWhatTheMetadataSays) {
   config.headDim = 8;
   config.cacheLength = 2;  // three queries, the last of five tokens
   EXPECT_EQ(opened->layers()[0].config, config);
+  EXPECT_EQ(opened->layers()[0].rules, (PlainRules{.causal = false, .padding = false}));
 
   file.metadata = {{"causal", "true"}, {"scale", "0.125"}, {"window", "2"},         {"sinks", "1"},
                    {"alibi", "True"},  {"softcap", "30"},  {"rope_theta", "10000"}, {"cache_length", "7"},
                    {"heads", "4"},     {"format", "pt"}};
   opened = put(file);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
-  config.causal = true;
   config.scale = 0.125F;
-  config.window = 2;
-  config.sinks = 1;
   config.alibi = true;
   config.softcap = 30.0F;
   config.ropeTheta = 10000.0;
   config.cacheLength = 7;
   EXPECT_EQ(opened->layers()[0].config, config);
+  EXPECT_EQ(opened->layers()[0].rules,
+            (PlainRules{.causal = true, .padding = false, .window = 2, .sinks = 1}));
 }
 
 TEST_F(QkFiles, NamesTheValueThatIsNotFinite) {

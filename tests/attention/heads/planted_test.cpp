@@ -10,6 +10,7 @@
 #include "attention/core/attention.h"
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
+#include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -22,13 +23,12 @@ const std::vector<PlantedHead> kOpeningHeads = {
     {Pattern::offset, 1}, {Pattern::firstToken, 0}, {Pattern::offset, 0},    {Pattern::uniform, 0},
     {Pattern::offset, 2}, {Pattern::localBand, 0},  {Pattern::sameToken, 0}, {Pattern::random, 0}};
 
-AttentionConfig configFor(Index modelDim, Index heads, Index kvHeads, Index headDim, bool causal = true) {
+AttentionConfig configFor(Index modelDim, Index heads, Index kvHeads, Index headDim) {
   AttentionConfig config;
   config.modelDim = modelDim;
   config.heads = heads;
   config.kvHeads = kvHeads;
   config.headDim = headDim;
-  config.causal = causal;
   return config;
 }
 
@@ -55,7 +55,7 @@ struct Pass {
 
 /// Plants, attends and profiles through the same functions that the application calls.
 Pass runHeads(const AttentionConfig& config, const std::vector<PlantedHead>& heads,
-              const std::vector<Token>& tokens, bool sinusoidal = true) {
+              const std::vector<Token>& tokens, bool sinusoidal = true, bool causal = true) {
   const EmbeddingLayout layout = *plantedLayout(config.modelDim);
   EmbeddingOptions options;
   options.modelDim = config.modelDim;
@@ -65,7 +65,8 @@ Pass runHeads(const AttentionConfig& config, const std::vector<PlantedHead>& hea
   const auto projections = plantHeads(config, layout, heads, true, n, 0);
   if (!projections) throw std::runtime_error(projections.error().message);
   Pass pass;
-  pass.result = attend(config, *projections, x, x, {});
+  pass.result = attend(config, *projections, x, x,
+                       causal ? maskFor("causal", config, x.rows(), x.rows()) : MaskInput());
   std::map<std::string, Index> known;
   std::vector<Index> ids;
   std::vector<std::uint8_t> separators;
@@ -156,8 +157,8 @@ class PlantedShapes : public testing::TestWithParam<Shape> {};
 /// All patterns at once are the hardest case: with one kv head they share one K.
 TEST_P(PlantedShapes, everyPatternIsFoundByItsDetector) {
   const Shape& s = GetParam();
-  const Pass scene =
-      runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim, s.causal), kOpeningHeads, longText(s.tokens));
+  const Pass scene = runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim), kOpeningHeads,
+                              longText(s.tokens), true, s.causal);
   for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h])) << "head " << h;
   // With fewer frequencies and longer texts, peaks lose some of their weight to far keys.
   const bool roomy = s.headDim >= 32 && s.modelDim >= 64;
@@ -195,7 +196,7 @@ TEST(Planted, worksAtTwoThousandTokens) {
 TEST(Planted, offsetsReachBackAndAhead) {
   const std::vector<PlantedHead> heads = {
       {Pattern::offset, -1}, {Pattern::offset, 5}, {Pattern::offset, -7}, {Pattern::offset, 12}};
-  const Pass scene = runHeads(configFor(128, 4, 2, 32, false), heads, longText(64));
+  const Pass scene = runHeads(configFor(128, 4, 2, 32), heads, longText(64), true, false);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     EXPECT_EQ(scene[h].bestOffset, heads[h].offset);
     EXPECT_GE(scene[h][Detector::offset].raw, 0.9f);

@@ -123,13 +123,12 @@ TEST(CompareMasks, rowsThatSeeNothing) {
 /// A mask that hides what the other one read moves at least that weight.
 TEST(CompareMasks, hidingKeysMovesTheirWeight) {
   Problem problem = randomProblem(3);
-  problem.config.window.reset();
   problem.config.dropout = {};
   const Index n = problem.x.rows(), m = problem.context.rows();
+  const MaskInput causal = maskFor("causal", problem.config, n, m);
   const AttentionResult open =
-      attend(problem.config, problem.projections, problem.x, problem.context, problem.mask);
-  MaskInput hidden = problem.mask;
-  hidden.formula = compiled("!sinks(1)", geometryOf(n, m, 0, problem.config.heads, problem.config.kvHeads));
+      attend(problem.config, problem.projections, problem.x, problem.context, causal);
+  const MaskInput hidden = maskFor("causal & !sinks(1)", problem.config, n, m);
   const AttentionResult closed =
       attend(problem.config, problem.projections, problem.x, problem.context, hidden);
   const MaskComparison comparison = compareMasks(open, closed);

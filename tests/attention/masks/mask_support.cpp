@@ -45,6 +45,23 @@ bool wellFormed(const KeyRuns& runs, Index keys) {
   return true;
 }
 
+MaskInput maskFor(const std::string& text, const AttentionConfig& config, Index queries, Index keys) {
+  return {compiled(text, geometryOf(queries, keys, config.cacheLength, config.heads, config.kvHeads)), {}};
+}
+
+std::shared_ptr<const CellTable> cellsOf(const Stack& masked) {
+  if (masked.empty()) return nullptr;
+  auto cells = std::make_shared<CellTable>(CellTable{masked.count(), masked.rows(), masked.cols(), {}});
+  for (Index head = 0; head < masked.count(); ++head)
+    for (Index row = 0; row < masked.rows(); ++row) {
+      auto cellRow = std::make_shared<CellRow>();
+      for (Index j = 0; j < masked.cols(); ++j)
+        appendRun(masked.at(head, row, j) != 0 ? cellRow->masked : cellRow->visible, j, j + 1);
+      cells->rows.push_back(std::move(cellRow));
+    }
+  return cells;
+}
+
 MaskPicture pictureOf(const MaskFormula& mask, Index head) {
   MaskPicture picture;
   KeyRuns runs{{3, 1}};

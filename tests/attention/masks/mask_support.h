@@ -24,6 +24,9 @@ std::shared_ptr<const MaskFormula> compiled(const MaskLayers& layers, const Mask
 std::shared_ptr<const MaskFormula> compiled(const std::string& text, const MaskGeometry& geometry,
                                             const MaskSources& sources = {});
 
+/// The mask of a text over queries that stand at the end of what the config's cache holds.
+MaskInput maskFor(const std::string& text, const AttentionConfig& config, Index queries, Index keys);
+
 /// Every cell of one head, from its runs; fails the test where these are not as core/mask.h demands.
 MaskPicture pictureOf(const MaskFormula& mask, Index head = 0);
 /// The same for a mask given as text, rows joined by '/'.
@@ -38,6 +41,10 @@ bool wellFormed(const KeyRuns& runs, Index keys);
 
 /// Cells from pictures, one for each head: '#' visible, '.' masked, ' ' left alone.
 std::shared_ptr<const CellTable> cellsOf(const std::vector<MaskPicture>& heads);
+
+/// Cells that are masked where `masked` [heads, queries, keys] is not 0, and visible elsewhere; null for an
+/// empty stack.
+std::shared_ptr<const CellTable> cellsOf(const Stack& masked);
 
 /// A random picture of the given characters.
 MaskPicture randomPicture(Random& random, Index queries, Index keys, const std::string& characters);

@@ -1,0 +1,148 @@
+#include "attention/core/score_terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "attention/core/positions.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// "30", "0.125", "1.7".
+std::string shortNumber(float value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", static_cast<double>(value));
+  return text;
+}
+
+std::string scaleLabel(const AttentionConfig& config) {
+  const float scale = config.effectiveScale(), root = std::sqrt(static_cast<float>(config.headDim));
+  // Two ways to round one over a root are a unit in the last place apart.
+  if (std::abs(scale * root - 1) < 1e-6f) return "÷ √" + std::to_string(config.headDim);
+  return scale == 1 ? "not scaled" : "× " + shortNumber(scale);
+}
+
+void visibilityOf(const ScoreRow& row, std::span<float> to) {
+  for (std::size_t t = 0; t < to.size(); ++t)
+    to[t] = visible(row.mask, row.head, row.query, row.key + static_cast<Index>(t)) ? 0 : kMinusInfinity;
+}
+
+void additiveOf(const ScoreRow& row, std::span<float> to) {
+  const MatrixView added = row.mask.additive[sliceOf(row.mask.additive, row.head)];
+  std::copy_n(added.row(row.query).data() + row.key, to.size(), to.data());
+}
+
+constexpr ScoreTerm kTerms[] = {
+    {"scale", TermKind::factor, [](const AttentionConfig&, const MaskInput&) { return true; }, scaleLabel,
+     [](const ScoreRow& row, std::span<float> to) {
+       std::fill(to.begin(), to.end(), row.config.effectiveScale());
+     }},
+    {"gain", TermKind::factor,
+     [](const AttentionConfig& config, const MaskInput&) { return config.gain != 1; },
+     [](const AttentionConfig& config) { return "sharpness × " + shortNumber(config.gain); },
+     [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), row.config.gain); }},
+    {"ALiBi", TermKind::distance,
+     [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },
+     [](const AttentionConfig&) -> std::string { return "+ ALiBi"; },
+     [](const ScoreRow& row, std::span<float> to) {
+       alibiBiases(row.config.heads, row.head, row.config.cacheLength + row.query - row.key, to);
+     }},
+    {"T5", TermKind::distance,
+     [](const AttentionConfig& config, const MaskInput&) { return config.t5.has_value(); },
+     [](const AttentionConfig&) -> std::string { return "+ T5"; },
+     [](const ScoreRow& row, std::span<float> to) {
+       t5Biases(*row.config.t5, row.head, row.config.cacheLength + row.query - row.key, to);
+     }},
+    {"soft-cap", TermKind::cap,
+     [](const AttentionConfig& config, const MaskInput&) { return config.softcap.has_value(); },
+     [](const AttentionConfig& config) { return "soft-cap " + shortNumber(*config.softcap); },
+     [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), *row.config.softcap); }},
+    {"additive", TermKind::cell,
+     [](const AttentionConfig&, const MaskInput& mask) { return !mask.additive.empty(); },
+     [](const AttentionConfig&) -> std::string { return "+ additive"; }, additiveOf},
+    {"mask", TermKind::visibility, [](const AttentionConfig&, const MaskInput&) { return true; },
+     [](const AttentionConfig&) -> std::string { return "mask"; }, visibilityOf},
+};
+
+/// A score after one more term; what is masked is overwritten, because NaN + (−inf) would stay NaN.
+float after(TermKind kind, float score, float value) {
+  switch (kind) {
+    case TermKind::factor:
+      return score * value;
+    case TermKind::cap:
+      return value * std::tanh(score / value);
+    case TermKind::distance:
+    case TermKind::cell:
+      return value == kMinusInfinity ? value : score + value;
+    case TermKind::visibility:
+      break;
+  }
+  return value == kMinusInfinity ? value : score;
+}
+
+float valueAt(const ScoreTerm& term, const ScoreRow& row) {
+  float value = 0;
+  term.values(row, {&value, 1});
+  return value;
+}
+
+/// Adds a term's values by distance: those of the last row, which continue to the left of every other row's.
+void addByDistance(const ScoreTerm& term, const ScoreRow& lastRow, std::vector<float>& bias) {
+  std::vector<float> values(bias.size());
+  term.values(lastRow, values);
+  for (std::size_t t = 0; t < bias.size(); ++t) bias[t] += values[t];
+}
+
+}  // namespace
+
+std::span<const ScoreTerm> scoreTerms() {
+  return kTerms;
+}
+
+std::vector<ScoreStep> scoreSteps(const AttentionConfig& config, const MaskInput& mask, Index head,
+                                  Index query, Index key, float dot) {
+  std::vector<ScoreStep> steps;
+  float score = dot;
+  for (const ScoreTerm& term : kTerms) {
+    if (!term.applies(config, mask)) continue;
+    const float value = valueAt(term, {config, mask, head, query, key});
+    score = after(term.kind, score, value);
+    steps.push_back({&term, value, score});
+  }
+  return steps;
+}
+
+HeadTerms headTerms(const AttentionConfig& config, const MaskInput& mask, Index head, Index queries,
+                    Index keys) {
+  HeadTerms terms;
+  terms.queries = queries;
+  terms.keys = keys;
+  const ScoreRow first{config, mask, head, 0, 0}, last{config, mask, head, queries - 1, 0};
+  for (const ScoreTerm& term : kTerms) {
+    if (!term.applies(config, mask)) continue;
+    switch (term.kind) {
+      case TermKind::factor:
+        terms.factor *= valueAt(term, first);
+        break;
+      case TermKind::distance:
+        terms.bias.resize(static_cast<std::size_t>(std::max<Index>(queries + keys - 1, 0)));
+        addByDistance(term, last, terms.bias);
+        break;
+      case TermKind::cap:
+        terms.cap = valueAt(term, first);
+        break;
+      case TermKind::cell:
+        terms.added = mask.additive[sliceOf(mask.additive, head)].data();
+        break;
+      case TermKind::visibility:
+        break;  // arrives as runs: row_runs.h
+    }
+  }
+  return terms;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attention/core/result.h"
+#include "attention/core/tensor.h"
+#include "attention/formats/quote.h"
+#include "attention/formats/safetensors.h"
+
+namespace headscope::attention {
+
+using Shape = std::vector<std::uint64_t>;
+
+inline std::uint64_t asSize(Index value) {
+  return static_cast<std::uint64_t>(value);
+}
+inline Index asIndex(std::uint64_t value) {
+  return static_cast<Index>(value);
+}
+
+/// "[2, 5]": the position of the value `flat` of a tensor of this shape.
+std::string positionText(std::size_t flat, const Shape& shape);
+
+/// Takes tensors out of a file, each with its checks, and remembers which ones were taken.
+class TensorReader {
+ public:
+  TensorReader(const SafetensorsFile& file, const std::string& name) : file_(file), name_(name) {}
+
+  /// Null where the file has none.
+  const NamedTensor* find(const std::string& tensor);
+  /// A tensor with `expected` axes (as words, for the message), none of them empty.
+  Result<const NamedTensor*> get(const std::string& tensor, std::size_t least, std::size_t most,
+                                 const std::string& expected);
+  /// Its values, an error where one is NaN or infinite.
+  Result<std::vector<float>> floats(const std::string& tensor, const NamedTensor& found,
+                                    bool allowMinusInfinity = false) const;
+  Error wrongShape(const std::string& tensor, const Shape& shape, const std::string& expected) const;
+  /// `file: tensor "q"`, for messages.
+  std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
+  /// Tensors that were not asked for, `expect.*` apart.
+  std::vector<std::string> unused() const;
+
+ private:
+  const SafetensorsFile& file_;
+  const std::string& name_;
+  std::set<std::string> used_;
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,52 @@
+#include "attention/masks/plain_rules.h"
+
+#include <algorithm>
+
+namespace headscope::attention {
+
+Layer layerOf(PatternKind kind, const std::vector<Index>& counts) {
+  Layer layer;
+  layer.pattern = standardUse(kind);
+  for (std::size_t i = 0; i < counts.size(); ++i) layer.pattern.arguments[i] = Argument{{counts[i]}, ""};
+  return layer;
+}
+
+MaskLayers layersOf(const PlainRules& rules) {
+  MaskLayers layers;
+  if (rules.causal) layers.push_back(layerOf(PatternKind::causal));
+  if (rules.window > 0) {
+    Layer window = rules.causal && rules.sinks > 0
+                       ? layerOf(PatternKind::streaming, {rules.sinks, rules.window})
+                   : rules.causal ? layerOf(PatternKind::window, {rules.window})
+                                  : layerOf(PatternKind::windowBoth, {rules.window});
+    if (!rules.causal && rules.sinks > 0) {
+      Layer sinks = layerOf(PatternKind::sinks, {rules.sinks}), both;
+      sinks.combine = Combine::any;
+      both.group = {std::move(window), std::move(sinks)};
+      window = std::move(both);
+    }
+    layers.push_back(std::move(window));
+  }
+  if (rules.padding) layers.push_back(layerOf(PatternKind::padding));
+  return layers;
+}
+
+std::shared_ptr<const MaskFormula> compileRules(PlainRules rules, const MaskGeometry& geometry,
+                                                std::shared_ptr<const CellTable> cells) {
+  // Beyond these nothing changes, and patterns take no larger counts.
+  rules.window = std::min(rules.window, geometry.cacheLength + geometry.queries + geometry.keys);
+  rules.sinks = std::min(rules.sinks, geometry.keys);
+  MaskLayers layers = layersOf(rules);
+  MaskSources sources;
+  if (cells) {
+    layers.push_back(layerOf(PatternKind::painted));
+    layers.back().pattern.arguments[0] = Argument{{}, "cells"};
+    sources.paintings["cells"] = std::move(cells);
+  }
+  if (layers.empty()) return nullptr;
+  auto mask = compileMask(layers, geometry, sources);
+  require(mask.ok(), mask ? "" : mask.error().message);
+  return *std::move(mask);
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,158 @@
+#include "attention/core/score_terms.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include "attention/core/attention.h"
+#include "attention/core/decode.h"
+#include "attention/core/head_map.h"
+#include "tests/attention/core/heads_problem.h"
+#include "tests/attention/masks/mask_support.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr Index kTokens = 9;
+
+/// How a plain problem gets each term. Whoever adds a term adds it here.
+const std::map<std::string_view, std::function<void(HeadsProblem&)>> kSwitches{
+    {"scale", [](HeadsProblem& p) { p.config.scale = 0.9f; }},
+    {"gain", [](HeadsProblem& p) { p.config.gain = 2.5f; }},
+    {"ALiBi", [](HeadsProblem& p) { p.config.alibi = true; }},
+    {"T5",
+     [](HeadsProblem& p) {
+       p.config.t5 = BucketBias{8, 20, true, 1, 5};
+     }},
+    {"soft-cap", [](HeadsProblem& p) { p.config.softcap = 0.7f; }},
+    {"additive", [](HeadsProblem& p) { p.mask.additive = gaussianStack(1, p.queries(), p.keys(), 7); }},
+    {"mask", [](HeadsProblem& p) { p.mask = maskFor("window_both(3)", p.config, p.queries(), p.keys()); }},
+};
+
+HeadsProblem plain(Index queries) {
+  HeadsProblem p = plainHeads({2, 1, 6, queries, kTokens}, 3);
+  p.config.cacheLength = kTokens - queries;
+  return p;
+}
+
+/// The score that the steps of a cell lead to.
+float explained(const HeadsProblem& p, Index head, Index row, Index j) {
+  const float dot = p.q[head].row(row).dot(p.k[0].row(j));
+  return scoreSteps(p.config, p.mask, head, row, j, dot).back().score;
+}
+
+/// Within the roundings of a sum of headDim products, the scale and what follows it. A weight is at most 1
+/// and moves by no more than its score and the log-sum-exp together.
+void expectNear(const HeadsProblem& p, Index head, Index row, Index j, float expected, float found) {
+  if (std::isinf(expected)) {
+    EXPECT_EQ(found, expected);
+    return;
+  }
+  const float products = p.q[head].row(row).cwiseAbs().dot(p.k[0].row(j).cwiseAbs()) *
+                         std::abs(p.config.effectiveScale() * p.config.gain);
+  const float steps = static_cast<float>(2 * (p.config.headDim + 8));
+  EXPECT_NEAR(found, expected,
+              steps * std::numeric_limits<float>::epsilon() * (products + std::abs(expected) + 4));
+}
+
+/// Scores [heads, queries, keys] on the fast path, from a decode step, and weights from a map are those that
+/// the terms explain.
+void expectKernelsAgree(const HeadsProblem& p) {
+  const AttentionResult found = solveFast(p, Keep::scores);
+  AttentionResult step;
+  step.q = p.q;
+  if (p.queries() == 1) {
+    const CacheView cache{CacheType::f32, p.k.data(), p.v.data(), p.keys(), p.keys() * p.config.headDim};
+    ASSERT_TRUE(decodeHeads(p.config, p.mask, cache, Keep::scores, step));
+  }
+  for (Index head = 0; head < 2; ++head) {
+    HeadMap map(HeadField{p.config, head, p.q[head], p.k[0], p.mask});
+    const Matrix weights = map.weights({0, 0, p.queries(), p.keys(), 1}, Pooling::max);
+    for (Index row = 0; row < p.queries(); ++row)
+      for (Index j = 0; j < p.keys(); ++j) {
+        const float score = explained(p, head, row, j);
+        expectNear(p, head, row, j, score, found.scores.at(head, row, j));
+        if (p.queries() == 1) expectNear(p, head, row, j, score, step.scores.at(head, row, j));
+        const float weight = std::isinf(score) ? score : std::exp(score - found.lse(head, row));
+        expectNear(p, head, row, j, weight, weights(row, j));
+      }
+  }
+}
+
+TEST(ScoreTerms, everyTermReachesTheKernelsAndIsExplained) {
+  ASSERT_EQ(kSwitches.size(), scoreTerms().size());
+  for (const Index queries : {Index{1}, kTokens})
+    for (const ScoreTerm& term : scoreTerms()) {
+      SCOPED_TRACE(term.name);
+      ASSERT_TRUE(kSwitches.count(term.name));
+      const HeadsProblem without = plain(queries);
+      HeadsProblem with = without;
+      kSwitches.at(term.name)(with);
+      EXPECT_TRUE(term.applies(with.config, with.mask));
+      EXPECT_FALSE(term.label(with.config).empty());
+      bool differs = false;
+      for (Index j = 0; j < kTokens; ++j) {
+        const auto steps = scoreSteps(with.config, with.mask, 1, queries - 1, j, 1);
+        EXPECT_EQ(
+            std::count_if(steps.begin(), steps.end(), [&](const ScoreStep& s) { return s.term == &term; }),
+            1);
+        differs = differs || explained(with, 1, queries - 1, j) != explained(without, 1, queries - 1, j);
+      }
+      EXPECT_TRUE(differs) << "a switch that changes nothing tests nothing";
+      expectKernelsAgree(with);
+    }
+}
+
+TEST(ScoreTerms, allTogetherReachTheKernels) {
+  for (const Index queries : {Index{1}, kTokens}) {
+    HeadsProblem p = plain(queries);
+    kSwitches.at("mask")(p);
+    for (const auto& [name, turnOn] : kSwitches)
+      if (name != "mask") turnOn(p);
+    EXPECT_EQ(scoreSteps(p.config, p.mask, 0, 0, 0, 1).size(), scoreTerms().size());
+    expectKernelsAgree(p);
+  }
+}
+
+/// The kernels know one order, and one soft-cap and matrix.
+TEST(ScoreTerms, areInTheKernelsOrder) {
+  std::map<TermKind, int> kinds;
+  const ScoreTerm* before = nullptr;
+  for (const ScoreTerm& term : scoreTerms()) {
+    EXPECT_TRUE(!before || before->kind <= term.kind) << term.name;
+    before = &term;
+    ++kinds[term.kind];
+  }
+  EXPECT_LE(kinds[TermKind::cap], 1);
+  EXPECT_LE(kinds[TermKind::cell], 1);
+  EXPECT_EQ(before->kind, TermKind::visibility);
+  EXPECT_TRUE(before->applies({}, {})) << "every explanation ends with the mask";
+}
+
+TEST(ScoreTerms, areLabelledAsPeopleWriteThem) {
+  AttentionConfig config;
+  config.headDim = 32;
+  config.softcap = 30.0f;
+  config.gain = 10;
+  const auto labels = [&] {
+    std::string text;
+    for (const ScoreTerm& term : scoreTerms()) text += (text.empty() ? "" : ", ") + term.label(config);
+    return text;
+  };
+  EXPECT_EQ(labels(), "÷ √32, sharpness × 10, + ALiBi, + T5, soft-cap 30, + additive, mask");
+  config.scale = 1 / std::sqrt(32.0f);
+  config.softcap = 0.25f;
+  config.gain = 0.1f;
+  EXPECT_EQ(labels(), "÷ √32, sharpness × 0.1, + ALiBi, + T5, soft-cap 0.25, + additive, mask");
+  config.scale = 1;
+  EXPECT_EQ(labels().substr(0, 10), "not scaled");
+  config.scale = -0.5f;
+  EXPECT_EQ(scoreTerms()[0].label(config), "× -0.5");
+}
+
+}  // namespace
+}  // namespace headscope::attention::test
