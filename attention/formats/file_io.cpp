@@ -18,21 +18,6 @@
 namespace headscope::attention {
 namespace {
 
-/// Fills `bytes`; how much of the file there was.
-Result<std::size_t> readAll(int fd, std::span<std::uint8_t> bytes, const std::filesystem::path& path) {
-  // Some systems refuse a single read of more than 2 GiB.
-  constexpr std::size_t kChunk = std::size_t{1} << 30;
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(fd, bytes.data() + done, std::min(kChunk, bytes.size() - done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fileError(path, "cannot be read: " + systemText(errno));
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
-}
-
 /// 0, or the error number.
 int writeAll(int fd, std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kChunk = std::size_t{1} << 30;
@@ -98,21 +83,16 @@ void flushFolder(const std::filesystem::path& file) {
 }  // namespace
 
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
-  const auto file = openToRead(path);
+  const auto file = RegularFile::open(path);
   if (!file) return file.error();
-  const auto size = file->size;
+  const auto size = file->size();
   if (size > maxBytes) {
     return fileError(path,
                      "is " + std::to_string(size) + " bytes, expected at most " + std::to_string(maxBytes));
   }
   try {
     std::vector<std::uint8_t> bytes(size);
-    const auto got = readAll(file->descriptor.get(), bytes, path);
-    if (!got) return got.error();
-    if (*got != size) {
-      return fileError(path,
-                       "ended after " + std::to_string(*got) + " bytes, expected " + std::to_string(size));
-    }
+    if (const auto status = file->read(0, bytes); !status) return status.error();
     return bytes;
   } catch (const std::bad_alloc&) {
     return fileError(path, "is " + std::to_string(size) + " bytes, more than there is memory for");

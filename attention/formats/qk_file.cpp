@@ -13,8 +13,8 @@
 namespace headscope::attention {
 namespace {
 
-/// Read and converted at a time: enough that neither the copy's two looks at the file's size nor its page
-/// faults are felt.
+/// Read and converted at a time: enough that the calls to the system aren't felt, and little enough to stay
+/// in the processor's cache.
 constexpr std::uint64_t kBufferBytes = std::uint64_t{256} << 10;
 
 /// `first` is the place of `values` in the head.
@@ -35,7 +35,7 @@ Status checkFinite(std::span<const float> values, Index first, const QkTensor& t
 }  // namespace
 
 Result<QkFile> QkFile::open(const std::filesystem::path& path) {
-  auto file = MappedFile::open(path);
+  auto file = RegularFile::open(path);
   if (!file) return file.error();
   try {
     return fromHeader(std::move(*file));
@@ -44,16 +44,16 @@ Result<QkFile> QkFile::open(const std::filesystem::path& path) {
   }
 }
 
-Result<QkFile> QkFile::fromHeader(MappedFile file) {
+Result<QkFile> QkFile::fromHeader(RegularFile file) {
   const auto name = file.path().string();
   std::array<std::uint8_t, kHeaderLengthBytes> start{};
   const auto present = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
-  if (const auto status = file.copy(0, present); !status) return status.error();
+  if (const auto status = file.read(0, present); !status) return status.error();
   const auto length = safetensorsHeaderSize(present, file.size(), name);
   if (!length) return length.error();
   std::string json(*length, '\0');
   const auto bytes = std::span(reinterpret_cast<std::uint8_t*>(json.data()), json.size());
-  if (const auto status = file.copy(kHeaderLengthBytes, bytes); !status) return status.error();
+  if (const auto status = file.read(kHeaderLengthBytes, bytes); !status) return status.error();
   const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
   const auto header = parseSafetensorsHeader(json, file.size() - dataBegin, name);
   if (!header) return header.error();
@@ -88,7 +88,7 @@ Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
     const auto size = byteSize(tensor.dtype);
     for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
       const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), bytes - done));
-      if (const auto status = file_.copy(begin + done, part); !status) return status.error();
+      if (const auto status = file_.read(begin + done, part); !status) return status.error();
       const auto floats = std::span(values.data() + done / size, part.size() / size);
       if (const auto status = convertToFloats(tensor.dtype, part, floats, at); !status) return status.error();
       if (const auto status = checkFinite(floats, static_cast<Index>(done / size), tensor, head, at); !status)
