@@ -1,6 +1,7 @@
 #include "attention/formats/file_io.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,9 +63,8 @@ Result<Target> findTarget(const std::filesystem::path& path) {
 std::pair<int, int> createBeside(const std::filesystem::path& target, std::filesystem::path& temporary) {
   constexpr int kAttempts = 100;
   // A name near the limit of 255 bytes leaves no room for a suffix, so the temporary name stands alone.
-  const std::string stem = ".headscope-" + std::to_string(::getpid()) + "-";
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    temporary = target.parent_path() / (stem + std::to_string(attempt) + ".tmp");
+    temporary = target.parent_path() / fmt::format(".headscope-{}-{}.tmp", ::getpid(), attempt);
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) return {fd, 0};
     if (errno != EEXIST) return {-1, errno};
@@ -87,15 +87,14 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, st
   if (!file) return file.error();
   const auto size = file->size();
   if (size > maxBytes) {
-    return fileError(path,
-                     "is " + std::to_string(size) + " bytes, expected at most " + std::to_string(maxBytes));
+    return fileError(path, fmt::format("is {} bytes, expected at most {}", size, maxBytes));
   }
   try {
     std::vector<std::uint8_t> bytes(size);
     if (const auto status = file->read(0, bytes); !status) return status.error();
     return bytes;
   } catch (const std::bad_alloc&) {
-    return fileError(path, "is " + std::to_string(size) + " bytes, more than there is memory for");
+    return fileError(path, fmt::format("is {} bytes, more than there is memory for", size));
   }
 }
 

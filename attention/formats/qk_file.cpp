@@ -1,5 +1,7 @@
 #include "attention/formats/qk_file.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,12 +26,11 @@ Status checkFinite(std::span<const float> values, Index first, const QkTensor& t
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return success();
   const Index place = first + (bad - values.begin());
-  return Error{at + " is " +
-               (std::isnan(*bad) ? "NaN"
-                : *bad > 0       ? "infinite"
-                                 : "-infinite") +
-               " at head " + std::to_string(head) + ", token " + std::to_string(place / tensor.headDim) +
-               ", expected finite values"};
+  return Error{fmt::format("{} is {} at head {}, token {}, expected finite values", at,
+                           std::isnan(*bad) ? "NaN"
+                           : *bad > 0       ? "infinite"
+                                            : "-infinite",
+                           head, place / tensor.headDim)};
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ Result<QkFile> QkFile::fromHeader(RegularFile file) {
 
 const QkLayer& QkFile::layerAt(Index layer) const {
   require(layer >= 0 && layer < std::ssize(layers_),
-          "layer " + std::to_string(layer) + " of " + std::to_string(layers_.size()) + " in a Q/K file");
+          fmt::format("layer {} of {} in a Q/K file", layer, layers_.size()));
   return layers_[static_cast<std::size_t>(layer)];
 }
 
@@ -78,7 +79,7 @@ Result<Matrix> QkFile::readKeys(Index layer, Index kvHead) const {
 
 Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
   require(head >= 0 && head < tensor.heads,
-          "head " + std::to_string(head) + " of a tensor " + shapeText(tensor.shape));
+          fmt::format("head {} of a tensor {}", head, shapeText(tensor.shape)));
   const auto at = path().string() + ": tensor " + quotedText(tensor.name);
   const auto bytes = tensor.headBytes();
   const auto begin = dataBegin_ + tensor.begin + static_cast<std::uint64_t>(head) * bytes;
@@ -96,8 +97,8 @@ Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
     }
     return values;
   } catch (const std::bad_alloc&) {
-    return Error{at + " has heads of " + std::to_string(tensor.tokens) + " × " +
-                 std::to_string(tensor.headDim) + " numbers, more than there is memory for"};
+    return Error{fmt::format("{} has heads of {} × {} numbers, more than there is memory for", at,
+                             tensor.tokens, tensor.headDim)};
   }
 }
 

@@ -1,5 +1,7 @@
 #include "attention/heads/kv_division.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace headscope::attention {
@@ -26,19 +28,19 @@ std::string misfit(const AttentionConfig& config, Index kvHead, const Division& 
                    bool identity, Index needed) {
   std::string parts;
   const auto add = [&](Index count, const char* what) {
-    parts += (parts.empty() ? "" : ", ") + std::to_string(count) + " for " + what;
+    parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ", count, what);
   };
   if (flags.first) add(1, "the first-token flag");
   if (flags.separator) add(1, "the separator flag");
   if (positions) add(2 * kFewestFrequencies, "positions");
   if (identity) add(kFewestIdentity, "token identity");
   const Index group = config.groupSize(), from = kvHead * group;
-  const std::string readers = group == 1 ? " serves head " + std::to_string(from) + ", which needs "
-                                         : " is shared by heads " + std::to_string(from) + "–" +
-                                               std::to_string(from + group - 1) + ", which need ";
-  return "kv head " + std::to_string(kvHead) + readers + std::to_string(needed) +
-         (needed == 1 ? " dimension (" : " dimensions (") + parts + "), but head size is " +
-         std::to_string(config.headDim) + ": choose a larger head size or fewer behaviours";
+  const std::string readers =
+      group == 1 ? fmt::format(" serves head {}, which needs ", from)
+                 : fmt::format(" is shared by heads {}–{}, which need ", from, from + group - 1);
+  return fmt::format(
+      "kv head {}{}{}{}{}), but head size is {}: choose a larger head size or fewer behaviours", kvHead,
+      readers, needed, needed == 1 ? " dimension (" : " dimensions (", parts, config.headDim);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "attention/heads/planted.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -182,8 +184,7 @@ std::string describe(const PlantedHead& head) {
       if (head.offset == 0) return "self";
       if (head.offset == 1) return "previous token";
       if (head.offset == -1) return "next token";
-      return head.offset > 0 ? std::to_string(head.offset) + " back"
-                             : std::to_string(-head.offset) + " ahead";
+      return head.offset > 0 ? fmt::format("{} back", head.offset) : fmt::format("{} ahead", -head.offset);
     case Behaviour::firstToken:
       return "first token";
     case Behaviour::sameToken:
@@ -204,11 +205,10 @@ Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLay
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed) {
   require(static_cast<Index>(heads.size()) == config.heads,
-          std::to_string(heads.size()) + " planted heads given, expected " + std::to_string(config.heads));
+          fmt::format("{} planted heads given, expected {}", heads.size(), config.heads));
   require(layout.modelDim == config.modelDim && layout.flags == kFlagCount,
-          "embedding layout is " + std::to_string(layout.modelDim) + " wide with " +
-              std::to_string(layout.flags) + " flags, expected " + std::to_string(config.modelDim) +
-              " with " + std::to_string(kFlagCount));
+          fmt::format("embedding layout is {} wide with {} flags, expected {} with {}", layout.modelDim,
+                      layout.flags, config.modelDim, kFlagCount));
   Projections projections = xavierProjections(config, bias, seed);
   // A bias on queries or keys would add a behaviour of its own.
   for (Linear* linear : {&projections.q, &projections.k}) {
