@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <unordered_map>
 
 #include "app/compute/kept_inputs.h"
 #include "app/compute/mask_inputs.h"
@@ -54,32 +53,11 @@ struct LineMasks {
   std::shared_ptr<const attention::MaskFormula> mask, other;
 };
 
-/// A number per distinct token, shared between queries and keys.
-class Identities {
- public:
-  explicit Identities(bool ignoreCase) : ignoreCase_(ignoreCase) {}
-  std::vector<Index> of(const std::vector<Token>& tokens) {
-    std::vector<Index> ids;
-    for (const Token& token : tokens)
-      ids.push_back(
-          known_.try_emplace(attention::tokenIdentity(token, ignoreCase_), static_cast<Index>(known_.size()))
-              .first->second);
-    return ids;
-  }
-
- private:
-  bool ignoreCase_;
-  std::unordered_map<std::string, Index> known_;
-};
-
 void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_token stop) {
-  Identities identities(setup.input.ignoreCase);
-  const std::vector<Index> queryIds = identities.of(sequence.queries);
-  const std::vector<Index> keyIds = setup.input.cross ? identities.of(sequence.keys) : queryIds;
-  std::vector<std::uint8_t> separators;
-  for (const Token& token : sequence.keys) separators.push_back(token.separator);
   // Only rows of real tokens say what a head does.
   const Index rows = sequence.queryLength;
+  const attention::HeadText text(std::span(sequence.queries).first(static_cast<std::size_t>(rows)),
+                                 sequence.keys, setup.input.ignoreCase, 0, setup.input.cross);
   const attention::AttentionResult& result = sequence.attention;
   const auto heads = static_cast<std::size_t>(result.weights.count());
   sequence.profiles.resize(heads);
@@ -88,9 +66,7 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
     const attention::MatrixView weights(result.weights[head].data(), rows, result.weights.cols());
     const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
     const auto at = static_cast<std::size_t>(head);
-    sequence.profiles[at] =
-        attention::profileHead(weights, scores, std::span(queryIds).first(static_cast<std::size_t>(rows)),
-                               keyIds, separators, 0, 2, setup.input.cross);
+    sequence.profiles[at] = attention::profileHead({weights, scores, text});
     sequence.labels[at] = attention::labelHead(sequence.profiles[at]);
   });
   if (!finished) sequence.labels.clear();

@@ -9,8 +9,8 @@
 
 namespace headscope::app {
 
+using attention::Behaviour;
 using attention::Error;
-using attention::Pattern;
 using attention::PlantedHead;
 using attention::Status;
 
@@ -28,14 +28,14 @@ Scene openingScene() {
 }
 
 PlantedHead defaultPlant(Index head) {
-  static constexpr std::array<PlantedHead, 8> kDefaults{{{Pattern::offset, 1},
-                                                         {Pattern::firstToken, 1},
-                                                         {Pattern::offset, 0},
-                                                         {Pattern::uniform, 1},
-                                                         {Pattern::offset, 2},
-                                                         {Pattern::localBand, 1},
-                                                         {Pattern::sameToken, 1},
-                                                         {Pattern::random, 1}}};
+  static constexpr std::array<PlantedHead, 8> kDefaults{{{Behaviour::offset, 1},
+                                                         {Behaviour::firstToken, 1},
+                                                         {Behaviour::offset, 0},
+                                                         {Behaviour::uniform, 1},
+                                                         {Behaviour::offset, 2},
+                                                         {Behaviour::localBand, 1},
+                                                         {Behaviour::sameToken, 1},
+                                                         {Behaviour::random, 1}}};
   return kDefaults[static_cast<std::size_t>(head) % kDefaults.size()];
 }
 

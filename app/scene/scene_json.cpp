@@ -24,7 +24,7 @@ void readPlanted(ObjectReader& reader, std::vector<attention::PlantedHead>& plan
   for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
     ObjectReader entry((*list)[i], reader.at("planted[" + std::to_string(i) + "]"), reader.error());
     attention::PlantedHead head;
-    entry.read("pattern", kPatternNames, head.pattern);
+    entry.read("pattern", kPatternNames, head.behaviour);
     entry.read("offset", head.offset);
     entry.finish();
     planted.push_back(head);
@@ -149,7 +149,7 @@ std::string formatScene(const Scene& scene) {
   const StudioCursor& studio = scene.cursor.studio;
   Json planted = Json::array();
   for (const auto& head : weights.planted)
-    planted.push_back({{"pattern", nameOf(kPatternNames, head.pattern)}, {"offset", head.offset}});
+    planted.push_back({{"pattern", nameOf(kPatternNames, head.behaviour)}, {"offset", head.offset}});
   Json json;
   json["format"] = "headscope scene";
   json["version"] = kSceneVersion;

@@ -220,23 +220,8 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
 namespace {
 /// A word for tight places.
 std::string shortName(const attention::HeadLabel& label) {
-  if (label.mixed) return "mixed";
-  switch (label.detector) {
-    case attention::Detector::previous:
-      return "prev";
-    case attention::Detector::next:
-      return "next";
-    case attention::Detector::first:
-      return "first";
-    case attention::Detector::sameToken:
-      return "same";
-    case attention::Detector::separator:
-      return "sep";
-    case attention::Detector::local:
-      return "local";
-    default:
-      return attention::describe(label);
-  }
+  const bool fixed = label.detector && !label.detector->titleOf;
+  return fixed ? std::string(label.detector->shortName) : attention::describe(label);
 }
 }  // namespace
 
@@ -259,7 +244,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
   std::string digits;
-  if (!label.mixed) {
+  if (label.detector) {
     std::array<char, 16> buffer;
     std::snprintf(buffer.data(), buffer.size(), "%.2f", label.score);
     digits = buffer.data();

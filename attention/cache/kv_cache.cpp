@@ -1,5 +1,7 @@
 #include "attention/cache/kv_cache.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,10 +15,10 @@ namespace {
 const AttentionConfig& requireCacheable(const AttentionConfig& config, Index capacity) {
   const Status status = validate(config);
   require(status.ok(), status ? "" : status.error().message);
-  require(capacity >= 0, "cache capacity is " + std::to_string(capacity) + ", expected at least 0");
+  require(capacity >= 0, fmt::format("cache capacity is {}, expected at least 0", capacity));
   require(kvCacheBytes(config.kvHeads, config.headDim, capacity, sizeof(float)) <=
               static_cast<std::uint64_t>(std::numeric_limits<Index>::max()),
-          "a cache of " + std::to_string(capacity) + " tokens overflows");
+          fmt::format("a cache of {} tokens overflows", capacity));
   return config;
 }
 
@@ -55,9 +57,8 @@ void KvCache::write(kernels::Buffer& to, Index kvHead, const Eigen::Ref<const Ma
 }
 
 Matrix KvCache::read(const kernels::Buffer& from, Index kvHead) const {
-  require(
-      kvHead >= 0 && kvHead < config_.kvHeads,
-      "kv head " + std::to_string(kvHead) + " asked for, expected below " + std::to_string(config_.kvHeads));
+  require(kvHead >= 0 && kvHead < config_.kvHeads,
+          fmt::format("kv head {} asked for, expected below {}", kvHead, config_.kvHeads));
   return visitNumbers(type_, from.data(), [&]<typename Number>(const Number* numbers) -> Matrix {
     numbers += kvHead * capacity_ * config_.headDim;
     return Eigen::Map<const Numbers<Number>>(numbers, length_, config_.headDim).template cast<float>();
@@ -101,9 +102,9 @@ AttentionResult KvCache::append(const Projections& projections, const Eigen::Ref
                                 const MaskInput& mask, std::stop_token stop) {
   const Index n = x.rows(), headDim = config_.headDim;
   requireProjectionShapes(config_, projections);
-  require(n <= capacity_ - length_, "x is " + shapeText(n, x.cols()) + " and the cache holds " +
-                                        std::to_string(length_) + " of " + std::to_string(capacity_) +
-                                        " tokens: only " + std::to_string(capacity_ - length_) + " more fit");
+  require(n <= capacity_ - length_,
+          fmt::format("x is {} and the cache holds {} of {} tokens: only {} more fit", shapeText(n, x.cols()),
+                      length_, capacity_, capacity_ - length_));
   requireMaskShape(config_, mask, n, length_ + n);
   config_.cacheLength = length_;
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -24,12 +26,11 @@ class TableBuilder {
       }
     }
     if (fields.size() != width_) {
-      return Error{"line " + std::to_string(line) + " has " + std::to_string(fields.size()) +
-                   " fields, expected " + std::to_string(width_) + " as in line " +
-                   std::to_string(firstLine_)};
+      return Error{fmt::format("line {} has {} fields, expected {} as in line {}", line, fields.size(),
+                               width_, firstLine_)};
     }
     if (names_.size() == static_cast<std::size_t>(kMaxTableRows)) {
-      return Error{"has more than " + std::to_string(kMaxTableRows) + " rows of numbers"};
+      return Error{fmt::format("has more than {} rows of numbers", kMaxTableRows)};
     }
     const auto number = readCsvNumber(fields[0].text);
     const bool finite = number && std::isfinite(*number);
@@ -78,8 +79,8 @@ class TableBuilder {
   }
 
   static Error badCell(std::size_t line, std::size_t column, const std::string& text) {
-    return Error{"line " + std::to_string(line) + ", column " + std::to_string(column + 1) + ": found " +
-                 (text.empty() ? "an empty field" : quotedText(text)) + ", expected a finite number"};
+    return Error{fmt::format("line {}, column {}: found {}, expected a finite number", line, column + 1,
+                             text.empty() ? "an empty field" : quotedText(text))};
   }
 
   std::size_t width_ = 0, firstLine_ = 0;
@@ -123,7 +124,7 @@ Result<Table> parseCsv(std::string_view text, const std::string& name) {
 
 std::string formatCsv(const Table& table) {
   require(table.names.size() == static_cast<std::size_t>(table.values.rows()),
-          std::to_string(table.names.size()) + " names for " + std::to_string(table.values.rows()) + " rows");
+          fmt::format("{} names for {} rows", table.names.size(), table.values.rows()));
   const Index cols = table.values.cols();
   bool named = false;
   for (const auto& name : table.names) named = named || !name.empty();
@@ -131,7 +132,7 @@ std::string formatCsv(const Table& table) {
   if (named) {
     // The header says that the first column holds names, even where every name is a number.
     out = "name";
-    for (Index col = 0; col < cols; ++col) out += ",x" + std::to_string(col);
+    for (Index col = 0; col < cols; ++col) out += fmt::format(",x{}", col);
     out += '\n';
   }
   for (Index row = 0; row < table.values.rows(); ++row) {

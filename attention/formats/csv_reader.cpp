@@ -1,5 +1,7 @@
 #include "attention/formats/csv_reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -37,8 +39,7 @@ Result<bool> CsvReader::next(std::vector<CsvField>& fields) {
     bool more = true;
     while (more) {
       if (fields.size() == kMaxColumns) {
-        return Error{"line " + std::to_string(line_) + " has more than " + std::to_string(kMaxColumns) +
-                     " fields"};
+        return Error{fmt::format("line {} has more than {} fields", line_, kMaxColumns)};
       }
       auto field = readField();
       if (!field) return field.error();
@@ -90,13 +91,11 @@ Result<CsvField> CsvReader::readQuoted() {
     if (c == '\n') ++nextLine_;
     field.text += c;
   }
-  if (at_ == text_.size())
-    return Error{"line " + std::to_string(began) + " opens a quote that is never closed"};
+  if (at_ == text_.size()) return Error{fmt::format("line {} opens a quote that is never closed", began)};
   ++at_;
   skipSpaces();
   if (!atFieldEnd()) {
-    return Error{"line " + std::to_string(nextLine_) +
-                 " has text after a closing quote, expected a separator"};
+    return Error{fmt::format("line {} has text after a closing quote, expected a separator", nextLine_)};
   }
   return field;
 }

@@ -1,6 +1,7 @@
 #include "attention/formats/file_io.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,21 +18,6 @@
 
 namespace headscope::attention {
 namespace {
-
-/// Fills `bytes`; how much of the file there was.
-Result<std::size_t> readAll(int fd, std::span<std::uint8_t> bytes, const std::filesystem::path& path) {
-  // Some systems refuse a single read of more than 2 GiB.
-  constexpr std::size_t kChunk = std::size_t{1} << 30;
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(fd, bytes.data() + done, std::min(kChunk, bytes.size() - done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fileError(path, "cannot be read: " + systemText(errno));
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
-}
 
 /// 0, or the error number.
 int writeAll(int fd, std::span<const std::uint8_t> bytes) {
@@ -77,9 +63,8 @@ Result<Target> findTarget(const std::filesystem::path& path) {
 std::pair<int, int> createBeside(const std::filesystem::path& target, std::filesystem::path& temporary) {
   constexpr int kAttempts = 100;
   // A name near the limit of 255 bytes leaves no room for a suffix, so the temporary name stands alone.
-  const std::string stem = ".headscope-" + std::to_string(::getpid()) + "-";
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    temporary = target.parent_path() / (stem + std::to_string(attempt) + ".tmp");
+    temporary = target.parent_path() / fmt::format(".headscope-{}-{}.tmp", ::getpid(), attempt);
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) return {fd, 0};
     if (errno != EEXIST) return {-1, errno};
@@ -98,24 +83,18 @@ void flushFolder(const std::filesystem::path& file) {
 }  // namespace
 
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
-  const auto file = openToRead(path);
+  const auto file = RegularFile::open(path);
   if (!file) return file.error();
-  const auto size = file->size;
+  const auto size = file->size();
   if (size > maxBytes) {
-    return fileError(path,
-                     "is " + std::to_string(size) + " bytes, expected at most " + std::to_string(maxBytes));
+    return fileError(path, fmt::format("is {} bytes, expected at most {}", size, maxBytes));
   }
   try {
     std::vector<std::uint8_t> bytes(size);
-    const auto got = readAll(file->descriptor.get(), bytes, path);
-    if (!got) return got.error();
-    if (*got != size) {
-      return fileError(path,
-                       "ended after " + std::to_string(*got) + " bytes, expected " + std::to_string(size));
-    }
+    if (const auto status = file->read(0, bytes); !status) return status.error();
     return bytes;
   } catch (const std::bad_alloc&) {
-    return fileError(path, "is " + std::to_string(size) + " bytes, more than there is memory for");
+    return fileError(path, fmt::format("is {} bytes, more than there is memory for", size));
   }
 }
 

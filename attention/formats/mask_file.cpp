@@ -1,7 +1,8 @@
 #include "attention/formats/mask_file.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <new>
 
@@ -22,9 +23,7 @@ constexpr std::uint64_t kMaxRuns = std::uint64_t{1} << 26;
 std::string valueText(float value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinite or beyond 3.4e38" : "-inf or below -3.4e38";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.6g", static_cast<double>(value));
-  return buffer;
+  return fmt::format("{:.6g}", value);
 }
 
 /// What a convention makes of numbers.
@@ -87,8 +86,8 @@ class AdditiveValues {
       if (stack_.empty()) {
         const auto bytes = saturatingProduct({values_.heads, values_.queries, values_.keys, 4});
         if (bytes > kMaxBytes)
-          return Error{"holds values to add that take " + std::to_string(bytes) +
-                       " bytes, expected at most " + std::to_string(kMaxBytes)};
+          return Error{
+              fmt::format("holds values to add that take {} bytes, expected at most {}", bytes, kMaxBytes)};
         stack_ = Stack(values_.heads, values_.queries, values_.keys);
       }
       stack_[head](query, static_cast<Index>(key)) = row[key];
@@ -157,7 +156,7 @@ Result<MaskFile> interpretMask(const MaskValues& values, MaskConvention conventi
     } else {
       runs += row.visible.size() + row.masked.size();
       if (runs > kMaxRuns)
-        return Status(Error{"holds more than " + std::to_string(kMaxRuns) + " runs of equal cells"});
+        return Status(Error{fmt::format("holds more than {} runs of equal cells", kMaxRuns)});
       cells->rows.push_back(std::make_shared<const CellRow>(row));
     }
     if (convention != MaskConvention::additive) return success();

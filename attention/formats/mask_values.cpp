@@ -1,5 +1,7 @@
 #include "attention/formats/mask_values.h"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -84,17 +86,17 @@ Status setShape(MaskValues& values, const std::vector<std::uint64_t>& shape, boo
   if (shape.size() < 2 || shape.size() > 4)
     return Error{found + ", expected [queries, keys], [heads, queries, keys] or a batch of 1 before them"};
   if (shape.size() == 4 && shape[0] != 1)
-    return Error{found + ", a batch of " + std::to_string(shape[0]) + ", expected a batch of 1"};
+    return Error{fmt::format("{}, a batch of {}, expected a batch of 1", found, shape[0])};
   for (const auto size : shape)
     if (size < 1 || size > static_cast<std::uint64_t>(kMaxMaskCount))
-      return Error{found + ", expected sizes of 1 to " + std::to_string(kMaxMaskCount)};
+      return Error{fmt::format("{}, expected sizes of 1 to {}", found, kMaxMaskCount)};
   const std::size_t rank = shape.size();
   values.hasHeads = rank > 2;
   values.heads = rank > 2 ? static_cast<Index>(shape[rank - 3]) : 1;
   values.queries = static_cast<Index>(shape[rank - 2]);
   values.keys = static_cast<Index>(shape[rank - 1]);
   if (values.heads > kMaxTableRows / values.queries)
-    return Error{found + ", expected at most " + std::to_string(kMaxTableRows) + " rows in all heads"};
+    return Error{fmt::format("{}, expected at most {} rows in all heads", found, kMaxTableRows)};
   const auto heads = static_cast<std::size_t>(values.heads),
              queries = static_cast<std::size_t>(values.queries), keys = static_cast<std::size_t>(values.keys);
   values.strides = fortranOrder ? std::array<std::size_t, 3>{1, heads, heads * queries}
@@ -128,8 +130,8 @@ Result<MaskValues> parseTensorMask(const std::vector<std::uint8_t>& bytes) {
     if (chosen == file->tensors.end()) chosen = file->tensors.find(name);
   if (chosen == file->tensors.end() && file->tensors.size() == 1) chosen = file->tensors.begin();
   if (chosen == file->tensors.end())
-    return Error{"holds " + std::to_string(file->tensors.size()) +
-                 " tensors, expected one called attn_mask, mask or bias, or only one"};
+    return Error{fmt::format("holds {} tensors, expected one called attn_mask, mask or bias, or only one",
+                             file->tensors.size())};
   NamedTensor& tensor = chosen->second;
   MaskValues values;
   values.type = kTensorTypes.at(tensor.dtype);
@@ -159,18 +161,17 @@ Result<MaskValues> parseCsvMask(const std::vector<std::uint8_t>& bytes) {
     const auto more = reader.next(fields);
     if (!more) return more.error();
     if (!*more) break;
-    const std::string line = "line " + std::to_string(reader.line());
+    const std::string line = fmt::format("line {}", reader.line());
     if (rows == 0) width = fields.size();
     if (fields.size() != width)
-      return Error{line + " has " + std::to_string(fields.size()) + " fields, expected " +
-                   std::to_string(width) + " as in the first"};
+      return Error{fmt::format("{} has {} fields, expected {} as in the first", line, fields.size(), width)};
     for (std::size_t column = 0; column < width; ++column) {
       const std::string word = lowerCase(fields[column].text);
       const auto number = word == "true" ? 1.0F : word == "false" ? 0.0F : readCsvNumber(word);
       if (!number)
-        return Error{line + ", column " + std::to_string(column + 1) + ": found " +
-                     (word.empty() ? "an empty field" : quotedText(fields[column].text)) +
-                     ", expected a number, true or false"};
+        return Error{fmt::format("{}, column {}: found {}, expected a number, true or false", line,
+                                 column + 1,
+                                 word.empty() ? "an empty field" : quotedText(fields[column].text))};
       words = words && (word == "true" || word == "false");
       cells.push_back(*number);
     }
@@ -243,8 +244,7 @@ float MaskValues::lowest() const {
 }
 
 std::string MaskValues::place(Index head, Index query, Index key) const {
-  return "[" + (hasHeads ? std::to_string(head) + ", " : "") + std::to_string(query) + ", " +
-         std::to_string(key) + "]";
+  return hasHeads ? fmt::format("[{}, {}, {}]", head, query, key) : fmt::format("[{}, {}]", query, key);
 }
 
 Result<MaskFormat> maskFormat(const std::filesystem::path& path) {

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -34,12 +36,13 @@ class MaskWriter {
 
   Status check() const {
     if (format_ == MaskFormat::csv && !alike())
-      return Error{"a .csv file holds one table, but the heads have " + std::to_string(mask_.variants()) +
-                   " different masks; .npy and .safetensors hold them all"};
+      return Error{
+          fmt::format("a .csv file holds one table, but the heads have {} different masks; .npy and "
+                      ".safetensors hold them all",
+                      mask_.variants())};
     if (mask_.queries() == 0 || mask_.keys() == 0) return Error{"the mask has no cells"};
     if (size() > kMaxBytes)
-      return Error{"would be " + std::to_string(size()) + " bytes, expected at most " +
-                   std::to_string(kMaxBytes)};
+      return Error{fmt::format("would be {} bytes, expected at most {}", size(), kMaxBytes)};
     return success();
   }
 
@@ -87,10 +90,10 @@ class MaskWriter {
     const bool additive = convention_ == MaskConvention::additive;
     if (format_ == MaskFormat::csv) return "";
     if (format_ == MaskFormat::npy) return npyPreamble(additive ? "<f4" : "|b1", shape());
-    std::string header = "{\"__metadata__\":{\"convention\":\"" + conventionName(convention_) +
-                         "\"},\"attn_mask\":{\"dtype\":\"" + (additive ? "F32" : "BOOL") +
-                         "\",\"shape\":" + shapeText(shape()) + ",\"data_offsets\":[0," +
-                         std::to_string(size()) + "]}}";
+    std::string header =
+        fmt::format(R"({{"__metadata__":{{"convention":"{}"}},)"
+                    R"("attn_mask":{{"dtype":"{}","shape":{},"data_offsets":[0,{}]}}}})",
+                    conventionName(convention_), additive ? "F32" : "BOOL", shapeText(shape()), size());
     header.resize((header.size() + 7) / 8 * 8, ' ');
     const std::uint64_t length = header.size();
     std::string front(sizeof length, '\0');

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -64,7 +66,7 @@ Result<const ValueType*> checkHeader(const NpyHeader& header) {
   }
   const auto& shape = header.shape;
   if (shape.empty() || shape.size() > 2) {
-    return Error{"has " + std::to_string(shape.size()) + " dimensions, expected 1 or 2"};
+    return Error{fmt::format("has {} dimensions, expected 1 or 2", shape.size())};
   }
   if (const auto status = checkNpyExtent(header, type->size); !status) return status.error();
   return type;
@@ -77,8 +79,7 @@ Result<Table> readNpy(std::span<const std::uint8_t> bytes) {
   if (!type) return type.error();
   const auto& shape = header->shape;
   if (shape.size() == 2 && shape[0] > kMaxTableRows) {
-    return Error{"has " + std::to_string(shape[0]) + " rows, expected at most " +
-                 std::to_string(kMaxTableRows)};
+    return Error{fmt::format("has {} rows, expected at most {}", shape[0], kMaxTableRows)};
   }
   const auto rows = static_cast<Index>(shape.size() == 2 ? shape[0] : 1);
   const auto cols = static_cast<Index>(shape.back());
@@ -90,9 +91,8 @@ Result<Table> readNpy(std::span<const std::uint8_t> bytes) {
       const Index at = header->fortranOrder ? col * rows + row : row * cols + col;
       const float value = (*type)->read(header->data.data() + static_cast<std::size_t>(at) * (*type)->size);
       if (!std::isfinite(value)) {
-        return Error{"row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1) + " is " +
-                     (std::isnan(value) ? "NaN" : "infinite or beyond 3.4e38") +
-                     ", expected a finite number"};
+        return Error{fmt::format("row {}, column {} is {}, expected a finite number", row + 1, col + 1,
+                                 std::isnan(value) ? "NaN" : "infinite or beyond 3.4e38")};
       }
       table.values(row, col) = value;
     }

@@ -1,5 +1,7 @@
 #include "attention/formats/npy_header.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -120,9 +122,7 @@ T load(const std::uint8_t* bytes) {
 }
 
 std::string tupleText(const std::vector<std::uint64_t>& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + (shape.size() == 1 ? ",)" : ")");
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
 struct Parts {
@@ -136,15 +136,13 @@ Result<Parts> splitNpy(std::span<const std::uint8_t> bytes) {
   if (bytes.size() < kMagic.size() + 2) return Error{"ends before its version"};
   const int major = bytes[6], minor = bytes[7];
   if (major < 1 || major > 3 || minor != 0) {
-    return Error{"has version " + std::to_string(major) + "." + std::to_string(minor) +
-                 " of the .npy format, expected 1.0, 2.0 or 3.0"};
+    return Error{fmt::format("has version {}.{} of the .npy format, expected 1.0, 2.0 or 3.0", major, minor)};
   }
   const std::size_t prefix = kMagic.size() + 2 + (major == 1 ? 2 : 4);
   if (bytes.size() < prefix) return Error{"ends before its header"};
   const std::size_t length = major == 1 ? load<std::uint16_t>(&bytes[8]) : load<std::uint32_t>(&bytes[8]);
   if (length > bytes.size() - prefix) {
-    return Error{"announces a header of " + std::to_string(length) + " bytes in a file of " +
-                 std::to_string(bytes.size())};
+    return Error{fmt::format("announces a header of {} bytes in a file of {}", length, bytes.size())};
   }
   return Parts{text.substr(prefix, length), bytes.subspan(prefix + length)};
 }
@@ -173,8 +171,8 @@ Status checkNpyExtent(const NpyHeader& header, std::size_t valueSize) {
     extent *= size;
   }
   if (extent != header.data.size()) {
-    return Error{"holds " + std::to_string(header.data.size()) + " bytes of data, expected " +
-                 std::to_string(extent) + " for " + header.descr + " " + tupleText(shape)};
+    return Error{fmt::format("holds {} bytes of data, expected {} for {} {}", header.data.size(), extent,
+                             header.descr, tupleText(shape))};
   }
   return success();
 }

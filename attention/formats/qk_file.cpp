@@ -1,5 +1,7 @@
 #include "attention/formats/qk_file.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +15,8 @@
 namespace headscope::attention {
 namespace {
 
-/// Read and converted at a time: enough that neither the copy's two looks at the file's size nor its page
-/// faults are felt.
+/// Read and converted at a time: enough that the calls to the system aren't felt, and little enough to stay
+/// in the processor's cache.
 constexpr std::uint64_t kBufferBytes = std::uint64_t{256} << 10;
 
 /// `first` is the place of `values` in the head.
@@ -24,18 +26,17 @@ Status checkFinite(std::span<const float> values, Index first, const QkTensor& t
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return success();
   const Index place = first + (bad - values.begin());
-  return Error{at + " is " +
-               (std::isnan(*bad) ? "NaN"
-                : *bad > 0       ? "infinite"
-                                 : "-infinite") +
-               " at head " + std::to_string(head) + ", token " + std::to_string(place / tensor.headDim) +
-               ", expected finite values"};
+  return Error{fmt::format("{} is {} at head {}, token {}, expected finite values", at,
+                           std::isnan(*bad) ? "NaN"
+                           : *bad > 0       ? "infinite"
+                                            : "-infinite",
+                           head, place / tensor.headDim)};
 }
 
 }  // namespace
 
 Result<QkFile> QkFile::open(const std::filesystem::path& path) {
-  auto file = MappedFile::open(path);
+  auto file = RegularFile::open(path);
   if (!file) return file.error();
   try {
     return fromHeader(std::move(*file));
@@ -44,16 +45,16 @@ Result<QkFile> QkFile::open(const std::filesystem::path& path) {
   }
 }
 
-Result<QkFile> QkFile::fromHeader(MappedFile file) {
+Result<QkFile> QkFile::fromHeader(RegularFile file) {
   const auto name = file.path().string();
   std::array<std::uint8_t, kHeaderLengthBytes> start{};
   const auto present = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
-  if (const auto status = file.copy(0, present); !status) return status.error();
+  if (const auto status = file.read(0, present); !status) return status.error();
   const auto length = safetensorsHeaderSize(present, file.size(), name);
   if (!length) return length.error();
   std::string json(*length, '\0');
   const auto bytes = std::span(reinterpret_cast<std::uint8_t*>(json.data()), json.size());
-  if (const auto status = file.copy(kHeaderLengthBytes, bytes); !status) return status.error();
+  if (const auto status = file.read(kHeaderLengthBytes, bytes); !status) return status.error();
   const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
   const auto header = parseSafetensorsHeader(json, file.size() - dataBegin, name);
   if (!header) return header.error();
@@ -64,7 +65,7 @@ Result<QkFile> QkFile::fromHeader(MappedFile file) {
 
 const QkLayer& QkFile::layerAt(Index layer) const {
   require(layer >= 0 && layer < std::ssize(layers_),
-          "layer " + std::to_string(layer) + " of " + std::to_string(layers_.size()) + " in a Q/K file");
+          fmt::format("layer {} of {} in a Q/K file", layer, layers_.size()));
   return layers_[static_cast<std::size_t>(layer)];
 }
 
@@ -78,7 +79,7 @@ Result<Matrix> QkFile::readKeys(Index layer, Index kvHead) const {
 
 Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
   require(head >= 0 && head < tensor.heads,
-          "head " + std::to_string(head) + " of a tensor " + shapeText(tensor.shape));
+          fmt::format("head {} of a tensor {}", head, shapeText(tensor.shape)));
   const auto at = path().string() + ": tensor " + quotedText(tensor.name);
   const auto bytes = tensor.headBytes();
   const auto begin = dataBegin_ + tensor.begin + static_cast<std::uint64_t>(head) * bytes;
@@ -88,7 +89,7 @@ Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
     const auto size = byteSize(tensor.dtype);
     for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
       const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), bytes - done));
-      if (const auto status = file_.copy(begin + done, part); !status) return status.error();
+      if (const auto status = file_.read(begin + done, part); !status) return status.error();
       const auto floats = std::span(values.data() + done / size, part.size() / size);
       if (const auto status = convertToFloats(tensor.dtype, part, floats, at); !status) return status.error();
       if (const auto status = checkFinite(floats, static_cast<Index>(done / size), tensor, head, at); !status)
@@ -96,8 +97,8 @@ Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
     }
     return values;
   } catch (const std::bad_alloc&) {
-    return Error{at + " has heads of " + std::to_string(tensor.tokens) + " × " +
-                 std::to_string(tensor.headDim) + " numbers, more than there is memory for"};
+    return Error{fmt::format("{} has heads of {} × {} numbers, more than there is memory for", at,
+                             tensor.tokens, tensor.headDim)};
   }
 }
 

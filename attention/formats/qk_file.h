@@ -5,17 +5,17 @@
 #include <utility>
 #include <vector>
 
-#include "attention/formats/mapped_file.h"
 #include "attention/formats/qk_layers.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::attention {
 
-/// Queries and keys in a safetensors file, mapped into memory and read head by head, so that a file may be
+/// Queries and keys in a safetensors file, read head by head, so that a file may be
 /// much larger than memory. Which tensors are taken for them: findQkLayers(). Move-only; several threads may
 /// read at once.
 class QkFile {
  public:
-  /// Reads the header alone. Errors, each in one sentence: what MappedFile, the format and findQkLayers()
+  /// Reads the header alone. Errors, each in one sentence: what RegularFile, the format and findQkLayers()
   /// refuse. Nothing is allocated for a head.
   static Result<QkFile> open(const std::filesystem::path& path);
 
@@ -32,13 +32,13 @@ class QkFile {
   Result<Matrix> readKeys(Index layer, Index kvHead) const;
 
  private:
-  QkFile(MappedFile file, std::vector<QkLayer> layers, std::uint64_t dataBegin)
+  QkFile(RegularFile file, std::vector<QkLayer> layers, std::uint64_t dataBegin)
       : file_(std::move(file)), layers_(std::move(layers)), dataBegin_(dataBegin) {}
-  static Result<QkFile> fromHeader(MappedFile file);
+  static Result<QkFile> fromHeader(RegularFile file);
   const QkLayer& layerAt(Index layer) const;
   Result<Matrix> readHead(const QkTensor& tensor, Index head) const;
 
-  MappedFile file_;
+  RegularFile file_;
   std::vector<QkLayer> layers_;
   std::uint64_t dataBegin_ = 0;
 };

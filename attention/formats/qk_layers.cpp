@@ -1,5 +1,7 @@
 #include "attention/formats/qk_layers.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -53,12 +55,13 @@ Result<FoundLayers> groupByLayer(const SafetensorsHeader& header, const std::str
   }
   if (layers.empty()) {
     return Error{
-        name + ": none of its " + std::to_string(header.tensors.size()) +
-        " tensors has the name of keys, expected names such as \"k\", \"layers.0.k\" or \"key_cache\""};
+        fmt::format("{}: none of its {} tensors has the name of keys, expected names such as \"k\", "
+                    "\"layers.0.k\" or \"key_cache\"",
+                    name, header.tensors.size())};
   }
   if (layers.size() > static_cast<std::size_t>(kMaxMapLayers)) {
-    return Error{name + ": holds keys of " + std::to_string(layers.size()) + " layers, expected at most " +
-                 std::to_string(kMaxMapLayers)};
+    return Error{
+        fmt::format("{}: holds keys of {} layers, expected at most {}", name, layers.size(), kMaxMapLayers)};
   }
   return layers;
 }
@@ -80,8 +83,7 @@ Result<QkTensor> readTensor(const Named& named, const std::string& name) {
       {shape[rank - 1], kMaxMapHeadDim, " numbers to a head"}};
   for (const auto& [size, most, what] : sizes) {
     if (size >= 1 && size <= static_cast<std::uint64_t>(most)) continue;
-    return Error{found + ", which is " + std::to_string(size) + what + ", expected 1 to " +
-                 std::to_string(most)};
+    return Error{fmt::format("{}, which is {}{}, expected 1 to {}", found, size, what, most)};
   }
   // No bytes and no numbers: says alone whether the type is one of floating-point numbers.
   if (const auto status = convertToFloats(entry.dtype, {}, {}, at(name, tensor)); !status)
@@ -97,14 +99,12 @@ Result<QkTensor> readTensor(const Named& named, const std::string& name) {
 
 Status checkPair(const QkTensor& q, const QkTensor& k, const std::string& name) {
   if (q.headDim != k.headDim) {
-    return Error{at(name, k.name) + " is " + shapeText(k.shape) + " with heads of size " +
-                 std::to_string(k.headDim) + ", expected " + std::to_string(q.headDim) + " as in " +
-                 withShape(q)};
+    return Error{fmt::format("{} is {} with heads of size {}, expected {} as in {}", at(name, k.name),
+                             shapeText(k.shape), k.headDim, q.headDim, withShape(q))};
   }
   if (q.heads % k.heads != 0) {
-    return Error{at(name, k.name) + " is " + shapeText(k.shape) + " with " + std::to_string(k.heads) +
-                 " heads, expected a divisor of the " + std::to_string(q.heads) + " heads of " +
-                 withShape(q)};
+    return Error{fmt::format("{} is {} with {} heads, expected a divisor of the {} heads of {}",
+                             at(name, k.name), shapeText(k.shape), k.heads, q.heads, withShape(q))};
   }
   return success();
 }
@@ -124,8 +124,8 @@ Status checkStatedSizes(const ParsedOptions& options, const QkLayer& layer, cons
       {"head_dim", options.headDim, layer.k.headDim, layer.k}};
   for (const auto& [option, stated, size, tensor] : sizes) {
     if (!stated || *stated == size) continue;
-    return Error{name + ": option " + option + " is " + std::to_string(*stated) + ", expected " +
-                 std::to_string(size) + " as in " + withShape(tensor)};
+    return Error{fmt::format("{}: option {} is {}, expected {} as in {}", name, option, *stated, size,
+                             withShape(tensor))};
   }
   return success();
 }

@@ -1,9 +1,11 @@
 #include "attention/formats/regular_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -25,7 +27,7 @@ bool Descriptor::close() {
   return ::close(std::exchange(fd_, -1)) == 0;
 }
 
-Result<RegularFile> openToRead(const std::filesystem::path& path) {
+Result<RegularFile> RegularFile::open(const std::filesystem::path& path) {
   // Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (descriptor.get() < 0) return fileError(path, "cannot be opened: " + systemText(errno));
@@ -34,7 +36,34 @@ Result<RegularFile> openToRead(const std::filesystem::path& path) {
   if (!S_ISREG(info.st_mode)) {
     return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
   }
-  return RegularFile{std::move(descriptor), static_cast<std::uint64_t>(info.st_size)};
+  return RegularFile(path, std::move(descriptor), static_cast<std::uint64_t>(info.st_size));
+}
+
+Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
+  require(offset <= size_ && to.size() <= size_ - offset,
+          fmt::format("bytes [{}, +{}] don't lie within the file's {}", offset, to.size(), size_));
+  // Some systems refuse a single read of more than 2 GiB.
+  constexpr std::size_t kChunk = std::size_t{1} << 30;
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t got = ::pread(descriptor_.get(), to.data() + done, std::min(kChunk, to.size() - done),
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fileError(path_, "cannot be read: " + systemText(errno));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  // Looked at last: a file that is cut while it is read may give zeros for its lost bytes.
+  struct stat info {};
+  if (::fstat(descriptor_.get(), &info) != 0) return fileError(path_, "cannot be read: " + systemText(errno));
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size < size_) {
+    return fileError(
+        path_, fmt::format("became shorter while it was read: found {} bytes, expected {}", size, size_));
+  }
+  if (done < to.size())
+    return fileError(path_, fmt::format("ended after {} bytes, expected {}", offset + done, size_));
+  return success();
 }
 
 const char* kindOfFile(unsigned mode) {

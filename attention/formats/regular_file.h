@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "attention/core/result.h"
 
@@ -24,14 +26,30 @@ class Descriptor {
   int fd_;
 };
 
-/// A regular file, opened to be read.
-struct RegularFile {
-  Descriptor descriptor;
-  std::uint64_t size = 0;  ///< bytes
-};
+/// A regular file, open to be read in parts however large it is. Move-only; several threads may read at once.
+class RegularFile {
+ public:
+  /// Errors: missing, a directory, a pipe or device, no permission. Never waits for a pipe's writer. Reads
+  /// nothing yet; an empty file is fine.
+  static Result<RegularFile> open(const std::filesystem::path& path);
 
-/// Errors: missing, a directory, a pipe or device, no permission. Never waits for a pipe's writer.
-Result<RegularFile> openToRead(const std::filesystem::path& path);
+  const std::filesystem::path& path() const { return path_; }
+  /// Bytes the file had when it was opened.
+  std::uint64_t size() const { return size_; }
+
+  /// Fills `to` with the bytes from `offset` on; throws std::invalid_argument if they don't lie within
+  /// size(). An error if the file became shorter than size(), even while it is read, or can't be read; `to`
+  /// then holds nothing of use.
+  Status read(std::uint64_t offset, std::span<std::uint8_t> to) const;
+
+ private:
+  RegularFile(std::filesystem::path path, Descriptor descriptor, std::uint64_t size)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)), size_(size) {}
+
+  std::filesystem::path path_;
+  Descriptor descriptor_;
+  std::uint64_t size_;
+};
 
 /// "a directory", "a pipe", … for the mode that stat() found, which is not a regular file's.
 const char* kindOfFile(unsigned mode);

@@ -1,5 +1,7 @@
 #include "attention/formats/safetensors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -78,9 +80,7 @@ std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint
 }
 
 std::string shapeText(const std::vector<std::uint64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, const std::string& name) {
@@ -122,8 +122,8 @@ Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file)
   for (const Named* named : order) {
     const auto& [tensor, value] = *named;
     require(byteExtent(value.dtype, value.shape) == value.bytes.size(),
-            "tensor " + quotedText(tensor) + " holds " + std::to_string(value.bytes.size()) +
-                " bytes, which is not " + std::string(name(value.dtype)) + " " + shapeText(value.shape));
+            fmt::format("tensor {} holds {} bytes, which is not {} {}", quotedText(tensor),
+                        value.bytes.size(), name(value.dtype), shapeText(value.shape)));
     const auto begin = std::exchange(end, end + value.bytes.size());
     json[tensor] = {{"dtype", name(value.dtype)}, {"shape", value.shape}, {"data_offsets", {begin, end}}};
   }
@@ -155,9 +155,9 @@ Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile
 Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::span<float> values,
                        const std::string& name) {
   const auto size = byteSize(dtype);
-  require(bytes.size() == values.size() * size, std::to_string(values.size()) + " values don't fit " +
-                                                    std::to_string(bytes.size()) + " bytes of " +
-                                                    std::string(attention::name(dtype)));
+  require(
+      bytes.size() == values.size() * size,
+      fmt::format("{} values don't fit {} bytes of {}", values.size(), bytes.size(), attention::name(dtype)));
   const auto at = [&](std::size_t i) { return bytes.data() + i * size; };
   switch (dtype) {
     case DType::F32:
@@ -190,7 +190,7 @@ Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string
 
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape) {
   require(byteExtent(DType::F32, shape) == values.size_bytes(),
-          std::to_string(values.size()) + " values don't fit the shape " + shapeText(shape));
+          fmt::format("{} values don't fit the shape {}", values.size(), shapeText(shape)));
   NamedTensor tensor{DType::F32, std::move(shape), std::vector<std::uint8_t>(values.size_bytes())};
   if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), values.size_bytes());
   return tensor;

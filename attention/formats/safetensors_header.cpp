@@ -1,5 +1,7 @@
 #include "attention/formats/safetensors_header.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -37,7 +39,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override {
     if (place_ == Place::shape) {
       if (entry_.shape.size() == kMaxRank) {
-        return fail(where() + " has more than " + std::to_string(kMaxRank) + " dimensions");
+        return fail(fmt::format("{} has more than {} dimensions", where(), kMaxRank));
       }
       entry_.shape.push_back(value);
       return true;
@@ -112,14 +114,14 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 
   bool end_array() override {
     if (place_ == Place::offsets && offsetCount_ != offsets_.size()) {
-      return fail(where() + " has " + std::to_string(offsetCount_) + " data_offsets, expected 2");
+      return fail(fmt::format("{} has {} data_offsets, expected 2", where(), offsetCount_));
     }
     place_ = Place::tensor;
     return true;
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return fail("is not valid JSON at byte " + std::to_string(position));
+    return fail(fmt::format("is not valid JSON at byte {}", position));
   }
 
  private:
@@ -172,16 +174,16 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 Status checkEntry(const std::string& tensor, const TensorEntry& entry, std::uint64_t dataSize,
                   const std::string& name) {
   const auto at = name + ": tensor " + quotedText(tensor);
-  const auto range = "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
+  const auto range = fmt::format("[{}, {}]", entry.begin, entry.end);
   if (entry.begin > entry.end || entry.end > dataSize) {
-    return Error{at + " has data_offsets " + range + ", expected a range within the " +
-                 std::to_string(dataSize) + " bytes of data"};
+    return Error{fmt::format("{} has data_offsets {}, expected a range within the {} bytes of data", at,
+                             range, dataSize)};
   }
   const auto extent = byteExtent(entry.dtype, entry.shape);
   if (!extent) return Error{at + " has shape " + shapeText(entry.shape) + ", more than can be addressed"};
   if (*extent != entry.end - entry.begin) {
-    return Error{at + " has data_offsets " + range + ", expected an extent of " + std::to_string(*extent) +
-                 " bytes for " + std::string(attention::name(entry.dtype)) + " " + shapeText(entry.shape)};
+    return Error{fmt::format("{} has data_offsets {}, expected an extent of {} bytes for {} {}", at, range,
+                             *extent, attention::name(entry.dtype), shapeText(entry.shape))};
   }
   return success();
 }
@@ -198,16 +200,15 @@ Status checkCoverage(const SafetensorsHeader& header, std::uint64_t dataSize, co
   for (const Named* named : order) {
     const auto begin = named->second.begin;
     if (begin != covered) {
-      return Error{name + ": tensor " + quotedText(named->first) + " begins at byte " +
-                   std::to_string(begin) + " of the data, " +
-                   (begin < covered ? "inside another tensor" : "after a hole") + ", expected " +
-                   std::to_string(covered)};
+      return Error{fmt::format("{}: tensor {} begins at byte {} of the data, {}, expected {}", name,
+                               quotedText(named->first), begin,
+                               begin < covered ? "inside another tensor" : "after a hole", covered)};
     }
     covered = named->second.end;
   }
   if (covered != dataSize) {
-    return Error{name + ": holds " + std::to_string(dataSize) + " bytes of data, expected " +
-                 std::to_string(covered) + " as the tensors say"};
+    return Error{
+        fmt::format("{}: holds {} bytes of data, expected {} as the tensors say", name, dataSize, covered)};
   }
   return success();
 }
@@ -216,7 +217,7 @@ Status checkCoverage(const SafetensorsHeader& header, std::uint64_t dataSize, co
 
 Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start, std::uint64_t fileSize,
                                             const std::string& name) {
-  const auto found = std::to_string(fileSize) + " bytes";
+  const auto found = fmt::format("{} bytes", fileSize);
   if (fileSize < kHeaderLengthBytes) {
     return Error{name + ": is " + found + ", expected a safetensors file of at least 8"};
   }
@@ -224,11 +225,11 @@ Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start,
   std::uint64_t size = 0;
   std::memcpy(&size, start.data(), kHeaderLengthBytes);
   if (size > kMaxHeader) {
-    return Error{name + ": announces a header of " + std::to_string(size) + " bytes, expected at most " +
-                 std::to_string(kMaxHeader) + " in a safetensors file"};
+    return Error{fmt::format("{}: announces a header of {} bytes, expected at most {} in a safetensors file",
+                             name, size, kMaxHeader)};
   }
   if (size > fileSize - kHeaderLengthBytes) {
-    return Error{name + ": announces a header of " + std::to_string(size) + " bytes in a file of " + found};
+    return Error{fmt::format("{}: announces a header of {} bytes in a file of {}", name, size, found)};
   }
   return size;
 }

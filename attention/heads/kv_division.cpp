@@ -1,5 +1,7 @@
 #include "attention/heads/kv_division.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace headscope::attention {
@@ -10,7 +12,7 @@ constexpr Index kFewestFrequencies = 2, kFewestIdentity = 2;
 constexpr Index kRoomForBoth = 8;
 
 bool readsPositions(const PlantedHead& head) {
-  return head.pattern == Pattern::offset || head.pattern == Pattern::localBand;
+  return head.behaviour == Behaviour::offset || head.behaviour == Behaviour::localBand;
 }
 
 /// `count` of `total` frequencies, from the fastest to the slowest.
@@ -26,39 +28,39 @@ std::string misfit(const AttentionConfig& config, Index kvHead, const Division& 
                    bool identity, Index needed) {
   std::string parts;
   const auto add = [&](Index count, const char* what) {
-    parts += (parts.empty() ? "" : ", ") + std::to_string(count) + " for " + what;
+    parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ", count, what);
   };
   if (flags.first) add(1, "the first-token flag");
   if (flags.separator) add(1, "the separator flag");
   if (positions) add(2 * kFewestFrequencies, "positions");
   if (identity) add(kFewestIdentity, "token identity");
   const Index group = config.groupSize(), from = kvHead * group;
-  const std::string readers = group == 1 ? " serves head " + std::to_string(from) + ", which needs "
-                                         : " is shared by heads " + std::to_string(from) + "–" +
-                                               std::to_string(from + group - 1) + ", which need ";
-  return "kv head " + std::to_string(kvHead) + readers + std::to_string(needed) +
-         (needed == 1 ? " dimension (" : " dimensions (") + parts + "), but head size is " +
-         std::to_string(config.headDim) + ": choose a larger head size or fewer patterns";
+  const std::string readers =
+      group == 1 ? fmt::format(" serves head {}, which needs ", from)
+                 : fmt::format(" is shared by heads {}–{}, which need ", from, from + group - 1);
+  return fmt::format(
+      "kv head {}{}{}{}{}), but head size is {}: choose a larger head size or fewer behaviours", kvHead,
+      readers, needed, needed == 1 ? " dimension (" : " dimensions (", parts, config.headDim);
 }
 
 }  // namespace
 
 Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& layout,
                         std::span<const PlantedHead> group, Index kvHead) {
-  const auto has = [&](Pattern pattern) {
-    return std::ranges::find(group, pattern, &PlantedHead::pattern) != group.end();
+  const auto has = [&](Behaviour behaviour) {
+    return std::ranges::find(group, behaviour, &PlantedHead::behaviour) != group.end();
   };
   Division division;
-  division.first = has(Pattern::firstToken);
-  division.separator = has(Pattern::separator);
-  const bool positions = std::ranges::any_of(group, readsPositions), identity = has(Pattern::sameToken);
+  division.first = has(Behaviour::firstToken);
+  division.separator = has(Behaviour::separator);
+  const bool positions = std::ranges::any_of(group, readsPositions), identity = has(Behaviour::sameToken);
   const Index needed =
       division.positionsAt() + (positions ? 2 * kFewestFrequencies : 0) + (identity ? kFewestIdentity : 0);
   if (needed > config.headDim) {
     return Error{misfit(config, kvHead, division, positions, identity, needed)};
   }
   const Index room = config.headDim - division.positionsAt();
-  const bool both = (positions && (identity || has(Pattern::random))) || (identity && room >= kRoomForBoth);
+  const bool both = (positions && (identity || has(Behaviour::random))) || (identity && room >= kRoomForBoth);
   Index frequencies = 0;
   if (both) {
     // Few frequencies already make a sharp peak; words are told apart by every dimension they get.

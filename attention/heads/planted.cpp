@@ -1,5 +1,7 @@
 #include "attention/heads/planted.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -49,22 +51,22 @@ class Planter {
 
   /// rows [headDim, modelDim] of W_Q.
   void plantQuery(const PlantedHead& planted, const Division& division, Index head, Eigen::Ref<Matrix> rows) {
-    switch (planted.pattern) {
-      case Pattern::offset:
+    switch (planted.behaviour) {
+      case Behaviour::offset:
         return readPositions(division, peak(division), planted.offset, rows);
-      case Pattern::localBand:
+      case Behaviour::localBand:
         return readPositions(division, band(division), 0, rows);
-      case Pattern::firstToken:
+      case Behaviour::firstToken:
         rows(0, kFlagOne) = flagGain();
         return;
-      case Pattern::separator:
+      case Behaviour::separator:
         rows(division.first ? 1 : 0, kFlagOne) = flagGain();
         return;
-      case Pattern::sameToken:
+      case Behaviour::sameToken:
         return readIdentity(division, config_.kvHeadOf(head), rows);
-      case Pattern::random:
+      case Behaviour::random:
         return readAnything(division, head, rows);
-      case Pattern::uniform:
+      case Behaviour::uniform:
         return;
     }
   }
@@ -177,24 +179,23 @@ class Planter {
 }  // namespace
 
 std::string describe(const PlantedHead& head) {
-  switch (head.pattern) {
-    case Pattern::offset:
+  switch (head.behaviour) {
+    case Behaviour::offset:
       if (head.offset == 0) return "self";
       if (head.offset == 1) return "previous token";
       if (head.offset == -1) return "next token";
-      return head.offset > 0 ? std::to_string(head.offset) + " back"
-                             : std::to_string(-head.offset) + " ahead";
-    case Pattern::firstToken:
+      return head.offset > 0 ? fmt::format("{} back", head.offset) : fmt::format("{} ahead", -head.offset);
+    case Behaviour::firstToken:
       return "first token";
-    case Pattern::sameToken:
+    case Behaviour::sameToken:
       return "same token";
-    case Pattern::localBand:
+    case Behaviour::localBand:
       return "local band";
-    case Pattern::uniform:
+    case Behaviour::uniform:
       return "uniform";
-    case Pattern::separator:
+    case Behaviour::separator:
       return "separator";
-    case Pattern::random:
+    case Behaviour::random:
       return "random";
   }
   return "";
@@ -204,13 +205,12 @@ Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLay
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed) {
   require(static_cast<Index>(heads.size()) == config.heads,
-          std::to_string(heads.size()) + " planted heads given, expected " + std::to_string(config.heads));
+          fmt::format("{} planted heads given, expected {}", heads.size(), config.heads));
   require(layout.modelDim == config.modelDim && layout.flags == kFlagCount,
-          "embedding layout is " + std::to_string(layout.modelDim) + " wide with " +
-              std::to_string(layout.flags) + " flags, expected " + std::to_string(config.modelDim) +
-              " with " + std::to_string(kFlagCount));
+          fmt::format("embedding layout is {} wide with {} flags, expected {} with {}", layout.modelDim,
+                      layout.flags, config.modelDim, kFlagCount));
   Projections projections = xavierProjections(config, bias, seed);
-  // A bias on queries or keys would add a pattern of its own.
+  // A bias on queries or keys would add a behaviour of its own.
   for (Linear* linear : {&projections.q, &projections.k}) {
     linear->weight.setZero();
     linear->bias.setZero();

@@ -8,12 +8,12 @@
 
 namespace headscope::attention {
 
-enum class Pattern { offset, firstToken, sameToken, localBand, uniform, separator, random };
+enum class Behaviour { offset, firstToken, sameToken, localBand, uniform, separator, random };
 
 /// What one query head is made to do.
 struct PlantedHead {
-  Pattern pattern = Pattern::uniform;
-  Index offset = 1;  ///< for Pattern::offset: looks at i − offset; 1 = previous, 0 = self, −1 = next
+  Behaviour behaviour = Behaviour::uniform;
+  Index offset = 1;  ///< for Behaviour::offset: looks at i − offset; 1 = previous, 0 = self, −1 = next
   bool operator==(const PlantedHead&) const = default;
 };
 

@@ -8,7 +8,9 @@ namespace headscope::attention::kernels {
 
 /// Uninitialised floats, aligned to 64 bytes. Large ones lie on huge pages where the system has them, and
 /// their memory is kept for the next that fits when they go: touching fresh pages costs more than the
-/// arithmetic on them. Move-only. Throws std::bad_alloc.
+/// arithmetic on them. Left to malloc, with mallopt's highest thresholds (32 MiB) and huge pages, a forward
+/// pass of 8 heads takes 1.5 times the processor time at 2,048 tokens, and 1.8 times with five times the
+/// memory at 512. Move-only. Throws std::bad_alloc.
 class Buffer {
  public:
   Buffer() = default;

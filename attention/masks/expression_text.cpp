@@ -133,12 +133,6 @@ ListText listText(const MaskLayers& layers) {
   return out;
 }
 
-/// Columns a terminal gives a character.
-std::size_t columnsOf(char32_t c) {
-  if (isMark(c) || isInvisible(c)) return 0;
-  return isIdeograph(c) || isPictograph(c) ? 2 : 1;
-}
-
 /// One character of a shown line, and where it comes from.
 struct ShownCharacter {
   std::string text;

@@ -1,5 +1,7 @@
 #include "attention/text/embedding.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -54,9 +56,10 @@ void drawPairs(Random& random, Row row) {
 
 Result<EmbeddingLayout> plantedLayout(Index modelDim) {
   if (modelDim < kSmallestPlantedDim) {
-    return Error{"model dim is " + std::to_string(modelDim) + ", but planted heads need at least " +
-                 std::to_string(kSmallestPlantedDim) +
-                 ": flags, positions and identity each take a part of it"};
+    return Error{
+        fmt::format("model dim is {}, but planted heads need at least {}: flags, positions and identity each "
+                    "take a part of it",
+                    modelDim, kSmallestPlantedDim)};
   }
   EmbeddingLayout layout;
   layout.modelDim = modelDim;
@@ -67,7 +70,7 @@ Result<EmbeddingLayout> plantedLayout(Index modelDim) {
 }
 
 Matrix embedPlain(const std::vector<Token>& tokens, const EmbeddingOptions& options) {
-  require(options.modelDim >= 1, "embedding of width " + std::to_string(options.modelDim) + " asked for");
+  require(options.modelDim >= 1, fmt::format("embedding of width {} asked for", options.modelDim));
   const auto n = static_cast<Index>(tokens.size());
   Matrix x(n, options.modelDim);
   if (n == 0) return x;
@@ -80,12 +83,12 @@ Matrix embedPlain(const std::vector<Token>& tokens, const EmbeddingOptions& opti
 
 Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& layout,
                     const EmbeddingOptions& options) {
-  require(layout.flags == kFlagCount && layout.flags + layout.positions + layout.identity == layout.modelDim,
-          "planted embedding: the layout's parts do not add up to its width of " +
-              std::to_string(layout.modelDim));
+  require(
+      layout.flags == kFlagCount && layout.flags + layout.positions + layout.identity == layout.modelDim,
+      fmt::format("planted embedding: the layout's parts do not add up to its width of {}", layout.modelDim));
   require(options.modelDim == layout.modelDim,
-          "planted embedding of width " + std::to_string(options.modelDim) + " in a layout of width " +
-              std::to_string(layout.modelDim));
+          fmt::format("planted embedding of width {} in a layout of width {}", options.modelDim,
+                      layout.modelDim));
   const auto n = static_cast<Index>(tokens.size());
   Matrix x = Matrix::Zero(n, layout.modelDim);
   if (n == 0) return x;

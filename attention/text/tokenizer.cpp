@@ -1,8 +1,8 @@
 #include "attention/text/tokenizer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "attention/text/unicode.h"
 
@@ -13,14 +13,12 @@ constexpr std::string_view kVisibleSpace = "␣";
 
 /// "<0A>": what stands for something that draws nothing, or for a byte outside ASCII.
 std::string escaped(char32_t c) {
-  std::array<char, 16> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "<%02X>", static_cast<unsigned>(c));
-  return buffer.data();
+  return fmt::format("<{:02X}>", static_cast<unsigned>(c));
 }
 
-/// Apostrophes and hyphens that hold a word together when they stand inside one.
+/// Apostrophes and hyphens (the soft one, too) that hold a word together when they stand inside one.
 bool isJoiner(char32_t c) {
-  return c == '\'' || c == '-' || c == 0x2019 /* ’ */ || c == 0x2010 || c == 0x2011;
+  return std::u32string_view(U"'-’\u00AD\u2010\u2011").find(c) != std::u32string_view::npos;
 }
 
 bool belongsToWord(char32_t c) {
@@ -95,10 +93,8 @@ Status validateUtf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const DecodedCodePoint decoded = decodeUtf8(text, at);
     if (decoded.fault != nullptr) {
-      std::array<char, 8> byte{};
-      std::snprintf(byte.data(), byte.size(), "0x%02X", static_cast<unsigned char>(text[at]));
-      return Error{std::string("text is not valid UTF-8: byte ") + byte.data() + " at offset " +
-                   std::to_string(at) + " " + decoded.fault};
+      return Error{fmt::format("text is not valid UTF-8: byte 0x{:02X} at offset {} {}",
+                               static_cast<unsigned char>(text[at]), at, decoded.fault)};
     }
     at += decoded.length;
   }
@@ -123,19 +119,7 @@ Result<std::vector<std::vector<Token>>> tokenize(std::string_view text, Tokeniza
 }
 
 std::string tokenIdentity(const Token& token, bool ignoreCase) {
-  if (!ignoreCase) return token.text;
-  std::string lower;
-  lower.reserve(token.text.size());
-  for (std::size_t at = 0; at < token.text.size();) {
-    const DecodedCodePoint decoded = decodeUtf8(token.text, at);
-    if (decoded.fault != nullptr) {
-      lower.push_back(token.text[at]);
-    } else {
-      appendUtf8(toLower(decoded.value), lower);
-    }
-    at += decoded.length;
-  }
-  return lower;
+  return ignoreCase ? foldCase(token.text) : token.text;
 }
 
 }  // namespace headscope::attention

@@ -31,7 +31,7 @@ Status validateUtf8(std::string_view text);
 /// length.
 Result<std::vector<std::vector<Token>>> tokenize(std::string_view text, Tokenization how);
 
-/// The identity of a token for embeddings: its text, in lower case (of any script) when `ignoreCase`.
+/// The identity of a token for embeddings: its text, without its case (of any script) when `ignoreCase`.
 std::string tokenIdentity(const Token& token, bool ignoreCase);
 
 }  // namespace headscope::attention

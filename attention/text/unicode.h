@@ -21,26 +21,24 @@ void appendUtf8(char32_t codePoint, std::string& text);
 bool isControl(char32_t c);
 /// Spaces and separators of lines and paragraphs, with or without a width of their own.
 bool isSpace(char32_t c);
-/// Format characters that draw nothing: joiners, direction marks, byte-order mark, variation selectors.
+/// What Unicode calls default ignorable: joiners, direction marks, byte-order mark, variation selectors.
 bool isInvisible(char32_t c);
-/// Marks that belong to the character before them: the common combining blocks, joiners, variation
-/// selectors and emoji modifiers. A general treatment, not the full Unicode property.
-bool isMark(char32_t c);
-/// Letters, digits, marks and the underscore, in any script.
+/// Letters, digits, marks and connectors such as the underscore, in any script.
 bool isWordCharacter(char32_t c);
-/// Han, kana and bopomofo, which are written without spaces.
+/// Han, kana and bopomofo, which are written without spaces. To be asked of word characters.
 bool isIdeograph(char32_t c);
 /// Sentence punctuation, quotes, brackets, dashes and slashes.
 bool isPunctuation(char32_t c);
-/// Emoji and other pictures, which a zero-width joiner can make into one.
-bool isPictograph(char32_t c);
 
-/// Lower case by code point, beyond ASCII where the C library knows the C.UTF-8 locale. Final sigma
-/// becomes sigma, so that a word is the same word in capitals.
-char32_t toLower(char32_t c);
+/// Columns that a terminal gives a character: 0 for marks, 2 for ideographs and emoji.
+std::size_t columnsOf(char32_t c);
 
-/// The end of the user-perceived character that starts at `at` in well-formed `text`: a base with its
-/// marks, a flag of two regional indicators, or pictures joined by zero-width joiners.
+/// Unicode's full case folding: texts that differ in case alone become equal ("STRASSE" and "straße", too).
+/// A text that is not UTF-8 stays as it is.
+std::string foldCase(std::string_view text);
+
+/// The end of the user-perceived character that starts at `at` in well-formed `text`: an extended grapheme
+/// cluster (Unicode Standard Annex 29), but for spaces and invisible characters, which stand alone.
 std::size_t clusterEnd(std::string_view text, std::size_t at);
 
 }  // namespace headscope::attention

@@ -17,7 +17,7 @@ using app::PositionKind;
 using app::RangeMode;
 using app::Scene;
 using app::WeightSource;
-using attention::Pattern;
+using attention::Behaviour;
 using attention::PlantedHead;
 using attention::Tokenization;
 
@@ -127,17 +127,17 @@ TEST(Choices, AChosenOneChosenAgainChangesNothing) {
 
 TEST(Lists, EachPlantedPatternReachesItsHead) {
   UiDriver ui;
-  const std::vector<std::pair<const char*, PlantedHead>> patterns{
-      {"self", {Pattern::offset, 0}},          {"next", {Pattern::offset, -1}},
-      {"back2", {Pattern::offset, 2}},         {"back3", {Pattern::offset, 3}},
-      {"back4", {Pattern::offset, 4}},         {"first_token", {Pattern::firstToken, 1}},
-      {"same_token", {Pattern::sameToken, 1}}, {"local_band", {Pattern::localBand, 1}},
-      {"separator", {Pattern::separator, 1}},  {"uniform", {Pattern::uniform, 1}},
-      {"random", {Pattern::random, 1}},        {"previous", {Pattern::offset, 1}}};
-  for (const auto& pattern : patterns)
+  const std::vector<std::pair<const char*, PlantedHead>> behaviours{
+      {"self", {Behaviour::offset, 0}},          {"next", {Behaviour::offset, -1}},
+      {"back2", {Behaviour::offset, 2}},         {"back3", {Behaviour::offset, 3}},
+      {"back4", {Behaviour::offset, 4}},         {"first_token", {Behaviour::firstToken, 1}},
+      {"same_token", {Behaviour::sameToken, 1}}, {"local_band", {Behaviour::localBand, 1}},
+      {"separator", {Behaviour::separator, 1}},  {"uniform", {Behaviour::uniform, 1}},
+      {"random", {Behaviour::random, 1}},        {"previous", {Behaviour::offset, 1}}};
+  for (const auto& behaviour : behaviours)
     expectOnly(
-        ui, pattern.first, [&] { ui.choose("plant.0", pattern.first); },
-        [&](Scene& s) { s.setup.weights.planted[0] = pattern.second; });
+        ui, behaviour.first, [&] { ui.choose("plant.0", behaviour.first); },
+        [&](Scene& s) { s.setup.weights.planted[0] = behaviour.second; });
 }
 
 TEST(Lists, TheLastHeadsListCanBeUsedToo) {
@@ -145,7 +145,7 @@ TEST(Lists, TheLastHeadsListCanBeUsedToo) {
   expectOnly(
       ui, "plant.7", [&] { ui.choose("plant.7", "uniform"); },
       [&](Scene& s) {
-        s.setup.weights.planted[7] = {Pattern::uniform, 1};
+        s.setup.weights.planted[7] = {Behaviour::uniform, 1};
       });
 }
 

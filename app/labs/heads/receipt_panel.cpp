@@ -149,20 +149,19 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
     const attention::PlantedHead plant = plantedHeads(snapshot.setup)[static_cast<std::size_t>(head)];
     text = "Planted: " + attention::describe(plant);
     const bool readsPlaces =
-        plant.pattern == attention::Pattern::offset || plant.pattern == attention::Pattern::localBand;
+        plant.behaviour == attention::Behaviour::offset || plant.behaviour == attention::Behaviour::localBand;
     if (readsPlaces && snapshot.setup.model.position != PositionKind::sinusoidal)
       text += ", which reads places from sinusoids; the embedding has none (Position is not Sinus)";
     text += ". ";
   }
   const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
-  const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
-  if (label.mixed) {
+  if (!label.detector) {
     text += "No simple pattern stands out above what the mask forces.";
-  } else if (label.detector == attention::Detector::uniform) {
-    text +=
-        "Spreads evenly: entropy is " + weightText(profile[label.detector].raw) + " of the largest possible.";
+  } else if (label.detector->labelsTheRestFrom) {
+    text += "Spreads evenly: entropy is " + weightText(label.score) + " of the largest possible.";
   } else {
-    const attention::DetectorScore& score = profile[label.detector];
+    const attention::DetectorScore& score =
+        sequence.profiles[static_cast<std::size_t>(head)][label.detector->name];
     text += "Seen: " + attention::describe(label) + ", " + weightText(score.raw) + " of the weight over " +
             std::to_string(score.rows) + (score.rows == 1 ? " row" : " rows") + ", " +
             weightText(score.above()) + " above what even spreading gives.";

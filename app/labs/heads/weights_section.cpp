@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-using attention::Pattern;
+using attention::Behaviour;
 using attention::PlantedHead;
 
 struct NamedPlant {
@@ -18,18 +18,18 @@ struct NamedPlant {
   PlantedHead head;
 };
 
-constexpr std::array<NamedPlant, 12> kPlants{{{"previous token", "previous", {Pattern::offset, 1}},
-                                              {"self", "self", {Pattern::offset, 0}},
-                                              {"next token", "next", {Pattern::offset, -1}},
-                                              {"2 back", "back2", {Pattern::offset, 2}},
-                                              {"3 back", "back3", {Pattern::offset, 3}},
-                                              {"4 back", "back4", {Pattern::offset, 4}},
-                                              {"first token", "first_token", {Pattern::firstToken, 1}},
-                                              {"same token", "same_token", {Pattern::sameToken, 1}},
-                                              {"local band", "local_band", {Pattern::localBand, 1}},
-                                              {"separator", "separator", {Pattern::separator, 1}},
-                                              {"uniform", "uniform", {Pattern::uniform, 1}},
-                                              {"random", "random", {Pattern::random, 1}}}};
+constexpr std::array<NamedPlant, 12> kPlants{{{"previous token", "previous", {Behaviour::offset, 1}},
+                                              {"self", "self", {Behaviour::offset, 0}},
+                                              {"next token", "next", {Behaviour::offset, -1}},
+                                              {"2 back", "back2", {Behaviour::offset, 2}},
+                                              {"3 back", "back3", {Behaviour::offset, 3}},
+                                              {"4 back", "back4", {Behaviour::offset, 4}},
+                                              {"first token", "first_token", {Behaviour::firstToken, 1}},
+                                              {"same token", "same_token", {Behaviour::sameToken, 1}},
+                                              {"local band", "local_band", {Behaviour::localBand, 1}},
+                                              {"separator", "separator", {Behaviour::separator, 1}},
+                                              {"uniform", "uniform", {Behaviour::uniform, 1}},
+                                              {"random", "random", {Behaviour::random, 1}}}};
 
 /// The lists of all heads, two in a row.
 void plantedChoices(Scene& scene, View& view) {
@@ -48,8 +48,8 @@ void plantedChoices(Scene& scene, View& view) {
     std::vector<Choice> all = choices;
     int chosen = -1;
     for (std::size_t k = 0; k < kPlants.size(); ++k)
-      if (kPlants[k].head.pattern == heads[i].pattern &&
-          (heads[i].pattern != Pattern::offset || kPlants[k].head.offset == heads[i].offset))
+      if (kPlants[k].head.behaviour == heads[i].behaviour &&
+          (heads[i].behaviour != Behaviour::offset || kPlants[k].head.offset == heads[i].offset))
         chosen = static_cast<int>(k);
     if (chosen < 0) {  // an offset only a scene file can name
       chosen = static_cast<int>(all.size());

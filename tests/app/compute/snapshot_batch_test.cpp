@@ -215,7 +215,7 @@ TEST(SnapshotCross, RecognisesTheSameTokenInAnotherText) {
   setup.input.text = "red green blue black white grey";
   setup.input.cross = true;
   setup.input.contextText = "here they stand after all others : red green blue black white grey";
-  setup.weights.planted.assign(8, {attention::Pattern::sameToken, 1});
+  setup.weights.planted.assign(8, {attention::Behaviour::sameToken, 1});
   setup.model.position = PositionKind::none;
   const Snapshot snapshot = computed(setup);
   for (const attention::HeadLabel& label : snapshot.sequences[0].labels)

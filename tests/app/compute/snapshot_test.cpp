@@ -13,7 +13,7 @@
 namespace headscope::app {
 namespace {
 
-using attention::Pattern;
+using attention::Behaviour;
 using test::computed;
 using test::plainSetup;
 using test::sameBits;
@@ -51,9 +51,10 @@ TEST(Snapshot, FindsPlantedHeadsInEveryKindOfAttention) {
           "mat .";
       setup.model.kvHeads = kvHeads;
       setup.mask.layers = layersOf({.causal = causal});
-      setup.weights.planted = {{Pattern::offset, 1},    {Pattern::firstToken, 1}, {Pattern::offset, 0},
-                               {Pattern::uniform, 1},   {Pattern::offset, 3},     {Pattern::localBand, 1},
-                               {Pattern::sameToken, 1}, {Pattern::separator, 1}};
+      setup.weights.planted = {{Behaviour::offset, 1},    {Behaviour::firstToken, 1},
+                               {Behaviour::offset, 0},    {Behaviour::uniform, 1},
+                               {Behaviour::offset, 3},    {Behaviour::localBand, 1},
+                               {Behaviour::sameToken, 1}, {Behaviour::separator, 1}};
       const Snapshot snapshot = computed(setup);
       EXPECT_EQ(labelsOf(snapshot.sequences[0]), plantsOf(setup))
           << kvHeads << " kv heads, causal " << causal;
@@ -114,8 +115,8 @@ TEST(Snapshot, ChangingOnePlantLeavesOtherGroupsAlone) {
     for (Index changed = 0; changed < setup.model.heads; ++changed) {
       app::Setup other = setup;
       auto& plant = other.weights.planted[static_cast<std::size_t>(changed)];
-      plant = plant.pattern == Pattern::separator ? attention::PlantedHead{Pattern::offset, 3}
-                                                  : attention::PlantedHead{Pattern::separator, 1};
+      plant = plant.behaviour == Behaviour::separator ? attention::PlantedHead{Behaviour::offset, 3}
+                                                      : attention::PlantedHead{Behaviour::separator, 1};
       const Snapshot after = computed(other);
       for (Index head = 0; head < setup.model.heads; ++head) {
         const attention::Matrix a = before.sequences[0].attention.weights[head],

@@ -51,7 +51,7 @@ WeightSetup randomWeights(Dice& dice, const SceneSizes& sizes) {
   weights.source = dice.any(WeightSource::planted);
   weights.seed = dice.bits();
   for (Index i = dice.between(0, sizes.planted); i > 0; --i)
-    weights.planted.push_back({dice.any(attention::Pattern::random),
+    weights.planted.push_back({dice.any(attention::Behaviour::random),
                                dice.oneIn(4) ? dice.between(-kMaxTokens, kMaxTokens) : dice.between(-3, 3)});
   return weights;
 }

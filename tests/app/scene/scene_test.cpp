@@ -12,7 +12,7 @@
 namespace headscope::app {
 namespace {
 
-using attention::Pattern;
+using attention::Behaviour;
 using test::Dice;
 using ::testing::HasSubstr;
 
@@ -137,7 +137,7 @@ TEST(Validate, AcceptsTheEndsOfEveryRange) {
     studio.layers = most ? kMaxReachLayers : 1;
     studio.wipe = most ? 1 : 0;
     scene.setup.weights.planted.assign(most ? kMaxHeads : 0,
-                                       {Pattern::offset, most ? kMaxTokens : -kMaxTokens});
+                                       {Behaviour::offset, most ? kMaxTokens : -kMaxTokens});
     const auto status = validate(scene);
     EXPECT_TRUE(status.ok()) << status.error().message;
   }
@@ -234,12 +234,12 @@ TEST(FitModelTo, LeavesAnUnlinkedModelAlone) {
 
 TEST(PlantedHeads, FillUpWithDefaultsAndDropNothing) {
   app::Setup setup = openingScene().setup;
-  setup.weights.planted = {{Pattern::separator, 1}, {Pattern::random, 1}};
+  setup.weights.planted = {{Behaviour::separator, 1}, {Behaviour::random, 1}};
   setup.model.heads = 11;
   const auto heads = plantedHeads(setup);
   ASSERT_EQ(heads.size(), 11u);
-  EXPECT_EQ(heads[0].pattern, Pattern::separator);
-  EXPECT_EQ(heads[1].pattern, Pattern::random);
+  EXPECT_EQ(heads[0].behaviour, Behaviour::separator);
+  EXPECT_EQ(heads[1].behaviour, Behaviour::random);
   for (Index head = 2; head < 11; ++head)
     EXPECT_EQ(heads[static_cast<std::size_t>(head)], defaultPlant(head));
   setup.model.heads = 1;

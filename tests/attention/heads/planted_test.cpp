@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <map>
 #include <sstream>
 
 #include "attention/core/attention.h"
@@ -20,8 +19,8 @@ using testing::HasSubstr;
 constexpr const char* kOpening = "The animal didn't cross the street because it was too tired .";
 
 const std::vector<PlantedHead> kOpeningHeads = {
-    {Pattern::offset, 1}, {Pattern::firstToken, 0}, {Pattern::offset, 0},    {Pattern::uniform, 0},
-    {Pattern::offset, 2}, {Pattern::localBand, 0},  {Pattern::sameToken, 0}, {Pattern::random, 0}};
+    {Behaviour::offset, 1}, {Behaviour::firstToken, 0}, {Behaviour::offset, 0},    {Behaviour::uniform, 0},
+    {Behaviour::offset, 2}, {Behaviour::localBand, 0},  {Behaviour::sameToken, 0}, {Behaviour::random, 0}};
 
 AttentionConfig configFor(Index modelDim, Index heads, Index kvHeads, Index headDim) {
   AttentionConfig config;
@@ -67,17 +66,10 @@ Pass runHeads(const AttentionConfig& config, const std::vector<PlantedHead>& hea
   Pass pass;
   pass.result = attend(config, *projections, x, x,
                        causal ? maskFor("causal", config, x.rows(), x.rows()) : MaskInput());
-  std::map<std::string, Index> known;
-  std::vector<Index> ids;
-  std::vector<std::uint8_t> separators;
-  for (const Token& token : tokens) {
-    ids.push_back(
-        known.try_emplace(tokenIdentity(token, true), static_cast<Index>(known.size())).first->second);
-    separators.push_back(token.separator ? 1 : 0);
-  }
+  const HeadText text(tokens, tokens, true);
   const AttentionResult& result = pass.result;
   for (Index h = 0; h < config.heads; ++h) {
-    pass.profiles.push_back(profileHead(result.weights[h], result.scores[h], ids, ids, separators));
+    pass.profiles.push_back(profileHead({result.weights[h], result.scores[h], text}));
   }
   return pass;
 }
@@ -86,24 +78,24 @@ std::vector<Token> opening() {
   return tokenize(kOpening, Tokenization::words)->front();
 }
 
-TEST(Planted, openingSceneShowsEveryPattern) {
+TEST(Planted, openingSceneShowsEveryBehaviour) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
-  EXPECT_GE(scene[0][Detector::previous].raw, 0.9f);
-  EXPECT_GE(scene[1][Detector::first].raw, 0.9f);
-  EXPECT_GE(scene[2][Detector::self].raw, 0.9f);
-  EXPECT_GE(scene[4][Detector::offset].raw, 0.9f);
-  EXPECT_EQ(scene[4].bestOffset, 2);
-  EXPECT_GE(scene[5][Detector::local].raw, 0.85f);
-  EXPECT_EQ(scene[6][Detector::sameToken].rows, 1) << "the second \"the\"";
-  EXPECT_GE(scene[6][Detector::sameToken].raw, 0.9f);
+  EXPECT_GE(scene[0]["previous"].raw, 0.9f);
+  EXPECT_GE(scene[1]["first_token"].raw, 0.9f);
+  EXPECT_GE(scene[2]["self"].raw, 0.9f);
+  EXPECT_GE(scene[4]["offset"].raw, 0.9f);
+  EXPECT_EQ(scene[4]["offset"].at, 2);
+  EXPECT_GE(scene[5]["local_band"].raw, 0.85f);
+  EXPECT_EQ(scene[6]["same_token"].rows, 1) << "the second \"the\"";
+  EXPECT_GE(scene[6]["same_token"].raw, 0.9f);
   for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h]));
 }
 
 TEST(Planted, peaksAreSharpButNotOneHot) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   for (const std::size_t h : {std::size_t{0}, std::size_t{4}}) {
-    EXPECT_LT(scene[h][Detector::offset].raw, 0.97f);
-    EXPECT_GT(scene[h][Detector::offset].raw, 0.93f);
+    EXPECT_LT(scene[h]["offset"].raw, 0.97f);
+    EXPECT_GT(scene[h]["offset"].raw, 0.93f);
   }
 }
 
@@ -119,21 +111,21 @@ TEST(Planted, localBandIsSpreadOverSeveralKeys) {
 
 TEST(Planted, uniformIsExactAndRandomIsNeither) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
-  EXPECT_NEAR(scene[3][Detector::uniform].raw, 1, 12 * std::numeric_limits<float>::epsilon());
-  EXPECT_GT(scene[7][Detector::uniform].raw, 0.3f);
-  EXPECT_LT(scene[7][Detector::uniform].raw, 0.9f);
+  EXPECT_NEAR(scene[3]["uniform"].raw, 1, 12 * std::numeric_limits<float>::epsilon());
+  EXPECT_GT(scene[7]["uniform"].raw, 0.3f);
+  EXPECT_LT(scene[7]["uniform"].raw, 0.9f);
 }
 
 TEST(Planted, sameTokenHeadLooksAwayFromItself) {
   const Pass scene = runHeads(configFor(256, 8, 2, 32), kOpeningHeads, opening());
   EXPECT_LT(scene.result.weights.at(6, 4, 4), 0.01f) << "the second \"the\" does not look at itself";
-  EXPECT_LT(scene[6][Detector::self].raw, 0.5f);
+  EXPECT_LT(scene[6]["self"].raw, 0.5f);
 }
 
 TEST(Planted, separatorHeadFindsTheFullStops) {
-  const std::vector<PlantedHead> heads = {{Pattern::separator, 0}, {Pattern::firstToken, 0}};
+  const std::vector<PlantedHead> heads = {{Behaviour::separator, 0}, {Behaviour::firstToken, 0}};
   const Pass scene = runHeads(configFor(64, 2, 1, 16), heads, longText(64));
-  EXPECT_GE(scene[0][Detector::separator].raw, 0.9f);
+  EXPECT_GE(scene[0]["separator"].raw, 0.9f);
   EXPECT_EQ(scene.label(0), "separator");
   EXPECT_EQ(scene.label(1), "first token");
 }
@@ -154,8 +146,8 @@ std::string caseName(const testing::TestParamInfo<Shape>& info) {
 
 class PlantedShapes : public testing::TestWithParam<Shape> {};
 
-/// All patterns at once are the hardest case: with one kv head they share one K.
-TEST_P(PlantedShapes, everyPatternIsFoundByItsDetector) {
+/// All behaviours at once are the hardest case: with one kv head they share one K.
+TEST_P(PlantedShapes, everyBehaviourIsFoundByItsDetector) {
   const Shape& s = GetParam();
   const Pass scene = runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim), kOpeningHeads,
                               longText(s.tokens), true, s.causal);
@@ -163,12 +155,12 @@ TEST_P(PlantedShapes, everyPatternIsFoundByItsDetector) {
   // With fewer frequencies and longer texts, peaks lose some of their weight to far keys.
   const bool roomy = s.headDim >= 32 && s.modelDim >= 64;
   const float least = roomy ? 0.9f : 0.7f;
-  EXPECT_GE(scene[0][Detector::previous].raw, least);
-  EXPECT_GE(scene[1][Detector::first].raw, 0.9f);
-  EXPECT_GE(scene[2][Detector::self].raw, least);
-  EXPECT_GE(scene[4][Detector::offset].raw, least);
-  EXPECT_EQ(scene[4].bestOffset, 2);
-  EXPECT_GE(scene[5][Detector::local].raw, roomy ? 0.85f : 0.7f);
+  EXPECT_GE(scene[0]["previous"].raw, least);
+  EXPECT_GE(scene[1]["first_token"].raw, 0.9f);
+  EXPECT_GE(scene[2]["self"].raw, least);
+  EXPECT_GE(scene[4]["offset"].raw, least);
+  EXPECT_EQ(scene[4]["offset"].at, 2);
+  EXPECT_GE(scene[5]["local_band"].raw, roomy ? 0.85f : 0.7f);
   EXPECT_TRUE(scene.result.output.allFinite());
 }
 
@@ -183,33 +175,35 @@ INSTANTIATE_TEST_SUITE_P(
     caseName);
 
 TEST(Planted, worksAtTwoThousandTokens) {
-  const std::vector<PlantedHead> heads = {
-      {Pattern::offset, 1}, {Pattern::sameToken, 0}, {Pattern::localBand, 0}, {Pattern::firstToken, 0}};
+  const std::vector<PlantedHead> heads = {{Behaviour::offset, 1},
+                                          {Behaviour::sameToken, 0},
+                                          {Behaviour::localBand, 0},
+                                          {Behaviour::firstToken, 0}};
   const Pass scene = runHeads(configFor(256, 4, 1, 32), heads, longText(2048));
   for (std::size_t h = 0; h < heads.size(); ++h) EXPECT_EQ(scene.label(h), describe(heads[h]));
-  EXPECT_GE(scene[0][Detector::previous].raw, 0.9f);
-  EXPECT_GE(scene[1][Detector::sameToken].raw, 0.7f);
-  EXPECT_GE(scene[2][Detector::local].raw, 0.85f);
-  EXPECT_GE(scene[3][Detector::first].raw, 0.9f);
+  EXPECT_GE(scene[0]["previous"].raw, 0.9f);
+  EXPECT_GE(scene[1]["same_token"].raw, 0.7f);
+  EXPECT_GE(scene[2]["local_band"].raw, 0.85f);
+  EXPECT_GE(scene[3]["first_token"].raw, 0.9f);
 }
 
 TEST(Planted, offsetsReachBackAndAhead) {
   const std::vector<PlantedHead> heads = {
-      {Pattern::offset, -1}, {Pattern::offset, 5}, {Pattern::offset, -7}, {Pattern::offset, 12}};
+      {Behaviour::offset, -1}, {Behaviour::offset, 5}, {Behaviour::offset, -7}, {Behaviour::offset, 12}};
   const Pass scene = runHeads(configFor(128, 4, 2, 32), heads, longText(64), true, false);
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    EXPECT_EQ(scene[h].bestOffset, heads[h].offset);
-    EXPECT_GE(scene[h][Detector::offset].raw, 0.9f);
+    EXPECT_EQ(scene[h]["offset"].at, heads[h].offset);
+    EXPECT_GE(scene[h]["offset"].raw, 0.9f);
     EXPECT_EQ(scene.label(h), describe(heads[h]));
   }
 }
 
 TEST(Planted, headsReadTheirOwnKvHeadByRepeatInterleave) {
-  // Heads 0–3 read kv head 0 and 4–7 kv head 1. With h mod kvHeads, half of these patterns would ask
+  // Heads 0–3 read kv head 0 and 4–7 kv head 1. With h mod kvHeads, half of these heads would ask
   // for what their K does not hold: K of group 0 has no identity to match, of group 1 no flag.
   std::vector<PlantedHead> heads(8);
-  for (std::size_t h = 0; h < 4; ++h) heads[h] = {Pattern::firstToken, 0};
-  for (std::size_t h = 4; h < 8; ++h) heads[h] = {Pattern::offset, 1};
+  for (std::size_t h = 0; h < 4; ++h) heads[h] = {Behaviour::firstToken, 0};
+  for (std::size_t h = 4; h < 8; ++h) heads[h] = {Behaviour::offset, 1};
   const AttentionConfig config = configFor(64, 8, 2, 16);
   const Pass scene = runHeads(config, heads, longText(64));
   for (std::size_t h = 0; h < 8; ++h) EXPECT_EQ(scene.label(h), h < 4 ? "first token" : "previous token");
@@ -231,12 +225,11 @@ TEST(Planted, anotherScaleIsSeenToAct) {
   AttentionConfig config = configFor(256, 8, 2, 32);
   const Pass usual = runHeads(config, kOpeningHeads, opening());
   config.scale = config.effectiveScale();
-  EXPECT_EQ(runHeads(config, kOpeningHeads, opening())[0][Detector::previous].raw,
-            usual[0][Detector::previous].raw);
+  EXPECT_EQ(runHeads(config, kOpeningHeads, opening())[0]["previous"].raw, usual[0]["previous"].raw);
   config.scale = config.effectiveScale() / 4;
-  EXPECT_LT(runHeads(config, kOpeningHeads, opening())[0][Detector::previous].raw, 0.8f);
+  EXPECT_LT(runHeads(config, kOpeningHeads, opening())[0]["previous"].raw, 0.8f);
   config.scale = 1.0f;
-  EXPECT_GT(runHeads(config, kOpeningHeads, opening())[0][Detector::previous].raw, 0.99f);
+  EXPECT_GT(runHeads(config, kOpeningHeads, opening())[0]["previous"].raw, 0.99f);
 }
 
 TEST(Planted, weightsStayPutWhileATextGrows) {
@@ -262,14 +255,14 @@ TEST(Planted, biasesActOnValuesAndOutputAlone) {
 
 TEST(Planted, misfitNamesTheGroupAndWhatItNeeds) {
   const std::vector<PlantedHead> heads = {
-      {Pattern::offset, 1}, {Pattern::firstToken, 0}, {Pattern::offset, 0}, {Pattern::sameToken, 0}};
+      {Behaviour::offset, 1}, {Behaviour::firstToken, 0}, {Behaviour::offset, 0}, {Behaviour::sameToken, 0}};
   const auto planted = plantHeads(configFor(64, 4, 1, 4), *plantedLayout(64), heads, false, 12, 0);
   ASSERT_FALSE(planted.ok());
   EXPECT_EQ(
       planted.error().message,
       "kv head 0 is shared by heads 0–3, which need 7 dimensions (1 for the first-token flag, 4 for "
-      "positions, 2 for token identity), but head size is 4: choose a larger head size or fewer patterns");
-  const std::vector<PlantedHead> second = {{Pattern::uniform, 0}, {Pattern::localBand, 0}};
+      "positions, 2 for token identity), but head size is 4: choose a larger head size or fewer behaviours");
+  const std::vector<PlantedHead> second = {{Behaviour::uniform, 0}, {Behaviour::localBand, 0}};
   const auto alone = plantHeads(configFor(64, 2, 2, 2), *plantedLayout(64), second, false, 12, 0);
   ASSERT_FALSE(alone.ok());
   EXPECT_THAT(alone.error().message, HasSubstr("kv head 1 serves head 1, which needs 4 dimensions"));
@@ -277,12 +270,14 @@ TEST(Planted, misfitNamesTheGroupAndWhatItNeeds) {
 
 TEST(Planted, smallestSizesThatFit) {
   // One dimension holds a flag; six hold positions and identity.
-  EXPECT_EQ(runHeads(configFor(16, 1, 1, 1), {{Pattern::firstToken, 0}}, opening()).label(0), "first token");
-  const std::vector<PlantedHead> heads = {{Pattern::offset, 1}, {Pattern::sameToken, 0}};
+  EXPECT_EQ(runHeads(configFor(16, 1, 1, 1), {{Behaviour::firstToken, 0}}, opening()).label(0),
+            "first token");
+  const std::vector<PlantedHead> heads = {{Behaviour::offset, 1}, {Behaviour::sameToken, 0}};
   const Pass scene = runHeads(configFor(16, 2, 1, 6), heads, opening());
   EXPECT_EQ(scene.label(0), "previous token");
-  for (const Pattern pattern : {Pattern::random, Pattern::uniform, Pattern::separator, Pattern::sameToken}) {
-    const Pass one = runHeads(configFor(16, 1, 1, 2), {{pattern, 0}}, {{"only", false}});
+  for (const Behaviour behaviour :
+       {Behaviour::random, Behaviour::uniform, Behaviour::separator, Behaviour::sameToken}) {
+    const Pass one = runHeads(configFor(16, 1, 1, 2), {{behaviour, 0}}, {{"only", false}});
     EXPECT_EQ(one.result.weights.at(0, 0, 0), 1);
   }
 }
@@ -295,20 +290,20 @@ TEST(Planted, headSizeBeyondTheEmbeddingLeavesRowsEmpty) {
 
 TEST(Planted, misuseThrows) {
   const AttentionConfig config = configFor(64, 8, 2, 16);
-  EXPECT_THROW((void)plantHeads(config, *plantedLayout(64), {{Pattern::uniform, 0}}, false, 12, 0),
+  EXPECT_THROW((void)plantHeads(config, *plantedLayout(64), {{Behaviour::uniform, 0}}, false, 12, 0),
                std::invalid_argument);
   EXPECT_THROW((void)plantHeads(config, *plantedLayout(32), kOpeningHeads, false, 12, 0),
                std::invalid_argument);
 }
 
 TEST(Planted, headsAreDescribedInWords) {
-  const auto words = [](Index offset) { return describe(PlantedHead{Pattern::offset, offset}); };
+  const auto words = [](Index offset) { return describe(PlantedHead{Behaviour::offset, offset}); };
   EXPECT_EQ(words(0), "self");
   EXPECT_EQ(words(1), "previous token");
   EXPECT_EQ(words(-1), "next token");
   EXPECT_EQ(words(3), "3 back");
   EXPECT_EQ(words(-2), "2 ahead");
-  EXPECT_EQ(describe(PlantedHead{Pattern::random, 0}), "random");
+  EXPECT_EQ(describe(PlantedHead{Behaviour::random, 0}), "random");
 }
 
 }  // namespace

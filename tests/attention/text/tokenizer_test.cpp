@@ -71,6 +71,39 @@ TEST(Tokenizer, charactersKeepMarksWithTheirBase) {
   EXPECT_THAT(oneLine("a\u200Eb", Tokenization::characters), ElementsAre("a", "<200E>", "b"));
 }
 
+/// What a reader takes for one character is one token (Unicode Standard Annex 29).
+TEST(Tokenizer, charactersAreGraphemeClusters) {
+  const std::vector<std::string> clusters = {
+      "क\u0947",                       // Devanagari: a letter and its vowel sign
+      "ਕ\u0A3E",                       // Gurmukhi, whose vowel sign stands beside the letter
+      "ก\u0E33",                       // Thai sara am
+      "\u1112\u1161\u11AB",            // a Hangul syllable in its three letters
+      "e\u0302\u0301",                 // two accents
+      "1\uFE0F\u20E3",                 // a keycap
+      "🏴󠁧󠁢󠁳󠁣󠁴󠁿",  // Scotland's flag: tags
+      "🧑🏽‍🚀",               // a profession with a skin tone
+      "❤️‍🔥",
+      "🇺🇳"};
+  for (const std::string& cluster : clusters) {
+    EXPECT_THAT(oneLine("a" + cluster + "b", Tokenization::characters), ElementsAre("a", cluster, "b"));
+    EXPECT_THAT(oneLine(cluster, Tokenization::words), ElementsAre(cluster));
+  }
+  EXPECT_THAT(oneLine("co\u00ADop", Tokenization::characters), ElementsAre("c", "o", "<AD>", "o", "p"));
+  EXPECT_THAT(oneLine(" \u0301", Tokenization::characters), ElementsAre("␣", "\u0301"))
+      << "a mark on a space would not be seen";
+}
+
+TEST(Tokenizer, softHyphensHoldAWordTogether) {
+  EXPECT_THAT(oneLine("co\u00ADop end\u00AD"), ElementsAre("co\u00ADop", "end"));
+}
+
+TEST(Tokenizer, wordsOfEveryScriptHoldTheirMarks) {
+  // Vocalised Syriac, Balinese and Tibetan: marks that carry the sound.
+  for (const char* word : {"ܫܠ\u0733ܡ\u0733ܐ", "ᬩ\u1B32\u1B44ᬮᬶ", "བ\u0F7Cད"})
+    EXPECT_THAT(oneLine(word), ElementsAre(word));
+  EXPECT_THAT(oneLine("नमस्ते।"), ElementsAre("नमस्ते", "।"));
+}
+
 TEST(Tokenizer, bytesAreEveryByteOfTheLine) {
   EXPECT_THAT(oneLine("aé \x7F", Tokenization::bytes), ElementsAre("a", "<C3>", "<A9>", "␣", "<7F>"));
 }
@@ -156,6 +189,8 @@ TEST(Tokenizer, identityIgnoresCaseInEveryScript) {
   EXPECT_EQ(identity("ÄRGER"), identity("ärger"));
   EXPECT_EQ(identity("ПРИВЕТ"), identity("привет"));
   EXPECT_EQ(identity("ΣΊΣΥΦΟΣ"), identity("Σίσυφος")) << "final sigma";
+  EXPECT_EQ(identity("STRASSE"), identity("straße"));
+  EXPECT_EQ(identity("ᎠᏂ"), identity("ꭰꮒ")) << "Cherokee";
   EXPECT_NE(identity("the"), identity("them"));
   EXPECT_EQ(tokenIdentity({"The", false}, false), "The");
 }

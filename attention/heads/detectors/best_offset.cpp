@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "attention/heads/detectors/detector.h"
+
+namespace headscope::attention::detectors {
+namespace {
+
+using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
+
+/// Sums along all diagonals i − j at once; diagonal d stands for row − key = d − (keys − 1).
+struct Diagonals {
+  explicit Diagonals(const ObservedHead& head)
+      : weights(RowArray::Zero(head.rows() + head.cols())), baselines(weights), counts(weights) {
+    RowArray visible(head.cols());
+    for (Index row = 0; row < head.rows(); ++row) {
+      const Index size = head.visibleEnd(row), at = row + head.cols() - size;
+      if (size == 0) continue;
+      const bool all = head.visible(row) == size;
+      for (Index j = 0; j < size; ++j) visible[j] = all || head.sees(row, j) ? 1.0f : 0.0f;
+      const auto seen = visible.head(size).reverse();
+      weights.segment(at, size) += head.weights().row(row).head(size).array().reverse() * seen;
+      baselines.segment(at, size) += seen * (1 / static_cast<float>(head.visible(row)));
+      counts.segment(at, size) += seen;
+    }
+  }
+
+  RowArray weights, baselines, counts;
+};
+
+/// The largest mean among the diagonals that a quarter of the rows can show: where few can, any single bright
+/// key would pass for an offset.
+DetectorScore bestOffset(const ObservedHead& head) {
+  const Diagonals sums(head);
+  const auto fewest = static_cast<float>(std::max<Index>(1, (head.rows() + 3) / 4));
+  DetectorScore best;
+  for (Index d = 0; d < sums.counts.size(); ++d) {
+    const float rows = sums.counts[d];
+    if (rows < fewest || (best.rows > 0 && !(sums.weights[d] / rows > best.raw))) continue;
+    best = {sums.weights[d] / rows, sums.baselines[d] / rows, static_cast<Index>(rows),
+            head.text().positionOf(d - (head.cols() - 1))};
+  }
+  return best;
+}
+
+}  // namespace
+
+extern const Detector offset{
+    .name = "offset",
+    .title = "best offset",
+    .shortName = "offset",
+    .help =
+        "The distance k that gets most weight: the largest mean of A[i][i−k] among all k that a quarter of "
+        "the "
+        "rows can show.",
+    .planted = PlantedHead{Behaviour::offset, 3},
+    .measure = bestOffset,
+    // Self, the previous and the next token go by their own names.
+    .mayLabel = [](const HeadProfile& profile) { return std::abs(profile["offset"].at) > 1; },
+    .titleOf =
+        [](Index at) {
+          return describe(PlantedHead{Behaviour::offset, at});
+        }};
+
+}  // namespace headscope::attention::detectors

@@ -1,0 +1,69 @@
+#include "attention/heads/detectors/head_text.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <unordered_map>
+
+#include "attention/core/result.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+/// One behind the last visible key; 0 where there is none.
+Index endOfVisible(const float* scores, Index end) {
+  constexpr Index kBlock = 16;  // looked at as a whole, which compilers turn into a few vector operations
+  for (bool any = false; end >= kBlock; end -= kBlock) {
+    for (Index key = end - kBlock; key < end; ++key) any |= scores[key] > kHidden;
+    if (any) break;
+  }
+  while (end > 0 && !(scores[end - 1] > kHidden)) --end;
+  return end;
+}
+
+}  // namespace
+
+HeadText::HeadText(std::span<const Token> queries, std::span<const Token> keys, bool ignoreCase,
+                   Index firstPosition, bool crossAttention)
+    : keys_(std::ssize(keys)), firstPosition_(firstPosition), crossAttention_(crossAttention), groups_(1) {
+  require(firstPosition >= 0, "the first query stands before the first key");
+  std::unordered_map<std::string, std::size_t> known;
+  for (Index j = 0; j < keys_; ++j) {
+    const Token& key = keys[static_cast<std::size_t>(j)];
+    const auto [group, isNew] = known.try_emplace(tokenIdentity(key, ignoreCase), groups_.size());
+    if (isNew) groups_.emplace_back();
+    groups_[group->second].push_back(j);
+    if (key.separator) separators_.push_back(j);
+  }
+  for (const Token& query : queries) {
+    const auto group = known.find(tokenIdentity(query, ignoreCase));
+    groupOf_.push_back(group == known.end() ? 0 : group->second);
+  }
+}
+
+ObservedHead::ObservedHead(const MatrixView& weights, const MatrixView& scores, const HeadText& text)
+    : weights_(weights), scores_(scores), text_(text) {
+  const std::string shape = shapeText(weights.rows(), weights.cols());
+  require(scores.rows() == weights.rows() && scores.cols() == weights.cols(),
+          "observed head: scores are " + shapeText(scores.rows(), scores.cols()) + ", weights " + shape);
+  require(text.queries() == weights.rows() && text.keys() == weights.cols(),
+          "observed head: a text of " + shapeText(text.queries(), text.keys()) + " for weights " + shape);
+  visible_.reserve(static_cast<std::size_t>(rows()));
+  visibleEnds_.reserve(static_cast<std::size_t>(rows()));
+  for (Index row = 0; row < rows(); ++row) {
+    const float* const scoresOfRow = scores.row(row).data();
+    // Under causal masks half of the work lies behind the last visible key.
+    visibleEnds_.push_back(endOfVisible(scoresOfRow, cols()));
+    std::int32_t visible = 0;  // of a float's width, for the compiler's vectors
+    for (Index key = 0; key < visibleEnds_.back(); ++key) visible += scoresOfRow[key] > kHidden;
+    visible_.push_back(visible);
+  }
+}
+
+bool ObservedHead::sees(Index row, Index key) const {
+  return scores_(row, key) > kHidden;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,40 @@
+#include <cmath>
+#include <limits>
+
+#include "attention/heads/detectors/detector.h"
+
+namespace headscope::attention::detectors {
+namespace {
+
+/// Mean of H_i / ln(visible_i) over the rows with two or more visible keys. Uniform attention's own ratio is
+/// 1, whatever is visible.
+DetectorScore entropyRatio(const ObservedHead& head) {
+  double ratios = 0;
+  Index rows = 0;
+  for (Index row = 0; row < head.rows(); ++row) {
+    if (head.visible(row) < 2) continue;
+    const auto weights = head.weights().row(row).head(head.visibleEnd(row)).array();
+    // A vectorised logarithm, as this is asked of every weight on the screen.
+    const float entropy = -(weights * weights.max(std::numeric_limits<float>::min()).log()).sum();
+    ratios += entropy / std::log(static_cast<double>(head.visible(row)));
+    ++rows;
+  }
+  if (rows == 0) return {};
+  return {static_cast<float>(ratios / static_cast<double>(rows)), 1, rows};
+}
+
+}  // namespace
+
+extern const Detector uniform{.name = "uniform",
+                              .title = "uniform",
+                              .shortName = "uniform",
+                              .help =
+                                  "How evenly the weight is spread: mean of the entropy −Σ A[i][j]·ln "
+                                  "A[i][j] over the largest possible, "
+                                  "ln of the visible keys; 1 is uniform, 0 a single key.",
+                              .planted = PlantedHead{Behaviour::uniform},
+                              .measure = entropyRatio,
+                              .mayLabel = [](const HeadProfile&) { return false; },
+                              .labelsTheRestFrom = 0.95f};
+
+}  // namespace headscope::attention::detectors

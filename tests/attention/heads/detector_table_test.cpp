@@ -1,0 +1,143 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "attention/core/attention.h"
+#include "attention/core/random.h"
+#include "attention/heads/detectors.h"
+
+namespace headscope::attention::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+/// Sentences in which words recur, with a full stop after every eighth.
+std::vector<Token> sentences(Index count) {
+  std::vector<Token> tokens;
+  Random random(3);
+  for (Index i = 0; i < count; ++i) {
+    const bool stop = i % 9 == 8;
+    tokens.push_back({stop ? "." : "w" + std::to_string(static_cast<Index>(random.uniform() * 20)), stop});
+  }
+  return tokens;
+}
+
+class EveryDetector : public testing::TestWithParam<const Detector*> {
+ protected:
+  const Detector& detector_ = *GetParam();
+};
+
+TEST_P(EveryDetector, IsDescribedAndMeasuresInOneWay) {
+  EXPECT_FALSE(detector_.name.empty());
+  EXPECT_EQ(detector_.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string_view::npos);
+  EXPECT_FALSE(detector_.title.empty());
+  EXPECT_FALSE(detector_.shortName.empty());
+  EXPECT_LE(detector_.shortName.size(), 8u) << "it stands on a tile";
+  EXPECT_THAT(std::string(detector_.help), HasSubstr("A[i][")) << "a formula";
+  EXPECT_TRUE(detector_.help.ends_with('.'));
+  EXPECT_NE(detector_.targets == nullptr, detector_.measure == nullptr);
+}
+
+TEST_P(EveryDetector, ScoresLieBetweenNoneAndAll) {
+  const std::vector<Token> tokens = sentences(40);
+  const HeadText text(tokens, tokens, true);
+  Random random(7);
+  for (int round = 0; round < 40; ++round) {
+    // Some keys hidden at random, some rows altogether, the weights anything from even to a single peak.
+    const float sharpness = static_cast<float>(round % 8);
+    Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kHidden);
+    for (Index i = 0; i < 40; ++i) {
+      if (random.uniform() < 0.1) continue;
+      for (Index j = 0; j < 40; ++j) {
+        if (random.uniform() < 0.3) continue;
+        scores(i, j) = sharpness * random.gaussian();
+        weights(i, j) = std::exp(scores(i, j));
+      }
+      if (weights.row(i).sum() > 0) weights.row(i) /= weights.row(i).sum();
+    }
+    const DetectorScore score =
+        scoreOf(detector_, {MatrixView(weights.data(), 40, 40), MatrixView(scores.data(), 40, 40), text});
+    EXPECT_GE(score.raw, 0);
+    EXPECT_LE(score.raw, 1 + 1e-5f);
+    EXPECT_GT(score.baseline, 0);
+    EXPECT_LE(score.baseline, 1 + 1e-5f);
+    EXPECT_GT(score.rows, 0);
+    EXPECT_LE(score.rows, 40);
+  }
+}
+
+TEST_P(EveryDetector, ScoresItsBaselineWhereWeightIsEven) {
+  const std::vector<Token> tokens = sentences(40);
+  const HeadText text(tokens, tokens, true);
+  for (const Index window : {3, 12, 40}) {
+    for (const bool causal : {true, false}) {
+      Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kHidden);
+      for (Index i = 0; i < 40; ++i) {
+        for (Index j = 0; j < 40; ++j)
+          if (i - j < window && (causal ? j <= i : j - i < window)) scores(i, j) = 0;
+        weights.row(i) = (scores.row(i).array() == 0).cast<float>();
+        weights.row(i) /= weights.row(i).sum();
+      }
+      const DetectorScore score =
+          scoreOf(detector_, {MatrixView(weights.data(), 40, 40), MatrixView(scores.data(), 40, 40), text});
+      // Up to 40 rows of up to 40 roundings.
+      EXPECT_NEAR(score.above(), 0, 40 * std::numeric_limits<float>::epsilon()) << window << causal;
+    }
+  }
+}
+
+TEST_P(EveryDetector, FindsTheHeadThatIsPlantedForIt) {
+  if (!detector_.planted) GTEST_SKIP() << "no head can be planted for it";
+  const bool ahead = detector_.planted->offset < 0;
+  AttentionConfig config;
+  config.modelDim = 256;
+  config.heads = config.kvHeads = 1;
+  config.headDim = 64;
+  config.causal = !ahead;
+  const std::vector<Token> tokens = sentences(64);
+  const EmbeddingLayout layout = *plantedLayout(config.modelDim);
+  EmbeddingOptions options;
+  options.modelDim = config.modelDim;
+  const Matrix x = embedPlanted(tokens, layout, options);
+  const auto projections = plantHeads(config, layout, {*detector_.planted}, false, 64, 0);
+  ASSERT_TRUE(projections.ok()) << projections.error().message;
+  const AttentionResult result = attend(config, *projections, x, x, {});
+  const HeadText text(tokens, tokens, true);
+  const HeadProfile profile = profileHead({result.weights[0], result.scores[0], text});
+  EXPECT_GE(profile[detector_.name].raw, 0.8f);
+  const HeadLabel label = labelHead(profile);
+  ASSERT_NE(label.detector, nullptr);
+  EXPECT_EQ(label.detector->name, detector_.name);
+  EXPECT_EQ(describe(label), describe(*detector_.planted)) << "both say it in the same words";
+}
+
+std::string nameOf(const testing::TestParamInfo<const Detector*>& info) {
+  return std::string(info.param->name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, EveryDetector,
+                         testing::ValuesIn(allDetectors().begin(), allDetectors().end()), nameOf);
+
+TEST(DetectorTable, CallsEachBySomethingOfItsOwn) {
+  std::set<std::string_view> names, titles, shortNames, helps;
+  for (const Detector* detector : allDetectors()) {
+    EXPECT_TRUE(names.insert(detector->name).second) << detector->name;
+    EXPECT_TRUE(titles.insert(detector->title).second) << detector->title;
+    EXPECT_TRUE(shortNames.insert(detector->shortName).second) << detector->shortName;
+    EXPECT_TRUE(helps.insert(detector->help).second) << detector->help;
+  }
+}
+
+TEST(DetectorTable, KnowsItsNames) {
+  HeadProfile profile;
+  profile.scores.resize(allDetectors().size());
+  for (const Detector* detector : allDetectors()) EXPECT_EQ(profile[detector->name].rows, 0);
+  EXPECT_THROW((void)profile["patience"], std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test
