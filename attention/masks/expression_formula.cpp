@@ -30,7 +30,6 @@ std::string listText(const std::vector<Index>& values, bool spans) {
 /// Prints a pattern's tree in symbols, with what one head was given.
 class PatternFormula {
  public:
-  /// `prime` marks positions counted inside a document.
   PatternFormula(const PatternInfo& info, const PatternUse& use, Index head, const std::string& prime)
       : info_(info), use_(use), head_(head), i_("i" + prime), j_("j" + prime) {}
 
@@ -165,9 +164,7 @@ class MaskFormulaWriter {
   }
 
   Written write(const PatternUse& use, const std::string& prime) const {
-    const Pattern& pattern = patternOf(use.kind);
-    const Written formula =
-        PatternFormula(pattern.info, use, head_, prime).write(pattern.visible(query(), key()).node);
+    const Written formula = patternFormula(patternOf(use.kind), use, head_, prime);
     if (use.inner.empty()) return formula;
     const auto inner = write(use.inner, prime + "′");
     return inner ? joined(formula, *inner, Combine::all) : formula;
@@ -182,6 +179,10 @@ class MaskFormulaWriter {
 };
 
 }  // namespace
+
+Written patternFormula(const Pattern& pattern, const PatternUse& use, Index head, const std::string& prime) {
+  return PatternFormula(pattern.info, use, head, prime).write(pattern.visible(query(), key()).node);
+}
 
 std::string maskFormula(const MaskLayers& layers, Index head, Index kvHead, Index sequence) {
   const auto formula = MaskFormulaWriter(head, kvHead, sequence).write(layers, "");

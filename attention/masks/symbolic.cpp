@@ -71,17 +71,15 @@ constinit const Operation negation{{"¬($a)", Bond::atom, Bond::then},
 
 namespace {
 
-Symbolic applied(const Operation& operation, std::vector<Symbolic> operands) {
-  return {Symbolic::Kind::operation, 0, {}, &operation, nullptr, std::move(operands)};
-}
 Symbolic lookedUp(const LookupTable& table, std::vector<Symbolic> operands) {
   return {Symbolic::Kind::lookup, 0, {}, nullptr, &table, std::move(operands)};
 }
-Number number(const Operation& operation, std::vector<Symbolic> operands) {
-  return Number(applied(operation, std::move(operands)));
-}
 
 }  // namespace
+
+Symbolic applied(const Operation& operation, std::vector<Symbolic> operands) {
+  return {Symbolic::Kind::operation, 0, {}, &operation, nullptr, std::move(operands)};
+}
 
 std::string inside(const Written& part, Bond loosest) {
   return part.bond > loosest ? "(" + part.text + ")" : part.text;
@@ -100,59 +98,6 @@ Written written(const Notation& notation, const std::vector<Written>& operands) 
     out.text += alike ? operand.text : inside(operand, notation.loosest);
   }
   return out;
-}
-
-Number operator-(const Number& a, const Number& b) {
-  return number(operations::minus, {a.node, b.node});
-}
-Number operator+(const Number& a, const Number& b) {
-  return number(operations::plus, {a.node, b.node});
-}
-Number operator*(const Number& a, const Number& b) {
-  return number(operations::times, {a.node, b.node});
-}
-Number operator/(const Number& a, const Number& b) {
-  return number(operations::quotient, {a.node, b.node});
-}
-Number operator%(const Number& a, const Number& b) {
-  return number(operations::remainder, {a.node, b.node});
-}
-Number abs(const Number& a) {
-  return number(operations::magnitude, {a.node});
-}
-Number max(const Number& a, const Number& b) {
-  return number(operations::greater, {a.node, b.node});
-}
-Number clip(const Number& a, const Number& low, const Number& high) {
-  return number(operations::clipped, {a.node, low.node, high.node});
-}
-
-Truth operator<(const Number& a, const Number& b) {
-  return {applied(operations::less, {a.node, b.node})};
-}
-Truth operator<=(const Number& a, const Number& b) {
-  return {applied(operations::atMost, {a.node, b.node})};
-}
-Truth operator==(const Number& a, const Number& b) {
-  return {applied(operations::equal, {a.node, b.node})};
-}
-Truth operator!=(const Number& a, const Number& b) {
-  return {applied(operations::unequal, {a.node, b.node})};
-}
-Truth operator>=(const Number& a, const Number& b) {
-  return {applied(operations::atLeast, {a.node, b.node})};
-}
-Truth fewerBack(const Number& i, const Number& j, const Number& count) {
-  return {applied(operations::fewerBack, {i.node, j.node, count.node})};
-}
-Truth atMostBack(const Number& i, const Number& j, const Number& count) {
-  return {applied(operations::atMostBack, {i.node, j.node, count.node})};
-}
-Truth operator&(const Truth& a, const Truth& b) {
-  return {applied(operations::both, {a.node, b.node})};
-}
-Truth operator|(const Truth& a, const Truth& b) {
-  return {applied(operations::either, {a.node, b.node})};
 }
 
 Number at(const LookupTable& table, const Number& a) {

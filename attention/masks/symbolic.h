@@ -66,13 +66,65 @@ struct Symbolic {
   std::vector<Symbolic> operands = {};
 };
 
+Symbolic applied(const Operation& operation, std::vector<Symbolic> operands);
+
+struct Truth {
+  Symbolic node;
+
+  friend Truth operator&(const Truth& a, const Truth& b) {
+    return {applied(operations::both, {a.node, b.node})};
+  }
+  friend Truth operator|(const Truth& a, const Truth& b) {
+    return {applied(operations::either, {a.node, b.node})};
+  }
+};
+
 struct Number {
   Symbolic node;
   Number(Index literal) : node{Symbolic::Kind::literal, literal} {}
   explicit Number(Symbolic symbolic) : node(std::move(symbolic)) {}
-};
-struct Truth {
-  Symbolic node;
+  Number(const Operation& operation, std::vector<Symbolic> operands)
+      : node(applied(operation, std::move(operands))) {}
+
+  friend Number operator-(const Number& a, const Number& b) { return {operations::minus, {a.node, b.node}}; }
+  friend Number operator+(const Number& a, const Number& b) { return {operations::plus, {a.node, b.node}}; }
+  friend Number operator*(const Number& a, const Number& b) { return {operations::times, {a.node, b.node}}; }
+  /// Rounded down.
+  friend Number operator/(const Number& a, const Number& b) {
+    return {operations::quotient, {a.node, b.node}};
+  }
+  friend Number operator%(const Number& a, const Number& b) {
+    return {operations::remainder, {a.node, b.node}};
+  }
+  friend Number abs(const Number& a) { return {operations::magnitude, {a.node}}; }
+  friend Number max(const Number& a, const Number& b) { return {operations::greater, {a.node, b.node}}; }
+  friend Number clip(const Number& a, const Number& low, const Number& high) {
+    return {operations::clipped, {a.node, low.node, high.node}};
+  }
+
+  friend Truth operator<(const Number& a, const Number& b) {
+    return {applied(operations::less, {a.node, b.node})};
+  }
+  friend Truth operator<=(const Number& a, const Number& b) {
+    return {applied(operations::atMost, {a.node, b.node})};
+  }
+  friend Truth operator==(const Number& a, const Number& b) {
+    return {applied(operations::equal, {a.node, b.node})};
+  }
+  friend Truth operator!=(const Number& a, const Number& b) {
+    return {applied(operations::unequal, {a.node, b.node})};
+  }
+  friend Truth operator>=(const Number& a, const Number& b) {
+    return {applied(operations::atLeast, {a.node, b.node})};
+  }
+  /// 0 ≤ i − j < count
+  friend Truth fewerBack(const Number& i, const Number& j, const Number& count) {
+    return {applied(operations::fewerBack, {i.node, j.node, count.node})};
+  }
+  /// 0 ≤ i − j ≤ count
+  friend Truth atMostBack(const Number& i, const Number& j, const Number& count) {
+    return {applied(operations::atMostBack, {i.node, j.node, count.node})};
+  }
 };
 
 inline Number query() {
@@ -97,25 +149,6 @@ inline Truth always() {
 inline Number parameter(std::string_view name) {
   return Number(Symbolic{Symbolic::Kind::parameter, 0, name});
 }
-
-Number operator-(const Number& a, const Number& b);
-Number operator+(const Number& a, const Number& b);
-Number operator*(const Number& a, const Number& b);
-Number operator/(const Number& a, const Number& b);  ///< rounded down
-Number operator%(const Number& a, const Number& b);
-Number abs(const Number& a);
-Number max(const Number& a, const Number& b);
-Number clip(const Number& a, const Number& low, const Number& high);
-
-Truth operator<(const Number& a, const Number& b);
-Truth operator<=(const Number& a, const Number& b);
-Truth operator==(const Number& a, const Number& b);
-Truth operator!=(const Number& a, const Number& b);
-Truth operator>=(const Number& a, const Number& b);
-Truth fewerBack(const Number& i, const Number& j, const Number& count);   ///< 0 ≤ i − j < count
-Truth atMostBack(const Number& i, const Number& j, const Number& count);  ///< 0 ≤ i − j ≤ count
-Truth operator&(const Truth& a, const Truth& b);
-Truth operator|(const Truth& a, const Truth& b);
 
 Number at(const LookupTable& table, const Number& a);
 Number at(const LookupTable& table, const Number& a, const Number& b);

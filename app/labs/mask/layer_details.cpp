@@ -5,6 +5,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
 #include "app/widgets/track.h"
+#include "attention/masks/text_parts.h"
 
 namespace headscope::app {
 
@@ -33,24 +34,14 @@ std::string capitalized(std::string_view text) {
   return result;
 }
 
-/// The count of a structure that was read from the text, for where a slider starts.
-Index fromText(const ParameterInfo& parameter, const attention::MaskGeometry& geometry) {
-  const attention::TextStructure& structure = geometry.structure;
-  if (parameter.name == "length") return geometry.keyLength;
-  if (parameter.name == "prefix") return structure.prefixLength;
-  if (parameter.name == "height") return structure.gridHeight;
-  if (parameter.name == "width") return structure.gridWidth;
-  if (parameter.name == "half") return std::max<Index>(1, geometry.keys / 2);
-  return std::max<Index>(parameter.low, 1);
-}
-
 /// One slider, or one for each value of a list.
 void countSlider(const ParameterInfo& parameter, std::optional<Argument>& argument, const std::string& name,
                  Index most, View& view) {
   const Index high = std::clamp<Index>(most, parameter.low + 1, parameter.high);
   if (!argument) {
     const MaskStudy* study = view.studio.study;
-    Index value = study && study->line() ? fromText(parameter, study->geometry) : parameter.low;
+    const bool read = study && study->line() && parameter.fromText;
+    Index value = read ? parameter.fromText->count(study->geometry) : parameter.low;
     if (slider(view, {name, capitalized(parameter.name), "", "from the text until moved"},
                stopsFor(parameter.low, high, value), value))
       argument = Argument{{value}, ""};

@@ -48,6 +48,8 @@ struct Pattern {
 };
 
 const Pattern& patternOf(PatternKind kind);
+/// The pattern's tree in symbols, for one head; `prime` marks positions counted inside a document.
+Written patternFormula(const Pattern& pattern, const PatternUse& use, Index head, const std::string& prime);
 
 #define HEADSCOPE_PATTERN_DECLARATION(name) extern const Pattern name;
 namespace patterns {
