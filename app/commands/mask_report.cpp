@@ -130,6 +130,7 @@ std::string patternList() {
   for (const attention::PatternInfo& info : attention::patternTable()) {
     text += std::string(info.name) + ": " + std::string(info.formula) + "\n";
     text += "  " + std::string(info.title) + "; " + std::string(info.users) + "\n";
+    text += "  " + std::string(info.help) + "\n";
     if (info.takesInner) text += "  first, a mask over positions inside the document; full if left out\n";
     for (const auto& parameter : info.parameters) text += "  " + parameterText(parameter) + "\n";
     if (!info.example.empty()) text += "  for example " + std::string(info.example) + "\n";

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/widgets/controls.h"
+#include "attention/masks/text_parts.h"
 
 namespace headscope::app {
 
@@ -46,23 +47,13 @@ std::vector<Index> stopsFor(Index low, Index high, Index now) {
   return stops;
 }
 
-/// The count of a structure that was read from the text, for where a slider starts.
-Index fromText(const ParameterInfo& parameter, const attention::MaskGeometry& geometry) {
-  const attention::TextStructure& structure = geometry.structure;
-  if (parameter.name == "length") return geometry.keyLength;
-  if (parameter.name == "prefix") return structure.prefixLength;
-  if (parameter.name == "height") return structure.gridHeight;
-  if (parameter.name == "width") return structure.gridWidth;
-  if (parameter.name == "half") return std::max<Index>(1, geometry.keys / 2);
-  return std::max<Index>(parameter.low, 1);
-}
-
 /// One slider, or one for each value of a list.
 void countSlider(const ParameterInfo& parameter, std::optional<Argument>& argument, const std::string& name,
                  const MaskedText& text, View& view) {
   const Index high = std::clamp<Index>(text.longest, parameter.low + 1, parameter.high);
   if (!argument) {
-    Index value = text.geometry ? fromText(parameter, *text.geometry) : parameter.low;
+    Index value =
+        text.geometry && parameter.fromText ? parameter.fromText->count(*text.geometry) : parameter.low;
     if (slider(view, {name, capitalized(parameter.name), "", "from the text until moved"},
                stopsFor(parameter.low, high, value), value))
       argument = Argument{{value}, ""};

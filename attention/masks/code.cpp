@@ -4,24 +4,37 @@
 #include <optional>
 
 #include "attention/masks/code_rules.h"
+#include "attention/masks/patterns/definition.h"
+#include "attention/masks/patterns/documents.h"
 
 namespace headscope::attention {
 namespace {
 
 constexpr std::size_t kMaxCode = std::size_t{1} << 23;
 
+Written codeBoth(const Written& a, const Written& b) {
+  return written(operations::both.python, {a, b});
+}
+Written codeEither(const Written& a, const Written& b) {
+  return written(operations::either.python, {a, b});
+}
+Written codeNot(const Written& a) {
+  return written(operations::negation.python, {a});
+}
+
 /// Writes one head's program as the body of a function: an assignment for every layer, so that the code reads
 /// as the list of layers does and no expression grows with the mask.
 class ProgramCode {
  public:
-  explicit ProgramCode(RuleCode& rules) : rules_(rules) {}
+  ProgramCode(const CodeDialect& dialect, const CodeSizes& sizes, CodeTables& tables)
+      : dialect_(dialect), sizes_(sizes), tables_(tables) {}
 
   std::string body(const MaskProgram& program) {
     const CodePlace place;
     const CodeCells value = list(program, place);
-    const CodeText visible = program.empty() ? CodeText{"j >= 0"}
-                             : value.saysAll ? value.visible
-                                             : codeEither(value.visible, codeNot(value.said));
+    const Written visible = program.empty() ? Written{"j >= 0"}
+                            : value.saysAll ? value.visible
+                                            : codeEither(value.visible, codeNot(value.said));
     return lines_ + "return " + visible.text + "\n";
   }
 
@@ -36,7 +49,7 @@ class ProgramCode {
     const auto assign = [&](const CodeCells& next, const std::string& comment) {
       lines_ += visible + " = " + next.visible.text + "  # " + comment + "\n";
       if (!next.saysAll) lines_ += said + " = " + next.said.text + "\n";
-      return CodeCells{{visible, CodeText::Bond::atom}, {said, CodeText::Bond::atom}, next.saysAll};
+      return CodeCells{{visible}, {said}, next.saysAll};
     };
     value = assign(value, nameOf(program.front()));
     for (std::size_t i = 1; i < program.size(); ++i) {
@@ -58,7 +71,7 @@ class ProgramCode {
     }
     if (join == Combine::any)
       return withSaid({codeEither(before.visible, layer.visible), {}, true}, before, layer);
-    CodeText first = before.visible, second = layer.visible;
+    Written first = before.visible, second = layer.visible;
     if (!before.saysAll) first = codeEither(first, codeNot(before.said));
     if (!layer.saysAll) second = codeEither(second, codeNot(layer.said));
     CodeCells out{codeBoth(first, second), {}, true};
@@ -78,37 +91,41 @@ class ProgramCode {
     CodeCells value;
     if (!step.group.empty()) {
       value = list(step.group, place);
-    } else if (step.rule.cells) {
-      value = rules_.writeCells(step.rule);
-    } else if (step.rule.kind == PatternKind::documents) {
+    } else if (step.rule.pattern->info.takesInner) {
       value.visible = documents(step.rule, place);
     } else {
-      value.visible = rules_.write(step.rule, place);
+      value = codeOf(step.rule, place).write();
     }
     if (!step.negated) return value;
     value.visible = value.saysAll ? codeNot(value.visible) : codeBoth(value.said, codeNot(value.visible));
     return value;
   }
 
-  CodeText documents(const Rule& rule, const CodePlace& place) {
-    const auto& starts = rule.lists->positions;
-    const std::string table = rules_.documentTable(starts), own = table + "[" + place.i + "]",
-                      other = table + "[" + place.j + "]";
-    const CodeText same{own + " == " + other};
+  Written documents(const Rule& rule, const CodePlace& place) {
+    RuleCode code = codeOf(rule, place);
+    const Written same = code.write().visible;
     if (rule.inner.empty()) return same;
-    const std::string start = rules_.startTable(starts), number = std::to_string(++documents_);
-    const CodePlace inside{"i" + number, "j" + number, &starts, own};
+    const std::string own = code.nameOf(kDocument) + "[" + place.i + "]",
+                      other = code.nameOf(kDocument) + "[" + place.j + "]",
+                      start = code.nameOf(kDocumentStart), number = std::to_string(++documents_);
+    const CodePlace inside{"i" + number, "j" + number, &rule.lists->positions, own};
     lines_ += inside.i + " = " + place.i + " - " + start + "[" + own + "]  # inside their documents\n";
     lines_ += inside.j + " = " + place.j + " - " + start + "[" + other + "]\n";
     return codeBoth(same, list(rule.inner, inside).visible);
   }
 
+  RuleCode codeOf(const Rule& rule, const CodePlace& place) {
+    return RuleCode(rule, place, dialect_, sizes_, tables_);
+  }
+
   static std::string nameOf(const Step& step) {
-    const std::string name = step.group.empty() ? std::string(infoOf(step.rule.kind).name) : "(…)";
+    const std::string name = step.group.empty() ? std::string(step.rule.pattern->info.name) : "(…)";
     return (step.negated ? "!" : "") + name;
   }
 
-  RuleCode& rules_;
+  const CodeDialect& dialect_;
+  const CodeSizes& sizes_;
+  CodeTables& tables_;
   std::string lines_;
   Index count_ = 0, documents_ = 0;
 };
@@ -152,9 +169,8 @@ class MaskCodeWriter {
     variants_ = static_cast<Index>(programs.variants.size());
     std::string functions;
     for (Index variant = 0; variant < variants_; ++variant) {
-      RuleCode rules(dialect_, sizes_, tables_);
-      functions += function(nameOf(variant),
-                            ProgramCode(rules).body(programs.variants[static_cast<std::size_t>(variant)]));
+      const MaskProgram& program = programs.variants[static_cast<std::size_t>(variant)];
+      functions += function(nameOf(variant), ProgramCode(dialect_, sizes_, tables_).body(program));
     }
     if (variants_ > 1)
       variantTable_ =

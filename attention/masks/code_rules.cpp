@@ -1,151 +1,138 @@
 #include "attention/masks/code_rules.h"
 
+#include "attention/masks/patterns/cells.h"
+#include "attention/masks/patterns/definition.h"
+
 namespace headscope::attention {
 namespace {
 
-using Bond = CodeText::Bond;
-
-std::string inside(const CodeText& code, Bond around) {
-  return code.bond == Bond::atom || code.bond == around ? code.text : "(" + code.text + ")";
-}
-
-CodeText compare(const std::string& a, const char* sign, const std::string& b) {
-  return {a + " " + sign + " " + b, Bond::compare};
-}
-CodeText compare(const std::string& a, const char* sign, Index b) {
-  return compare(a, sign, std::to_string(b));
-}
-std::string divided(const std::string& position, Index size) {
-  return position + " // " + std::to_string(size);
-}
-/// "i - 8", or "i" for nothing.
-std::string minus(const std::string& position, Index value) {
-  return value == 0 ? position : position + " - " + std::to_string(value);
+/// What never is below 0: positions, and what dividing them gives.
+bool isNatural(const Symbolic& node) {
+  using Kind = Symbolic::Kind;
+  if (node.kind == Kind::query || node.kind == Kind::key || node.kind == Kind::row) return true;
+  const bool divided = node.operation == &operations::quotient || node.operation == &operations::remainder;
+  return divided && isNatural(node.operands[0]);
 }
 
 }  // namespace
 
-CodeText codeBoth(const CodeText& a, const CodeText& b) {
-  return {inside(a, Bond::all) + " & " + inside(b, Bond::all), Bond::all};
-}
-CodeText codeEither(const CodeText& a, const CodeText& b) {
-  return {inside(a, Bond::any) + " | " + inside(b, Bond::any), Bond::any};
-}
-CodeText codeNot(const CodeText& a) {
-  return {"~" + inside(a, Bond::atom), Bond::atom};
+CodeCells RuleCode::write() {
+  const Pattern& pattern = *rule_.pattern;
+  CodeCells cells{write(pattern.visible(query(), key())), {}, true};
+  if (!rule_.cells || cellsSayAll(rule_, sizes_)) return cells;
+  cells.said = write(at(kCells, row(), key()) != 0);
+  cells.saysAll = false;
+  return cells;
 }
 
-CodeText RuleCode::write(const Rule& rule, const CodePlace& place) {
-  switch (rule.kind) {
-    case PatternKind::documents:
-    case PatternKind::painted:
-    case PatternKind::file:
-      require(false, "documents, paintings and files are no formula over positions");
-      return {};
-    case PatternKind::chunked:
-    case PatternKind::fixed:
-    case PatternKind::blockDiagonal:
-    case PatternKind::blockCausal:
-    case PatternKind::blockDiffusion:
-    case PatternKind::bigBird:
-      return writeBlocks(rule, place);
-    case PatternKind::globals:
-    case PatternKind::longformer:
-    case PatternKind::packed:
-    case PatternKind::sharedPrefix:
-    case PatternKind::image:
-    case PatternKind::intervals:
-    case PatternKind::tree:
-    case PatternKind::neighborhood:
-    case PatternKind::neighborhoodZ:
-      return writeText(rule, place);
-    default:
-      return writeLocal(rule, place);
+const std::string& RuleCode::nameOf(const LookupTable& table) {
+  const auto [entry, isNew] = names_.try_emplace(&table);
+  if (!isNew) return entry->second;
+  const std::string definition = table.define({rule_, dialect_, sizes_, place_.starts});
+  if (!definition.empty()) entry->second = tables_.define(std::string(table.name), definition);
+  return entry->second;
+}
+
+/// Code needs an array's worth of truths, also where all are alike.
+Written RuleCode::write(const Truth& truth) {
+  const auto value = known(truth.node);
+  if (value) return {place_.j + (*value != 0 ? " >= 0" : " < 0"), Bond::compare};
+  return write(truth.node);
+}
+
+Written RuleCode::write(const Symbolic& node) {
+  if (const auto value = known(node)) return {std::to_string(*value)};
+  switch (node.kind) {
+    case Symbolic::Kind::query:
+      return {place_.i};
+    case Symbolic::Kind::key:
+      return {place_.j};
+    case Symbolic::Kind::row:
+      return {"q_idx"};
+    case Symbolic::Kind::operation:
+      return writeOperation(node);
+    case Symbolic::Kind::lookup:
+      return writeLookup(node);
+    case Symbolic::Kind::words:
+      return write(node.operands[0]);
+    case Symbolic::Kind::cached:
+    case Symbolic::Kind::positions:
+    case Symbolic::Kind::always:
+    case Symbolic::Kind::literal:
+    case Symbolic::Kind::parameter:
+      break;
   }
+  require(false, "a constant of a formula has no value");
+  return {};
 }
 
-CodeText RuleCode::writeLocal(const Rule& rule, const CodePlace& place) const {
-  const auto &i = place.i, &j = place.j;
-  const std::string distance = i + " - " + j, apart = "abs(" + distance + ")";
-  const Index first = rule.counts[0], second = rule.counts[1];
-  const CodeText causal = compare(j, "<=", i);
-  const auto every = [&](Index step) {
-    return compare("(" + distance + ") % " + std::to_string(step), "==", 0);
-  };
-  switch (rule.kind) {
-    case PatternKind::full:
-      return compare(j, ">=", 0);
-    case PatternKind::causal:
-      return causal;
-    case PatternKind::causalTopLeft:
-      return compare(j, "<=", minus(i, sizes_.cacheLength));
-    case PatternKind::padding:
-    case PatternKind::sinks:
-      return compare(j, "<", first);
-    case PatternKind::window:
-      return codeBoth(causal, compare(distance, "<", first));
-    case PatternKind::windowBack:
-      return codeBoth(causal, compare(distance, "<=", first));
-    case PatternKind::windowBoth:
-      return compare(apart, "<", first);
-    case PatternKind::dilated:
-      return codeBoth(compare(apart, "<=", first), every(second));
-    case PatternKind::streaming:
-      return codeBoth(causal, codeEither(compare(j, "<", first), compare(distance, "<", second)));
-    case PatternKind::strided:
-      return codeBoth(causal, codeEither(compare(distance, "<", first), every(first)));
-    case PatternKind::prefixLm:
-      return codeEither(compare(j, "<", first), causal);
-    default:
-      require(false, "a pattern without code");
-      return {};
+Written RuleCode::writeOperation(const Symbolic& node) {
+  const auto& operands = node.operands;
+  const bool joins = node.operation == &operations::both || node.operation == &operations::either;
+  // Known, and not deciding the whole: then the other one does.
+  if (joins && known(operands[0])) return write(operands[1]);
+  if (joins && known(operands[1])) return write(operands[0]);
+  if (node.operation == &operations::minus && known(operands[1]) == 0) return write(operands[0]);
+  std::vector<Written> parts;
+  for (const Symbolic& operand : operands) parts.push_back(write(operand));
+  return written(node.operation->python, parts);
+}
+
+Written RuleCode::writeLookup(const Symbolic& node) {
+  std::string index = node.table->perDocument ? place_.document : "";
+  for (const Symbolic& operand : node.operands) index += (index.empty() ? "" : ", ") + write(operand).text;
+  return {nameOf(*node.table) + "[" + index + "]"};
+}
+
+std::optional<Index> RuleCode::known(const Symbolic& node) {
+  switch (node.kind) {
+    case Symbolic::Kind::query:
+    case Symbolic::Kind::key:
+    case Symbolic::Kind::row:
+      return std::nullopt;
+    case Symbolic::Kind::cached:
+      return sizes_.cacheLength;
+    case Symbolic::Kind::positions:
+      return sizes_.positions();
+    case Symbolic::Kind::always:
+      return 1;
+    case Symbolic::Kind::literal:
+      return node.number;
+    case Symbolic::Kind::parameter:
+      return countOf(node.name);
+    case Symbolic::Kind::operation:
+      return knownOperation(node);
+    case Symbolic::Kind::lookup:
+      return nameOf(*node.table).empty() ? std::optional<Index>(0) : std::nullopt;
+    case Symbolic::Kind::words:
+      return known(node.operands[0]);
   }
+  return std::nullopt;
 }
 
-CodeText RuleCode::writeBlocks(const Rule& rule, const CodePlace& place) {
-  const auto &i = place.i, &j = place.j;
-  const Index size = rule.counts[0];
-  const CodeText causal = compare(j, "<=", i), same = compare(divided(i, size), "==", divided(j, size));
-  switch (rule.kind) {
-    case PatternKind::chunked:
-      return codeBoth(same, causal);
-    case PatternKind::fixed:
-      return codeBoth(
-          causal, codeEither(same, compare(j + " % " + std::to_string(size), ">=", size - rule.counts[1])));
-    case PatternKind::blockDiagonal:
-      return same;
-    case PatternKind::blockCausal:
-      return compare(divided(j, size), "<=", divided(i, size));
-    case PatternKind::blockDiffusion:
-      return blockDiffusion(rule, place);
-    default:
-      return bigBird(rule, place);
+std::optional<Index> RuleCode::knownOperation(const Symbolic& node) {
+  std::array<std::optional<Index>, 3> values;
+  bool all = true;
+  for (std::size_t k = 0; k < node.operands.size(); ++k) {
+    values[k] = known(node.operands[k]);
+    all = all && values[k];
   }
+  const auto& [a, b, c] = values;
+  if (all) return node.operation->value(a.value_or(0), b.value_or(0), c.value_or(0));
+  if (node.operation == &operations::both && (a == 0 || b == 0)) return 0;
+  if (node.operation == &operations::either && (a.value_or(0) != 0 || b.value_or(0) != 0)) return 1;
+  if (node.operation == &operations::less && b && *b <= 0 && isNatural(node.operands[0])) return 0;
+  return std::nullopt;
 }
 
-CodeText RuleCode::blockDiffusion(const Rule& rule, const CodePlace& place) const {
-  const auto &i = place.i, &j = place.j;
-  const Index size = rule.counts[0], half = rule.counts[1];
-  const auto clean = [&](const std::string& position) {
-    return divided("(" + minus(position, half) + ")", size);
-  };
-  const CodeText noisedRow = compare(i, "<", half), cleanRow = compare(i, ">=", half),
-                 noisedKey = compare(j, "<", half), cleanKey = compare(j, ">=", half);
-  const CodeText own = codeBoth(noisedKey, compare(divided(i, size), "==", divided(j, size))),
-                 before = codeBoth(cleanKey, compare(clean(j), "<", divided(i, size))),
-                 upTo = codeBoth(cleanKey, compare(clean(j), "<=", clean(i)));
-  return codeEither(codeBoth(noisedRow, codeEither(own, before)), codeBoth(cleanRow, upTo));
-}
-
-CodeText RuleCode::bigBird(const Rule& rule, const CodePlace& place) {
-  const std::string I = divided(place.i, rule.counts[0]), J = divided(place.j, rule.counts[0]);
-  const Index window = rule.counts[1], global = rule.counts[2], random = rule.counts[3];
-  CodeText code = compare("abs(" + I + " - " + J + ")", "<=", window);
-  if (global > 0) code = codeEither(codeEither(code, compare(I, "<", global)), compare(J, "<", global));
-  const std::string table = random == 0 ? "" : randomTable(rule, place);
-  if (table.empty()) return code;
-  const std::string document = place.document.empty() ? "" : place.document + ", ";
-  return codeEither(code, {table + "[" + document + I + ", " + J + "]", CodeText::Bond::atom});
+Index RuleCode::countOf(std::string_view parameter) const {
+  std::size_t slot = 0;
+  for (const ParameterInfo& info : rule_.pattern->info.parameters) {
+    if (info.name == parameter) return rule_.counts[slot];
+    if (info.kind == ParameterKind::count) ++slot;
+  }
+  require(false, "a formula names a parameter that its pattern lacks: " + std::string(parameter));
+  return 0;
 }
 
 }  // namespace headscope::attention

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "attention/masks/runs.h"
+#include "attention/masks/patterns/definition.h"
+#include "attention/masks/patterns/documents.h"
 
 namespace headscope::attention {
 namespace {
@@ -65,10 +66,11 @@ void RowEvaluator::stepValue(const Step& step, const RowPlace& place, std::size_
     std::swap(out, level(depth + 1).folded);
   } else if (step.rule.cells) {
     cellValue(step.rule, place, out, level(depth));
-  } else if (step.rule.kind == PatternKind::documents) {
-    documentRow(step.rule, place, depth + 1, out.visible);
+  } else if (step.rule.pattern->row) {
+    out.visible.clear();
+    step.rule.pattern->row(step.rule, place, out.visible);
   } else {
-    ruleRow(step.rule, place, out.visible);
+    documentRow(step.rule, place, depth + 1, out.visible);
   }
   if (step.negated) negate(out, place.keys, level(depth));
 }

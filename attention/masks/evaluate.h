@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "attention/masks/rows.h"
+#include "attention/masks/program.h"
 
 namespace headscope::attention {
 

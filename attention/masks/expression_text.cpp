@@ -62,10 +62,11 @@ std::string argumentText(ParameterKind kind, const Argument& argument) {
   return text + "]";
 }
 
-/// Whether values stand without names: where there is but one thing to give, and a file's two tell themselves
-/// apart.
+/// Whether values stand without names: where there is but one thing to give, and where a path and its
+/// convention tell themselves apart.
 bool isPositional(const PatternInfo& info) {
-  return (info.parameters.size() == 1 && !info.takesInner) || info.kind == PatternKind::file;
+  if (info.parameters.empty() || info.takesInner) return false;
+  return info.parameters.size() == 1 || info.parameters[0].kind == ParameterKind::path;
 }
 
 std::string patternText(const PatternUse& use) {

@@ -4,43 +4,16 @@
 #include <string_view>
 
 #include "attention/core/tensor.h"
+#include "attention/masks/pattern_list.h"
 
 namespace headscope::attention {
 
-/// Every mask pattern there is. i is the query's and j the key's absolute position; the formulas stand in
-/// the table.
-enum class PatternKind {
-  full,
-  causal,
-  causalTopLeft,
-  padding,
-  window,
-  windowBack,
-  windowBoth,
-  dilated,
-  sinks,
-  streaming,
-  chunked,
-  globals,
-  longformer,
-  strided,
-  fixed,
-  bigBird,
-  prefixLm,
-  documents,
-  packed,
-  sharedPrefix,
-  blockDiagonal,
-  blockCausal,
-  blockDiffusion,
-  tree,
-  neighborhood,
-  neighborhoodZ,
-  image,
-  intervals,
-  painted,
-  file,
-};
+struct TextPart;
+
+#define HEADSCOPE_PATTERN_NAME(name) name,
+/// Every mask pattern there is, an index into the table.
+enum class PatternKind { HEADSCOPE_PATTERNS(HEADSCOPE_PATTERN_NAME) };
+#undef HEADSCOPE_PATTERN_NAME
 
 enum class ParameterKind {
   count,       ///< a whole number, or a list of them: one per head, repeated when there are more heads
@@ -57,18 +30,23 @@ struct ParameterInfo {
   ParameterKind kind = ParameterKind::count;
   Index low = 0, high = 0;  ///< for counts: what can be given
   Index standard = 0;       ///< for counts: what stands when nothing is given
-  bool fromText = false;    ///< left out, it comes from the marks on the text
-  std::string_view meaning;
+  const TextPart* fromText =
+      nullptr;                   ///< what stands for it when it is left out (text_parts.h); null for none
+  std::string_view meaning;      ///< one phrase for people
+  std::string_view symbol = {};  ///< in formulas, where it comes from the text
+  bool fitsKeys = false;         ///< for counts: can't be more than there are keys
 };
 
+/// What people are told about a pattern. i is the query's and j the key's absolute position.
 struct PatternInfo {
-  PatternKind kind;
-  std::string_view name;     ///< in expressions
-  std::string_view title;    ///< on screen
-  std::string_view formula;  ///< visible(i, j) in symbols
-  std::string_view users;    ///< models and papers
-  std::string_view example;  ///< an expression that shows it on some two dozen tokens
-  std::span<const ParameterInfo> parameters;
+  PatternKind kind = PatternKind::full;
+  std::string_view name = {};     ///< in expressions
+  std::string_view title = {};    ///< on screen
+  std::string_view help = {};     ///< what it does, in one sentence
+  std::string_view formula = {};  ///< visible(i, j) in symbols
+  std::string_view users = {};    ///< models and papers
+  std::string_view example = {};  ///< an expression that shows it on some two dozen tokens
+  std::span<const ParameterInfo> parameters = {};
   bool comparesPositions = true;  ///< needs queries and keys to be one sequence: left out in cross-attention
   bool takesInner = false;        ///< its first argument is an expression
 };

@@ -17,21 +17,22 @@ struct RuleLists {
   /// globals, longformer: the global tokens. documents, packed, shared_prefix: where documents begin, 0
   /// first. intervals: the query rows (not positions) at which parts begin; rows before the first see
   /// nothing.
-  std::vector<Index> positions;
+  std::vector<Index> positions = {};
   /// image: the images, ascending, apart. intervals: what each part sees, the last for all further parts.
-  std::vector<KeyRun> spans;
+  std::vector<KeyRun> spans = {};
   /// tree: the parent of draft node k, which stands at position prefix + k; −1 hangs from the prefix.
-  std::vector<Index> parents;
+  std::vector<Index> parents = {};
   /// tree: from node k on, the parents follow each other in steps of one as far as this node.
-  std::vector<Index> chainEnds;
+  std::vector<Index> chainEnds = {};
   bool operator==(const RuleLists&) const = default;
 };
 
 struct Step;
+struct Pattern;  // patterns/definition.h
 
 /// One pattern with everything in place.
 struct Rule {
-  PatternKind kind = PatternKind::full;
+  const Pattern* pattern = nullptr;
   /// The pattern's counts in the order of the table, other parameters passed over.
   std::array<Index, 5> counts{};
   std::shared_ptr<const RuleLists> lists;  ///< null for patterns that have none
@@ -48,6 +49,15 @@ struct Step {
   Rule rule;
   std::vector<Step> group;
   bool operator==(const Step& other) const;
+};
+
+/// Where a row stands: its query's position and the keys there are. Inside documents(…) all are counted from
+/// the document's start.
+struct RowPlace {
+  Index row = 0;          ///< from 0, whatever the cache holds
+  Index position = 0;     ///< i
+  Index keys = 0;         ///< m
+  Index cacheLength = 0;  ///< C
 };
 
 /// Empty where no layer applies: everything is visible.

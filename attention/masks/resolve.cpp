@@ -2,15 +2,10 @@
 #include <map>
 #include <utility>
 
-#include "attention/masks/program.h"
-#include "attention/masks/resolve_lists.h"
+#include "attention/masks/patterns/definition.h"
 
 namespace headscope::attention {
 namespace {
-
-std::string quoted(const std::string& text) {
-  return "\"" + text + "\"";
-}
 
 class Resolver {
  public:
@@ -30,7 +25,7 @@ class Resolver {
       } else {
         auto rule = ruleOf(layer.pattern, head);
         if (!rule) return rule.error();
-        if (isTable(rule->kind) && !rule->cells) continue;
+        if (rule->pattern->cells && !rule->cells) continue;
         step.rule = std::move(rule).value();
       }
       steps.push_back(std::move(step));
@@ -39,8 +34,6 @@ class Resolver {
   }
 
  private:
-  static bool isTable(PatternKind kind) { return kind == PatternKind::painted || kind == PatternKind::file; }
-
   bool applies(const Layer& layer, Index head) const {
     if (!layer.on) return false;
     if (layer.heads && !layer.heads->contains(head, geometry_.kvHeadOf(head))) return false;
@@ -50,19 +43,25 @@ class Resolver {
   }
 
   Result<Rule> ruleOf(const PatternUse& use, Index head) {
+    const Pattern& pattern = patternOf(use.kind);
     if (insideDocuments_)
-      if (auto status = checkInside(use.kind); !status) return status.error();
+      if (auto status = checkInside(pattern); !status) return status.error();
     Rule rule;
-    rule.kind = use.kind;
-    if (auto status = fillCounts(use, head, rule); !status) return status.error();
-    if (isTable(use.kind)) {
-      auto status = use.kind == PatternKind::file ? fillFile(use, head, rule) : fillPainting(use, head, rule);
-      return status ? Result<Rule>(std::move(rule)) : status.error();
+    rule.pattern = &pattern;
+    Given given{pattern.info, use, geometry_, sources_};
+    if (auto status = fillCounts(given, head); !status) return status.error();
+    rule.counts = given.counts;
+    if (pattern.cells) {
+      auto cells = pattern.cells(given);
+      if (!cells) return cells.error();
+      fillCells(*cells, head, rule);
     }
-    auto lists = listsOf(use, use.kind == PatternKind::tree ? rule.counts[0] : 0);
-    if (!lists) return lists.error();
-    rule.lists = std::move(lists).value();
-    if (use.kind == PatternKind::documents) {
+    if (pattern.lists) {
+      auto lists = listsOf(pattern, given);
+      if (!lists) return lists.error();
+      rule.lists = std::move(lists).value();
+    }
+    if (pattern.info.takesInner) {
       insideDocuments_ = true;
       auto inner = program(use.inner, head);
       insideDocuments_ = false;
@@ -72,59 +71,35 @@ class Resolver {
     return rule;
   }
 
-  static Status checkInside(PatternKind kind) {
-    const PatternInfo& info = infoOf(kind);
-    const bool readsMarks = std::any_of(info.parameters.begin(), info.parameters.end(),
+  static Status checkInside(const Pattern& pattern) {
+    const auto parameters = pattern.info.parameters;
+    const bool readsMarks = std::any_of(parameters.begin(), parameters.end(),
                                         [](const ParameterInfo& parameter) { return parameter.fromText; });
-    if (!readsMarks && !isTable(kind)) return success();
-    return Error{"documents(…) holds " + std::string(info.name) +
-                 ", which lies over the whole text; expected " + "a pattern that goes by positions alone"};
+    if (!readsMarks && !pattern.cells) return success();
+    return Error{"documents(…) holds " + std::string(pattern.info.name) +
+                 ", which lies over the whole text; expected a pattern that goes by positions alone"};
   }
 
-  Status fillCounts(const PatternUse& use, Index head, Rule& rule) const {
-    const auto parameters = infoOf(use.kind).parameters;
+  static Status fillCounts(Given& given, Index head) {
     std::size_t slot = 0;
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (parameters[k].kind != ParameterKind::count) continue;
-      auto count = countOf(use, k, head);
+    for (std::size_t k = 0; k < given.info.parameters.size(); ++k) {
+      if (given.info.parameters[k].kind != ParameterKind::count) continue;
+      auto count = given.count(k, head);
       if (!count) return count.error();
-      rule.counts[slot++] = *count;
+      given.counts[slot++] = *count;
     }
     return success();
   }
 
-  Result<Index> countOf(const PatternUse& use, std::size_t parameter, Index head) const {
-    const ParameterInfo& info = infoOf(use.kind).parameters[parameter];
-    const Argument* given = argumentOf(use, parameter);
-    if (!given) return info.fromText ? countFromText(use.kind, info.name) : info.standard;
-    const std::string title = parameterTitle(use, parameter);
-    if (given->values.empty()) return Error{title + " has no value, expected at least one"};
-    const Index value = given->values[static_cast<std::size_t>(head) % given->values.size()];
-    if (value < info.low || value > info.high)
-      return Error{title + " is " + std::to_string(value) + ", expected " + std::to_string(info.low) +
-                   " to " + std::to_string(info.high)};
-    if (info.name == "prefix" && value > geometry_.keys)
-      return Error{title + " is " + std::to_string(value) + ", but there are " +
-                   std::to_string(geometry_.keys) + " keys"};
-    return value;
-  }
-
-  Index countFromText(PatternKind kind, std::string_view name) const {
-    const TextStructure& text = geometry_.structure;
-    if (kind == PatternKind::padding) return std::clamp<Index>(geometry_.keyLength, 0, geometry_.keys);
-    if (kind == PatternKind::prefixLm) return std::clamp<Index>(text.prefixLength, 0, geometry_.keys);
-    if (kind == PatternKind::tree) return std::clamp<Index>(text.treePrefix, 0, geometry_.keys);
-    if (kind == PatternKind::blockDiffusion) return std::max<Index>(1, geometry_.keys / 2);
-    return std::clamp<Index>(name == "height" ? text.gridHeight : text.gridWidth, 1, kMaxMaskCount);
-  }
-
-  /// Worked out once for all heads.
-  Result<std::shared_ptr<const RuleLists>> listsOf(const PatternUse& use, Index prefix) {
-    const auto known = lists_.find({&use, prefix});
-    if (known != lists_.end()) return known->second;
-    auto lists = resolveLists(use, geometry_, prefix);
-    if (lists) lists_[{&use, prefix}] = *lists;
-    return lists;
+  /// Worked out once for all heads with the same counts.
+  Result<std::shared_ptr<const RuleLists>> listsOf(const Pattern& pattern, const Given& given) {
+    auto& known = lists_[{&given.use, given.counts}];
+    if (!known) {
+      auto lists = pattern.lists(given);
+      if (!lists) return lists.error();
+      known = std::make_shared<const RuleLists>(std::move(lists).value());
+    }
+    return known;
   }
 
   /// Leaves `rule` without cells where the table has none for this head.
@@ -134,41 +109,9 @@ class Resolver {
     rule.cellHead = cells->heads == 1 ? 0 : head;
   }
 
-  Status fillPainting(const PatternUse& use, Index head, Rule& rule) const {
-    const Argument* name = argumentOf(use, 0);
-    if (!name || name->text.empty()) return Error{"painted has no name, expected painted(\"…\")"};
-    const auto found = sources_.paintings.find(name->text);
-    if (found == sources_.paintings.end() || !found->second)
-      return Error{"there is no painting " + quoted(name->text)};
-    fillCells(found->second, head, rule);
-    return success();
-  }
-
-  Status fillFile(const PatternUse& use, Index head, Rule& rule) const {
-    const Argument *path = argumentOf(use, 0), *convention = argumentOf(use, 1);
-    if (!path || !convention || path->text.empty())
-      return Error{"file has no path or no convention, expected file(\"…\", visible), masked or additive"};
-    const auto found = sources_.files.find(fileKey(path->text, convention->text));
-    if (found == sources_.files.end() || !found->second)
-      return Error{path->text + " has not been read as " + convention->text};
-    const CellTable& cells = *found->second;
-    if (cells.queries != geometry_.queries || cells.keys != geometry_.keys)
-      return Error{path->text + " is " + sizeText(cells.queries, cells.keys) + ", expected " +
-                   sizeText(geometry_.queries, geometry_.keys)};
-    if (cells.heads != 1 && cells.heads != geometry_.heads)
-      return Error{path->text + " has " + std::to_string(cells.heads) + " heads, expected 1 or " +
-                   std::to_string(geometry_.heads)};
-    fillCells(found->second, head, rule);
-    return success();
-  }
-
-  static std::string sizeText(Index queries, Index keys) {
-    return std::to_string(queries) + " × " + std::to_string(keys);
-  }
-
   const MaskGeometry& geometry_;
   const MaskSources& sources_;
-  std::map<std::pair<const PatternUse*, Index>, std::shared_ptr<const RuleLists>> lists_;
+  std::map<std::pair<const PatternUse*, std::array<Index, 5>>, std::shared_ptr<const RuleLists>> lists_;
   bool insideDocuments_ = false;
 };
 
@@ -194,7 +137,7 @@ bool sameCells(const Rule& a, const Rule& b) {
 
 bool Rule::operator==(const Rule& other) const {
   const bool sameLists = lists == other.lists || (lists && other.lists && *lists == *other.lists);
-  return kind == other.kind && counts == other.counts && sameLists && sameCells(*this, other) &&
+  return pattern == other.pattern && counts == other.counts && sameLists && sameCells(*this, other) &&
          inner == other.inner;
 }
 

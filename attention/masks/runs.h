@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "attention/core/mask.h"
 
 namespace headscope::attention {
@@ -9,6 +11,10 @@ namespace headscope::attention {
 /// Adds [begin, end) behind the last run, joined to it where they touch or overlap; nothing where begin ≥
 /// end. begin must not lie before the last run's begin.
 void appendRun(KeyRuns& runs, Index begin, Index end);
+/// The same for what of [begin, end) lies in [0, keys).
+inline void appendWithin(KeyRuns& runs, Index begin, Index end, Index keys) {
+  appendRun(runs, std::max<Index>(begin, 0), std::min(end, keys));
+}
 /// Brings runs in any order, overlapping or empty, into the form above.
 void sortRuns(KeyRuns& runs);
 

@@ -4,13 +4,14 @@
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "attention/masks/text_parts.h"
 
 namespace headscope::app {
 
 using attention::Layer;
-using attention::PatternKind;
 using attention::TextMarks;
 using attention::TextStructure;
+namespace text_parts = attention::text_parts;
 
 namespace {
 
@@ -20,44 +21,31 @@ enum class Mark { documents, prefix, images, globals, tree, grid };
 struct MarkInfo {
   Mark mark;
   const char *name, *label, *how;
+  const attention::TextPart* part;  ///< which it marks; patterns that read it show the strip
 };
 constexpr MarkInfo kMarks[] = {
-    {Mark::documents, "documents", "Documents", "click where a document begins"},
-    {Mark::prefix, "prefix", "Prefix", "click the prefix's last token"},
-    {Mark::images, "images", "Images", "drag over an image's tokens, click one to take it away"},
-    {Mark::globals, "globals", "Global tokens", "click to make a token global"},
-    {Mark::tree, "tree", "Draft tree", "click the last token before the draft, drag a token onto its parent"},
-    {Mark::grid, "grid", "Grid", "click the token that begins the second row"}};
+    {Mark::documents, "documents", "Documents", "click where a document begins", &text_parts::documents},
+    {Mark::prefix, "prefix", "Prefix", "click the prefix's last token", &text_parts::prefix},
+    {Mark::images, "images", "Images", "drag over an image's tokens, click one to take it away",
+     &text_parts::images},
+    {Mark::globals, "globals", "Global tokens", "click to make a token global", &text_parts::globals},
+    {Mark::tree, "tree", "Draft tree", "click the last token before the draft, drag a token onto its parent",
+     &text_parts::parents},
+    {Mark::grid, "grid", "Grid", "click the token that begins the second row", &text_parts::gridWidth}};
 
-bool reads(PatternKind kind, Mark mark) {
-  switch (mark) {
-    case Mark::documents:
-      return kind == PatternKind::documents || kind == PatternKind::packed ||
-             kind == PatternKind::sharedPrefix;
-    case Mark::prefix:
-      return kind == PatternKind::prefixLm;
-    case Mark::images:
-      return kind == PatternKind::image;
-    case Mark::globals:
-      return kind == PatternKind::globals || kind == PatternKind::longformer;
-    case Mark::tree:
-      return kind == PatternKind::tree;
-    case Mark::grid:
-      return kind == PatternKind::neighborhood || kind == PatternKind::neighborhoodZ;
-  }
-  return false;
-}
-
-bool reads(const attention::MaskLayers& layers, Mark mark) {
+bool reads(const attention::MaskLayers& layers, const attention::TextPart* part) {
   return std::any_of(layers.begin(), layers.end(), [&](const Layer& layer) {
-    return layer.isGroup() ? reads(layer.group, mark) : layer.on && reads(layer.pattern.kind, mark);
+    if (layer.isGroup()) return reads(layer.group, part);
+    const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
+    return layer.on && std::any_of(parameters.begin(), parameters.end(),
+                                   [&](const auto& parameter) { return parameter.fromText == part; });
   });
 }
 
 std::vector<MarkInfo> marksInUse(Scene& scene) {
   std::vector<MarkInfo> used;
   for (const MarkInfo& info : kMarks)
-    if (reads(editedLayers(scene), info.mark)) used.push_back(info);
+    if (reads(editedLayers(scene), info.part)) used.push_back(info);
   return used;
 }
 

@@ -212,9 +212,11 @@ TEST_F(MaskCommand, PrintsCode) {
 
 TEST_F(MaskCommand, ListsEveryPattern) {
   const std::string list = printed({"--list"});
-  for (const attention::PatternInfo& info : attention::patternTable())
+  for (const attention::PatternInfo& info : attention::patternTable()) {
     EXPECT_THAT("\n" + list,
                 HasSubstr("\n" + std::string(info.name) + ": " + std::string(info.formula) + "\n"));
+    EXPECT_THAT(list, HasSubstr("\n  " + std::string(info.help) + "\n"));
+  }
   EXPECT_THAT(list,
               HasSubstr("  window: 1 to 1073741824, 4 if left out; keys seen, the query's own among them\n"));
   EXPECT_THAT(

@@ -71,9 +71,10 @@ Index peakMemory() {
 void expectMeasured(Index tokens) {
   const MaskGeometry geometry = geometryOf(tokens, tokens);
   const MaskSources sources = sourcesOf(tokens);
-  ASSERT_EQ(longContextMasks().size(), patternTable().size());
   [[maybe_unused]] const Index before = peakMemory();
-  for (const auto& [kind, text] : longContextMasks()) {
+  for (const PatternInfo& info : patternTable()) {
+    const auto found = longContextMasks().find(info.kind);
+    const std::string text = found == longContextMasks().end() ? std::string(info.example) : found->second;
     const auto mask = compiled(text, geometry, sources);
     const MaskStatistics statistics = measureMask(*mask, 0, 0);
     EXPECT_FALSE(statistics.sampled) << text;

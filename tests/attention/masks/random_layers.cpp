@@ -45,8 +45,11 @@ Layer RandomLayers::layer(int depth) {
 
 PatternUse RandomLayers::pattern(int depth) {
   const auto table = patternTable();
-  PatternUse use = standardUse(table[static_cast<std::size_t>(below(std::ssize(table)))].kind);
-  const PatternInfo& info = infoOf(use.kind);
+  return use(table[static_cast<std::size_t>(below(std::ssize(table)))], depth);
+}
+
+PatternUse RandomLayers::use(const PatternInfo& info, int depth) {
+  PatternUse use = standardUse(info.kind);
   for (std::size_t i = 0; i < info.parameters.size(); ++i) {
     if (info.parameters[i].fromText && chance(2)) continue;
     use.arguments[i] = argument(info.parameters[i]);

@@ -12,6 +12,8 @@ class RandomLayers {
  public:
   explicit RandomLayers(std::uint64_t seed) : random_(seed) {}
   MaskLayers list(int depth);
+  /// The pattern with random arguments; those from the text are left out now and then.
+  PatternUse use(const PatternInfo& info, int depth);
 
  private:
   Index below(Index limit) { return static_cast<Index>(random_.next() % static_cast<std::uint64_t>(limit)); }

@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "attention/masks/patterns/definition.h"
+
+namespace headscope::attention {
+namespace {
+
+using Positions = std::vector<Index>;
+
+Positions sortedWithin(Positions positions, Index end) {
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  std::erase_if(positions, [&](Index position) { return position < 0 || position >= end; });
+  return positions;
+}
+
+/// Checks what was given; `what` is counted as "24 keys".
+Status checkPositions(const Positions& positions, Index end, const char* what, const std::string& title) {
+  for (std::size_t k = 0; k < positions.size(); ++k) {
+    const std::string found = title + " hold " + std::to_string(positions[k]);
+    if (positions[k] < 0) return Error{found + ", expected 0 or more"};
+    if (positions[k] >= end) return Error{found + ", but there are " + std::to_string(end) + " " + what};
+    if (k > 0 && positions[k] <= positions[k - 1])
+      return Error{found + " after " + std::to_string(positions[k - 1]) + ", expected ascending positions"};
+  }
+  return success();
+}
+
+Result<std::vector<KeyRun>> givenSpans(const Argument& given, Index keys, const std::string& title) {
+  if (given.values.size() % 2 != 0) return Error{title + " hold a span without a last position"};
+  std::vector<KeyRun> spans;
+  for (std::size_t k = 0; k < given.values.size(); k += 2) {
+    const Index first = given.values[k], last = given.values[k + 1];
+    const std::string found = title + " hold " + std::to_string(first) + "-" + std::to_string(last);
+    if (first < 0 || last < first) return Error{found + ", expected the first position before the last"};
+    if (last >= keys) return Error{found + ", but there are " + std::to_string(keys) + " keys"};
+    spans.push_back({first, last + 1});
+  }
+  return spans;
+}
+
+std::vector<KeyRun> cutSpans(const KeyRuns& fromText, Index keys) {
+  std::vector<KeyRun> spans;
+  for (const KeyRun& run : fromText)
+    spans.push_back({std::clamp<Index>(run.begin, 0, keys), std::clamp<Index>(run.end, 0, keys)});
+  return spans;
+}
+
+}  // namespace
+
+const Argument* Given::argument(std::size_t parameter) const {
+  if (parameter >= use.arguments.size() || !use.arguments[parameter]) return nullptr;
+  return &*use.arguments[parameter];
+}
+
+std::string Given::title(std::size_t parameter) const {
+  const std::string_view name = info.parameters[parameter].name;
+  if (name == info.name) return std::string(name);
+  return std::string(info.name) + (info.name.ends_with('s') ? "' " : "'s ") + std::string(name);
+}
+
+Result<std::vector<Index>> Given::positions(std::size_t parameter, Index end, const char* what) const {
+  const Argument* list = argument(parameter);
+  if (!list) {
+    const TextPart* part = info.parameters[parameter].fromText;
+    return part ? sortedWithin(geometry.structure.*part->positions, end) : Positions();
+  }
+  if (auto status = checkPositions(list->values, end, what, title(parameter)); !status) return status.error();
+  return list->values;
+}
+
+Result<std::vector<KeyRun>> Given::spans(std::size_t parameter) const {
+  const Argument* list = argument(parameter);
+  if (list) return givenSpans(*list, geometry.keys, title(parameter));
+  const TextPart* part = info.parameters[parameter].fromText;
+  return part ? cutSpans(geometry.structure.*part->spans, geometry.keys) : std::vector<KeyRun>();
+}
+
+Result<Index> Given::count(std::size_t parameter, Index head) const {
+  const ParameterInfo& wanted = info.parameters[parameter];
+  const Argument* list = argument(parameter);
+  if (!list) return wanted.fromText ? wanted.fromText->count(geometry) : wanted.standard;
+  if (list->values.empty()) return Error{title(parameter) + " has no value, expected at least one"};
+  const Index value = list->values[static_cast<std::size_t>(head) % list->values.size()];
+  const std::string found = title(parameter) + " is " + std::to_string(value);
+  if (value < wanted.low || value > wanted.high)
+    return Error{found + ", expected " + std::to_string(wanted.low) + " to " + std::to_string(wanted.high)};
+  if (wanted.fitsKeys && value > geometry.keys)
+    return Error{found + ", but there are " + std::to_string(geometry.keys) + " keys"};
+  return value;
+}
+
+}  // namespace headscope::attention

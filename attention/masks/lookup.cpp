@@ -1,0 +1,18 @@
+#include "attention/masks/lookup.h"
+
+namespace headscope::attention {
+
+void limitCode(Index found, Index most, const std::string& what) {
+  if (found > most)
+    throw CodeLimit(what + " " + std::to_string(found) + ", code holds at most " + std::to_string(most));
+}
+
+std::string TableSource::filled(const std::string& shape, const char* type,
+                                const std::vector<std::string>& items, const std::string& variables,
+                                const std::string& assignment) const {
+  const std::string zeros = "@ = " + dialect.zeros(shape, type) + "\n";
+  if (items.empty()) return zeros;
+  return zeros + "for " + variables + " in " + codeList(items) + ":\n    @" + assignment + "\n";
+}
+
+}  // namespace headscope::attention

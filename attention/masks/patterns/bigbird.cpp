@@ -1,0 +1,159 @@
+#include <cstdint>
+
+#include "attention/core/random.h"
+#include "attention/masks/patterns/definition.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::array kParameters{wholeNumber("block", 1, 4, "tokens a block"),
+                                 wholeNumber("window", 0, 1, "blocks seen on each side"),
+                                 wholeNumber("global", 0, 1, "first blocks that see and are seen by all"),
+                                 wholeNumber("random", 0, 1, "further blocks a row of blocks sees", 4096),
+                                 wholeNumber("seed", 0, 1, "which random blocks")};
+
+/// The parameters by name.
+struct BigBird {
+  Index block, window, global, random, seed;
+  explicit BigBird(const Rule& rule)
+      : block(rule.counts[0]),
+        window(rule.counts[1]),
+        global(rule.counts[2]),
+        random(rule.counts[3]),
+        seed(rule.counts[4]) {}
+};
+
+/// Blocks that a row of blocks sees anyway: 0 … globalEnd−1 and begin … end−1, with globalEnd ≤ begin ≤ end.
+struct SeenBlocks {
+  Index globalEnd, begin, end;
+  SeenBlocks(const BigBird& b, Index blockRow, Index blocks)
+      : globalEnd(std::min(b.global, blocks)),
+        begin(std::clamp(blockRow - b.window, globalEnd, blocks)),
+        end(std::clamp(blockRow + b.window + 1, begin, blocks)) {}
+};
+
+Index blocksOf(Index keys, Index block) {
+  return (keys + block - 1) / block;
+}
+
+/// `count` different numbers below `below`, ascending, by Floyd's method (Bentley & Floyd 1987).
+void drawDistinct(Index count, Index below, std::uint64_t seed, std::vector<Index>& out) {
+  thread_local std::vector<bool> drawn;
+  if (drawn.size() < static_cast<std::size_t>(below)) drawn.resize(static_cast<std::size_t>(below));
+  Random random(seed);
+  for (Index last = below - count; last < below; ++last) {
+    auto pick = static_cast<Index>(random.next() % static_cast<std::uint64_t>(last + 1));
+    if (drawn[static_cast<std::size_t>(pick)]) pick = last;
+    drawn[static_cast<std::size_t>(pick)] = true;
+    out.push_back(pick);
+  }
+  for (const Index pick : out) drawn[static_cast<std::size_t>(pick)] = false;
+  std::sort(out.begin(), out.end());
+}
+
+/// The blocks that row of blocks `blockRow` sees besides those in its window and the global ones: ascending,
+/// the same for all rows of it, fewer than asked for where there are fewer. Written over `out`.
+void randomBlocks(const BigBird& bird, Index blockRow, Index keys, std::vector<Index>& out) {
+  out.clear();
+  const Index blocks = blocksOf(keys, bird.block);
+  if (blockRow < bird.global) return;
+  const SeenBlocks seen(bird, blockRow, blocks);
+  const Index others = blocks - seen.globalEnd - (seen.end - seen.begin);
+  const Index count = std::min(bird.random, others);
+  if (count == 0) return;
+  const std::uint64_t seed =
+      mixSeed(static_cast<std::uint64_t>(bird.seed), static_cast<std::uint64_t>(blockRow));
+  drawDistinct(count, others, seed, out);
+  for (Index& block : out) {
+    block += seen.globalEnd;
+    if (block >= seen.begin) block += seen.end - seen.begin;
+  }
+}
+
+void bigBirdRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
+  const BigBird bird(rule);
+  const Index blockRow = at.position / bird.block;
+  if (blockRow < bird.global) return appendRun(out, 0, at.keys);
+  thread_local std::vector<Index> blocks;
+  randomBlocks(bird, blockRow, at.keys, blocks);
+  const SeenBlocks seen(bird, blockRow, blocksOf(at.keys, bird.block));
+  const auto append = [&](Index begin, Index end) {
+    appendRun(out, begin * bird.block, std::min(end * bird.block, at.keys));
+  };
+  append(0, seen.globalEnd);
+  const auto middle = std::lower_bound(blocks.begin(), blocks.end(), seen.begin);
+  for (auto block = blocks.begin(); block != middle; ++block) append(*block, *block + 1);
+  append(seen.begin, seen.end);
+  for (auto block = middle; block != blocks.end(); ++block) append(*block, *block + 1);
+}
+
+/// The random blocks of every row of blocks, document by document inside documents(…).
+std::string defineRandomBlocks(const TableSource& source) {
+  const BigBird bird(source.rule);
+  if (bird.random == 0) return "";
+  const Index positions = source.sizes.positions(), blocks = blocksOf(positions, bird.block);
+  const std::vector<Index> whole{0};
+  const auto& starts = source.starts ? *source.starts : whole;
+  const auto documents = static_cast<Index>(starts.size());
+  limitCode(documents, kMaxTableCells / std::max<Index>(1, blocks * blocks),
+            "the number of documents with " + std::to_string(blocks) + " blocks is");
+  std::vector<std::string> items;
+  std::vector<Index> drawn;
+  Index spelledOut = 0;
+  for (std::size_t document = 0; document < starts.size(); ++document) {
+    const bool last = document + 1 == starts.size();
+    const Index keys = (last ? source.sizes.keys : starts[document + 1]) - starts[document];
+    const Index rows = (last ? positions : starts[document + 1]) - starts[document];
+    for (Index row = 0; row * bird.block < rows; ++row) {
+      randomBlocks(bird, row, keys, drawn);
+      limitCode(spelledOut += static_cast<Index>(drawn.size()), kMaxSpelledOut,
+                "the number of random blocks is");
+      if (drawn.empty()) continue;
+      const std::string number = source.starts ? std::to_string(document) + ", " : "";
+      items.push_back("(" + number + std::to_string(row) + ", " + codeList(drawn) + ")");
+    }
+  }
+  if (items.empty()) return "";
+  const std::string index = source.starts ? "number, row, blocks" : "row, blocks";
+  const std::string shape =
+      source.starts ? codeTuple({documents, blocks, blocks}) : codeTuple({blocks, blocks});
+  return source.filled(shape, "bool", items, index, "[" + index + "] = True");
+}
+
+constexpr LookupTable kRandomBlocks{
+    .name = "random_blocks",
+    .symbol = "random",
+    .define = defineRandomBlocks,
+    .value =
+        [](const Rule& rule, const RowPlace& at, Index blockRow, Index block) {
+          std::vector<Index> drawn;
+          randomBlocks(BigBird(rule), blockRow, at.keys, drawn);
+          return Index{std::binary_search(drawn.begin(), drawn.end(), block)};
+        },
+    .perDocument = true,
+};
+
+Truth bigBirdVisible(const Number& i, const Number& j) {
+  const Number I = i / parameter("block"), J = j / parameter("block"), global = parameter("global");
+  return (abs(I - J) <= parameter("window")) | (I < global) | (J < global) |
+         called("⌊{j}/{block}⌋ ∈ R(⌊{i}/{block}⌋), {random} random of seed {seed}",
+                holds(kRandomBlocks, I, J));
+}
+
+}  // namespace
+
+/// Zaheer et al. 2020, "Big Bird: Transformers for Longer Sequences".
+constinit const Pattern patterns::bigBird{
+    .info = {.kind = PatternKind::bigBird,
+             .name = "bigbird",
+             .title = "BigBird",
+             .help = "Blocks see their neighbours, the global blocks and a few blocks drawn at random.",
+             .formula = "blocks I, J: |I − J| ≤ w or I < g or J < g or J ∈ R(I)",
+             .users = "BigBird",
+             .example = "bigbird(block=2, window=1, global=1, random=2, seed=3)",
+             .parameters = kParameters},
+    .visible = bigBirdVisible,
+    .row = bigBirdRow,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,147 @@
+#include "attention/masks/patterns/cells.h"
+
+#include "attention/masks/patterns/definition.h"
+
+// Masks that are held cell by cell: painted by hand, or read from a file.
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::array kPainting{
+    ParameterInfo{"name", ParameterKind::name, 0, 0, 0, nullptr, "a painting of the scene"}};
+constexpr std::array kFile{
+    ParameterInfo{"path", ParameterKind::path, 0, 0, 0, nullptr, "a .npy, .csv or .safetensors file"},
+    ParameterInfo{"convention", ParameterKind::convention, 0, 0, 0, nullptr,
+                  "visible: true or 1 lets see; masked: true or 1 hides; additive: −inf hides"}};
+
+std::string sizeText(Index queries, Index keys) {
+  return std::to_string(queries) + " × " + std::to_string(keys);
+}
+
+Result<std::shared_ptr<const CellTable>> paintedCells(const Given& given) {
+  const Argument* name = given.argument(0);
+  if (!name || name->text.empty()) return Error{"painted has no name, expected painted(\"…\")"};
+  const auto found = given.sources.paintings.find(name->text);
+  if (found == given.sources.paintings.end() || !found->second)
+    return Error{"there is no painting \"" + name->text + "\""};
+  return found->second;
+}
+
+Result<std::shared_ptr<const CellTable>> fileCells(const Given& given) {
+  const Argument *path = given.argument(0), *convention = given.argument(1);
+  if (!path || !convention || path->text.empty())
+    return Error{"file has no path or no convention, expected file(\"…\", visible), masked or additive"};
+  const auto found = given.sources.files.find(fileKey(path->text, convention->text));
+  if (found == given.sources.files.end() || !found->second)
+    return Error{path->text + " has not been read as " + convention->text};
+  const CellTable& cells = *found->second;
+  const MaskGeometry& geometry = given.geometry;
+  if (cells.queries != geometry.queries || cells.keys != geometry.keys)
+    return Error{path->text + " is " + sizeText(cells.queries, cells.keys) + ", expected " +
+                 sizeText(geometry.queries, geometry.keys)};
+  if (cells.heads != 1 && cells.heads != geometry.heads)
+    return Error{path->text + " has " + std::to_string(cells.heads) + " heads, expected 1 or " +
+                 std::to_string(geometry.heads)};
+  return found->second;
+}
+
+/// Null where the row is left alone.
+const CellRow* cellRow(const Rule& rule, Index row) {
+  const CellTable& table = *rule.cells;
+  const auto at = static_cast<std::size_t>(rule.cellHead * table.queries + row);
+  return row < table.queries && at < table.rows.size() ? table.rows[at].get() : nullptr;
+}
+
+bool covers(const KeyRuns& runs, Index key) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const KeyRun& run) { return run.begin <= key && key < run.end; });
+}
+
+/// Cells as rectangles: rows that say the same, one after another, are one.
+std::string defineCells(const TableSource& source) {
+  constexpr Index kMaxRectangles = Index{1} << 16;
+  const auto& [rule, dialect, sizes, starts] = source;
+  const CellTable& table = *rule.cells;
+  const Index rows = rule.cellHead < table.heads ? std::min(table.queries, sizes.queries) : 0;
+  const bool saysAll = cellsSayAll(rule, sizes);
+  const auto same = [](const CellRow* a, const CellRow* b) { return a == b || (a && b && *a == *b); };
+  std::vector<std::string> items;
+  for (Index row = 0, next = 0; row < rows; row = next) {
+    const CellRow* cells = cellRow(rule, row);
+    for (next = row + 1; next < rows && same(cells, cellRow(rule, next));) ++next;
+    if (!cells) continue;
+    const auto add = [&, top = row, bottom = next](const KeyRuns& runs, Index value) {
+      for (const KeyRun& run : runs) {
+        const Index end = std::min(run.end, source.sizes.keys);
+        if (run.begin < end) items.push_back(codeTuple({top, bottom, run.begin, end, value}));
+      }
+    };
+    add(cells->visible, 1);
+    // Where everything is said, what is not visible is masked.
+    if (!saysAll) add(cells->masked, 2);
+    limitCode(static_cast<Index>(items.size()), kMaxRectangles,
+              "the number of rectangles of painted or read cells is");
+  }
+  return source.filled(codeTuple({sizes.queries, sizes.keys}), "int8", items,
+                       "top, bottom, left, right, value", "[top:bottom, left:right] = value");
+}
+
+}  // namespace
+
+constinit const LookupTable kCells{
+    .name = "cells",
+    .symbol = "cells",
+    .define = defineCells,
+    .value =
+        [](const Rule& rule, const RowPlace&, Index row, Index key) {
+          const CellRow* cells = cellRow(rule, row);
+          return Index{!cells ? 0 : covers(cells->visible, key) ? 1 : covers(cells->masked, key) ? 2 : 0};
+        },
+};
+
+bool cellsSayAll(const Rule& rule, const CodeSizes& sizes) {
+  const CellTable& table = *rule.cells;
+  if (rule.cellHead >= table.heads || table.queries < sizes.queries) return false;
+  for (Index row = 0; row < sizes.queries; ++row) {
+    const CellRow* cells = cellRow(rule, row);
+    Index said = 0;
+    for (const KeyRuns* runs : {cells ? &cells->visible : nullptr, cells ? &cells->masked : nullptr})
+      for (const KeyRun& run : runs ? *runs : KeyRuns{})
+        said += std::max<Index>(0, std::min(run.end, sizes.keys) - run.begin);
+    if (said < sizes.keys) return false;
+  }
+  return true;
+}
+
+constinit const Pattern patterns::painted{
+    .info = {.kind = PatternKind::painted,
+             .name = "painted",
+             .title = "Painted",
+             .help =
+                 "Cells painted by hand in the mask lab; what was not painted is left to the other layers.",
+             .formula = "as painted by hand",
+             .users = "you",
+             .parameters = kPainting,
+             .comparesPositions = false},
+    .visible = [](const Number&,
+                  const Number& j) { return called("painted “{name}”", at(kCells, row(), j) == 1); },
+    .cells = paintedCells,
+    .where = " where painted",
+};
+
+constinit const Pattern patterns::file{
+    .info = {.kind = PatternKind::file,
+             .name = "file",
+             .title = "From a file",
+             .help = "A mask that another program wrote, in any of the three conventions.",
+             .formula = "as the file says",
+             .users = "masks exported from other programs",
+             .parameters = kFile,
+             .comparesPositions = false},
+    .visible = [](const Number&,
+                  const Number& j) { return called("file “{path}”", at(kCells, row(), j) == 1); },
+    .cells = fileCells,
+    .where = " where the file says",
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,87 @@
+#include "attention/masks/patterns/definition.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::array kParameters{
+    readFrom(text_parts::querySegments, "queries", ParameterKind::positions, "",
+             "where each part of the queries begins"),
+    readFrom(text_parts::keySegments, "keys", ParameterKind::spans, "", "the keys each part sees")};
+
+Result<RuleLists> intervalLists(const Given& given) {
+  auto parts = given.positions(0, given.geometry.queries, "queries");
+  if (!parts) return parts.error();
+  auto spans = given.spans(1);
+  if (!spans) return spans.error();
+  return RuleLists{.positions = std::move(parts).value(), .spans = std::move(spans).value()};
+}
+
+/// What the part that begins `part` parts into the queries sees; there is one.
+const KeyRun& spanOf(const RuleLists& lists, std::size_t part) {
+  return lists.spans[std::min(part, lists.spans.size() - 1)];
+}
+
+/// What the row's part sees; empty before the first part.
+KeyRun keysOf(const RuleLists& lists, Index row) {
+  const auto begun = std::upper_bound(lists.positions.begin(), lists.positions.end(), row);
+  if (begun == lists.positions.begin() || lists.spans.empty()) return {};
+  return spanOf(lists, static_cast<std::size_t>(begun - lists.positions.begin()) - 1);
+}
+
+/// The first key of every row, or the one behind its last.
+std::string defineEnd(const TableSource& source, Index KeyRun::*end) {
+  const RuleLists& lists = *source.rule.lists;
+  const auto& starts = lists.positions;
+  const Index queries = source.sizes.queries;
+  std::vector<std::string> items;
+  for (std::size_t part = 0; part < starts.size() && !lists.spans.empty() && starts[part] < queries; ++part) {
+    const Index last = part + 1 < starts.size() ? starts[part + 1] : queries;
+    items.push_back(codeTuple({starts[part], last, spanOf(lists, part).*end}));
+  }
+  limitCode(static_cast<Index>(items.size()), kMaxSpelledOut, "the number of parts is");
+  if (items.empty()) return "";
+  return source.filled(std::to_string(queries), "int64", items, "top, bottom, key", "[top:bottom] = key");
+}
+
+constexpr LookupTable kFirstKey{
+    .name = "first_key",
+    .symbol = "first",
+    .define = [](const TableSource& source) { return defineEnd(source, &KeyRun::begin); },
+    .value = [](const Rule& rule, const RowPlace&, Index row,
+                Index) { return keysOf(*rule.lists, row).begin; },
+};
+constexpr LookupTable kEndKey{
+    .name = "end_key",
+    .symbol = "end",
+    .define = [](const TableSource& source) { return defineEnd(source, &KeyRun::end); },
+    .value = [](const Rule& rule, const RowPlace&, Index row, Index) { return keysOf(*rule.lists, row).end; },
+};
+
+}  // namespace
+
+/// Alayrac et al. 2022, "Flamingo: a Visual Language Model for Few-Shot Learning".
+constinit const Pattern patterns::intervals{
+    .info = {.kind = PatternKind::intervals,
+             .name = "intervals",
+             .title = "Cross-attention intervals",
+             .help =
+                 "The queries are cut into parts, and each part sees the keys of its own image or sentence.",
+             .formula = "j in the interval of i's part",
+             .users = "Flamingo",
+             .example = "intervals(queries=[0, 8, 16], keys=[0-6, 7-15, 16-23])",
+             .parameters = kParameters,
+             .comparesPositions = false},
+    .visible =
+        [](const Number&, const Number& j) {
+          return called("{j} in the interval[ of {keys}] of the part[ from {queries}] that {i} is in",
+                        (j >= at(kFirstKey, row())) & (j < at(kEndKey, row())));
+        },
+    .row =
+        [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
+          const KeyRun keys = keysOf(*rule.lists, at.row);
+          appendRun(out, keys.begin, std::min(keys.end, at.keys));
+        },
+    .lists = intervalLists,
+};
+
+}  // namespace headscope::attention

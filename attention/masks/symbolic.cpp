@@ -1,0 +1,120 @@
+#include "attention/masks/symbolic.h"
+
+#include <algorithm>
+
+namespace headscope::attention {
+namespace operations {
+namespace {
+
+constexpr Notation comparing(std::string_view text) {
+  return {text, Bond::compare, Bond::sum};
+}
+
+}  // namespace
+
+// Division and remainder round down, as Python's do; divisors are positive.
+constinit const Operation minus{{"$a − $b", Bond::sum, Bond::product},
+                                {"$a - $b", Bond::sum, Bond::product},
+                                [](Index a, Index b, Index) { return a - b; }};
+constinit const Operation plus{{"$a + $b", Bond::sum, Bond::product},
+                               {"$a + $b", Bond::sum, Bond::product},
+                               [](Index a, Index b, Index) { return a + b; }};
+constinit const Operation times{{"$a · $b", Bond::product, Bond::atom},
+                                {"$a * $b", Bond::product, Bond::atom},
+                                [](Index a, Index b, Index) { return a * b; }};
+constinit const Operation quotient{{"⌊$a/$b⌋", Bond::atom, Bond::atom},
+                                   {"$a // $b", Bond::product, Bond::atom},
+                                   [](Index a, Index b, Index) { return a / b - (a % b < 0 ? 1 : 0); }};
+constinit const Operation remainder{{"$a mod $b", Bond::product, Bond::atom},
+                                    {"$a % $b", Bond::product, Bond::atom},
+                                    [](Index a, Index b, Index) { return a % b + (a % b < 0 ? b : 0); }};
+constinit const Operation magnitude{{"|$a|", Bond::atom, Bond::sum},
+                                    {"abs($a)", Bond::atom, Bond::sum},
+                                    [](Index a, Index, Index) { return a < 0 ? -a : a; }};
+constinit const Operation greater{{"max($a, $b)", Bond::atom, Bond::sum},
+                                  {"max($a, $b)", Bond::atom, Bond::sum},
+                                  [](Index a, Index b, Index) { return std::max(a, b); }};
+constinit const Operation clipped{{"clip($a, $b, $c)", Bond::atom, Bond::sum},
+                                  {"$a.clip($b, $c)", Bond::atom, Bond::atom},
+                                  [](Index a, Index b, Index c) { return std::min(std::max(a, b), c); }};
+
+constinit const Operation less{comparing("$a < $b"), comparing("$a < $b"),
+                               [](Index a, Index b, Index) { return Index{a < b}; }};
+constinit const Operation atMost{comparing("$a ≤ $b"), comparing("$a <= $b"),
+                                 [](Index a, Index b, Index) { return Index{a <= b}; }};
+constinit const Operation equal{comparing("$a = $b"), comparing("$a == $b"),
+                                [](Index a, Index b, Index) { return Index{a == b}; }};
+constinit const Operation unequal{comparing("$a ≠ $b"), comparing("$a != $b"),
+                                  [](Index a, Index b, Index) { return Index{a != b}; }};
+constinit const Operation atLeast{comparing("$a ≥ $b"), comparing("$a >= $b"),
+                                  [](Index a, Index b, Index) { return Index{a >= b}; }};
+constinit const Operation fewerBack{{"0 ≤ $a − $b < $c", Bond::compare, Bond::product},
+                                    {"($b <= $a) & ($a - $b < $c)", Bond::all, Bond::product},
+                                    [](Index a, Index b, Index c) { return Index{0 <= a - b && a - b < c}; }};
+constinit const Operation atMostBack{
+    {"0 ≤ $a − $b ≤ $c", Bond::compare, Bond::product},
+    {"($b <= $a) & ($a - $b <= $c)", Bond::all, Bond::product},
+    [](Index a, Index b, Index c) { return Index{0 <= a - b && a - b <= c}; }};
+
+// In Python & and | bind tighter than comparisons; beside each other they get brackets for the reader.
+constinit const Operation both{{"$a ∧ $b", Bond::all, Bond::compare},
+                               {"$a & $b", Bond::all, Bond::atom},
+                               [](Index a, Index b, Index) { return Index{a != 0 && b != 0}; }};
+constinit const Operation either{{"$a ∨ $b", Bond::any, Bond::all},
+                                 {"$a | $b", Bond::any, Bond::atom},
+                                 [](Index a, Index b, Index) { return Index{a != 0 || b != 0}; }};
+constinit const Operation negation{{"¬($a)", Bond::atom, Bond::then},
+                                   {"~$a", Bond::atom, Bond::atom},
+                                   [](Index a, Index, Index) { return Index{a == 0}; }};
+
+}  // namespace operations
+
+namespace {
+
+Symbolic lookedUp(const LookupTable& table, std::vector<Symbolic> operands) {
+  return {Symbolic::Kind::lookup, 0, {}, nullptr, &table, std::move(operands)};
+}
+
+}  // namespace
+
+Symbolic applied(const Operation& operation, std::vector<Symbolic> operands) {
+  return {Symbolic::Kind::operation, 0, {}, &operation, nullptr, std::move(operands)};
+}
+
+std::string inside(const Written& part, Bond loosest) {
+  return part.bond > loosest ? "(" + part.text + ")" : part.text;
+}
+
+Written written(const Notation& notation, const std::vector<Written>& operands) {
+  const bool gathers = notation.bond == Bond::all || notation.bond == Bond::any;
+  Written out{"", notation.bond};
+  for (std::size_t at = 0; at < notation.text.size(); ++at) {
+    if (notation.text[at] != '$') {
+      out.text += notation.text[at];
+      continue;
+    }
+    const Written& operand = operands[static_cast<std::size_t>(notation.text[++at] - 'a')];
+    const bool alike = gathers && operand.bond == notation.bond;
+    out.text += alike ? operand.text : inside(operand, notation.loosest);
+  }
+  return out;
+}
+
+Number at(const LookupTable& table, const Number& a) {
+  return Number(lookedUp(table, {a.node}));
+}
+Number at(const LookupTable& table, const Number& a, const Number& b) {
+  return Number(lookedUp(table, {a.node, b.node}));
+}
+Truth holds(const LookupTable& table, const Number& a) {
+  return {lookedUp(table, {a.node})};
+}
+Truth holds(const LookupTable& table, const Number& a, const Number& b) {
+  return {lookedUp(table, {a.node, b.node})};
+}
+
+Truth called(std::string_view words, const Truth& meaning) {
+  return {{Symbolic::Kind::words, 0, words, nullptr, nullptr, {meaning.node}}};
+}
+
+}  // namespace headscope::attention

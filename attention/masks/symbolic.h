@@ -1,0 +1,163 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+// What a pattern lets see, as a small tree over the positions i and j, its parameters and its lists. A
+// pattern writes the tree once, as C++ reads it: (j <= i) & (i - j < parameter("window")). It is printed as a
+// formula (expression_formula.cpp) and as Python (code_rules.cpp).
+
+/// How tightly a written expression holds together.
+enum class Bond { atom, product, sum, compare, all, any, then };
+
+struct Written {
+  std::string text;
+  Bond bond = Bond::atom;
+};
+/// As a part of something that takes operands up to `loosest`: looser ones get brackets.
+std::string inside(const Written& part, Bond loosest);
+
+/// How one language writes an operation.
+struct Notation {
+  std::string_view text;  ///< $a, $b and $c stand for the operands
+  Bond bond = Bond::atom;
+  Bond loosest = Bond::atom;  ///< operands looser than this get brackets; "and" within "and" never does
+};
+Written written(const Notation& notation, const std::vector<Written>& operands);
+
+struct Operation {
+  Notation symbols, python;
+  Index (*value)(Index a, Index b, Index c) = nullptr;  ///< truths are 0 and 1
+};
+
+namespace operations {
+extern const Operation minus, plus, times, quotient, remainder, magnitude, greater, clipped;
+extern const Operation less, atMost, equal, unequal, atLeast, fewerBack, atMostBack;
+extern const Operation both, either, negation;
+}  // namespace operations
+
+struct LookupTable;  // lookup.h
+
+/// One node of the tree.
+struct Symbolic {
+  enum class Kind {
+    query,      ///< i
+    key,        ///< j
+    row,        ///< the query's row, from 0 whatever the cache holds
+    cached,     ///< C, the tokens in the cache
+    positions,  ///< how many positions there are
+    always,     ///< true
+    literal,    ///< `number`
+    parameter,  ///< the count `name`
+    operation,  ///< on the operands
+    lookup,     ///< in `table`, at the operands
+    words,      ///< its one operand, which formulas write as `name`
+  };
+  Kind kind = Kind::always;
+  Index number = 0;
+  std::string_view name = {};
+  const Operation* operation = nullptr;
+  const LookupTable* table = nullptr;
+  std::vector<Symbolic> operands = {};
+};
+
+Symbolic applied(const Operation& operation, std::vector<Symbolic> operands);
+
+struct Truth {
+  Symbolic node;
+
+  friend Truth operator&(const Truth& a, const Truth& b) {
+    return {applied(operations::both, {a.node, b.node})};
+  }
+  friend Truth operator|(const Truth& a, const Truth& b) {
+    return {applied(operations::either, {a.node, b.node})};
+  }
+};
+
+struct Number {
+  Symbolic node;
+  Number(Index literal) : node{Symbolic::Kind::literal, literal} {}
+  explicit Number(Symbolic symbolic) : node(std::move(symbolic)) {}
+  Number(const Operation& operation, std::vector<Symbolic> operands)
+      : node(applied(operation, std::move(operands))) {}
+
+  friend Number operator-(const Number& a, const Number& b) { return {operations::minus, {a.node, b.node}}; }
+  friend Number operator+(const Number& a, const Number& b) { return {operations::plus, {a.node, b.node}}; }
+  friend Number operator*(const Number& a, const Number& b) { return {operations::times, {a.node, b.node}}; }
+  /// Rounded down.
+  friend Number operator/(const Number& a, const Number& b) {
+    return {operations::quotient, {a.node, b.node}};
+  }
+  friend Number operator%(const Number& a, const Number& b) {
+    return {operations::remainder, {a.node, b.node}};
+  }
+  friend Number abs(const Number& a) { return {operations::magnitude, {a.node}}; }
+  friend Number max(const Number& a, const Number& b) { return {operations::greater, {a.node, b.node}}; }
+  friend Number clip(const Number& a, const Number& low, const Number& high) {
+    return {operations::clipped, {a.node, low.node, high.node}};
+  }
+
+  friend Truth operator<(const Number& a, const Number& b) {
+    return {applied(operations::less, {a.node, b.node})};
+  }
+  friend Truth operator<=(const Number& a, const Number& b) {
+    return {applied(operations::atMost, {a.node, b.node})};
+  }
+  friend Truth operator==(const Number& a, const Number& b) {
+    return {applied(operations::equal, {a.node, b.node})};
+  }
+  friend Truth operator!=(const Number& a, const Number& b) {
+    return {applied(operations::unequal, {a.node, b.node})};
+  }
+  friend Truth operator>=(const Number& a, const Number& b) {
+    return {applied(operations::atLeast, {a.node, b.node})};
+  }
+  /// 0 ≤ i − j < count
+  friend Truth fewerBack(const Number& i, const Number& j, const Number& count) {
+    return {applied(operations::fewerBack, {i.node, j.node, count.node})};
+  }
+  /// 0 ≤ i − j ≤ count
+  friend Truth atMostBack(const Number& i, const Number& j, const Number& count) {
+    return {applied(operations::atMostBack, {i.node, j.node, count.node})};
+  }
+};
+
+inline Number query() {
+  return Number(Symbolic{Symbolic::Kind::query});
+}
+inline Number key() {
+  return Number(Symbolic{Symbolic::Kind::key});
+}
+inline Number row() {
+  return Number(Symbolic{Symbolic::Kind::row});
+}
+inline Number cached() {
+  return Number(Symbolic{Symbolic::Kind::cached});
+}
+inline Number positions() {
+  return Number(Symbolic{Symbolic::Kind::positions});
+}
+inline Truth always() {
+  return {};
+}
+/// The pattern's count of that name.
+inline Number parameter(std::string_view name) {
+  return Number(Symbolic{Symbolic::Kind::parameter, 0, name});
+}
+
+Number at(const LookupTable& table, const Number& a);
+Number at(const LookupTable& table, const Number& a, const Number& b);
+/// For tables of truths.
+Truth holds(const LookupTable& table, const Number& a);
+Truth holds(const LookupTable& table, const Number& a, const Number& b);
+
+/// `meaning`, for which formulas have words. In them {i} and {j} stand for the positions and {name} for a
+/// parameter; what stands in square brackets is left out where its parameter comes from the text.
+Truth called(std::string_view words, const Truth& meaning);
+
+}  // namespace headscope::attention

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "attention/masks/compile.h"
+
+namespace headscope::attention {
+
+/// A part of a text's structure, which stands for an argument that is left out. One of the three is there.
+struct TextPart {
+  std::string_view name;
+  Index (*count)(const MaskGeometry&) = nullptr;
+  std::vector<Index> TextStructure::*positions = nullptr;
+  KeyRuns TextStructure::*spans = nullptr;
+};
+
+namespace text_parts {
+
+extern const TextPart keyLength, half, prefix, treePrefix, gridHeight, gridWidth;  ///< counts
+extern const TextPart documents, globals, parents, querySegments;                  ///< positions
+extern const TextPart images, keySegments;                                         ///< spans
+
+}  // namespace text_parts
+}  // namespace headscope::attention
