@@ -57,6 +57,12 @@ Result<Saved> saveMask(const FileRequest& request) {
   return Saved{};
 }
 
+Result<Saved> saveScene(const FileRequest& request) {
+  const attention::Status written = writeScene(request.path, *request.scene);
+  if (!written) return written.error();
+  return Saved{};
+}
+
 template <typename T>
 void fill(FileAnswer& answer, Result<T> result) {
   if (result.ok())
@@ -66,6 +72,10 @@ void fill(FileAnswer& answer, Result<T> result) {
 }
 
 }  // namespace
+
+bool writes(const FileRequest& request) {
+  return request.kind == FileRequest::Kind::saveMask || request.kind == FileRequest::Kind::saveScene;
+}
 
 FileAnswer readRequested(const FileRequest& request) {
   FileAnswer answer;
@@ -89,6 +99,9 @@ FileAnswer readRequested(const FileRequest& request) {
         break;
       case FileRequest::Kind::saveMask:
         fill(answer, saveMask(request));
+        break;
+      case FileRequest::Kind::saveScene:
+        fill(answer, saveScene(request));
         break;
     }
   } catch (const std::bad_alloc&) {

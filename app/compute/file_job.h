@@ -1,8 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "app/scene/scene.h"
 #include "attention/core/config.h"
@@ -10,16 +12,20 @@
 
 namespace headscope::app {
 
-/// Something to read, away from the thread that draws.
+/// A file to read or to write away from the thread that draws, with everything that takes.
 struct FileRequest {
-  enum class Kind { scene, weights, table, inspectMask, mask, saveMask } kind = Kind::scene;
+  enum class Kind { scene, weights, table, inspectMask, mask, saveMask, saveScene } kind = Kind::scene;
   std::filesystem::path path;
   Index heads = 1;  ///< for weights whose file doesn't say how many heads there are
   Index head = 0;   ///< the head whose mask becomes a picture
   attention::MaskConvention convention = attention::MaskConvention::visible;  ///< of a mask file
   std::shared_ptr<const attention::MaskFormula> formula = nullptr;            ///< the mask to save
+  std::shared_ptr<const Scene> scene = nullptr;                               ///< the scene to save
   std::uint64_t ticket = 0;                                                   ///< tells answers apart
 };
+
+/// Whether the request writes its file.
+bool writes(const FileRequest& request);
 
 /// The layer sizes a weights file asks the sliders to take.
 struct LoadedWeights {
