@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/core/parallel.h"
+
 namespace headscope::app {
 
 Workers::Workers(std::function<void()> wake, std::function<void()> releaseIdle)
@@ -50,6 +52,8 @@ Workers::Job* Workers::next(Lane lane) const {
 }
 
 void Workers::serve(Lane lane, std::stop_token quit) {
+  std::optional<attention::BackgroundThread> background;
+  if (lane == Lane::back) background.emplace();
   std::unique_lock lock(mutex_);
   while (true) {
     Job* job = nullptr;
@@ -59,7 +63,11 @@ void Workers::serve(Lane lane, std::stop_token quit) {
     job->stop_ = {};
     const std::stop_token stop = job->stop_.get_token();
     lock.unlock();
-    job->work_(stop);
+    {
+      std::optional<attention::ForegroundWork> foreground;
+      if (lane == Lane::front) foreground.emplace();
+      job->work_(stop);
+    }
     wake_();
     lock.lock();
     job->running_ = false;
