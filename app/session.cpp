@@ -41,7 +41,8 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
           [](const HeadQuestion& question, std::stop_token stop) { return studyHead(question, stop); }, wake),
       reaches_([](const ReachQuestion& question, std::stop_token stop) { return studyReach(question, stop); },
                wake),
-      map_(std::make_unique<MapRoom>(limits, wake)),
+      workers_(wake),
+      map_(std::make_unique<MapRoom>(workers_, limits)),
       job_(
           [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
           wake, attention::releaseIdleMemory) {
@@ -277,7 +278,7 @@ void Session::settle() {
     job_.finish();
     headStudies_.finish();
     reaches_.finish();
-    map_->finish();
+    workers_.finish();
     takeResults();
     keepCursorInside();
   }

@@ -10,6 +10,7 @@
 #include "app/compute/latest_job.h"
 #include "app/compute/mask_study.h"
 #include "app/compute/snapshot.h"
+#include "app/compute/workers.h"
 #include "app/platform/ui.h"
 #include "app/scene/history.h"
 #include "app/scene/scene.h"
@@ -132,6 +133,7 @@ class Session {
   LatestJob<MaskQuestion, MaskStudy> studies_;
   LatestJob<HeadQuestion, HeadStudy> headStudies_;
   LatestJob<ReachQuestion, ReachStudy> reaches_;
+  Workers workers_;
   std::unique_ptr<MapRoom> map_;
   bool quickFrames_ = true;
   LatestJob<Setup, Snapshot> job_;  // last: joins before anything it touches goes

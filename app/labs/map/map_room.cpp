@@ -8,14 +8,10 @@ Index mapHead(const Scene& scene) {
   return std::max<Index>(0, scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head);
 }
 
-MapRoom::MapRoom(const Limits& limits, std::function<void()> wake)
-    : cache_(kTileBudget),
-      job_(
-          cache_,
-          [limits](const MapQuestion& question, std::stop_token stop) {
-            return buildMapHead(question, limits, stop);
-          },
-          std::move(wake)) {
+MapRoom::MapRoom(Workers& workers, const Limits& limits)
+    : cache_(kTileBudget), job_(workers, cache_, [limits](const MapQuestion& question, std::stop_token stop) {
+        return buildMapHead(question, limits, stop);
+      }) {
   screen_.cache = &cache_;
   screen_.textures = &textures_;
 }
@@ -43,6 +39,7 @@ void MapRoom::endFrame(const Scene& scene) {
   request.field = screen_.state ? screen_.state->field : 0;
   request.visible = screen_.visible;
   request.near = screen_.near;
+  screen_.catchingUp = !screen_.state || screen_.state->question != request.question;
   job_.look(request);
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "app/labs/map/map_screen.h"
 
 namespace headscope::app {
@@ -12,15 +10,12 @@ class MapRoom {
  public:
   static constexpr std::uint64_t kTileBudget = std::uint64_t{256} << 20;
 
-  MapRoom(const Limits& limits, std::function<void()> wake);
+  MapRoom(Workers& workers, const Limits& limits);
 
   /// Takes what is new; true if there was a new head. Without `quick`, frames take as long as they need.
   bool beginFrame(View& view, bool quick);
   /// Asks for what the panels looked at; on another page, for nothing.
   void endFrame(const Scene& scene);
-  /// Blocks until all that was asked for is there.
-  void finish() { job_.finish(); }
-
   bool busy() const { return screen_.progress.seconds > 0; }
   /// Whether something that is there could not be drawn in the last frame.
   bool unfinished() const { return textures_.unfinished(); }
@@ -31,7 +26,7 @@ class MapRoom {
   TileCache cache_;
   MapTextures textures_;
   MapScreen screen_;
-  MapJob job_;  // last: joins before anything it touches goes
+  MapJob job_;  // last: it ends before anything it touches goes
 };
 
 /// The head whose map is shown.

@@ -14,6 +14,7 @@ namespace headscope::app {
 /// What the map page shows besides the scene: free for its panels to change.
 struct MapScreen {
   std::shared_ptr<const MapState> state;  ///< null before the first head is there
+  bool catchingUp = false;                ///< and it is not the head that is asked for
   MapProgress progress;
   TileCache* cache = nullptr;
   MapTextures* textures = nullptr;
