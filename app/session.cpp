@@ -30,7 +30,7 @@ bool View::pressed(Key key, Mods mods) const {
 
 Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
     : ui_(ui),
-      limits_(limits),
+      resources_(limits),
       scene_(openingScene()),
       history_(scene_),
       saved_(scene_),
@@ -42,10 +42,10 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake)
       reaches_([](const ReachQuestion& question, std::stop_token stop) { return studyReach(question, stop); },
                wake),
       workers_(wake),
-      map_(std::make_unique<MapRoom>(workers_, limits)),
-      job_(
-          [limits](const Setup& setup, std::stop_token stop) { return computeSnapshot(setup, limits, stop); },
-          wake, attention::releaseIdleMemory) {
+      map_(std::make_unique<MapRoom>(workers_, resources_)),
+      job_([this](const Setup& setup,
+                  std::stop_token stop) { return computeSnapshot(setup, resources_, stop); },
+           wake, attention::releaseIdleMemory) {
   view_.heatmaps = &heatmaps_;
   view_.memoryLimit = limits.memoryBytes;
 }

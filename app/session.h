@@ -9,6 +9,7 @@
 #include "app/compute/head_study.h"
 #include "app/compute/latest_job.h"
 #include "app/compute/mask_study.h"
+#include "app/compute/resources.h"
 #include "app/compute/snapshot.h"
 #include "app/compute/workers.h"
 #include "app/platform/ui.h"
@@ -89,7 +90,7 @@ class Session {
   void applyStyle(float scale);
 
   Ui& ui_;
-  Limits limits_;
+  Resources resources_;
   Scene scene_;
   History history_;
   View view_;

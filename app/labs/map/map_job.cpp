@@ -182,6 +182,7 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.layerName = (*head)->layerName;
   state.text = std::move((*head)->text);
   state.leftOut = std::move((*head)->leftOut);
+  state.memory = std::move((*head)->memory);
   map_ = std::make_shared<attention::HeadMap>(std::move((*head)->field));
   state.map = map_;
   state.queries = map_->queries();

@@ -27,6 +27,7 @@ struct MapState {
   std::shared_ptr<const MapText> text;
   std::vector<std::string> leftOut;
   std::uint64_t bytes = 0;  ///< held besides the tiles
+  MemoryShare memory;       ///< of the budget for as much
   Index previewStep = 1;    ///< the preview looks at one row in so many
 };
 

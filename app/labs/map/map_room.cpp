@@ -8,9 +8,10 @@ Index mapHead(const Scene& scene) {
   return std::max<Index>(0, scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head);
 }
 
-MapRoom::MapRoom(Workers& workers, const Limits& limits)
-    : cache_(kTileBudget), job_(workers, cache_, [limits](const MapQuestion& question, std::stop_token stop) {
-        return buildMapHead(question, limits, stop);
+MapRoom::MapRoom(Workers& workers, Resources& resources)
+    : cache_(kTileBudget, resources.memory),
+      job_(workers, cache_, [&resources](const MapQuestion& question, std::stop_token stop) {
+        return buildMapHead(question, resources, stop);
       }) {
   screen_.cache = &cache_;
   screen_.textures = &textures_;

@@ -10,7 +10,7 @@ class MapRoom {
  public:
   static constexpr std::uint64_t kTileBudget = std::uint64_t{256} << 20;
 
-  MapRoom(Workers& workers, const Limits& limits);
+  MapRoom(Workers& workers, Resources& resources);
 
   /// Takes what is new; true if there was a new head. Without `quick`, frames take as long as they need.
   bool beginFrame(View& view, bool quick);
