@@ -95,10 +95,14 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
   HeadStudy study;
   study.question = question;
   const Snapshot& snapshot = *question.snapshot;
-  const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(question.sequence)];
+  if (snapshot.sequences.empty()) return study;
+  // A line or a head that was just added and chosen is not in the snapshot yet.
+  const auto lines = static_cast<Index>(snapshot.sequences.size());
+  const SequenceSnapshot& sequence =
+      snapshot.sequences[static_cast<std::size_t>(std::clamp<Index>(question.sequence, 0, lines - 1))];
   const attention::AttentionConfig& config = snapshot.config;
   const attention::AttentionResult& result = sequence.attention;
-  const Index head = question.head;
+  const Index head = std::clamp<Index>(question.head, 0, config.heads - 1);
   const MatrixView scores = result.scores[head];
   const attention::HeadTerms terms =
       attention::headTerms(config, sequence.mask, head, scores.rows(), scores.cols());

@@ -30,7 +30,8 @@ struct HeadStudy {
   bool biased = false;       ///< whether anything is added or capped at all
 };
 
-/// Pure; works from the queries and keys the snapshot holds.
+/// Pure; works from the queries and keys the snapshot holds. A sequence or head beyond the last is the last; of
+/// an empty snapshot the study is empty.
 HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop = {});
 
 }  // namespace headscope::app

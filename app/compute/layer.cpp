@@ -2,9 +2,9 @@
 
 namespace headscope::app {
 
-Layer::Layer(Workers& workers, const Limits& limits)
-    : answer_(workers, [limits](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
-        return computeSnapshot(setup, limits, stop);
+Layer::Layer(Workers& workers, Resources& resources)
+    : answer_(workers, [&resources](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
+        return computeSnapshot(setup, resources, stop);
       }) {}
 
 bool Layer::take() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/compute/answer.h"
+#include "app/compute/resources.h"
 #include "app/compute/snapshot.h"
 
 namespace headscope::app {
@@ -8,7 +9,8 @@ namespace headscope::app {
 /// The layer the scene stands for, computed: what several pages look at.
 class Layer {
  public:
-  Layer(Workers& workers, const Limits& limits);
+  /// Both must outlive it.
+  Layer(Workers& workers, Resources& resources);
 
   void ask(const Setup& setup, Lane lane) { answer_.ask(setup, lane); }
   /// Takes the newest answer; whether there was one.

@@ -179,50 +179,39 @@ Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
   return input;
 }
 
-namespace {
-
-/// Weights from a file, kept while the file stays as it was: dragging a slider does not read it again.
-Result<Projections> fileProjections(const Setup& setup) {
-  namespace fs = std::filesystem;
-  struct Kept {
-    std::string path;
-    fs::file_time_type changed;
-    std::uintmax_t size = 0;
-    Index heads = 0;
-    attention::AttentionProblem layer;
-  };
-  thread_local std::optional<Kept> kept;
-  const std::string& path = setup.weights.file;
-  if (path.empty())
+Result<LayerWeights> readLayerWeights(const Setup& setup) {
+  if (setup.weights.file.empty())
     return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
-  std::error_code ignored;
-  const auto changed = fs::last_write_time(path, ignored);
-  const auto size = ignored ? 0 : fs::file_size(path, ignored);
-  if (!kept || kept->path != path || kept->changed != changed || kept->size != size ||
-      kept->heads != setup.model.heads) {
-    kept.reset();
-    Result<attention::AttentionProblem> layer = readLayerFile(path, setup.model.heads);
-    if (!layer) return layer.error();
-    kept = Kept{path, changed, size, setup.model.heads, *std::move(layer)};
-  }
-  const attention::AttentionConfig& found = kept->layer.config;
-  const ModelSetup& model = setup.model;
-  if (found.modelDim != model.modelDim || found.heads * found.headDim != model.heads * model.headDim ||
-      found.kvHeads * found.headDim != model.kvHeads * model.headDim)
-    return Error{fs::path(path).filename().string() + " holds model dim " + std::to_string(found.modelDim) +
-                 ", " + std::to_string(found.heads) + " heads over " + std::to_string(found.kvHeads) +
-                 " of size " + std::to_string(found.headDim) + ", which the scene's model dim " +
-                 std::to_string(model.modelDim) + ", " + std::to_string(model.heads) + " heads over " +
-                 std::to_string(model.kvHeads) + " of size " + std::to_string(model.headDim) +
-                 " don't match. Loading the file in the window sets them."};
-  return kept->layer.projections;
+  Result<attention::AttentionProblem> layer = readLayerFile(setup.weights.file, setup.model.heads);
+  if (!layer) return layer.error();
+  return LayerWeights{layer->config, std::move(layer->projections)};
 }
 
-}  // namespace
+attention::Status checkLayer(const Setup& setup, const attention::AttentionConfig& found) {
+  const ModelSetup& model = setup.model;
+  if (found.modelDim == model.modelDim && found.heads * found.headDim == model.heads * model.headDim &&
+      found.kvHeads * found.headDim == model.kvHeads * model.headDim)
+    return attention::success();
+  return Error{std::filesystem::path(setup.weights.file).filename().string() + " holds model dim " +
+               std::to_string(found.modelDim) + ", " + std::to_string(found.heads) + " heads over " +
+               std::to_string(found.kvHeads) + " of size " + std::to_string(found.headDim) +
+               ", which the scene's model dim " + std::to_string(model.modelDim) + ", " +
+               std::to_string(model.heads) + " heads over " + std::to_string(model.kvHeads) + " of size " +
+               std::to_string(model.headDim) + " don't match. Loading the file in the window sets them."};
+}
+
+Index plantedReach(Index longest) {
+  return std::max<Index>(longest, 64);
+}
 
 Result<Projections> buildProjections(const Setup& setup, Index longest) {
   const attention::AttentionConfig config = configOf(setup);
-  if (setup.weights.source == WeightSource::file) return fileProjections(setup);
+  if (setup.weights.source == WeightSource::file) {
+    Result<LayerWeights> layer = readLayerWeights(setup);
+    if (!layer) return layer.error();
+    if (const attention::Status fits = checkLayer(setup, layer->config); !fits) return fits.error();
+    return std::move(layer->projections);
+  }
   if (setup.weights.source == WeightSource::planted) {
     if (!usesPlantedEmbedding(setup))
       return Error{
@@ -231,7 +220,7 @@ Result<Projections> buildProjections(const Setup& setup, Index longest) {
     Result<attention::EmbeddingLayout> layout = attention::plantedLayout(config.modelDim);
     if (!layout) return layout.error();
     return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,
-                                 std::max<Index>(longest, 64), setup.weights.seed);
+                                 plantedReach(longest), setup.weights.seed);
   }
   return attention::xavierProjections(config, setup.model.bias, setup.weights.seed);
 }

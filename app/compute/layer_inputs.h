@@ -42,6 +42,18 @@ attention::Result<attention::Matrix> embedTokens(const Setup& setup,
 /// Embeds one line of the batch.
 attention::Result<LineInput> embedLine(const Setup& setup, const LineTokens& line);
 
+/// The layer a weights file holds.
+struct LayerWeights {
+  attention::AttentionConfig config;
+  attention::Projections projections;
+};
+attention::Result<LayerWeights> readLayerWeights(const Setup& setup);
+/// Whether a file's layer is of the sizes that the scene has.
+attention::Status checkLayer(const Setup& setup, const attention::AttentionConfig& found);
+
+/// How many positions planted heads are made for in texts of `longest` tokens.
+Index plantedReach(Index longest);
+
 /// The layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
 attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);
 

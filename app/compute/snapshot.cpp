@@ -1,13 +1,11 @@
 #include "app/compute/snapshot.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
-#include "app/compute/kept_inputs.h"
 #include "app/compute/mask_inputs.h"
+#include "app/compute/resources.h"
 #include "app/scene/number_text.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/parallel.h"
@@ -17,12 +15,6 @@ namespace headscope::app {
 using attention::AttentionConfig;
 using attention::Projections;
 using attention::Token;
-
-Limits defaultLimits() {
-  const std::uint64_t machine =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return {std::min<std::uint64_t>(machine / 2, std::uint64_t{6} << 30)};
-}
 
 AttentionConfig configOf(const Setup& setup) {
   const ModelSetup& model = setup.model;
@@ -190,23 +182,38 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
   return masks;
 }
 
-/// What the computation will hold at once, against the limit, before anything large is allocated.
-std::optional<PlacedError> checkMemory(const Setup& setup, const AttentionConfig& config, Index sequences,
-                                       Index queries, Index keys, const Limits& limits) {
+/// What the computation will hold at once, in bytes.
+double bytesNeeded(const Setup& setup, const AttentionConfig& config, const TokenBatch& batch) {
+  const auto queries = static_cast<Index>(batch.lines.front().queries.size());
+  const auto keys = static_cast<Index>(batch.lines.front().keys.size());
   const Index inputs = (queries + (setup.input.cross ? keys : 0)) * config.modelDim;
   const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys));
   const double each = results * (setup.mask.compare ? 2 : 1) + static_cast<double>(inputs) * sizeof(float);
-  const double total = each * static_cast<double>(sequences);
-  if (total <= static_cast<double>(limits.memoryBytes)) return std::nullopt;
-  return PlacedError{Place::memory,
-                     std::to_string(sequences) + (sequences == 1 ? " sequence of " : " sequences of ") +
-                         std::to_string(queries) + " tokens on " + std::to_string(setup.model.heads) +
-                         " heads would need " + bytesText(total) + "; the budget is " +
-                         bytesText(static_cast<double>(limits.memoryBytes)) +
-                         ". Use fewer tokens, heads or lines."};
+  return each * static_cast<double>(batch.lines.size());
 }
 
-void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::stop_token stop) {
+/// Takes what will be needed out of the budget before anything large is allocated. There must be as much
+/// again, since what is shown stays until its successor is there: a scene that can be shown can be changed.
+void reserveMemory(Snapshot& snapshot, const TokenBatch& batch, const MemoryBudget& memory,
+                   std::stop_token stop) {
+  const double needed = bytesNeeded(snapshot.setup, snapshot.config, batch);
+  const auto total = static_cast<double>(memory.total());
+  const bool fitsTwice = 2 * needed <= total;
+  if (fitsTwice) snapshot.memory = memory.reserve(static_cast<std::uint64_t>(needed), stop);
+  if (snapshot.memory || stop.stop_requested()) return;
+  const std::string inUse = bytesText(static_cast<double>(memory.used()));
+  snapshot.error =
+      PlacedError{Place::memory, std::to_string(batch.lines.size()) +
+                                     (batch.lines.size() == 1 ? " sequence of " : " sequences of ") +
+                                     std::to_string(batch.lines.front().queries.size()) + " tokens on " +
+                                     std::to_string(snapshot.config.heads) + " heads would need " +
+                                     bytesText(needed) + "; the budget is " + bytesText(total) +
+                                     (fitsTwice ? ", and " + inUse + " of it are in use"
+                                                : " for the picture that is shown and the next") +
+                                     ". Use fewer tokens, heads or lines."};
+}
+
+void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::stop_token stop) {
   const auto config = attention::validate(snapshot.config);
   if (!config) {
     snapshot.error = PlacedError{Place::model, config.error().message};
@@ -217,9 +224,8 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
   if (batch.error || batch.lines.empty()) return;
   const auto queries = static_cast<Index>(batch.lines.front().queries.size());
   const auto keys = static_cast<Index>(batch.lines.front().keys.size());
-  snapshot.error =
-      checkMemory(setup, snapshot.config, static_cast<Index>(batch.lines.size()), queries, keys, limits);
-  if (snapshot.error) return;
+  reserveMemory(snapshot, batch, resources.memory, stop);
+  if (snapshot.error || stop.stop_requested()) return;
   snapshot.empty = false;
   const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines);
   if (!masks) {
@@ -231,12 +237,12 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
   });
   if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.causal;
   if (stop.stop_requested()) return;
-  const auto projections = keptProjections(setup, std::max(queries, keys));
+  const auto projections = resources.inputs.projections(setup, std::max(queries, keys));
   if (!projections) {
     snapshot.error = PlacedError{Place::weights, projections.error().message};
     return;
   }
-  const auto inputs = keptInputs(setup, batch.lines);
+  const auto inputs = resources.inputs.inputs(setup, batch.lines);
   if (!inputs) {
     snapshot.error = PlacedError{Place::model, inputs.error().message};
     return;
@@ -246,17 +252,23 @@ void fill(Snapshot& snapshot, const Setup& setup, const Limits& limits, std::sto
                                                  (**inputs)[i], (*masks)[i], stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
+  snapshot.memory = resources.memory.count(snapshot.bytes);
 }
 
 }  // namespace
 
 Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop) {
+  Resources own(limits);
+  return computeSnapshot(setup, own, stop);
+}
+
+Snapshot computeSnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
   Snapshot snapshot;
   snapshot.setup = setup;
   snapshot.config = configOf(setup);
   try {
-    fill(snapshot, setup, limits, stop);
+    fill(snapshot, setup, resources, stop);
   } catch (const std::bad_alloc&) {
     snapshot.error = PlacedError{Place::memory,
                                  "This machine has not enough free memory for these sizes. "
@@ -264,7 +276,10 @@ Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_tok
   } catch (const std::exception& broken) {
     snapshot.error = PlacedError{Place::model, std::string("This can't be computed: ") + broken.what()};
   }
-  if (snapshot.error) snapshot.sequences.clear();
+  if (snapshot.error) {
+    snapshot.sequences.clear();
+    snapshot.memory.reset();
+  }
   snapshot.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return snapshot;
 }

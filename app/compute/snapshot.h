@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "app/compute/memory_budget.h"
 #include "app/compute/pictures.h"
 #include "app/scene/scene.h"
 #include "attention/core/attention.h"
@@ -59,17 +60,16 @@ struct Snapshot {
   std::vector<SequenceSnapshot> sequences;
   double seconds = 0;
   std::uint64_t bytes = 0;  ///< memory held by this snapshot's matrices
+  MemoryShare memory;       ///< the same, as a part of the budget
 };
 
-struct Limits {
-  std::uint64_t memoryBytes = 0;
-};
-/// Half of the machine's memory, at most 6 GiB.
-Limits defaultLimits();
+struct Resources;
 
-/// Pure: the same Setup gives the same Snapshot (weights and tables from files are read anew, or from
-/// memory where the file has not changed). Never throws for anything a person can enter. When `stop` is
-/// requested, what it returns is incomplete and to be dropped.
+/// Pure: the same Setup gives the same Snapshot (weights from files are read anew, or from memory where the
+/// file has not changed). Never throws for anything a person can enter. When `stop` is requested, what it
+/// returns is incomplete and to be dropped.
+Snapshot computeSnapshot(const Setup& setup, Resources& resources, std::stop_token stop = {});
+/// The same by itself, with nothing else alive and nothing kept.
 Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop = {});
 
 /// The error that belongs to `place`, or null.

@@ -1,9 +1,17 @@
 #include "app/compute/workers.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "attention/core/parallel.h"
+
 namespace headscope::app {
+
+namespace {
+constexpr int kBackNiceness = 10;
+}
 
 Workers::Workers(std::function<void()> wake, std::function<void()> releaseIdle)
     : wake_(std::move(wake)), releaseIdle_(std::move(releaseIdle)) {
@@ -50,6 +58,12 @@ Workers::Job* Workers::next(Lane lane) const {
 }
 
 void Workers::serve(Lane lane, std::stop_token quit) {
+  std::optional<attention::BackgroundThread> background;
+  if (lane == Lane::back) {
+    background.emplace();
+    // What it does alone gives way too. On Linux the thread's own priority is what this sets.
+    setpriority(PRIO_PROCESS, 0, kBackNiceness);
+  }
   std::unique_lock lock(mutex_);
   while (true) {
     Job* job = nullptr;
@@ -59,7 +73,11 @@ void Workers::serve(Lane lane, std::stop_token quit) {
     job->stop_ = {};
     const std::stop_token stop = job->stop_.get_token();
     lock.unlock();
-    job->work_(stop);
+    {
+      std::optional<attention::ForegroundWork> foreground;
+      if (lane == Lane::front) foreground.emplace();
+      job->work_(stop);
+    }
     wake_();
     lock.lock();
     job->running_ = false;

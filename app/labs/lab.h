@@ -10,6 +10,7 @@
 
 #include "app/compute/file_queue.h"
 #include "app/compute/layer.h"
+#include "app/compute/resources.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/layout.h"
 #include "app/widgets/view.h"
@@ -27,17 +28,12 @@ struct LabInfo {
 
 /// What all pages share.
 struct LabServices {
-  LabServices(const Limits& most, std::function<void()> wakes, std::function<void()> releaseIdle)
-      : limits(most),
-        wake(std::move(wakes)),
-        workers(wake, std::move(releaseIdle)),
-        files(wake),
-        layer(workers, most) {}
+  LabServices(const Limits& limits, std::function<void()> wake, std::function<void()> releaseIdle)
+      : resources(limits), workers(wake, std::move(releaseIdle)), files(wake), layer(workers, resources) {}
 
   View view;
-  Limits limits;
-  std::function<void()> wake;    ///< for what works on threads of its own
   std::filesystem::path folder;  ///< where file dialogs begin
+  Resources resources;
   Workers workers;
   FileQueue files;
   Layer layer;

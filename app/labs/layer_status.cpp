@@ -26,7 +26,7 @@ LabStatus layerStatus(const LabServices& services, const Scene& scene) {
   if (snapshot && timings) status.figures.push_back({"compute", timeText(snapshot->seconds), 0});
   if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
   if (timings)  // of this machine
-    status.figures.push_back({"of", bytesText(static_cast<double>(services.limits.memoryBytes)), 420});
+    status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
   status.shape = layerShape(scene, snapshot);
   status.busySeconds = services.layer.busySeconds();
   status.busyWords = "computing for " + timeText(status.busySeconds);

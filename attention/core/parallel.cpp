@@ -9,4 +9,18 @@ bool forEach(Index count, const std::stop_token& stop, const std::function<void(
                                    [&](std::size_t i) { task(static_cast<Index>(i)); });
 }
 
+BackgroundThread::BackgroundThread() {
+  kernels::sharedPool().beginBackground();
+}
+BackgroundThread::~BackgroundThread() {
+  kernels::sharedPool().endBackground();
+}
+
+ForegroundWork::ForegroundWork() {
+  kernels::sharedPool().beginForeground();
+}
+ForegroundWork::~ForegroundWork() {
+  kernels::sharedPool().endForeground();
+}
+
 }  // namespace headscope::attention

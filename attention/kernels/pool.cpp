@@ -15,8 +15,6 @@ constexpr std::chrono::microseconds kAwake{50};
 /// Turns of waiting for a worker to finish before its processor is thought to be somebody else's.
 constexpr int kPatience = 4096;
 
-thread_local bool insideRun = false;
-
 /// Tells the processor that this thread only waits.
 inline void relax() {
 #if defined(__x86_64__)
@@ -30,41 +28,43 @@ inline void relax() {
 
 /// One run, on the asking thread's stack. A worker may look at it only between joining and leaving.
 struct Pool::Job {
-  Job(std::size_t taskCount, const std::stop_token& token, const std::function<void(std::size_t)>& work)
-      : count(taskCount), stop(token), task(work) {}
-
   const std::size_t count;
   const std::stop_token& stop;
   const std::function<void(std::size_t)>& task;
+  const bool background;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stopped{false};
   std::mutex failing;
   std::exception_ptr failure;
 
-  void takePart() {
-    const bool outer = std::exchange(insideRun, true);
-    while (!stopped.load(std::memory_order_relaxed)) {
-      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count) break;
-      if (stop.stop_requested()) {
-        stopped = true;
-        break;
-      }
-      try {
-        task(i);
-      } catch (...) {
-        const std::lock_guard lock(failing);
-        if (!failure) failure = std::current_exception();
-        stopped = true;
-      }
+  /// Does the next task; false when there is none left to begin.
+  bool step() {
+    if (stopped.load(std::memory_order_relaxed)) return false;
+    const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= count) return false;
+    if (stop.stop_requested()) {
+      stopped = true;
+      return false;
     }
-    insideRun = outer;
+    try {
+      task(i);
+    } catch (...) {
+      const std::lock_guard lock(failing);
+      if (!failure) failure = std::current_exception();
+      stopped = true;
+    }
+    return true;
   }
 };
 
 Pool::Pool(int threads) {
   if (threads <= 0) threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this](std::stop_token quit) { work(quit); });
+  workers_.reserve(static_cast<std::size_t>(threads - 1));
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this](std::stop_token quit) { work(quit); });
+  } catch (const std::system_error&) {  // no more threads, or no memory for their stacks
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 Pool::~Pool() {
@@ -73,26 +73,91 @@ Pool::~Pool() {
   wake_.notify_all();
 }
 
+void Pool::beginBackground() {
+  const std::lock_guard lock(naming_);
+  background_.push_back(std::this_thread::get_id());
+}
+
+void Pool::endBackground() {
+  const std::lock_guard lock(naming_);
+  background_.erase(std::find(background_.begin(), background_.end(), std::this_thread::get_id()));
+}
+
+bool Pool::isBackground(std::thread::id thread) const {
+  const std::lock_guard lock(naming_);
+  return std::find(background_.begin(), background_.end(), thread) != background_.end();
+}
+
+void Pool::endForeground() {
+  if (--foreground_ == 0 && backgroundRuns_ > 0) wakeAll();
+}
+
+void Pool::wakeAll() {
+  ++generation_;
+  const std::lock_guard lock(sleep_);
+  wake_.notify_all();
+}
+
+bool Pool::insideTask(std::thread::id thread) const {
+  return thread == front_.owner.load() || thread == back_.owner.load() ||
+         std::any_of(workers_.begin(), workers_.end(),
+                     [&](const std::jthread& worker) { return worker.get_id() == thread; });
+}
+
 bool Pool::run(std::size_t count, const std::stop_token& stop, const std::function<void(std::size_t)>& task) {
-  Job job(count, stop, task);
-  const bool alone = workers_.empty() || count < 2 || insideRun || !running_.try_lock();
-  if (alone) {
-    job.takePart();
-  } else {
-    const std::lock_guard owner(running_, std::adopt_lock);
-    job_ = &job;
-    generation_.fetch_add(1);
-    {
-      const std::lock_guard lock(sleep_);
-      if (sleeping_ > 0) wake_.notify_all();
+  const std::thread::id self = std::this_thread::get_id();
+  const bool inside = insideTask(self), background = !inside && isBackground(self);
+  Job job{count, stop, task, background, {}, {}, {}, {}};
+  if (inside) {
+    while (job.step()) {
     }
-    job.takePart();
-    // Nobody can join any more, so whoever has joined is all there is to wait for.
-    job_ = nullptr;
-    for (int turn = 0; users_.load() != 0; ++turn) turn < kPatience ? relax() : std::this_thread::yield();
+  } else {
+    background ? static_cast<void>(++backgroundRuns_) : beginForeground();
+    Team& team = background ? back_ : front_;
+    if (workers_.empty() || count < 2 || !team.running.try_lock()) {
+      takePart(job, true);
+    } else {
+      const std::lock_guard running(team.running, std::adopt_lock);
+      runTogether(team, job);
+    }
+    background ? static_cast<void>(--backgroundRuns_) : endForeground();
   }
   if (job.failure) std::rethrow_exception(job.failure);
   return !job.stopped;
+}
+
+void Pool::runTogether(Team& team, Job& job) {
+  team.owner = std::this_thread::get_id();
+  team.job = &job;
+  wakeAll();
+  takePart(job, true);
+  // Nobody can join any more, so whoever has joined is all there is to wait for.
+  team.job = nullptr;
+  for (int turn = 0; team.users.load() != 0; ++turn) turn < kPatience ? relax() : std::this_thread::yield();
+  team.owner = std::thread::id();
+}
+
+/// A worker leaves background work when foreground work comes, its owner waits.
+void Pool::takePart(Job& job, bool owner) {
+  while (true) {
+    if (job.background && foreground_.load() > 0) {
+      if (!owner) return;
+      waitForForeground(job.stop);
+    }
+    if (!job.step()) return;
+  }
+}
+
+void Pool::waitForForeground(const std::stop_token& stop) {
+  std::unique_lock lock(sleep_);
+  wake_.wait(lock, stop, [this] { return foreground_.load() == 0; });
+}
+
+/// Joined first, then looked: the owner takes the job away before it counts.
+void Pool::join(Team& team) {
+  ++team.users;
+  if (Job* const job = team.job.load()) takePart(*job, false);
+  --team.users;
 }
 
 void Pool::work(std::stop_token quit) {
@@ -102,15 +167,11 @@ void Pool::work(std::stop_token quit) {
     while (generation_.load() == seen && std::chrono::steady_clock::now() < awakeUntil) relax();
     if (generation_.load() == seen) {
       std::unique_lock lock(sleep_);
-      ++sleeping_;
       wake_.wait(lock, quit, [&] { return generation_.load() != seen; });
-      --sleeping_;
     }
     seen = generation_.load();
-    // Joined first, then looked: the owner takes the job away before it counts.
-    ++users_;
-    if (Job* const job = job_.load()) job->takePart();
-    --users_;
+    join(front_);
+    join(back_);
   }
 }
 

@@ -27,21 +27,47 @@ class Pool {
 
   /// Calls task(i) once for each i below `count`, in any order, on several threads, and returns when all
   /// are done. `stop` is asked before each task; once it is requested the rest are left out and the answer
-  /// is false. While another thread's run is under way, and for a run inside a task, all tasks are done by
-  /// the calling thread: nobody waits for somebody else's work. The first exception of a task is thrown on.
+  /// is false. While another thread's run of the same importance is under way, and for a run inside a task,
+  /// all tasks are done by the calling thread: nobody waits for somebody else's work. The first exception of
+  /// a task is thrown on.
   bool run(std::size_t count, const std::stop_token& stop, const std::function<void(std::size_t)>& task);
+
+  /// Runs of the calling thread are background work from now on: before each of its tasks the foreground is
+  /// asked for, and as long as there is any the tasks wait. So tasks of background work should take a few
+  /// milliseconds at the most, and whoever runs them must hold no lock that the foreground wants.
+  void beginBackground();
+  void endBackground();
+  /// All runs of other threads are foreground work while they are under way; so is what is done between these
+  /// two calls, which may come from several threads at once.
+  void beginForeground() { ++foreground_; }
+  void endForeground();
 
  private:
   struct Job;
+  /// Those who work on one run: one for the foreground, one for the background.
+  struct Team {
+    std::mutex running;                    ///< held by the thread whose run the workers see
+    std::atomic<std::thread::id> owner{};  ///< that thread
+    std::atomic<Job*> job{nullptr};
+    std::atomic<int> users{0};  ///< workers that may hold the job
+  };
   void work(std::stop_token quit);
+  void wakeAll();
+  void runTogether(Team& team, Job& job);
+  void join(Team& team);
+  void takePart(Job& job, bool owner);
+  void waitForForeground(const std::stop_token& stop);
+  bool isBackground(std::thread::id thread) const;
+  bool insideTask(std::thread::id thread) const;
 
-  std::mutex running_;  ///< held by the thread whose run the workers see
-  std::atomic<Job*> job_{nullptr};
+  Team front_, back_;
+  std::atomic<int> foreground_{0};      ///< foreground runs, and what was begun as such
+  std::atomic<int> backgroundRuns_{0};  ///< under way
+  mutable std::mutex naming_;
+  std::vector<std::thread::id> background_;  ///< guarded by naming_
   std::atomic<std::uint32_t> generation_{0};
-  std::atomic<int> users_{0};  ///< workers that may hold the job
   std::mutex sleep_;
   std::condition_variable_any wake_;
-  int sleeping_ = 0;  ///< guarded by sleep_
   std::vector<std::jthread> workers_;
 };
 

@@ -60,6 +60,18 @@ TEST_F(MapPage, ShowsAGeneratedTextAndUndoTakesItBack) {
   EXPECT_EQ(screen().state->keys, 12);
 }
 
+// The picture of one head stood under the name of another until it was there.
+TEST_F(MapPage, TheTitleIsOfTheHeadThatIsShown) {
+  generate();
+  EXPECT_TRUE(ui.has("map.title.0"));
+  ui.session().scene().cursor.cell.head = 2;
+  ui.frames(1);
+  EXPECT_TRUE(ui.has("map.title.0"));
+  EXPECT_FALSE(ui.has("map.title.2"));
+  ui.draw();
+  EXPECT_TRUE(ui.has("map.title.2"));
+}
+
 TEST_F(MapPage, RefusesALengthBeyondTheLongest) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated");

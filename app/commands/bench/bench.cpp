@@ -69,7 +69,7 @@ double benchBytes(const BenchShape& shape, const BenchParts& parts) {
   if (parts.decode)
     bytes += static_cast<double>(
         attention::kvCacheBytes(config.kvHeads, config.headDim, shape.cached, sizeof(float)));
-  if (parts.map)
+  if (parts.map || parts.window)
     bytes +=
         2 * static_cast<double>(attention::headMapBytes(shape.mapTokens, shape.mapTokens, config.headDim));
   return bytes;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/core/config.h"
+#include "attention/core/head_map.h"
 #include "attention/core/machine.h"
 #include "attention/core/mask.h"
 
@@ -74,9 +75,12 @@ double benchBytes(const BenchShape& shape, const BenchParts& parts);
 
 /// Forward pass and decode step.
 std::vector<BenchCase> layerCases(const BenchShape& shape, const BenchParts& parts);
+/// One head of `mapTokens` tokens, of random numbers.
+attention::HeadField randomField(const BenchShape& shape);
 /// Tile and overview of one head of `mapTokens` tokens.
 BenchCase mapCase(const BenchShape& shape);
-/// From the start to the first picture, from a slider to pixels, and other frames, 1920×1080 in a
+/// From the start to the first picture, from a slider to pixels, alone and while an overview of `mapTokens`
+/// tokens is made, and other frames, 1920×1080 in a
 /// framebuffer. Throws std::runtime_error where there is no OpenGL, and where the shape is none the window
 /// can have.
 BenchCase windowCase(const BenchShape& shape);

@@ -4,7 +4,6 @@
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
 #include "app/labs/map/map_job.h"
-#include "attention/core/head_map.h"
 #include "attention/core/random.h"
 
 namespace headscope::app {
@@ -19,18 +18,6 @@ using attention::Pooling;
 
 constexpr Index kOverviewSide = 1024;  // pixels
 constexpr int kTiles = 40;
-
-HeadField randomField(const BenchShape& shape) {
-  HeadField field;
-  field.config = shape.config;
-  field.mask = benchMask(shape, shape.mapTokens, shape.mapTokens);
-  attention::Random random(3);
-  for (Matrix* matrix : {&field.q, &field.k}) {
-    matrix->resize(shape.mapTokens, shape.config.headDim);
-    for (Index i = 0; i < matrix->size(); ++i) matrix->data()[i] = random.gaussian();
-  }
-  return field;
-}
 
 Index overviewFactor(Index tokens) {
   Index factor = 1;
@@ -73,6 +60,18 @@ std::vector<double> runMap(const HeadField& field, TilePlaces& places) {
 }
 
 }  // namespace
+
+HeadField randomField(const BenchShape& shape) {
+  HeadField field;
+  field.config = shape.config;
+  field.mask = benchMask(shape, shape.mapTokens, shape.mapTokens);
+  attention::Random random(3);
+  for (Matrix* matrix : {&field.q, &field.k}) {
+    matrix->resize(shape.mapTokens, shape.config.headDim);
+    for (Index i = 0; i < matrix->size(); ++i) matrix->data()[i] = random.gaussian();
+  }
+  return field;
+}
 
 BenchCase mapCase(const BenchShape& shape) {
   const auto side = static_cast<double>(std::min(kTileSide, shape.mapTokens));

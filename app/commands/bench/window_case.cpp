@@ -1,10 +1,13 @@
+#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
 #include "app/headless.h"
 #include "app/labs/heads/heads_lab.h"
+#include "app/labs/map/map_job.h"
 #include "app/scene/mask_rules.h"
 
 namespace headscope::app {
@@ -31,9 +34,33 @@ Scene benchScene(const BenchShape& shape) {
   return scene;
 }
 
+/// The overview of a long head, which is worked on from the first preview until this goes.
+class OverviewBeside {
+ public:
+  explicit OverviewBeside(const attention::HeadField& field)
+      : job_(workers_, tiles_,
+             [&field](const MapQuestion&, std::stop_token) -> attention::Result<std::optional<MapHead>> {
+               MapHead head;
+               head.field = field;
+               head.text = std::make_shared<const MapText>();
+               return std::optional(std::move(head));
+             }) {
+    job_.look({});
+    while (!job_.state()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  Workers workers_{[] {}};
+  TileCache tiles_{std::uint64_t{256} << 20};
+  MapJob job_;
+};
+
 class WindowBench {
  public:
-  explicit WindowBench(Scene scene) : scene_(std::move(scene)) { open(); }
+  WindowBench(Scene scene, attention::HeadField beside)
+      : scene_(std::move(scene)), beside_(std::move(beside)) {
+    open();
+  }
 
   std::vector<double> run() {
     app_.reset();
@@ -41,6 +68,10 @@ class WindowBench {
     app_->session().setScene(scene_);
     app_->draw();
     for (const double part : slide()) seconds.push_back(part);
+    {
+      const OverviewBeside overview(beside_);
+      seconds.push_back(slide().back());
+    }
     seconds.push_back(viewChange([](Session& session, int i) {
       session.scene().cursor.focus = i % session.scene().setup.model.heads;
     }));
@@ -94,6 +125,7 @@ class WindowBench {
   }
 
   Scene scene_;
+  attention::HeadField beside_;
   std::unique_ptr<HeadlessApp> app_;
   int moved_ = 0;
 };
@@ -107,13 +139,14 @@ BenchCase windowCase(const BenchShape& shape) {
   if (shape.tokens > kMaxTokens)
     throw std::runtime_error("the window shows at most " + std::to_string(kMaxTokens) + " tokens, " +
                              std::to_string(shape.tokens) + " were asked for");
-  auto bench = std::make_shared<WindowBench>(scene);
+  auto bench = std::make_shared<WindowBench>(scene, randomField(shape));
   BenchCase result;
   result.lines = {{"first_picture", "first picture, from a fresh session", {}},
                   {"slider_compute", "slider to pixels: computing", {}},
                   {"slider_upload", "slider to pixels: upload", {}},
                   {"slider_draw", "slider to pixels: drawing", {}},
                   {"slider_to_pixels", "slider to pixels: all of it", {}},
+                  {"slider_beside_map", "slider to pixels beside an overview", {}},
                   {"head_change", "frame with another head", {}},
                   {"range_change", "frame with another range", {}},
                   {"pan", "frame with the head moved", {}}};

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
+#include <utility>
 
+#include "app/compute/caught_error.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -29,21 +30,15 @@ void markDead(const attention::HeadMap& map, Index firstRow, Index factor, Matri
 
 }  // namespace
 
-MapJob::MapJob(TileCache& cache, Build build, std::function<void()> wake, const MapEffort& effort)
+// Patience would throw away tiles that are wanted again: what is of no use any more is known better here.
+MapJob::MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort& effort)
     : cache_(cache),
       build_(std::move(build)),
-      wake_(std::move(wake)),
       effort_(effort),
-      thread_([this](std::stop_token quit) { run(quit); }) {}
+      job_(
+          workers, [this](std::stop_token stop) { doPiece(stop); }, std::nullopt) {}
 
-MapJob::~MapJob() {
-  thread_.request_stop();
-  const std::lock_guard lock(mutex_);
-  running_.request_stop();
-  changed_.notify_all();
-}
-
-/// Whether what the worker is doing is of no use for `request`.
+/// Whether the piece under way is of no use for `request`.
 bool MapJob::isLeft(const MapRequest& request) const {
   const auto wants = [&](const std::vector<TilePlace>& places) {
     return std::find(places.begin(), places.end(), place_) != places.end();
@@ -70,17 +65,17 @@ void MapJob::look(const MapRequest& request) {
   const std::lock_guard lock(mutex_);
   if (request_ && *request_ == request) return;
   request_ = std::make_shared<const MapRequest>(request);
-  fresh_ = true;
-  if (isLeft(request)) running_.request_stop();
-  changed_.notify_all();
+  if (!since_) since_ = Clock::now();
+  if (isLeft(request)) job_.stop();
+  job_.start(Lane::back);
 }
 
 void MapJob::rest() {
   const std::lock_guard lock(mutex_);
   request_.reset();
-  fresh_ = false;
-  running_.request_stop();
-  changed_.notify_all();
+  since_.reset();
+  job_.drop();
+  job_.stop();
 }
 
 std::shared_ptr<const MapState> MapJob::state() const {
@@ -91,16 +86,11 @@ std::shared_ptr<const MapState> MapJob::state() const {
 MapProgress MapJob::progress() const {
   const std::lock_guard lock(mutex_);
   MapProgress progress;
-  if (!busy_ && !fresh_) return progress;
-  progress.seconds = busy_ ? std::chrono::duration<double>(Clock::now() - since_).count() : 1e-9;
+  if (!since_) return progress;
+  progress.seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - *since_).count());
   progress.overview = share_;
   progress.building = doing_ == Doing::building;
   return progress;
-}
-
-void MapJob::finish() const {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !busy_ && !fresh_; });
 }
 
 void MapJob::begin(Doing doing, const TilePlace& place) {
@@ -109,41 +99,27 @@ void MapJob::begin(Doing doing, const TilePlace& place) {
   place_ = place;
 }
 
-void MapJob::run(std::stop_token quit) {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return quit.stop_requested() || fresh_ || (busy_ && request_); });
-    if (quit.stop_requested()) return;
-    if (fresh_) {
-      visibleAt_ = nearAt_ = 0;
-      if (!busy_) since_ = Clock::now();
-    }
-    fresh_ = false;
-    busy_ = true;
-    current_ = request_;
-    running_ = std::stop_source();
-    const std::shared_ptr<const MapRequest> request = current_;
-    const std::stop_token stop = running_.get_token();
-    lock.unlock();
-    bool more = false;
-    try {
-      more = work(*request, stop);
-    } catch (const std::bad_alloc&) {
-      fail(*request, "This machine has not enough free memory for a map of these sizes. Use fewer tokens.");
-    } catch (const std::exception& broken) {
-      fail(*request, std::string("This can't be mapped: ") + broken.what());
-    }
-    if (more) wake_();
-    lock.lock();
-    doing_ = Doing::nothing;
-    share_ = overview_.rows() > 0 ? overview_.share() : 0;
-    busy_ = more && request_;
-    if (busy_) continue;
-    changed_.notify_all();
-    lock.unlock();
-    wake_();
-    lock.lock();
+void MapJob::doPiece(std::stop_token stop) {
+  std::shared_ptr<const MapRequest> request;
+  {
+    const std::lock_guard lock(mutex_);
+    request = request_;
+    if (request != std::exchange(current_, request)) visibleAt_ = nearAt_ = 0;
   }
+  if (!request) return;
+  bool more = false;
+  try {
+    more = work(*request, stop);
+  } catch (...) {
+    fail(*request, caughtError("A map of these sizes").message);
+  }
+  const std::lock_guard lock(mutex_);
+  doing_ = Doing::nothing;
+  share_ = overview_.rows() > 0 ? overview_.share() : 0;
+  if (more && request_)
+    job_.start(Lane::back);
+  else if (request_ == request)
+    since_.reset();
 }
 
 void MapJob::fail(const MapRequest& request, const std::string& message) {
@@ -206,6 +182,7 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.layerName = (*head)->layerName;
   state.text = std::move((*head)->text);
   state.leftOut = std::move((*head)->leftOut);
+  state.memory = std::move((*head)->memory);
   map_ = std::make_shared<attention::HeadMap>(std::move((*head)->field));
   state.map = map_;
   state.queries = map_->queries();

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "app/compute/workers.h"
 #include "app/labs/map/map_overview.h"
 #include "app/labs/map/map_source.h"
 
@@ -27,6 +27,7 @@ struct MapState {
   std::shared_ptr<const MapText> text;
   std::vector<std::string> leftOut;
   std::uint64_t bytes = 0;  ///< held besides the tiles
+  MemoryShare memory;       ///< of the budget for as much
   Index previewStep = 1;    ///< the preview looks at one row in so many
 };
 
@@ -47,21 +48,20 @@ struct MapProgress {
 };
 
 /// Multiply-adds that go into a preview, which takes some tens of milliseconds, and into one band of the
-/// exact overview, after which the worker looks up again.
+/// exact overview, after which other work gets its turn.
 struct MapEffort {
   double preview = 2e9, band = 1.5e9;
 };
 
-/// Makes the tiles of the view that is looked at, on a thread of its own: a preview of the whole head, the
-/// tiles in view, the exact overview band by band, the tiles around. What has been left is cancelled.
+/// Makes the tiles of the view that is looked at, piece by piece on the back lane: a preview of the whole
+/// head, the tiles in view in the order they are wanted, the exact overview band by band, the tiles around.
+/// What has been left is stopped.
 class MapJob {
  public:
   using Build = std::function<attention::Result<std::optional<MapHead>>(const MapQuestion&, std::stop_token)>;
 
-  /// Tiles go to `cache`, which must outlive the job. `wake` is called on the worker when there is something
-  /// new; it must be safe to call from there.
-  MapJob(TileCache& cache, Build build, std::function<void()> wake, const MapEffort& effort = {});
-  ~MapJob();
+  /// Tiles go to `cache`. Both it and the workers must outlive the job.
+  MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort& effort = {});
 
   void look(const MapRequest& request);
   /// Nobody looks: stops what is under way and keeps what there is.
@@ -70,14 +70,12 @@ class MapJob {
   /// The newest head whose overview can be drawn; null before the first.
   std::shared_ptr<const MapState> state() const;
   MapProgress progress() const;
-  /// Blocks until everything that was asked for is there.
-  void finish() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class Doing { nothing, building, tile, background };
 
-  void run(std::stop_token quit);
+  void doPiece(std::stop_token stop);
   bool work(const MapRequest& request, std::stop_token stop);
   bool build(const MapRequest& request, std::stop_token stop);
   bool makeTile(const MapRequest& request, const std::vector<TilePlace>& places, std::size_t& at, Doing doing,
@@ -92,24 +90,19 @@ class MapJob {
   void begin(Doing doing, const TilePlace& place = {});
 
   TileCache& cache_;
-  Build build_;
-  std::function<void()> wake_;
+  const Build build_;
   const MapEffort effort_;
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
   std::shared_ptr<const MapRequest> request_;
   std::shared_ptr<const MapState> state_;
-  std::stop_source running_;
-  std::shared_ptr<const MapRequest> current_;  ///< what the worker is busy with
+  std::shared_ptr<const MapRequest> current_;  ///< what the last piece was for
   Doing doing_ = Doing::nothing;
   TilePlace place_;
-  bool fresh_ = false;  ///< the request has not been seen by the worker
-  bool busy_ = false;
-  Clock::time_point since_;
+  std::optional<Clock::time_point> since_;  ///< while something is under way
   double share_ = 0;
 
-  // The worker's own:
+  // The pieces' own:
   std::shared_ptr<attention::HeadMap> map_;
   MapQuestion built_;
   std::uint64_t field_ = 0;
@@ -119,7 +112,7 @@ class MapJob {
   std::optional<Clock::time_point> shownAt_;  ///< when the overview's tiles were last renewed
   Index shownRow_ = 0;                        ///< its exact rows that are in them
 
-  std::jthread thread_;  // last: it starts when everything above is there, and joins before it goes
+  Workers::Job job_;  // last: it ends before what its pieces touch goes
 };
 
 }  // namespace headscope::app

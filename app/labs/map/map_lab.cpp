@@ -14,14 +14,12 @@ Index mapHead(const Scene& scene) {
 
 MapLab::MapLab(LabServices& services)
     : services_(services),
-      cache_(kTileBudget),
+      cache_(kTileBudget, services.resources.memory),
       screen_(services.view),
-      job_(
-          cache_,
-          [limits = services.limits](const MapQuestion& question, std::stop_token stop) {
-            return buildMapHead(question, limits, stop);
-          },
-          services.wake) {
+      job_(services.workers, cache_,
+           [&resources = services.resources](const MapQuestion& question, std::stop_token stop) {
+             return buildMapHead(question, resources, stop);
+           }) {
   screen_.cache = &cache_;
   screen_.textures = &textures_;
 }
@@ -68,6 +66,7 @@ void MapLab::ask(const Scene& scene) {
   request.field = screen_.state ? screen_.state->field : 0;
   request.visible = screen_.visible;
   request.near = screen_.near;
+  screen_.catchingUp = !screen_.state || screen_.state->question != request.question;
   job_.look(request);
 }
 

@@ -35,7 +35,7 @@ class MapLab : public Lab {
   TileCache cache_;
   MapTextures textures_;
   MapScreen screen_;
-  MapJob job_;  // last: joins before anything it touches goes
+  MapJob job_;  // last: it ends before anything it touches goes
 };
 
 }  // namespace headscope::app

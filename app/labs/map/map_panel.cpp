@@ -42,9 +42,11 @@ void paintHeader(const Scene& scene, MapScreen& screen, const ImRect& area) {
   const Theme& theme = *view.theme;
   const float y = area.Min.y + view.px(24), bar = view.px(area.GetWidth() > view.px(760) ? 190 : 120);
   const float end = area.Max.x - bar - view.px(20);
-  const Index head = std::min(mapHead(scene), state.heads - 1);
+  const Index head = state.map->field().head;
   float x = area.Min.x;
-  x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, headName(head)) + view.px(10);
+  const float named = paintText(list, view.fonts->title, ImVec2(x, y), theme.text, headName(head));
+  track("map.title." + std::to_string(head), ImVec2(x, y - view.px(10)), ImVec2(x + named, y + view.px(10)));
+  x += named + view.px(10);
   if (state.kvHeads < state.heads) {
     const Index kvHead = head / (state.heads / state.kvHeads);
     x += paintBadge(view, list, ImVec2(x, y), groupColor(theme, kvHead), kvName(kvHead)) + view.px(12);
@@ -58,7 +60,7 @@ void paintHeader(const Scene& scene, MapScreen& screen, const ImRect& area) {
   }
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
               sizeWords(state) + " · " + pooledWords(scene.map.pooling, screen.level) +
-                  (screen.coarser ? ", on its way" : ""));
+                  (screen.coarser ? ", on its way" : "") + (screen.catchingUp ? " · catching up" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;
   paintColourBar(view, look.colormap, barLabels(mapRange(screen, look)), ImVec2(area.Max.x, y), bar);

@@ -19,6 +19,7 @@ struct MapScreen {
 
   View& view;
   std::shared_ptr<const MapState> state;  ///< null before the first head is there
+  bool catchingUp = false;                ///< and it is not the head that is asked for
   MapProgress progress;
   TileCache* cache = nullptr;
   MapTextures* textures = nullptr;

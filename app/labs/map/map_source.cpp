@@ -87,14 +87,16 @@ attention::Status project(const Setup& setup, const std::vector<attention::Token
   return attention::success();
 }
 
-std::optional<Error> checkMemory(Index n, Index m, Index headDim, const Limits& limits) {
-  const auto needed = static_cast<double>(attention::headMapBytes(n, m, headDim));
-  const auto budget = static_cast<double>(limits.memoryBytes);
-  if (needed <= budget) return std::nullopt;
+Result<MemoryShare> reserveMemory(Index n, Index m, Index headDim, const MemoryBudget& memory,
+                                  std::stop_token stop) {
+  const std::uint64_t needed = attention::headMapBytes(n, m, headDim);
+  if (MemoryShare share = memory.reserve(needed, stop)) return share;
   return Error{"A map of " + countText(static_cast<std::uint64_t>(n)) + " × " +
                countText(static_cast<std::uint64_t>(m)) + " tokens with a head size of " +
-               std::to_string(headDim) + " would need " + bytesText(needed) + "; the budget is " +
-               bytesText(budget) + ". Use fewer tokens or a smaller head size."};
+               std::to_string(headDim) + " would need " + bytesText(static_cast<double>(needed)) +
+               "; the budget is " + bytesText(static_cast<double>(memory.total())) + ", and " +
+               bytesText(static_cast<double>(memory.used())) +
+               " of it are in use. Use fewer tokens or a smaller head size."};
 }
 
 /// The tokens of the question, or nothing where nothing was typed.
@@ -128,7 +130,7 @@ attention::Status addMask(const Setup& setup, const attention::MaskLayers& layer
 }
 
 /// A head of a file: the file says how it attends, and the scene's masks are laid over that.
-Result<MapHead> headOfFile(const MapQuestion& question, const Limits& limits) {
+Result<MapHead> headOfFile(const MapQuestion& question, const MemoryBudget& memory, std::stop_token stop) {
   if (question.file.empty())
     return Error{"No file is chosen: open a safetensors file with queries and keys."};
   const Result<attention::QkFile> file = attention::QkFile::open(question.file);
@@ -144,8 +146,10 @@ Result<MapHead> headOfFile(const MapQuestion& question, const Limits& limits) {
   field.config = layer.config;
   field.config.dropout = {};
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
-  if (auto refused = checkMemory(layer.queries(), layer.keys(), field.config.headDim, limits))
-    return *refused;
+  Result<MemoryShare> share =
+      reserveMemory(layer.queries(), layer.keys(), field.config.headDim, memory, stop);
+  if (!share) return share.error();
+  head.memory = *std::move(share);
   Result<Matrix> q = file->readQueries(question.layer, field.head);
   if (!q) return q.error();
   Result<Matrix> k = file->readKeys(question.layer, field.config.kvHeadOf(field.head));
@@ -176,11 +180,11 @@ Result<MapHead> headOfFile(const MapQuestion& question, const Limits& limits) {
 
 }  // namespace
 
-Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const Limits& limits,
+Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resources& resources,
                                             std::stop_token stop) {
   const Setup& setup = question.setup;
   if (question.source == MapSource::file) {
-    Result<MapHead> read = headOfFile(question, limits);
+    Result<MapHead> read = headOfFile(question, resources.memory, stop);
     if (!read) return read.error();
     return std::optional(*std::move(read));
   }
@@ -194,15 +198,16 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const L
   if (!*tokens) return std::optional<MapHead>();
   LineTokens& line = *(*tokens)->line;
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
-  if (auto refused = checkMemory(n, m, field.config.headDim, limits)) return *refused;
+  Result<MemoryShare> share = reserveMemory(n, m, field.config.headDim, resources.memory, stop);
+  if (!share) return share.error();
+  head.memory = *std::move(share);
   const attention::MaskGeometry geometry = geometryOf(setup, line, (*tokens)->sequence);
   if (const auto masked = addMask(setup, setup.mask.layers, geometry, field); !masked) return masked.error();
-  Result<attention::Projections> projections = buildProjections(setup, std::max(n, m));
+  const auto projections = resources.inputs.projections(setup, std::max(n, m));
   if (!projections) return projections.error();
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
-  const Linear q = headOf(projections->q, field.head, field.config.headDim);
-  const Linear k = headOf(projections->k, field.config.kvHeadOf(field.head), field.config.headDim);
-  projections = Error{};  // all heads' weights can be larger than one head's map
+  const Linear q = headOf((*projections)->q, field.head, field.config.headDim);
+  const Linear k = headOf((*projections)->k, field.config.kvHeadOf(field.head), field.config.headDim);
   field.q.resize(n, field.config.headDim);
   field.k.resize(m, field.config.headDim);
   const bool cross = setup.input.cross;

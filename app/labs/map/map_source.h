@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/snapshot.h"
+#include "app/compute/resources.h"
 #include "app/scene/scene.h"
 #include "attention/core/head_map.h"
 #include "attention/core/score_terms.h"
@@ -40,13 +40,14 @@ struct MapHead {
   Index heads = 1, kvHeads = 1;
   Index layers = 1;                  ///< of the file
   std::string layerName;             ///< as the file has it
+  MemoryShare memory;                ///< what the head's map takes of the budget
   std::vector<std::string> leftOut;  ///< what of the scene a map doesn't show, in sentences
 };
 
 /// The head's own q and k: embeddings are made part by part, so that memory stays O(n·headDim). Nothing where
 /// nothing was typed. The error says what was found and what was expected. When `stop` is requested, what it
 /// returns is incomplete. Throws std::bad_alloc.
-attention::Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, const Limits& limits,
+attention::Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resources& resources,
                                                        std::stop_token stop = {});
 
 /// One cell's score as the softmax sees it, term by term.

@@ -39,6 +39,7 @@ bool TileCache::has(const TileKey& key) const {
 bool TileCache::put(const TileKey& key, attention::Matrix values, bool preview) {
   Entry entry;
   entry.bytes = bytesOf(values);
+  entry.memory = memory_.count(entry.bytes);
   entry.tile.most = largest(values);
   entry.tile.preview = preview;
   entry.tile.values = std::make_shared<const attention::Matrix>(std::move(values));

@@ -7,8 +7,10 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
+#include "app/compute/memory_budget.h"
 #include "attention/core/head_map.h"
 
 namespace headscope::app {
@@ -45,7 +47,9 @@ struct Tile {
 /// Safe to use from several threads.
 class TileCache {
  public:
-  explicit TileCache(std::uint64_t budget) : budget_(budget) {}
+  /// What is kept is counted as used of `memory` too.
+  explicit TileCache(std::uint64_t budget, MemoryBudget memory = MemoryBudget(0))
+      : budget_(budget), memory_(std::move(memory)) {}
 
   /// The tile if it is there; asking counts as seeing.
   std::optional<Tile> find(const TileKey& key);
@@ -67,10 +71,12 @@ class TileCache {
   struct Entry {
     Tile tile;
     std::uint64_t bytes = 0, seen = 0;
+    MemoryShare memory;
   };
   bool makeRoom(std::uint64_t needed);
 
   const std::uint64_t budget_;
+  const MemoryBudget memory_;
   mutable std::mutex mutex_;
   std::map<TileKey, Entry> entries_;
   std::set<TileKey> inView_;

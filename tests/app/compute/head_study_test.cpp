@@ -230,6 +230,20 @@ TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
     }
 }
 
+// A line that was just typed and chosen was looked up in the snapshot before it.
+TEST(HeadStudy, ALineOrHeadThatIsNotThereYetIsTheLast) {
+  app::Setup setup = plainSetup("a b c\nd e f g");
+  setup.model.position = PositionKind::alibi;
+  const auto snapshot = snapshotOf(setup);
+  const Index heads = snapshot->config.heads;
+  const HeadStudy last = studyHead({snapshot, 1, heads - 1});
+  EXPECT_EQ(studyHead({snapshot, 2, heads - 1}).bias.values, last.bias.values);
+  EXPECT_EQ(studyHead({snapshot, 99, heads + 3}).effect.values, last.effect.values);
+  EXPECT_EQ(studyHead({snapshot, -1, 0}).bias.values, studyHead({snapshot, 0, 0}).bias.values);
+  const auto empty = std::make_shared<const Snapshot>(computeSnapshot(plainSetup(""), test::kRoomy));
+  EXPECT_EQ(studyHead({empty, 0, 0}).bias.values.size(), 0);
+}
+
 TEST(HeadStudy, StopsWhenAsked) {
   app::Setup setup = plainSetup("a b c");
   setup.model.position = PositionKind::alibi;

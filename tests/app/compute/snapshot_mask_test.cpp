@@ -108,10 +108,11 @@ TEST(SnapshotMask, ComparingNeedsTwiceTheMemory) {
   const std::uint64_t once = attention::attentionResultBytes(configOf(setup), 3, 3);
   const std::uint64_t inputs = 3 * 32 * sizeof(float);
   setup.mask.compare = true;
-  EXPECT_EQ(refused(setup, {2 * once + inputs - 1}).place, Place::memory);
-  EXPECT_FALSE(computeSnapshot(setup, {2 * once + inputs}).error);
+  // And as much again, since the last picture stays until the next one is there.
+  EXPECT_EQ(refused(setup, {2 * (2 * once + inputs) - 1}).place, Place::memory);
+  EXPECT_FALSE(computeSnapshot(setup, Limits{2 * (2 * once + inputs)}).error);
   setup.mask.compare = false;
-  EXPECT_FALSE(computeSnapshot(setup, {once + inputs}).error);
+  EXPECT_FALSE(computeSnapshot(setup, Limits{2 * (once + inputs)}).error);
 }
 
 TEST(SnapshotMask, TheAdditiveMatrixIsCutAndFilledUp) {

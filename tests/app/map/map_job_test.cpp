@@ -65,15 +65,17 @@ MapQuestion asking(Index head) {
 class MapJobs : public testing::Test {
  protected:
   static constexpr std::uint64_t kRoomy = std::uint64_t{64} << 20;
+  std::function<void()> wake = [] {};  ///< to be set before something is looked at
+  Workers workers{[this] { wake(); }};
   /// Asks for tiles of the head that is there, and waits.
   void look(MapJob& job, Index head, std::vector<TilePlace> places, Pooling pooling = Pooling::max) {
     MapRequest request{asking(head), pooling, 0, {}, {}};
     job.look(request);
-    job.finish();
+    workers.finish();
     request.field = job.state()->field;
     request.visible = std::move(places);
     job.look(request);
-    job.finish();
+    workers.finish();
   }
   /// Whether the kept tile is what the mathematics says.
   void expectExact(TileCache& cache, const TileKey& key, Index head) {
@@ -107,7 +109,7 @@ class MapJobs : public testing::Test {
 
 TEST_F(MapJobs, MakesAllLevelsExactly) {
   TileCache cache(kRoomy);
-  MapJob job(cache, small, [] {});
+  MapJob job(workers, cache, small);
   for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
     look(job, 0, allOf(0), pooling);
     const auto state = job.state();
@@ -122,7 +124,7 @@ TEST_F(MapJobs, MakesAllLevelsExactly) {
 
 TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
   TileCache cache(kRoomy);
-  MapJob job(cache, small, [] {});
+  MapJob job(workers, cache, small);
   look(job, 0, allOf(0));
   for (int level = 0; level <= job.state()->levels.single; ++level) {
     int bright = 0;
@@ -146,7 +148,7 @@ TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
 TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
   TileCache cache(kRoomy);
   // A preview and a band for every row of pixels.
-  MapJob job(cache, small, [] {}, {.preview = 1e5, .band = 1});
+  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1});
   for (const Pooling pooling : {Pooling::mean, Pooling::max}) look(job, 0, {}, pooling);
   EXPECT_GT(job.state()->previewStep, 1);
   for (const Pooling pooling : {Pooling::max, Pooling::mean})
@@ -158,15 +160,12 @@ TEST_F(MapJobs, ShowsAPreviewBeforeTheRest) {
   TileCache cache(kRoomy);
   std::atomic<int> previews = 0;
   MapJob* asked = nullptr;
-  MapJob job(cache, small,
-             [&] {
-               if (!asked) return;
-               const auto state = asked->state();
-               if (!state) return;
-               const auto tile = cache.find({state->field, Pooling::max, {state->levels.single, 0, 0}});
-               if (tile && tile->preview) ++previews;
-             },
-             {.preview = 1e5, .band = 1});
+  wake = [&] {
+    const auto state = asked->state();
+    const auto tile = cache.find({state->field, Pooling::max, {state->levels.single, 0, 0}});
+    if (tile && tile->preview) ++previews;
+  };
+  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1});
   asked = &job;
   look(job, 0, {});
   EXPECT_GT(previews, 0);
@@ -180,7 +179,7 @@ TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
     (*head)->field.mask.formula = std::make_shared<const BlindRows>();
     return head;
   };
-  MapJob job(cache, dead, [] {});
+  MapJob job(workers, cache, dead);
   look(job, 0, allOf(0));
   const auto fine = cache.find({job.state()->field, Pooling::max, {0, 0, 0}});
   const auto coarse = cache.find({job.state()->field, Pooling::max, {3, 0, 0}});
@@ -191,7 +190,7 @@ TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
 
 TEST_F(MapJobs, ATileIsMadeOnce) {
   TileCache cache(kRoomy);
-  MapJob job(cache, small, [] {});
+  MapJob job(workers, cache, small);
   look(job, 0, allOf(0));
   const TileKey key{job.state()->field, Pooling::max, {0, 2, 1}};
   const std::uint64_t before = cache.find(key)->revision;
@@ -202,10 +201,10 @@ TEST_F(MapJobs, ATileIsMadeOnce) {
 
 TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
   TileCache cache(kRoomy);
-  MapJob job(cache, small, [] {});
+  MapJob job(workers, cache, small);
   const auto ask = [&](Index head) {
     job.look({asking(head), Pooling::max, 0, {}, {}});
-    job.finish();
+    workers.finish();
     return job.state();
   };
   EXPECT_EQ(ask(9)->error, "head 9 is refused");
@@ -219,13 +218,13 @@ TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
 
 TEST_F(MapJobs, RestsAndGoesOn) {
   TileCache cache(kRoomy);
-  MapJob job(cache, small, [] {});
+  MapJob job(workers, cache, small);
   MapRequest request{asking(2), Pooling::max, 0, {}, {}};
   job.look(request);
   job.rest();
-  job.finish();
+  workers.finish();
   job.look(request);
-  job.finish();
+  workers.finish();
   EXPECT_EQ(job.state()->question.head, 2);
 }
 
@@ -234,7 +233,8 @@ TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
   const std::uint64_t budget = std::uint64_t{6} << 20;  // less than all there is to see
   TileCache cache(budget);
   std::atomic<int> wakes = 0;
-  MapJob job(cache, small, [&] { ++wakes; }, {.preview = 1e6, .band = 1e5});
+  wake = [&] { ++wakes; };
+  MapJob job(workers, cache, small, {.preview = 1e6, .band = 1e5});
   for (int i = 0; i < 400; ++i) {
     MapRequest request{asking(static_cast<Index>(dice() % 80 == 0 ? dice() % 10 : dice() % 2)),
                        dice() % 9 == 0 ? Pooling::mean : Pooling::max,
@@ -260,6 +260,64 @@ TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
     expectExact(cache, {job.state()->field, Pooling::max, place}, 3);
   EXPECT_LE(cache.mostBytes(), budget);
   EXPECT_GT(wakes, 0);
+}
+
+TEST_F(MapJobs, TilesInViewComeInTheOrderTheyAreWantedAndThoseAroundLast) {
+  TileCache cache(kRoomy);
+  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1e6});
+  job.look({asking(0), Pooling::max, 0, {}, {}});
+  while (!job.state()) std::this_thread::yield();
+  const std::vector<TilePlace> visible{{0, 2, 1}, {0, 0, 0}, {0, 3, 3}, {0, 2, 2}},
+      near{{0, 5, 5}, {0, 4, 0}};
+  const std::uint64_t field = job.state()->field;
+  job.look({asking(0), Pooling::max, field, visible, near});
+  workers.finish();
+  std::uint64_t before = 0;
+  for (const auto* places : {&visible, &near})
+    for (const TilePlace& place : *places) {
+      const std::uint64_t made = cache.find({field, Pooling::max, place})->revision;
+      EXPECT_GT(made, before) << "row " << place.row << ", col " << place.col;
+      before = made;
+    }
+  const std::uint64_t overview = cache.find({field, Pooling::max, {1, 2, 2}})->revision;
+  EXPECT_GT(cache.find({field, Pooling::max, near[0]})->revision, overview)
+      << "the exact overview goes before";
+}
+
+TEST_F(MapJobs, BuildingAHeadThatWasLeftIsStopped) {
+  TileCache cache(kRoomy);
+  std::atomic<bool> begun = false, stopped = false;
+  MapJob job(workers, cache, [&](const MapQuestion& question, std::stop_token stop) {
+    if (question.head == 5) {
+      begun = true;
+      while (!stop.stop_requested()) std::this_thread::yield();  // for ever
+      stopped = true;
+    }
+    return small(question, stop);
+  });
+  job.look({asking(5), Pooling::max, 0, {}, {}});
+  while (!begun) std::this_thread::yield();
+  job.look({asking(1), Pooling::max, 0, {}, {}});
+  workers.finish();
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(job.state()->question.head, 1);
+}
+
+TEST_F(MapJobs, OtherWorkOfTheBackLaneGetsATurnBetweenTwoPieces) {
+  TileCache cache(kRoomy);
+  std::atomic<double> seen = -1;
+  MapJob* map = nullptr;
+  Workers::Job other(workers, [&](std::stop_token) { seen = map->progress().overview; });
+  wake = [&] {
+    if (seen < 0) other.start(Lane::back);  // after the preview, which is the first piece
+  };
+  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1});
+  map = &job;
+  job.look({asking(0), Pooling::max, 0, {}, {}});
+  workers.finish();
+  EXPECT_GE(seen, 0);
+  EXPECT_LT(seen, 0.1) << "long before the overview was exact";
+  EXPECT_FALSE(cache.find({job.state()->field, Pooling::max, {3, 0, 0}})->preview);
 }
 
 }  // namespace

@@ -21,19 +21,25 @@ using attention::Pooling;
 
 const char* const kText = "the cat saw the dog . the dog saw the other cat and ran .";
 
+attention::Result<std::optional<MapHead>> built(const Scene& scene, Index head = 0,
+                                                const Limits& limits = kRoomy) {
+  Resources resources(limits);
+  return buildMapHead(mapQuestion(scene, head), resources);
+}
+
 MapHead mapped(const Setup& setup, Index head, Index sequence = 0) {
   Scene scene;
   scene.setup = setup;
   scene.cursor.sequence = sequence;
-  auto built = buildMapHead(mapQuestion(scene, head), kRoomy);
-  EXPECT_TRUE(built.ok()) << built.error().message;
-  EXPECT_TRUE(built->has_value());
-  return std::move(**built);
+  auto found = built(scene, head);
+  EXPECT_TRUE(found.ok()) << found.error().message;
+  EXPECT_TRUE(found->has_value());
+  return std::move(**found);
 }
 
 std::string refusal(const Scene& scene, const Limits& limits = kRoomy) {
-  const auto built = buildMapHead(mapQuestion(scene, 0), limits);
-  return built.ok() ? "" : built.error().message;
+  const auto found = built(scene, 0, limits);
+  return found.ok() ? "" : found.error().message;
 }
 
 /// Every head's map shows the weights that the heads page computes.
@@ -116,9 +122,9 @@ TEST(MapSource, EmbedsALongTextPartByPart) {
   Scene scene = openingScene();
   scene.map.source = MapSource::generated;
   scene.map.tokens = 5000;
-  const auto built = buildMapHead(mapQuestion(scene, 0), kRoomy);
-  ASSERT_TRUE(built.ok());
-  const MapHead& head = **built;
+  const auto found = built(scene);
+  ASSERT_TRUE(found.ok());
+  const MapHead& head = **found;
   ASSERT_EQ(head.field.q.rows(), 5000);
   ASSERT_EQ(head.text->queries.size(), 5000U);
   // Head 0 looks at the token before, also where parts meet.
@@ -135,9 +141,9 @@ TEST(MapSource, WorksAtTheLongestLength) {
   Scene scene = openingScene();
   scene.map.source = MapSource::generated;
   scene.map.tokens = kMaxMapTokens;
-  const auto built = buildMapHead(mapQuestion(scene, 0), kRoomy);
-  ASSERT_TRUE(built.ok());
-  attention::HeadMap map((*built)->field);
+  const auto found = built(scene);
+  ASSERT_TRUE(found.ok());
+  attention::HeadMap map((*found)->field);
   ASSERT_EQ(map.keys(), kMaxMapTokens);
   // Planted heads are made for thousands of tokens; the one before is still the brightest among all of them.
   for (const Index query : {100, 9000, 70000, 131071}) {
@@ -161,9 +167,9 @@ TEST(MapSource, ReadsAHeadOfAFile) {
   scene.map.source = MapSource::file;
   scene.map.file = path.string();
   scene.setup.mask.layers = layersFrom("causal");
-  const auto built = buildMapHead(mapQuestion(scene, 3), kRoomy);
-  ASSERT_TRUE(built.ok()) << built.error().message;
-  const MapHead& head = **built;
+  const auto found = built(scene, 3);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  const MapHead& head = **found;
   EXPECT_EQ(head.heads, 4);
   EXPECT_EQ(head.kvHeads, 2);
   EXPECT_EQ(head.layers, 1);
@@ -217,9 +223,9 @@ TEST(MapSource, SaysWhatIsTooMuch) {
 TEST(MapSource, HasNothingForNoText) {
   Scene scene = openingScene();
   scene.setup.input.text = " \n";
-  const auto built = buildMapHead(mapQuestion(scene, 0), kRoomy);
-  ASSERT_TRUE(built.ok());
-  EXPECT_FALSE(built->has_value());
+  const auto found = built(scene);
+  ASSERT_TRUE(found.ok());
+  EXPECT_FALSE(found->has_value());
 }
 
 TEST(MapSource, AsksAnewOnlyForWhatItShows) {

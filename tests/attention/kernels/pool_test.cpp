@@ -1,8 +1,10 @@
 #include "attention/kernels/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -120,6 +122,124 @@ TEST(Pool, comesAndGoesWithoutWork) {
     if (round % 2) pool.run(3, {}, [](std::size_t) {});
   }
 }
+
+/// A thread whose runs are background work: it keeps doing tasks of a hundred microseconds until it goes.
+class Background {
+ public:
+  explicit Background(Pool& pool)
+      : thread_([this, &pool](std::stop_token quit) {
+          pool.beginBackground();
+          while (!quit.stop_requested())
+            pool.run(50, quit, [&](std::size_t) {
+              std::this_thread::sleep_for(std::chrono::microseconds(100));
+              ++done_;
+            });
+          pool.endBackground();
+        }) {}
+  int done() const { return done_; }
+  void waitForMore(int tasks) const {
+    for (const int from = done_; done_ < from + tasks;) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<int> done_ = 0;
+  std::jthread thread_;
+};
+
+TEST(Pool, backgroundWorkWaitsWhileThereIsForegroundWork) {
+  for (const int threads : {1, 2, 4}) {
+    Pool pool(threads);
+    const Background background(pool);
+    background.waitForMore(10);
+    pool.beginForeground();
+    // Those who were in a task finish it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const int held = background.done();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(background.done(), held);
+    EXPECT_EQ(countsOf(pool, 100), std::vector<int>(100, 1)) << "the foreground goes on";
+    EXPECT_EQ(background.done(), held) << "and its end is not the end of all foreground work";
+    pool.endForeground();
+    background.waitForMore(10);
+  }
+}
+
+TEST(Pool, workersLeaveTheBackgroundForTheForeground) {
+  Pool pool(2);
+  const Background background(pool);
+  for (int round = 0; round < 20; ++round) {
+    background.waitForMore(1);
+    // As in othersTakePart: without the worker it would never end.
+    std::atomic<int> begun = 0;
+    EXPECT_TRUE(pool.run(2, {}, [&](std::size_t) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+    }));
+  }
+  background.waitForMore(100);
+}
+
+TEST(Pool, theBackgroundHasTheWorkersWhileNobodyElseAsks) {
+  Pool pool(2);
+  std::atomic<int> begun = 0;
+  std::jthread([&] {
+    pool.beginBackground();
+    pool.run(2, {}, [&](std::size_t) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+    });
+    pool.endBackground();
+  }).join();
+  EXPECT_EQ(begun, 2);
+}
+
+TEST(Pool, backgroundWorkThatWaitsCanBeStopped) {
+  Pool pool(2);
+  pool.beginForeground();
+  std::stop_source source;
+  std::atomic<bool> finished = true;
+  std::jthread thread([&] {
+    pool.beginBackground();
+    finished = pool.run(100, source.get_token(), [](std::size_t) { FAIL(); });
+    pool.endBackground();
+  });
+  source.request_stop();
+  thread.join();
+  EXPECT_FALSE(finished);
+  pool.endForeground();
+}
+
+TEST(Pool, foregroundAndBackgroundTogetherDoEachTaskOnce) {
+  Pool pool(3);
+  std::atomic<int> wrong = 0;
+  const auto ask = [&](bool background) {
+    if (background) pool.beginBackground();
+    for (int round = 0; round < 300; ++round)
+      if (countsOf(pool, 40) != std::vector<int>(40, 1)) ++wrong;
+    if (background) pool.endBackground();
+  };
+  {
+    std::vector<std::jthread> askers;
+    for (const bool background : {true, false, true, false}) askers.emplace_back(ask, background);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+#ifndef HEADSCOPE_SANITIZE_BUILD
+// Under `ulimit -v` there is no memory for the stacks of so many threads: the constructor threw.
+TEST(Pool, hasFewerThreadsWhereTheSystemGivesNoMore) {
+  const auto tryWithLittle = [] {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * 4096 + (rlim_t{100} << 20);
+    const rlimit limit{most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    Pool pool(256);
+    std::_Exit(countsOf(pool, 1000) == std::vector<int>(1000, 1) ? 0 : 1);
+  };
+  EXPECT_EXIT(tryWithLittle(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace headscope::attention::kernels::test

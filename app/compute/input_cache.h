@@ -1,0 +1,82 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/compute/layer_inputs.h"
+#include "app/compute/memory_budget.h"
+
+namespace headscope::app {
+
+/// What a layer is computed from, kept until something it is made of changes: most sliders change neither the
+/// weights nor the embeddings, and making those anew takes longer than the attention. Safe from several
+/// threads; nothing is locked while something is made.
+class InputCache {
+ public:
+  /// Counts what it keeps as used of `memory`, and keeps at most a quarter of it of each kind.
+  explicit InputCache(MemoryBudget memory) : memory_(std::move(memory)) {}
+
+  /// As buildProjections. A file is read again when it has changed.
+  attention::Result<std::shared_ptr<const attention::Projections>> projections(const Setup& setup,
+                                                                               Index longest);
+  /// As embedLine, for each line of the batch.
+  attention::Result<std::shared_ptr<const std::vector<LineInput>>> inputs(
+      const Setup& setup, const std::vector<LineTokens>& lines);
+
+ private:
+  /// The last values by what they were made from, newest first: the heads page and the map may differ.
+  template <class Key, class Value>
+  class Shelf {
+   public:
+    /// What is kept for `key`, else what `make` makes.
+    template <class Make>
+    attention::Result<std::shared_ptr<const Value>> get(const MemoryBudget& memory, Key key, Make make);
+
+   private:
+    struct Kept {
+      Key key;
+      std::shared_ptr<const Value> value;
+      std::uint64_t bytes = 0;
+    };
+    std::mutex mutex_;
+    std::vector<Kept> kept_;
+  };
+
+  /// Everything that drawn and planted weights are made from.
+  struct WeightsKey {
+    WeightSetup weights;  ///< with a plan for each head where they are planted
+    Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0;
+    bool bias = false, plantedEmbedding = false;
+    Index longest = 0;
+    bool operator==(const WeightsKey&) const = default;
+  };
+  /// What is read from a file, while the file stays as it was.
+  struct FileKey {
+    std::string path;
+    std::filesystem::file_time_type changed;
+    std::uintmax_t size = 0;
+    Index heads = 0;
+    bool operator==(const FileKey&) const = default;
+  };
+  /// Everything that embeddings are made from.
+  struct InputsKey {
+    InputSetup input;
+    Index modelDim = 0;
+    bool sinusoidal = false, planted = false;
+    bool operator==(const InputsKey&) const = default;
+  };
+  static WeightsKey weightsKey(const Setup& setup, Index longest);
+  static InputsKey inputsKey(const Setup& setup);
+  attention::Result<std::shared_ptr<const attention::Projections>> ofFile(const Setup& setup);
+
+  const MemoryBudget memory_;
+  Shelf<WeightsKey, attention::Projections> weights_;
+  Shelf<FileKey, LayerWeights> files_;
+  Shelf<InputsKey, std::vector<LineInput>> inputs_;
+};
+
+}  // namespace headscope::app
