@@ -71,7 +71,7 @@ void Session::applyStyle(float scale) {
   view_.theme = view_.preferences.light ? &lightTheme() : &darkTheme();
   view_.unit = scale * view_.preferences.textSize;
   ui_.setScale(view_.unit);
-  if (const std::string text = scene_.setup.input.text + scene_.setup.input.contextText;
+  if (const std::string text = scene_.setup.input.text + *scene_.setup.input.contextText;
       text != neededText_) {
     ui_.needText(text);
     for (const std::string& name : scene_.setup.input.table->names) ui_.needText(name);
@@ -263,6 +263,8 @@ double Session::nextFrameIn() const {
   if (!pendingEdit_.empty()) within(pendingAt_ + kEditSettles + 0.02 - view_.time);
   if (view_.studio.expressionTyped >= 0)
     within(view_.studio.expressionTyped + kTypingRests + 0.02 - view_.time);
+  if (const double rested = view_.time - view_.resting.since; rested < kHelpDelay)
+    within(kHelpDelay + 0.02 - rested);
   if (!view_.notice.empty()) within(view_.noticeAt + kNoticeSeconds - view_.time);
   if (job_.busySeconds() > 0 || map_->busy()) within(0.2);  // the progress past half a second has to appear
   return next;

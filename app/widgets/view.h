@@ -53,6 +53,16 @@ struct Refusal {
   std::string control, reason;
 };
 
+/// Seconds the pointer rests on a label before its help is shown.
+inline constexpr double kHelpDelay = 0.6;
+
+/// The control whose label the pointer rests on.
+struct RestingPointer {
+  std::string control;
+  double since = -kHelpDelay;
+  int frame = -1;  ///< the last in which it did
+};
+
 /// A question that covers the window until it is answered.
 enum class Dialog {
   none,
@@ -143,6 +153,7 @@ struct View {
   TypedValue typed;
   double scrolledAt = -1;  ///< when the side panel last moved under the pointer
   Refusal refusal;
+  RestingPointer resting;
   std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
   bool playing = false;        ///< the decode steps by itself
   double playedAt = 0;

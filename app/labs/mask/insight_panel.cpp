@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <numeric>
 
 #include "app/labs/mask/studio.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"
 
@@ -119,8 +118,7 @@ void blockSection(Scene& scene, View& view) {
   gap(view, 8);
   sectionTitle(view, "BLOCKS", std::to_string(blocks.rows) + " × " + std::to_string(blocks.cols));
   static const std::vector<Index> kSizes{16, 32, 64, 128};
-  slider(view, {"block_size", "Block size", "", "16 to 128 cells a side, as FlexAttention counts"}, kSizes,
-         scene.cursor.studio.blockSize);
+  fieldSlider(view, scene, "cursor.studio.block_size", {"", kSizes});
   blockPicture(blocks, view);
   const attention::MaskGeometry& geometry = view.studio.study->geometry;
   const double dense =
@@ -212,13 +210,9 @@ void reachSection(Scene& scene, View& view) {
   const MaskStudy& study = *view.studio.study;
   if (!view.studio.reach || study.geometry.cross || study.mask.error) return;
   const ReachStudy& reach = *view.studio.reach;
-  StudioCursor& studio = scene.cursor.studio;
   gap(view, 8);
   sectionTitle(view, "REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
-  std::vector<Index> stops(kMaxReachLayers);
-  std::iota(stops.begin(), stops.end(), Index{1});
-  slider(view, {"reach_layers", "Layers", "", "1 to " + std::to_string(kMaxReachLayers)}, stops,
-         studio.layers);
+  fieldSlider(view, scene, "cursor.studio.layers");
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
@@ -232,8 +226,8 @@ void reachSection(Scene& scene, View& view) {
   paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), width);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y + view.px(6)));
   ImGui::Dummy(ImVec2(1, 1));
-  toggle(view, "reach_residual", "Tokens keep what they have", studio.residual);
-  toggle(view, "reach_all_heads", "Through any head", studio.allHeads);
+  fieldToggle(view, scene, "cursor.studio.residual");
+  fieldToggle(view, scene, "cursor.studio.all_heads");
 }
 
 void takeHomeSection(Scene& scene, View& view) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/labs/mask/studio.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/track.h"
 
@@ -10,17 +10,11 @@ namespace headscope::app {
 namespace {
 
 void roomChoice(Scene& scene, View& view, ImVec2 at) {
-  static const std::vector<Choice> kRooms{
-      {"Mask", "", "mask"}, {"Biases", "", "biases"}, {"A / B", "", "compare"}};
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginChild(
       "rooms", ImVec2(view.px(220), view.px(34)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  int room = static_cast<int>(scene.cursor.studio.room);
-  if (segmented(view, "room", kRooms, room)) {
-    scene.cursor.studio.room = static_cast<StudioRoom>(room);
-    view.studio.brush.painting = false;
-  }
+  if (fieldChoice(view, scene, "cursor.studio.room")) view.studio.brush.painting = false;
   ImGui::EndChild();
 }
 
