@@ -58,8 +58,7 @@ void Session::prepareView(float scale) {
   view.unit = scale * view.preferences.textSize;
   ui_.setScale(view.unit);
   const InputSetup& input = scene().setup.input;
-  std::string text = input.text;
-  text += input.contextText;
+  std::string text = *input.text + *input.contextText;
   for (const std::string& name : input.table->names) text += name;
   if (text != neededText_) ui_.needText(neededText_ = std::move(text));
   view.fonts = &ui_.fonts();
@@ -146,6 +145,8 @@ double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
   double next = std::min(document_.restsIn(view.time), shown().nextFrameIn());
+  if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
+    next = std::min(next, kHelpDelay + 0.02 - rested);
   if (!view.messages.notice.empty())
     next = std::min(next, view.messages.noticeAt + kNoticeSeconds - view.time);
   return std::max(next, 0.01);

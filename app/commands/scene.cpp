@@ -1,7 +1,9 @@
 #include <iostream>
+#include <memory>
 
 #include "app/commands/commands.h"
 #include "app/labs/lab.h"
+#include "app/scene/fields.h"
 #include "app/scene/scene_json.h"
 
 namespace headscope::app {
@@ -18,8 +20,10 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
 void addSceneCommand(CLI::App& app, int& exitCode) {
   CLI::App* command =
       app.add_subcommand("scene", "Print the opening scene's JSON: the start of one of your own");
-  command->callback([&exitCode] {
-    std::cout << formatScene(openingScene()) << std::flush;
+  const auto fields = std::make_shared<bool>(false);
+  command->add_flag("--fields", *fields, "Print what every field of a scene is, as the README's table");
+  command->callback([fields, &exitCode] {
+    std::cout << (*fields ? fieldsMarkdown() : formatScene(openingScene())) << std::flush;
     exitCode = std::cout ? 0 : 1;
     if (exitCode) std::cerr << "headscope: standard output can't be written\n";
   });

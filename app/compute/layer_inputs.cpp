@@ -112,7 +112,7 @@ std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& con
 
 TextLines tokenizeLines(const Setup& setup, Index most) {
   if (setup.input.source == EmbeddingSource::table) return tableLines(setup, most);
-  Result<TokenLines> text = attention::tokenize(setup.input.text, setup.input.tokenization);
+  Result<TokenLines> text = attention::tokenize(*setup.input.text, setup.input.tokenization);
   if (!text) return refusedLines(Place::input, text.error().message);
   if (text->empty()) return {};
   if (auto error = checkLines(*text, Place::input, most)) return {{}, {}, error};
@@ -121,7 +121,7 @@ TextLines tokenizeLines(const Setup& setup, Index most) {
   if (!setup.input.cross) {
     lines.keys = lines.queries;
   } else {
-    Result<TokenLines> context = attention::tokenize(setup.input.contextText, setup.input.tokenization);
+    Result<TokenLines> context = attention::tokenize(*setup.input.contextText, setup.input.tokenization);
     if (!context) return refusedLines(Place::context, context.error().message);
     lines.keys = *std::move(context);
     lines.error = matchContext(lines.queries, lines.keys, most);

@@ -58,7 +58,7 @@ MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequen
   geometry.cross = setup.input.cross;
   const auto at = static_cast<std::size_t>(sequence);
   const attention::TextMarks marks =
-      at < setup.mask.marks.size() ? setup.mask.marks[at] : attention::TextMarks{};
+      at < setup.mask.marks->size() ? (*setup.mask.marks)[at] : attention::TextMarks{};
   // Padding has no sentences: structure is the text's own.
   geometry.structure =
       attention::structureOf(std::span(line.queries).first(static_cast<std::size_t>(line.queryLength)),

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,9 +17,12 @@ namespace headscope::app {
 
 using Json = nlohmann::ordered_json;
 
-template <std::size_t N, typename Enum>
-std::string nameOf(const std::array<std::string_view, N>& names, Enum value) {
-  return std::string(names[static_cast<std::size_t>(value)]);
+/// "a, b or c".
+inline std::string oneOf(std::span<const std::string_view> names) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
+  return list;
 }
 
 /// Reads one JSON object field by field; remembers the first thing that is wrong with it.
@@ -56,20 +60,15 @@ class ObjectReader {
             find(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))
       to = field->get<Integer>();
   }
-  template <std::size_t N, typename Enum>
-  void read(const char* key, const std::array<std::string_view, N>& names, Enum& to) {
+  /// One of `names`, as its number.
+  void read(const char* key, std::span<const std::string_view> names, int& to) {
     const Json* field = find(key, "text", [](const Json& j) { return j.is_string(); });
     if (!field) return;
     const std::string word = *field;
-    for (std::size_t i = 0; i < N; ++i)
-      if (names[i] == word) {
-        to = static_cast<Enum>(i);
-        return;
-      }
-    std::string expected;
-    for (std::size_t i = 0; i < N; ++i)
-      expected += (i == 0 ? "" : i + 1 == N ? " or " : ", ") + std::string(names[i]);
-    note(at(key) + " is " + attention::quotedText(word) + ", expected " + expected);
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end())
+      return note(at(key) + " is " + attention::quotedText(word) + ", expected " + oneOf(names));
+    to = static_cast<int>(found - names.begin());
   }
   template <typename Visit>
   void object(const char* key, Visit visit) {

@@ -108,12 +108,14 @@ std::optional<Index> readCount(ObjectReader& in, const char* key, Index low) {
   return value;
 }
 
-void readMarks(ObjectReader& in, std::vector<TextMarks>& marks) {
-  const Json* list = in.array("marks");
+}  // namespace
+
+void readValue(ObjectReader& in, const char* key, SharedMarks& shared) {
+  const Json* list = in.array(key);
   if (!list) return;
-  marks.clear();
+  std::vector<TextMarks> marks;
   for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
-    ObjectReader line((*list)[i], in.at("marks[" + std::to_string(i) + "]"), in.error());
+    ObjectReader line((*list)[i], in.at(key + ("[" + std::to_string(i) + "]")), in.error());
     TextMarks& mark = marks.emplace_back();
     mark.documentStarts = readNumbers(line, "documents", 0, true);
     mark.prefixLength = readCount(line, "prefix", 0);
@@ -125,7 +127,10 @@ void readMarks(ObjectReader& in, std::vector<TextMarks>& marks) {
     mark.gridWidth = readCount(line, "grid_width", 1);
     line.finish();
   }
+  shared = std::move(marks);
 }
+
+namespace {
 
 void readCells(const Json& json, const std::string& path, ObjectReader& in, CellTable& table) {
   ObjectReader entry(json, path, in.error());
@@ -172,35 +177,30 @@ CellTable readPainting(const Json& json, const std::string& path, ObjectReader& 
   return table;
 }
 
-void readPaintings(ObjectReader& in, MaskSetup& mask) {
+}  // namespace
+
+void readValue(ObjectReader& in, const char* key, Paintings& paintings) {
   // A row costs memory also where nothing is painted on it.
   constexpr Index kMaxRows = Index{1} << 20;
-  const Json* list = in.array("paintings");
+  const Json* list = in.array(key);
   if (!list) return;
-  mask.paintings.clear();
+  paintings.clear();
   Index rows = 0;
   for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
-    const std::string path = in.at("paintings[" + std::to_string(i) + "]");
+    const std::string path = in.at(key + ("[" + std::to_string(i) + "]"));
     std::string name;
     CellTable table = readPainting((*list)[i], path, in, name);
     rows += table.queries;
     if (name.empty()) in.note(path + ".name is empty, expected what painted(\"…\") names");
-    if (mask.paintings.contains(name))
+    if (paintings.contains(name))
       in.note(path + ".name is " + attention::quotedText(name) + ", which another painting has");
     if (rows > kMaxRows)
-      in.note(in.at("paintings") + " have more than " + std::to_string(kMaxRows) + " queries in all");
-    mask.paintings[name] = std::move(table);
+      in.note(in.at(key) + " have more than " + std::to_string(kMaxRows) + " queries in all");
+    paintings[name] = std::move(table);
   }
 }
 
-/// Biases as they are painted have no names.
-void dropEmptyNames(SharedTable& table) {
-  const auto& names = table->names;
-  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); })) return;
-  if (!names.empty()) table.edit().names.clear();
-}
-
-void readLayers(ObjectReader& in, const char* key, attention::MaskLayers& layers) {
+void readValue(ObjectReader& in, const char* key, attention::MaskLayers& layers) {
   std::string text = attention::maskText(layers);
   in.read(key, text);
   attention::ParsedMask parsed = attention::parseMask(text);
@@ -211,28 +211,20 @@ void readLayers(ObjectReader& in, const char* key, attention::MaskLayers& layers
     layers = std::move(parsed.layers);
 }
 
-}  // namespace
-
-Json maskJson(const MaskSetup& mask) {
-  Json paintings = Json::array(), marks = Json::array();
-  for (const auto& [name, table] : mask.paintings) paintings.push_back(paintingJson(name, *table));
-  for (const TextMarks& line : mask.marks) marks.push_back(marksJson(line));
-  return {{"expression", attention::maskText(mask.layers)},
-          {"paintings", paintings},
-          {"marks", marks},
-          {"additive", tableJson(*mask.additive)},
-          {"compare", mask.compare},
-          {"other", attention::maskText(mask.other)}};
+Json valueJson(const attention::MaskLayers& layers) {
+  return attention::maskText(layers);
 }
 
-void readMask(ObjectReader& in, MaskSetup& mask) {
-  readLayers(in, "expression", mask.layers);
-  readPaintings(in, mask);
-  readMarks(in, mask.marks);
-  readTable(in, "additive", mask.additive);
-  dropEmptyNames(mask.additive);
-  in.read("compare", mask.compare);
-  readLayers(in, "other", mask.other);
+Json valueJson(const Paintings& paintings) {
+  Json list = Json::array();
+  for (const auto& [name, table] : paintings) list.push_back(paintingJson(name, *table));
+  return list;
+}
+
+Json valueJson(const SharedMarks& marks) {
+  Json list = Json::array();
+  for (const TextMarks& line : *marks) list.push_back(marksJson(line));
+  return list;
 }
 
 void readFirstMask(ObjectReader& in, MaskSetup& mask) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "attention/core/config.h"
 #include "attention/core/head_map.h"
@@ -28,16 +29,17 @@ enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
 enum class WeightSource { random, planted, file };
 
 using SharedTable = SharedValue<attention::Table>;
+using SharedMarks = SharedValue<std::vector<attention::TextMarks>>;
 
 struct InputSetup {
-  std::string text;  ///< UTF-8; every line is a sequence of the batch
+  SharedText text;  ///< UTF-8; every line is a sequence of the batch
   attention::Tokenization tokenization = attention::Tokenization::words;
   bool ignoreCase = true;  ///< "The" and "the" get the same vector
   EmbeddingSource source = EmbeddingSource::text;
   SharedTable table;  ///< typed embeddings, tokens × dimensions; used when source is table
   std::uint64_t seed = 1;
-  bool cross = false;       ///< keys and values come from contextText
-  std::string contextText;  ///< one line for all sequences, or one for each
+  bool cross = false;      ///< keys and values come from contextText
+  SharedText contextText;  ///< one line for all sequences, or one for each
   bool operator==(const InputSetup&) const = default;
 };
 
@@ -71,8 +73,8 @@ struct WeightSetup {
 struct MaskSetup {
   attention::MaskLayers layers;                                        ///< empty: everything is visible
   std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
-  std::vector<attention::TextMarks> marks;  ///< for each line of the text; lines beyond have none
-  SharedTable additive;                     ///< added to the scores of all heads; cells beyond it get nothing
+  SharedMarks marks;     ///< for each line of the text; lines beyond have none
+  SharedTable additive;  ///< added to the scores of all heads; cells beyond it get nothing
   bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
   attention::MaskLayers other;
   bool operator==(const MaskSetup&) const = default;
@@ -95,7 +97,7 @@ struct Look {
   render::Colormap colormap = render::Colormap::viridis;
   render::Colormap scoreColormap = render::Colormap::diverging;
   RangeMode range = RangeMode::unit;
-  int cacheBytes = 2;  ///< bytes a cached value takes in the cost figures: 4, 2 or 1
+  Index cacheBytes = 2;  ///< bytes a cached value takes in the cost figures: 4, 2 or 1
   bool operator==(const Look&) const = default;
 };
 

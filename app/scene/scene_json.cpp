@@ -1,9 +1,10 @@
 #include "app/scene/scene_json.h"
 
-#include <cmath>
+#include <algorithm>
 #include <set>
 
 #include "app/scene/enum_names.h"
+#include "app/scene/fields.h"
 #include "app/scene/json_reader.h"
 #include "app/scene/mask_json.h"
 #include "app/scene/table_json.h"
@@ -15,104 +16,104 @@ using attention::Error;
 using attention::Result;
 using attention::Status;
 
-namespace {
+// Beside those of masks and tables, for one call that finds them all.
 
-void readPlanted(ObjectReader& reader, std::vector<attention::PlantedHead>& planted) {
-  const Json* list = reader.array("planted");
+using PlantedHeads = std::vector<attention::PlantedHead>;
+
+static void readValue(ObjectReader& reader, const char* key, PlantedHeads& planted) {
+  const Json* list = reader.array(key);
   if (!list) return;
   planted.clear();
   for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at("planted[" + std::to_string(i) + "]"), reader.error());
+    ObjectReader entry((*list)[i], reader.at(key + ("[" + std::to_string(i) + "]")), reader.error());
     attention::PlantedHead head;
-    entry.read("pattern", kPatternNames, head.behaviour);
+    auto pattern = static_cast<int>(head.behaviour);
+    entry.read("pattern", kPatternNames, pattern);
+    head.behaviour = static_cast<attention::Behaviour>(pattern);
     entry.read("offset", head.offset);
     entry.finish();
     planted.push_back(head);
   }
 }
 
-void readInput(ObjectReader& in, InputSetup& input) {
-  in.read("text", input.text);
-  in.read("tokenization", kTokenizationNames, input.tokenization);
-  in.read("ignore_case", input.ignoreCase);
-  in.read("embedding", kEmbeddingNames, input.source);
-  readTable(in, "table", input.table);
-  in.read("seed", input.seed);
-  in.read("cross", input.cross);
-  in.read("context", input.contextText);
+static Json valueJson(const PlantedHeads& planted) {
+  Json list = Json::array();
+  for (const attention::PlantedHead& head : planted)
+    list.push_back(
+        {{"pattern", kPatternNames[static_cast<std::size_t>(head.behaviour)]}, {"offset", head.offset}});
+  return list;
 }
 
-void readModel(ObjectReader& in, ModelSetup& model) {
-  in.read("heads", model.heads);
-  in.read("kv_heads", model.kvHeads);
-  in.read("head_dim", model.headDim);
-  in.read("model_dim", model.modelDim);
-  in.read("linked", model.linked);
-  in.read("bias", model.bias);
-  in.read("scaled", model.scaled);
-  in.read("sharpness", model.sharpness);
-  in.read("softcap", model.softcap);
-  in.read("dropout", model.dropout);
-  in.read("position", kPositionNames, model.position);
-  in.read("rope_theta", model.ropeTheta);
-  in.read("t5_buckets", model.t5Buckets);
-  in.read("t5_distance", model.t5Distance);
-  in.read("t5_strength", model.t5Strength);
+static void readValue(ObjectReader& reader, const char* key, SharedText& text) {
+  std::string own = text;
+  reader.read(key, own);
+  if (text != own) text = std::move(own);
 }
 
-void readWeights(ObjectReader& in, WeightSetup& weights) {
-  in.read("source", kWeightNames, weights.source);
-  in.read("seed", weights.seed);
-  readPlanted(in, weights.planted);
-  in.read("file", weights.file);
+static Json valueJson(const SharedText& text) {
+  return *text;
 }
 
-void readLook(ObjectReader& in, Look& look) {
-  in.read("quantity", kQuantityNames, look.quantity);
-  in.read("colormap", kColormapNames, look.colormap);
-  in.read("score_colormap", kColormapNames, look.scoreColormap);
-  in.read("range", kRangeNames, look.range);
-  in.read("cache_bytes", look.cacheBytes);
+namespace {
+
+/// What JSON has a type for.
+template <typename T>
+inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+
+void readField(ObjectReader& reader, const char* key, const Field& field, Scene& scene) {
+  std::visit(
+      [&](const auto& member) {
+        if constexpr (std::is_same_v<decltype(member), const EnumMember&>) {
+          int value = member.of(scene);
+          reader.read(key, std::get<Names>(field.values).names, value);
+          member.set(scene, value);
+        } else if constexpr (kPlain<std::remove_reference_t<decltype(member.edit(scene))>>) {
+          reader.read(key, member.edit(scene));
+        } else {
+          readValue(reader, key, member.edit(scene));
+        }
+      },
+      field.access);
 }
 
-void readMap(ObjectReader& in, MapSetup& map) {
-  in.read("source", kMapSourceNames, map.source);
-  in.read("tokens", map.tokens);
-  in.read("seed", map.seed);
-  in.read("file", map.file);
-  in.read("layer", map.layer);
-  in.read("pooling", kPoolingNames, map.pooling);
+Json fieldJson(const Field& field, const Scene& scene) {
+  return std::visit(
+      [&](const auto& member) -> Json {
+        const auto& value = member.of(scene);
+        if constexpr (std::is_same_v<decltype(member), const EnumMember&>)
+          return std::get<Names>(field.values).names[static_cast<std::size_t>(value)];
+        else if constexpr (kPlain<std::remove_cvref_t<decltype(value)>>)
+          return value;
+        else
+          return valueJson(value);
+      },
+      field.access);
 }
 
-void readCursor(ObjectReader& in, Cursor& cursor) {
-  in.read("sequence", cursor.sequence);
-  in.read("focus", cursor.focus);
-  in.read("head", cursor.cell.head);
-  in.read("query", cursor.cell.query);
-  in.read("key", cursor.cell.key);
-  in.read("decoding", cursor.decoding);
-  in.read("step", cursor.step);
-  in.read("page", cursor.page);
-  in.object("studio", [&](ObjectReader& studio) {
-    studio.read("room", kRoomNames, cursor.studio.room);
-    studio.read("block_size", cursor.studio.blockSize);
-    studio.read("layers", cursor.studio.layers);
-    studio.read("residual", cursor.studio.residual);
-    studio.read("all_heads", cursor.studio.allHeads);
-    studio.read("selected", cursor.studio.selected);
-    studio.read("edits_other", cursor.studio.editsOther);
-    studio.read("wipe", cursor.studio.wipe);
-  });
-  in.object("map", [&](ObjectReader& map) {
-    map.read("row", cursor.map.row);
-    map.read("col", cursor.map.col);
-    map.read("cells_per_pixel", cursor.map.cellsPerPixel);
-    map.read("query", cursor.map.query);
-    map.read("key", cursor.map.key);
-  });
+/// Reads the fields of one object, whose paths begin with the object's own of `prefix` characters.
+void readObject(ObjectReader& reader, std::span<const Field> fields, std::size_t prefix, int version,
+                Scene& scene) {
+  for (std::size_t i = 0; i < fields.size();) {
+    const std::string_view rest = fields[i].path.substr(prefix);
+    const std::size_t dot = rest.find('.');
+    const std::string key(rest.substr(0, dot));
+    if (dot == std::string_view::npos) {
+      readField(reader, key.c_str(), fields[i++], scene);
+      continue;
+    }
+    std::size_t end = i;
+    while (end < fields.size() && fields[end].path.substr(prefix).starts_with(key + ".")) ++end;
+    reader.object(key.c_str(), [&](ObjectReader& inner) {
+      if (version == 1 && key == "mask")
+        readFirstMask(inner, scene.setup.mask);
+      else
+        readObject(inner, fields.subspan(i, end - i), prefix + dot + 1, version, scene);
+    });
+    i = end;
+  }
 }
 
-void readFields(const Json& json, Scene& scene, std::string& error) {
+void readDocument(const Json& json, Scene& scene, std::string& error) {
   ObjectReader root(json, "", error);
   std::string format;
   int version = 0;
@@ -124,92 +125,30 @@ void readFields(const Json& json, Scene& scene, std::string& error) {
   if (error.empty() && (version < 1 || version > kSceneVersion))
     root.note("the scene has version " + std::to_string(version) + ", this program reads versions 1 to " +
               std::to_string(kSceneVersion));
-  root.object("input", [&](ObjectReader& in) { readInput(in, scene.setup.input); });
-  root.object("model", [&](ObjectReader& in) { readModel(in, scene.setup.model); });
-  root.object("weights", [&](ObjectReader& in) { readWeights(in, scene.setup.weights); });
-  root.object("mask", [&](ObjectReader& in) {
-    if (version == 1)
-      readFirstMask(in, scene.setup.mask);
-    else
-      readMask(in, scene.setup.mask);
-  });
-  root.read("prefill", scene.setup.prefill);
-  root.object("look", [&](ObjectReader& in) { readLook(in, scene.look); });
-  root.object("map", [&](ObjectReader& in) { readMap(in, scene.map); });
-  root.object("cursor", [&](ObjectReader& in) { readCursor(in, scene.cursor); });
+  readObject(root, allFields(), 0, version, scene);
   root.finish();
+}
+
+/// Biases as they are painted have no names; a file may give them empty ones.
+void dropEmptyNames(SharedTable& table) {
+  const auto& names = table->names;
+  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); })) return;
+  if (!names.empty()) table.edit().names.clear();
 }
 
 }  // namespace
 
 std::string formatScene(const Scene& scene) {
-  const InputSetup& input = scene.setup.input;
-  const ModelSetup& model = scene.setup.model;
-  const WeightSetup& weights = scene.setup.weights;
-  const StudioCursor& studio = scene.cursor.studio;
-  Json planted = Json::array();
-  for (const auto& head : weights.planted)
-    planted.push_back({{"pattern", nameOf(kPatternNames, head.behaviour)}, {"offset", head.offset}});
   Json json;
   json["format"] = "headscope scene";
   json["version"] = kSceneVersion;
-  json["input"] = {{"text", input.text},
-                   {"tokenization", nameOf(kTokenizationNames, input.tokenization)},
-                   {"ignore_case", input.ignoreCase},
-                   {"embedding", nameOf(kEmbeddingNames, input.source)},
-                   {"table", tableJson(*input.table)},
-                   {"seed", input.seed},
-                   {"cross", input.cross},
-                   {"context", input.contextText}};
-  json["model"] = {{"heads", model.heads},
-                   {"kv_heads", model.kvHeads},
-                   {"head_dim", model.headDim},
-                   {"model_dim", model.modelDim},
-                   {"linked", model.linked},
-                   {"bias", model.bias},
-                   {"scaled", model.scaled},
-                   {"sharpness", model.sharpness},
-                   {"softcap", model.softcap},
-                   {"dropout", model.dropout},
-                   {"position", nameOf(kPositionNames, model.position)},
-                   {"rope_theta", model.ropeTheta},
-                   {"t5_buckets", model.t5Buckets},
-                   {"t5_distance", model.t5Distance},
-                   {"t5_strength", model.t5Strength}};
-  json["weights"] = {{"source", nameOf(kWeightNames, weights.source)},
-                     {"seed", weights.seed},
-                     {"planted", planted},
-                     {"file", weights.file}};
-  json["mask"] = maskJson(scene.setup.mask);
-  json["prefill"] = scene.setup.prefill;
-  json["look"] = {{"quantity", nameOf(kQuantityNames, scene.look.quantity)},
-                  {"colormap", nameOf(kColormapNames, scene.look.colormap)},
-                  {"score_colormap", nameOf(kColormapNames, scene.look.scoreColormap)},
-                  {"range", nameOf(kRangeNames, scene.look.range)},
-                  {"cache_bytes", scene.look.cacheBytes}};
-  json["map"] = {{"source", nameOf(kMapSourceNames, scene.map.source)},
-                 {"tokens", scene.map.tokens},
-                 {"seed", scene.map.seed},
-                 {"file", scene.map.file},
-                 {"layer", scene.map.layer},
-                 {"pooling", nameOf(kPoolingNames, scene.map.pooling)}};
-  json["cursor"] = {{"sequence", scene.cursor.sequence}, {"focus", scene.cursor.focus},
-                    {"head", scene.cursor.cell.head},    {"query", scene.cursor.cell.query},
-                    {"key", scene.cursor.cell.key},      {"decoding", scene.cursor.decoding},
-                    {"step", scene.cursor.step},         {"page", scene.cursor.page}};
-  json["cursor"]["studio"] = {{"room", nameOf(kRoomNames, studio.room)},
-                              {"block_size", studio.blockSize},
-                              {"layers", studio.layers},
-                              {"residual", studio.residual},
-                              {"all_heads", studio.allHeads},
-                              {"selected", studio.selected},
-                              {"edits_other", studio.editsOther},
-                              {"wipe", studio.wipe}};
-  json["cursor"]["map"] = {{"row", scene.cursor.map.row},
-                           {"col", scene.cursor.map.col},
-                           {"cells_per_pixel", scene.cursor.map.cellsPerPixel},
-                           {"query", scene.cursor.map.query},
-                           {"key", scene.cursor.map.key}};
+  for (const Field& field : allFields()) {
+    Json* at = &json;
+    std::string_view path = field.path;
+    for (std::size_t dot; (dot = path.find('.')) != std::string_view::npos; path.remove_prefix(dot + 1))
+      at = &(*at)[std::string(path.substr(0, dot))];
+    (*at)[std::string(path)] = fieldJson(field, scene);
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -241,11 +180,12 @@ Result<Scene> parseScene(std::string_view text, const std::string& name) {
   Scene scene = openingScene();
   std::string error;
   try {
-    readFields(json, scene, error);
+    readDocument(json, scene, error);
   } catch (const Json::exception& broken) {
     return located(std::string("a field can't be read: ") + broken.what());
   }
   if (!error.empty()) return located(error);
+  dropEmptyNames(scene.setup.mask.additive);
   if (const Status valid = validate(scene); !valid) return located(valid.error().message);
   return scene;
 }

@@ -4,7 +4,8 @@
 
 namespace headscope::app {
 
-Json tableJson(const attention::Table& table) {
+Json valueJson(const SharedTable& shared) {
+  const attention::Table& table = *shared;
   Json rows = Json::array();
   for (Index row = 0; row < table.values.rows(); ++row) {
     Json values = Json::array();
@@ -42,7 +43,7 @@ void readTableRow(const Json& json, const std::string& path, Index row, attentio
 
 }  // namespace
 
-void readTable(ObjectReader& reader, const char* key, SharedTable& shared) {
+void readValue(ObjectReader& reader, const char* key, SharedTable& shared) {
   const Json* rows = reader.array(key);
   if (!rows) return;
   attention::Table table;

@@ -6,8 +6,8 @@
 namespace headscope::app {
 
 /// A table as a list of rows, each with a name and its values.
-Json tableJson(const attention::Table& table);
+Json valueJson(const SharedTable& table);
 /// The same read back from field `key`, which may be absent; what is wrong with it is noted in the reader.
-void readTable(ObjectReader& reader, const char* key, SharedTable& shared);
+void readValue(ObjectReader& reader, const char* key, SharedTable& table);
 
 }  // namespace headscope::app

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "app/platform/track.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -33,18 +32,6 @@ void paintColourBar(const View& view, render::Colormap colormap, const BarLabels
               Align::center);
   paintText(list, font, ImVec2(right.x, below), view.theme->secondary, labels.high, Align::right);
   track("colour_bar", from, right);
-}
-
-bool colormapChoice(View& view, render::Colormap& map) {
-  std::vector<Choice> maps;
-  for (render::Colormap each : render::kColormaps) {
-    const std::string mapName(render::name(each));
-    maps.push_back({mapName, "", mapName});
-  }
-  int chosen = static_cast<int>(map);
-  if (!dropdown(view, "colormap", maps, chosen)) return false;
-  map = static_cast<render::Colormap>(chosen);
-  return true;
 }
 
 }  // namespace headscope::app

@@ -18,7 +18,4 @@ struct BarLabels {
 void paintColourBar(const View& view, render::Colormap colormap, const BarLabels& labels, ImVec2 right,
                     float width);
 
-/// Lists all colormaps; returns whether another was chosen.
-bool colormapChoice(View& view, render::Colormap& map);
-
 }  // namespace headscope::app

@@ -69,7 +69,18 @@ void problem(const View& view, const std::string& text) {
   sentence(view, text, view.theme->error, true);
 }
 
-bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen) {
+void restingHelp(View& view, const std::string& name, const char* help) {
+  RestingPointer& pointer = view.controls.resting;
+  const int frame = ImGui::GetFrameCount();
+  if (pointer.control != name || pointer.frame < frame - 1) pointer = {name, view.time};
+  pointer.frame = frame;
+  if (!*help || view.time - pointer.since < kHelpDelay) return;
+  tooltip(view, help);
+  trackItem("help." + name);
+}
+
+bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
+               const char* help) {
   const float width = contentWidth(), height = view.px(30), inset = view.px(3);
   const float each = width / static_cast<float>(choices.size());
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -92,6 +103,7 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
     paintText(list, i == chosen ? view.fonts->bold : view.fonts->text, hit.middle(), color,
               fitted(view.fonts->text, choice.label, each - view.px(4)), Align::center);
     if (hit.hovered && !enabled) tooltip(view, choice.disabledReason);
+    if (hit.hovered && enabled) restingHelp(view, name, help);
     if (hit.clicked && enabled && i != chosen) {
       chosen = i;
       changed = true;
@@ -118,13 +130,14 @@ void placeList(const View& view, const Hit& control, float width, float height) 
 }
 }  // namespace
 
-bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
-              float width) {
+bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen, float width,
+              const char* help) {
   ImFont* font = view.fonts->text;
   const std::string& label = choices[static_cast<std::size_t>(chosen)].label;
   const float arrow = view.px(16), height = view.px(26);
   const float wide = width > 0 ? width : textWidth(font, label) + arrow + view.px(8);
   const Hit hit = hitArea(name, ImVec2(wide, height));
+  if (hit.hovered) restingHelp(view, name, help);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (width > 0 || hit.hovered)
     list.AddRectFilled(hit.from, hit.to, hit.hovered ? view.theme->raised : view.theme->background,
@@ -174,7 +187,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
 }
 
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
-            const std::string& disabledReason) {
+            const std::string& disabledReason, const char* help) {
   const float width = contentWidth(), height = view.px(28);
   const Hit hit = hitArea(name, ImVec2(width, height));
   const bool enabled = disabledReason.empty();
@@ -191,6 +204,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   const float x = value ? hit.to.x - half : left + half;
   list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
+  if (hit.hovered && enabled) restingHelp(view, name, help);
   if (!hit.clicked || !enabled) return false;
   value = !value;
   return true;

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/field.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
 
 // The controls of the side panels. Each takes the full width of its ImGui window, is known to tests by
-// `name`, and returns whether it changed its value. A disabled control has a reason, shown while hovered.
+// `name`, and returns whether it changed its value. A disabled control has a reason, shown while hovered;
+// others have help, shown when the pointer rests on the label.
 
 /// A small spaced heading with an optional quiet word on the right.
 void sectionTitle(const View& view, const std::string& title, const std::string& aside = "");
@@ -28,13 +30,17 @@ struct Choice {
 };
 
 /// Buttons side by side, one of them chosen.
-bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen);
+bool segmented(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
+               const char* help = "");
 /// A quiet word with a triangle that opens a list below it; takes only the width it needs.
 bool dropdown(View& view, const std::string& name, std::span<const Choice> choices, int& chosen,
-              float width = 0);
+              float width = 0, const char* help = "");
 /// A label with a switch at the right.
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
-            const std::string& disabledReason = "");
+            const std::string& disabledReason = "", const char* help = "");
+/// Called while the label of a control is pointed at: shows its help once the pointer has rested there for
+/// kHelpDelay.
+void restingHelp(View& view, const std::string& name, const char* help);
 /// A button as wide as its label.
 bool button(View& view, const std::string& name, const std::string& label,
             const std::string& disabledReason = "", bool quiet = false);
@@ -42,7 +48,8 @@ bool button(View& view, const std::string& name, const std::string& label,
 struct SliderSpec {
   std::string name, label;
   std::string disabledReason;
-  std::string limits;  ///< "1 to 64", shown while hovered
+  std::string limits;  ///< "1 to 64", shown while its value is hovered
+  const char* help = "";
 };
 
 /// A slider over the legal values `stops` (ascending, not empty). A typed value that is not one of them and
@@ -50,7 +57,8 @@ struct SliderSpec {
 /// The pointer's wheel and the arrow keys step while it hovers; a double click types.
 bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, Index& value,
             const std::function<std::string(Index)>& refuse = {});
-/// A slider over a range of real numbers; `logarithmic` for ranges that span decades.
-bool slider(View& view, const SliderSpec& spec, float low, float high, bool logarithmic, float& value);
+/// A slider over real numbers: over `track`, where low == high over all of `range`. What is typed may be
+/// anything in `range`.
+bool slider(View& view, const SliderSpec& spec, const Range& range, Track track, float& value);
 
 }  // namespace headscope::app

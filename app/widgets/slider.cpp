@@ -101,6 +101,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
   if (hovered && !enabled) tooltip(view, spec.disabledReason);
   if (enabled) {
     const bool onValue = mouse > at.trackTo + view.px(8);
+    if (hovered && mouse < at.labelEnd) restingHelp(view, spec.name, spec.help);
     if (hovered && onValue && !ImGui::IsItemActive()) tooltip(view, spec.limits + " — double-click to type");
     if (ImGui::IsItemActive() && ImGui::GetIO().MouseClickedPos[0].x <= at.trackTo + view.px(8) &&
         ImGui::GetIO().MouseClickedPos[0].x >= at.trackFrom - view.px(10)) {
@@ -187,34 +188,50 @@ bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, In
   return value != before;
 }
 
-bool slider(View& view, const SliderSpec& spec, float low, float high, bool logarithmic, float& value) {
-  const auto position = [&](float v) {
-    if (logarithmic) return std::log(std::max(v, low) / low) / std::log(high / low);
-    return (v - low) / (high - low);
-  };
-  const auto valueAt = [&](float p) {
-    const float v = logarithmic ? low * std::pow(high / low, p) : low + p * (high - low);
-    // Two significant digits, so that what is shown is what is used.
-    if (v == 0) return v;
-    const float unit = std::pow(10.0f, std::floor(std::log10(std::abs(v))) - 1);
-    return std::round(v / unit) * unit;
-  };
-  const Touch touch =
-      touchSlider(view, spec, std::clamp(position(value), 0.0f, 1.0f), numberText(value, value < 1 ? 3 : 2));
+namespace {
+
+/// Where `value` lies on the track, 0 to 1.
+float positionOn(const Track& track, float value) {
+  const auto low = static_cast<float>(track.low), high = static_cast<float>(track.high);
+  if (track.scale == Scale::logarithmic)
+    return std::clamp(std::log(std::max(value, low) / low) / std::log(high / low), 0.0f, 1.0f);
+  const float share = std::clamp((value - low) / (high - low), 0.0f, 1.0f);
+  return track.scale == Scale::cubic ? std::cbrt(share) : share;
+}
+
+/// The value there, in two significant digits, so that what is shown is what is used.
+float valueOn(const Track& track, float position) {
+  const auto low = static_cast<float>(track.low), high = static_cast<float>(track.high);
+  if (position >= 1) return high;
+  const float share = track.scale == Scale::cubic ? position * position * position : position;
+  const float value =
+      track.scale == Scale::logarithmic ? low * std::pow(high / low, position) : low + share * (high - low);
+  if (value == 0) return value;
+  const float unit = std::pow(10.0f, std::floor(std::log10(std::abs(value))) - 1);
+  return std::clamp(std::round(value / unit) * unit, low, high);
+}
+
+}  // namespace
+
+bool slider(View& view, const SliderSpec& spec, const Range& range, Track track, float& value) {
+  if (track.low == track.high) track = {range.low, range.high, track.scale};
+  const float at = positionOn(track, value);
+  const Touch touch = touchSlider(view, spec, at, numberText(value, value < 1 ? 3 : 2));
   const float before = value;
   if (touch.kind == Touch::Kind::moved) {
-    value = valueAt(touch.position);
+    value = valueOn(track, touch.position);
   } else if (touch.kind == Touch::Kind::stepped) {
-    value = valueAt(std::clamp(position(value) + 0.02f * static_cast<float>(touch.steps), 0.0f, 1.0f));
+    value = valueOn(track, std::clamp(at + 0.02f * static_cast<float>(touch.steps), 0.0f, 1.0f));
   } else if (touch.kind == Touch::Kind::typed) {
     char* end = nullptr;
-    const float number = std::strtof(touch.text.c_str(), &end);
-    if (end != touch.text.c_str() && *end == 0 && number >= low && number <= high) {
-      value = number;
+    const auto number = static_cast<double>(std::strtof(touch.text.c_str(), &end));
+    if (end != touch.text.c_str() && *end == 0 && number >= range.low && number <= range.high) {
+      value = static_cast<float>(number);
       view.controls.refusal = {};
     } else {
       view.controls.refusal = {spec.name,
-                               "\"" + touch.text + "\" is not a number between " + spec.limits + "."};
+                               "\"" + touch.text + "\" is no legal value: expected a number from " +
+                                   shortNumber(range.low) + " to " + shortNumber(range.high) + "."};
     }
   }
   showRefusal(view, spec.name);

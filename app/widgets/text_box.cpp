@@ -172,6 +172,13 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   return true;
 }
 
+bool textBox(View& view, const std::string& name, SharedText& text, int lines, const std::string& hintText) {
+  std::string own = text;
+  if (!textBox(view, name, own, lines, hintText)) return false;
+  text = std::move(own);
+  return true;
+}
+
 bool lineBox(View& view, const std::string& name, std::string& text, float width, bool focus,
              const std::string& hintText) {
   pushBoxStyle(view);

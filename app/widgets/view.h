@@ -34,6 +34,16 @@ struct Refusal {
   std::string control, reason;
 };
 
+/// Seconds the pointer rests on a label before its help is shown.
+inline constexpr double kHelpDelay = 0.6;
+
+/// The control whose label the pointer rests on.
+struct RestingPointer {
+  std::string control;
+  double since = -kHelpDelay;
+  int frame = -1;  ///< the last in which it did
+};
+
 /// What controls remember from frame to frame.
 struct ControlState {
   TypedValue typed;
@@ -41,6 +51,7 @@ struct ControlState {
   std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
   float scroll = 0;            ///< of the side panel, in the last frame
   double scrolledAt = -1;      ///< when that last moved under the pointer
+  RestingPointer resting;
 };
 
 /// The sentence in the status line: what was just done, or the last thing that failed.

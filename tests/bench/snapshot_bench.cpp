@@ -13,8 +13,9 @@ using namespace headscope::app;
 /// `tokens` words on `heads` heads, as a person might have it.
 Setup setupOf(Index tokens, Index heads, Index modelDim, WeightSource source) {
   Setup setup = openingScene().setup;
-  setup.input.text.clear();
-  for (Index i = 0; i < tokens; ++i) setup.input.text += "word" + std::to_string(i % 97) + " ";
+  std::string text;
+  for (Index i = 0; i < tokens; ++i) text += "word" + std::to_string(i % 97) + " ";
+  setup.input.text = text;
   setup.model.heads = heads;
   setup.model.kvHeads = heads;
   setup.model.modelDim = modelDim;

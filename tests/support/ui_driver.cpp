@@ -115,7 +115,7 @@ UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect&
     popup.ClipWith(window);
     return {popup, middle, true};
   }
-  if (view().dialog != app::Dialog::none) {
+  if (view().dialog) {
     if (auto dialog = app::tracked("dialog")) {
       // The gallery's cards scroll between its search line and its foot.
       if (begins("gallery.") && name != "gallery.search") {

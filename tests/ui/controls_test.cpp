@@ -187,7 +187,7 @@ TEST(Lists, ColormapRangeAndQuantityChangeTheLookAlone) {
 
 TEST(Lists, BytesOfACachedValue) {
   UiDriver ui(1920, 1080);
-  for (const auto& [name, bytes] : {std::pair("fp8", 1), std::pair("fp32", 4), std::pair("fp16", 2)})
+  for (const auto& [name, bytes] : {std::pair("1", 1), std::pair("4", 4), std::pair("2", 2)})
     expectOnly(
         ui, name, [&, name = name] { ui.choose("cache_type", name); },
         [bytes = bytes](Scene& s) { s.look.cacheBytes = bytes; });

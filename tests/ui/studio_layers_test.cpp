@@ -241,7 +241,7 @@ TEST_F(Studio, ClicksOnTokensMarkWhereDocumentsBegin) {
   EXPECT_EQ(ui.mask().study->geometry.structure.documentStarts, (std::vector<Index>{0}));
   ui.click("mark.3");
   ui.click("marks_reset");
-  EXPECT_FALSE(ui.scene().setup.mask.marks.front().documentStarts);
+  EXPECT_FALSE(ui.scene().setup.mask.marks->front().documentStarts);
   EXPECT_EQ(text(), "packed") << "marks belong to the text, not to the layer";
 }
 
@@ -251,12 +251,12 @@ TEST_F(Studio, ADragOverTokensMarksAnImage) {
   const float across = (to.GetCenter().x - from.Min.x) / from.GetWidth();
   ui.dragAcross("mark.2", ImVec2(0.5f, 0.5f), ImVec2(across, 0.5f));
   ui.draw();
-  EXPECT_EQ(ui.scene().setup.mask.marks.at(0).images, (attention::KeyRuns{{2, 6}}));
+  EXPECT_EQ(ui.scene().setup.mask.marks->at(0).images, (attention::KeyRuns{{2, 6}}));
   EXPECT_TRUE(mask().formula->visible(0, 2, 5));
   EXPECT_FALSE(mask().formula->visible(0, 2, 6));
   ui.click("mark.3");
   ui.draw();
-  EXPECT_EQ(ui.scene().setup.mask.marks.at(0).images, attention::KeyRuns{});
+  EXPECT_EQ(ui.scene().setup.mask.marks->at(0).images, attention::KeyRuns{});
 }
 
 TEST_F(Studio, LookingAtMarksChangesNothing) {

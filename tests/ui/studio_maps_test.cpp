@@ -140,7 +140,7 @@ TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
   const auto a = [&] { return attention::maskText(ui.scene().setup.mask.layers); };
   const auto b = [&] { return attention::maskText(ui.scene().setup.mask.other); };
   ASSERT_EQ(b(), "causal & \"nearer\": window(2)");
-  ui.click("edits.a");
+  ui.click("edits.false");
   ui.click("layer.1");
   ui.click("layer_name");
   EXPECT_EQ(ui.mask().renaming, "near");
@@ -162,7 +162,9 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   app::Scene scene = ui.scene();
   scene.setup.input.text = "a b";
   scene.setup.input.cross = true;
-  for (int i = 0; i < 1500; ++i) scene.setup.input.contextText += "w ";
+  std::string context;
+  for (int i = 0; i < 1500; ++i) context += "w ";
+  scene.setup.input.contextText = context;
   scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
   ui.session().setScene(scene);
   ui.draw();

@@ -19,9 +19,9 @@ constexpr int kFrames = 7;
 /// As many words on random weights of the shape: what a person who typed them would have.
 Scene benchScene(const BenchShape& shape) {
   Scene scene = openingScene();
-  scene.setup.input.text.clear();
-  for (attention::Index i = 0; i < shape.tokens; ++i)
-    scene.setup.input.text += "word" + std::to_string(i % 97) + " ";
+  std::string text;
+  for (attention::Index i = 0; i < shape.tokens; ++i) text += "word" + std::to_string(i % 97) + " ";
+  scene.setup.input.text = text;
   ModelSetup& model = scene.setup.model;
   model.heads = shape.config.heads;
   model.kvHeads = shape.config.kvHeads;

@@ -4,7 +4,7 @@
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -67,7 +67,7 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
       "step", ImVec2(each, view.px(30)), false,
       ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
   Index step = state.now;
-  if (slider(view, {"step", "Decode", state.reason, "1 to " + std::to_string(state.tokens)}, stops, step)) {
+  if (slider(view, sliderSpec(fieldAt("cursor.step"), {state.reason}), stops, step)) {
     scene.cursor.decoding = true;
     scene.cursor.step = step;
     page.playing = false;
@@ -77,8 +77,7 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
   ImGui::BeginChild(
       "prefill", ImVec2(each, view.px(30)), false,
       ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
-  slider(view, {"prefill", "Prefill", state.reason, "1 to " + std::to_string(state.tokens)}, stops,
-         scene.setup.prefill);
+  fieldSlider(view, scene, "prefill", {state.reason, stops});
   ImGui::EndChild();
 }
 
@@ -180,8 +179,6 @@ void strips(const Scene& scene, HeadsPage& page, const SequenceSnapshot& sequenc
 void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = snapshot.config;
-  static const std::vector<Choice> kTypes{{"fp32", "", "fp32"}, {"fp16", "", "fp16"}, {"fp8", "", "fp8"}};
-  int chosen = scene.look.cacheBytes == 4 ? 0 : scene.look.cacheBytes == 2 ? 1 : 2;
   const float width = area.GetWidth();
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::BeginChild(
@@ -191,8 +188,7 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
                          ? "BYTES AT STEP " + std::to_string(state.now)
                          : "BYTES OF THE CACHE");
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
-  if (dropdown(view, "cache_type", kTypes, chosen))
-    scene.look.cacheBytes = chosen == 0 ? 4 : chosen == 1 ? 2 : 1;
+  fieldChoice(view, scene, "look.cache_bytes");
   ImGui::EndChild();
   struct Kind {
     const char* label;

@@ -6,7 +6,7 @@
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -16,10 +16,7 @@ namespace headscope::app {
 namespace {
 
 void quantityChoice(Scene& scene, View& view) {
-  static const std::vector<Choice> kQuantities{{"Weights", "", "weights"}, {"Scores", "", "scores"}};
-  int chosen = static_cast<int>(scene.look.quantity);
-  if (dropdown(view, "quantity", kQuantities, chosen)) {
-    scene.look.quantity = static_cast<Quantity>(chosen);
+  if (fieldChoice(view, scene, "look.quantity")) {
     const bool perHeadOrShared =
         scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
     if (scene.look.quantity == Quantity::scores && !perHeadOrShared) scene.look.range = RangeMode::shared;
@@ -30,29 +27,23 @@ void quantityChoice(Scene& scene, View& view) {
 void rangeChoice(Scene& scene, View& view) {
   const bool scores = scene.look.quantity == Quantity::scores;
   const std::string reason = scores ? "Scores have no fixed range: choose per head or shared" : "";
-  const std::vector<Choice> ranges{{"Range per head", "", "per_head"},
-                                   {"Range shared", "", "shared"},
-                                   {"Range 0–1", reason, "unit"},
-                                   {"Logarithmic", reason, "logarithmic"}};
+  const Field& field = fieldAt("look.range");
   const bool fixedForScores =
       scores && (scene.look.range == RangeMode::unit || scene.look.range == RangeMode::logarithmic);
   int chosen = static_cast<int>(fixedForScores ? RangeMode::shared : scene.look.range);
-  if (dropdown(view, "range", ranges, chosen)) scene.look.range = static_cast<RangeMode>(chosen);
-}
-
-std::string colormapName(const Look& look) {
-  return std::string(render::name(colormapFor(look)));
+  if (dropdown(view, "range", choicesOf(field, {"", "", reason, reason}), chosen, 0, field.help))
+    scene.look.range = static_cast<RangeMode>(chosen);
 }
 
 float choicesWidth(const Scene& scene, const View& view) {
-  static constexpr std::array kQuantity{"Weights", "Scores"};
-  static constexpr std::array kRange{"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
-  const Look& look = scene.look;
-  const auto width = [&](const std::string& label) {
-    return textWidth(view.fonts->text, label) + view.px(24);
+  const auto width = [&](std::string_view path) {
+    const Field& field = fieldAt(path);
+    const auto chosen = static_cast<std::size_t>(chosenIn(field, scene));
+    return textWidth(view.fonts->text, std::get<Selection>(field.control).labels[chosen]) + view.px(24);
   };
-  return width(kQuantity[static_cast<std::size_t>(look.quantity)]) +
-         width(kRange[static_cast<std::size_t>(look.range)]) + width(colormapName(look)) + view.px(16);
+  const bool weights = scene.look.quantity == Quantity::weights;
+  return width("look.quantity") + width("look.range") +
+         width(weights ? "look.colormap" : "look.score_colormap") + view.px(16);
 }
 
 std::string rangeEnd(const Look& look, float value) {
@@ -119,8 +110,8 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
-  colormapChoice(view,
-                 scene.look.quantity == Quantity::weights ? scene.look.colormap : scene.look.scoreColormap);
+  fieldChoice(view, scene,
+              scene.look.quantity == Quantity::weights ? "look.colormap" : "look.score_colormap");
 }
 
 float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most) {

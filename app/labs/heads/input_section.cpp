@@ -3,7 +3,7 @@
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/text_box.h"
@@ -113,14 +113,6 @@ void chips(View& view, const std::string& name, const std::vector<attention::Tok
   ImGui::EndChild();
 }
 
-void tokenizationChoice(Scene& scene, View& view) {
-  static const std::vector<Choice> kChoices{
-      {"Words", "", "words"}, {"Characters", "", "characters"}, {"Bytes", "", "bytes"}};
-  int chosen = static_cast<int>(scene.setup.input.tokenization);
-  if (segmented(view, "tokenization", kChoices, chosen))
-    scene.setup.input.tokenization = static_cast<attention::Tokenization>(chosen);
-}
-
 /// Which line of the batch the heatmaps show.
 void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
   if (snapshot.sequences.size() < 2) return;
@@ -138,15 +130,12 @@ void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
 }
 
 void embeddingChoice(Scene& scene, View& view) {
-  InputSetup& input = scene.setup.input;
+  const InputSetup& input = scene.setup.input;
   const std::string crossReason =
       input.cross ? "Cross-attention reads two texts; typed embeddings are one sequence" : "";
-  const std::vector<Choice> choices{{"From text", "", "text"}, {"Typed table", crossReason, "table"}};
-  int chosen = static_cast<int>(input.source);
-  if (segmented(view, "embedding", choices, chosen)) {
-    input.source = static_cast<EmbeddingSource>(chosen);
-    if (input.source == EmbeddingSource::table) view.request("table.edit");
-  }
+  if (fieldChoice(view, scene, "input.embedding", {"", crossReason}) &&
+      input.source == EmbeddingSource::table)
+    view.request("table.edit");
 }
 
 void tableControls(Scene& scene, View& view) {
@@ -168,7 +157,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (typed) {
     textBox(view, "text", input.text, 3, "Type a sentence. Each line is a sequence.");
     gap(view, 2);
-    tokenizationChoice(scene, view);
+    fieldChoice(view, scene, "input.tokenization");
   } else {
     tableControls(scene, view);
   }
@@ -192,8 +181,8 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   }
   gap(view, 2);
   if (typed) {
-    toggle(view, "ignore_case", "Ignore case", input.ignoreCase);
-    toggle(view, "cross", "Cross-attention", input.cross);
+    fieldToggle(view, scene, "input.ignore_case");
+    fieldToggle(view, scene, "input.cross");
   }
   embeddingChoice(scene, view);
 }

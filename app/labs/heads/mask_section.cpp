@@ -2,7 +2,7 @@
 
 #include "app/labs/heads/heads_page.h"
 #include "app/scene/mask_rules.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/pattern_sliders.h"
 
@@ -14,17 +14,11 @@ using attention::PatternKind;
 namespace {
 
 void positionChoice(Scene& scene, View& view) {
-  ModelSetup& model = scene.setup.model;
+  const ModelSetup& model = scene.setup.model;
   const std::string odd = model.headDim % 2 != 0 ? "RoPE rotates pairs of dimensions; the head size " +
                                                        std::to_string(model.headDim) + " is odd"
                                                  : "";
-  const std::vector<Choice> choices{{"None", "", "none"},
-                                    {"Sinus", "", "sinusoidal"},
-                                    {"RoPE", odd, "rope"},
-                                    {"ALiBi", "", "alibi"},
-                                    {"T5", "", "t5"}};
-  int chosen = static_cast<int>(model.position);
-  if (segmented(view, "position", choices, chosen)) model.position = static_cast<PositionKind>(chosen);
+  fieldChoice(view, scene, "model.position", {"", "", odd});
   if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
     hint(view,
          "Planted offset and local heads read sinusoids from the embedding; without them they can't tell "

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "app/labs/heads/heads_page.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/panel.h"
 
 namespace headscope::app {
@@ -39,12 +38,6 @@ std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
     return what + " makes a head size of " + sizeText(headDim) +
            "; RoPE rotates pairs and needs an even one.";
   return "";
-}
-
-std::string rangeRefusal(Index value, Index low, Index high) {
-  return value >= low && value <= high
-             ? ""
-             : sizeText(value) + " is not between " + sizeText(low) + " and " + sizeText(high) + ".";
 }
 
 std::vector<Index> headStops(const ModelSetup& model) {
@@ -106,25 +99,23 @@ void kindChoice(ModelSetup& model, View& view, const std::string& locked) {
     model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
 }
 
-void headSliders(ModelSetup& model, View& view, const std::string& locked) {
+void headSliders(Scene& scene, View& view, const std::string& locked) {
+  ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
   const auto refuseHeads = [&](Index heads) {
-    const std::string range = rangeRefusal(heads, 1, kMaxHeads);
-    return !range.empty() || !before.linked ? range : splitRefusal(before, before.modelDim, heads);
+    return before.linked ? splitRefusal(before, before.modelDim, heads) : "";
   };
-  if (slider(view, {"heads", "Heads", locked, "1 to 64"}, headStops(model), model.heads, refuseHeads)) {
+  if (fieldSlider(view, scene, "model.heads", {locked, headStops(model), refuseHeads})) {
     model.kvHeads = followKvHeads(before, model.heads);
     relink(model);
   }
   const auto refuseKv = [&](Index kvHeads) {
-    const std::string range = rangeRefusal(kvHeads, 1, model.heads);
-    return range.empty() ? sizeText(model.heads) + " query heads can't be shared evenly by " +
-                               sizeText(kvHeads) + " kv heads: it has to be a divisor."
-                         : range;
+    return sizeText(model.heads) + " query heads can't be shared evenly by " + sizeText(kvHeads) +
+           " kv heads: it has to be a divisor.";
   };
   const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
-  slider(view, {"kv_heads", "KV heads", one, "divisors of " + sizeText(model.heads)}, divisors(model.heads),
-         model.kvHeads, refuseKv);
+  fieldSlider(view, scene, "model.kv_heads",
+              {one, divisors(model.heads), refuseKv, "divisors of " + sizeText(model.heads)});
 }
 
 void sizeSliders(Scene& scene, View& view, const std::string& locked) {
@@ -134,23 +125,18 @@ void sizeSliders(Scene& scene, View& view, const std::string& locked) {
                                     ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
                                     : locked;
   const auto refuseModel = [&](Index modelDim) {
-    const std::string range = rangeRefusal(modelDim, 1, kMaxModelDim);
-    return !range.empty() || !before.linked ? range : splitRefusal(before, modelDim, before.heads);
+    return before.linked ? splitRefusal(before, modelDim, before.heads) : "";
   };
-  if (slider(view, {"model_dim", "Model dim", fromTable, "1 to 4096"}, modelDimStops(model), model.modelDim,
-             refuseModel))
+  if (fieldSlider(view, scene, "model.model_dim", {fromTable, modelDimStops(model), refuseModel}))
     relink(model);
   const std::string linked = model.linked ? "Follows model dim / heads; unlink to choose" : locked;
   const auto refuseHead = [&](Index headDim) {
-    const std::string range = rangeRefusal(headDim, 1, kMaxHeadDim);
-    return range.empty() && !headDimFits(model, headDim)
-               ? "RoPE rotates pairs of dimensions and needs an even head size."
-               : range;
+    return headDimFits(model, headDim) ? "" : "RoPE rotates pairs of dimensions and needs an even head size.";
   };
-  slider(view, {"head_dim", "Head dim", linked, "1 to 512"}, headDimStops(model), model.headDim, refuseHead);
+  fieldSlider(view, scene, "model.head_dim", {linked, headDimStops(model), refuseHead});
   std::string cannotLink = locked;
   if (cannotLink.empty() && !model.linked) cannotLink = splitRefusal(model, model.modelDim, model.heads);
-  if (toggle(view, "linked", "Head dim = model dim / heads", model.linked, cannotLink)) relink(model);
+  if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
 }
 
 /// Which query heads read which kv head, in the colours of the groups.
@@ -178,23 +164,22 @@ void modelSection(Scene& scene, const Snapshot* snapshot, View& view) {
   sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
   kindChoice(model, view, locked);
   gap(view, 4);
-  headSliders(model, view, locked);
+  headSliders(scene, view, locked);
   sizeSliders(scene, view, locked);
-  slider(view, {"sharpness", "Sharpness", "", "0.1 to 10"}, 0.1f, 10, true, model.sharpness);
+  fieldSlider(view, scene, "model.sharpness");
   sharingHint(model, view);
   if (const PlacedError* error = errorAt(snapshot, Place::model)) problem(view, error->message);
   if (const PlacedError* error = errorAt(snapshot, Place::memory)) problem(view, error->message);
 }
 
 void moreSection(Scene& scene, View& view) {
-  ModelSetup& model = scene.setup.model;
   const std::string locked =
       scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
   sectionTitle(view, "MORE");
-  toggle(view, "scaled", "Scale by 1/√head dim", model.scaled);
-  toggle(view, "bias", "Bias", model.bias, locked);
-  slider(view, {"softcap", "Soft-cap", "", "0 (off) to 50"}, 0, 50, false, model.softcap);
-  slider(view, {"dropout", "Dropout", "", "0 (off) to 0.9"}, 0, 0.9f, false, model.dropout);
+  fieldToggle(view, scene, "model.scaled");
+  fieldToggle(view, scene, "model.bias", locked);
+  fieldSlider(view, scene, "model.softcap");
+  fieldSlider(view, scene, "model.dropout");
 }
 
 }  // namespace headscope::app

@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "app/labs/heads/heads_page.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -65,22 +65,10 @@ void plantedChoices(Scene& scene, View& view) {
 }
 
 void seedControls(Scene& scene, View& view) {
-  static const std::vector<Index> kSeeds = [] {
-    std::vector<Index> seeds;
-    for (Index i = 0; i < 100; ++i) seeds.push_back(i);
-    return seeds;
-  }();
-  const auto refuse = [](Index seed) { return seed >= 0 ? "" : "A seed is a whole number from 0."; };
-  auto seed = static_cast<Index>(scene.setup.weights.seed);
-  const std::string locked =
-      scene.setup.weights.source == WeightSource::file ? "The weights come from a file" : "";
-  if (slider(view, {"weight_seed", "Weight seed", locked, "0 to 99, or type any"}, kSeeds, seed, refuse))
-    scene.setup.weights.seed = static_cast<std::uint64_t>(seed);
-  seed = static_cast<Index>(scene.setup.input.seed);
-  const std::string typed =
-      scene.setup.input.source == EmbeddingSource::table ? "The embeddings are typed" : "";
-  if (slider(view, {"text_seed", "Token seed", typed, "0 to 99, or type any"}, kSeeds, seed, refuse))
-    scene.setup.input.seed = static_cast<std::uint64_t>(seed);
+  const bool file = scene.setup.weights.source == WeightSource::file;
+  fieldSlider(view, scene, "weights.seed", {file ? "The weights come from a file" : ""});
+  const bool typed = scene.setup.input.source == EmbeddingSource::table;
+  fieldSlider(view, scene, "input.seed", {typed ? "The embeddings are typed" : ""});
 }
 
 }  // namespace
@@ -92,15 +80,12 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
       scene.setup.input.source == EmbeddingSource::table
           ? "Planted heads read the parts of a text's embedding; the typed table has none"
           : "";
-  const std::vector<Choice> choices{
-      {"Random", "", "random"}, {"Planted", typed, "planted"}, {"File", "", "file"}};
-  int chosen = static_cast<int>(weights.source);
-  if (segmented(view, "weights", choices, chosen)) {
+  const WeightSource before = weights.source;
+  if (fieldChoice(view, scene, "weights.source", {"", typed}) && weights.source == WeightSource::file &&
+      weights.file.empty()) {
     // Without a file there is nothing to switch to yet; the dialog switches when it has one.
-    if (static_cast<WeightSource>(chosen) == WeightSource::file && weights.file.empty())
-      view.request("weights.open");
-    else
-      weights.source = static_cast<WeightSource>(chosen);
+    weights.source = before;
+    view.request("weights.open");
   }
   gap(view, 3);
   if (weights.source == WeightSource::planted) plantedChoices(scene, view);

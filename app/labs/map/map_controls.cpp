@@ -7,7 +7,7 @@
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
@@ -48,12 +48,7 @@ const std::vector<Index>& lengthStops() {
 }
 
 void generatedSource(Scene& scene, View& view) {
-  slider(view, {"map.tokens", "Tokens", "", "256 to 131072"}, lengthStops(), scene.map.tokens,
-         [](Index wanted) {
-           if (wanted >= kMinMapTokens && wanted <= kMaxMapTokens) return std::string();
-           return countText(static_cast<std::uint64_t>(std::max<Index>(0, wanted))) +
-                  " tokens can't be mapped; expected 256 to 131,072.";
-         });
+  fieldSlider(view, scene, "map.tokens", {"", lengthStops()});
   if (button(view, "map.another", "Another text")) ++scene.map.seed;
 }
 
@@ -71,8 +66,10 @@ void fileSource(Scene& scene, MapScreen& screen) {
       if (state->layers > 1) {
         std::vector<Index> layers(static_cast<std::size_t>(state->layers));
         std::iota(layers.begin(), layers.end(), 0);
-        slider(view, {"map.layer", "Layer", "", "0 to " + std::to_string(state->layers - 1)}, layers,
-               scene.map.layer);
+        const auto refuse = [&](Index) {
+          return "The file has " + std::to_string(state->layers) + " layers, counted from 0.";
+        };
+        fieldSlider(view, scene, "map.layer", {"", layers, refuse});
       }
     }
     hint(view, name);
@@ -83,13 +80,10 @@ void fileSource(Scene& scene, MapScreen& screen) {
 
 void sourceSection(Scene& scene, MapScreen& screen) {
   View& view = screen.view;
-  static const std::vector<Choice> kSources{
-      {"This text", "", "scene"}, {"Generated", "", "generated"}, {"File", "", "file"}};
   const MapState* state = shownState(screen);
   sectionTitle(view, "TOKENS",
                state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
-  int source = static_cast<int>(scene.map.source);
-  if (segmented(view, "map.source", kSources, source)) scene.map.source = static_cast<MapSource>(source);
+  fieldChoice(view, scene, "map.source");
   gap(view, 4);
   if (scene.map.source == MapSource::scene) textSource(scene, view);
   if (scene.map.source == MapSource::generated) generatedSource(scene, view);
@@ -216,17 +210,16 @@ void headChoice(Scene& scene, MapScreen& screen) {
 
 void lookSection(Scene& scene, View& view) {
   sectionTitle(view, "A PIXEL SHOWS");
-  static const std::vector<Choice> kPoolings{{"The brightest cell", "", "max"}, {"The mean", "", "mean"}};
-  int pooling = static_cast<int>(scene.map.pooling);
-  if (segmented(view, "map.pooling", kPoolings, pooling)) scene.map.pooling = static_cast<Pooling>(pooling);
+  fieldChoice(view, scene, "map.pooling");
   gap(view, 2);
   static constexpr RangeMode kModes[] = {RangeMode::unit, RangeMode::perHead, RangeMode::logarithmic};
   static const std::vector<Choice> kRanges{
       {"0 to 1", "", "unit"}, {"0 to brightest in view", "", "per_head"}, {"Logarithmic", "", "logarithmic"}};
   int range = scene.look.range == RangeMode::unit ? 0 : scene.look.range == RangeMode::logarithmic ? 2 : 1;
-  if (dropdown(view, "map.range", kRanges, range)) scene.look.range = kModes[range];
+  if (dropdown(view, "map.range", kRanges, range, 0, fieldAt("look.range").help))
+    scene.look.range = kModes[range];
   ImGui::SameLine(0, view.px(8));
-  colormapChoice(view, scene.look.colormap);
+  fieldChoice(view, scene, "look.colormap");
 }
 
 /// "label … value" over the full width.

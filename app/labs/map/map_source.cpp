@@ -42,8 +42,7 @@ MapQuestion mapQuestion(const Scene& scene, Index head) {
     question.layer = scene.map.layer;
     return question;
   }
-  input.text.clear();
-  input.contextText.clear();
+  input.text = input.contextText = {};
   input.table = {};
   input.source = EmbeddingSource::text;
   input.cross = false;

@@ -4,7 +4,7 @@
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "attention/core/positions.h"
 
@@ -18,7 +18,7 @@ void positionChoice(Scene& scene, View& view) {
       {"None", "", "none"}, {"ALiBi", "", "alibi"}, {"T5 buckets", "", "t5"}};
   PositionKind& position = scene.setup.model.position;
   int chosen = position == PositionKind::alibi ? 1 : position == PositionKind::t5 ? 2 : 0;
-  if (segmented(view, "bias_position", kBiases, chosen))
+  if (segmented(view, "bias_position", kBiases, chosen, fieldAt("model.position").help))
     position = chosen == 1 ? PositionKind::alibi : chosen == 2 ? PositionKind::t5 : PositionKind::sinusoidal;
 }
 
@@ -68,12 +68,15 @@ void t5Controls(Scene& scene, const Snapshot* snapshot, View& view) {
   if (std::find(distances.begin(), distances.end(), model.t5Distance) == distances.end())
     distances.insert(std::upper_bound(distances.begin(), distances.end(), model.t5Distance),
                      model.t5Distance);
-  if (slider(view, {"t5_buckets", "Buckets", "", "4 to 128"}, kBuckets, model.t5Buckets))
+  if (fieldSlider(view, scene, "model.t5_buckets", {"", kBuckets}))
     model.t5Distance = std::max(model.t5Distance, std::max<Index>(16, model.t5Buckets));
-  slider(view, {"t5_distance", "Max distance", "", "beyond it all share the last bucket"}, distances,
-         model.t5Distance);
-  slider(view, {"t5_strength", "Strength", "", "0 to 8: standard deviation of the numbers"}, 0.0f, 8.0f,
-         false, model.t5Strength);
+  const auto refuse = [&](Index wanted) {
+    return wanted > model.t5Buckets / 2 ? ""
+                                        : "The nearest distances have a bucket each: expected more than " +
+                                              std::to_string(model.t5Buckets / 2) + ".";
+  };
+  fieldSlider(view, scene, "model.t5_distance", {"", distances, refuse});
+  fieldSlider(view, scene, "model.t5_strength");
   if (snapshot && snapshot->config.t5) bucketBars(scene, *snapshot->config.t5, view);
 }
 
@@ -134,7 +137,7 @@ void biasSections(Scene& scene, const Snapshot* snapshot, View& view) {
     hint(view, "Planted offset heads read places from sinusoids, which these biases replace.");
   gap(view, 10);
   sectionTitle(view, "SOFT-CAP", scene.setup.model.softcap > 0 ? "c·tanh(s/c)" : "off");
-  slider(view, {"softcap", "Cap c", "", "0 = off, to 100"}, 0.0f, 100.0f, false, scene.setup.model.softcap);
+  fieldSlider(view, scene, "model.softcap");
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (scene.setup.model.softcap > 0 && sequence) capCurve(scene, *sequence, view);
   gap(view, 10);

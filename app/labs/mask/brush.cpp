@@ -185,7 +185,7 @@ void brushBar(Scene& scene, MaskPage& page, const ImRect& area) {
   static const std::vector<Index> kSizes{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
   if (biases)
     group("value", 200, [&] {
-      slider(view, {"brush_bias", "Adds", "", "−20 to 20"}, -20.0f, 20.0f, false, brush.bias);
+      slider(view, {"brush_bias", "Adds", "", "−20 to 20"}, Range{-20, 20}, {}, brush.bias);
     });
   else
     group("mirror", 92, [&] { toggle(view, "mirror", "Mirror", brush.mirror); });

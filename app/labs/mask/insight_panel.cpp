@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <numeric>
 
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -121,8 +120,7 @@ void blockSection(Scene& scene, MaskPage& page) {
   gap(view, 8);
   sectionTitle(view, "BLOCKS", std::to_string(blocks.rows) + " × " + std::to_string(blocks.cols));
   static const std::vector<Index> kSizes{16, 32, 64, 128};
-  slider(view, {"block_size", "Block size", "", "16 to 128 cells a side, as FlexAttention counts"}, kSizes,
-         scene.cursor.studio.blockSize);
+  fieldSlider(view, scene, "cursor.studio.block_size", {"", kSizes});
   blockPicture(blocks, view);
   const attention::MaskGeometry& geometry = page.study->geometry;
   const double dense =
@@ -216,13 +214,9 @@ void reachSection(Scene& scene, MaskPage& page) {
   const MaskStudy& study = *page.study;
   if (!page.reach || study.geometry.cross || study.mask.error) return;
   const ReachStudy& reach = *page.reach;
-  StudioCursor& studio = scene.cursor.studio;
   gap(view, 8);
   sectionTitle(view, "REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
-  std::vector<Index> stops(kMaxReachLayers);
-  std::iota(stops.begin(), stops.end(), Index{1});
-  slider(view, {"reach_layers", "Layers", "", "1 to " + std::to_string(kMaxReachLayers)}, stops,
-         studio.layers);
+  fieldSlider(view, scene, "cursor.studio.layers");
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
@@ -236,8 +230,8 @@ void reachSection(Scene& scene, MaskPage& page) {
   paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), width);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y + view.px(6)));
   ImGui::Dummy(ImVec2(1, 1));
-  toggle(view, "reach_residual", "Tokens keep what they have", studio.residual);
-  toggle(view, "reach_all_heads", "Through any head", studio.allHeads);
+  fieldToggle(view, scene, "cursor.studio.residual");
+  fieldToggle(view, scene, "cursor.studio.all_heads");
 }
 
 void takeHomeSection(Scene& scene, MaskPage& page) {

@@ -2,7 +2,7 @@
 
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text_box.h"
@@ -167,13 +167,7 @@ void sequenceChoice(Scene& scene, MaskPage& page) {
 
 void whichMask(Scene& scene, View& view) {
   if (!scene.setup.mask.compare) return;
-  static const std::vector<Choice> kMasks{{"Mask A", "", "a"}, {"Mask B", "", "b"}};
-  StudioCursor& studio = scene.cursor.studio;
-  int chosen = studio.editsOther ? 1 : 0;
-  if (segmented(view, "edits", kMasks, chosen)) {
-    studio.editsOther = chosen == 1;
-    studio.selected = -1;
-  }
+  if (fieldChoice(view, scene, "cursor.studio.edits_other")) scene.cursor.studio.selected = -1;
   gap(view, 4);
 }
 

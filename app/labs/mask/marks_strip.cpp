@@ -50,7 +50,7 @@ std::vector<MarkInfo> marksInUse(Scene& scene) {
 }
 
 TextMarks& marksOf(Scene& scene) {
-  std::vector<TextMarks>& marks = scene.setup.mask.marks;
+  std::vector<TextMarks>& marks = scene.setup.mask.marks.edit();
   const auto line = static_cast<std::size_t>(std::max<Index>(0, scene.cursor.sequence));
   if (marks.size() <= line) marks.resize(line + 1);
   return marks[line];
@@ -284,7 +284,7 @@ void marksStrip(Scene& scene, MaskPage& page, const ImRect& area) {
   }
   // Looking changes nothing: a line gets marks of its own when something is marked.
   const auto line = static_cast<std::size_t>(std::max<Index>(0, scene.cursor.sequence));
-  const std::vector<TextMarks>& all = scene.setup.mask.marks;
+  const std::vector<TextMarks>& all = *scene.setup.mask.marks;
   const TextMarks marks = line < all.size() ? all[line] : TextMarks{};
   const float resetWidth = marked(marks, used[at].mark) ? view.px(130) : 0;
   paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, start.y + view.px(13)),

@@ -2,7 +2,7 @@
 
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -11,17 +11,11 @@ namespace {
 
 void roomChoice(Scene& scene, MaskPage& page, ImVec2 at) {
   View& view = page.view;
-  static const std::vector<Choice> kRooms{
-      {"Mask", "", "mask"}, {"Biases", "", "biases"}, {"A / B", "", "compare"}};
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginChild(
       "rooms", ImVec2(view.px(220), view.px(34)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  int room = static_cast<int>(scene.cursor.studio.room);
-  if (segmented(view, "room", kRooms, room)) {
-    scene.cursor.studio.room = static_cast<StudioRoom>(room);
-    page.brush.painting = false;
-  }
+  if (fieldChoice(view, scene, "cursor.studio.room")) page.brush.painting = false;
   ImGui::EndChild();
 }
 

@@ -251,7 +251,7 @@ TEST_F(RenderCommand, DrawsTheSceneOfTheFile) {
   const std::size_t name = difference(rendered({"--size", "800x600", same}), opening);
   EXPECT_LT(name, 800u * 600u / 50u);
   // Nothing typed is a picture too.
-  other.setup.input.text.clear();
+  other.setup.input.text = "";
   EXPECT_EQ(rendered({"--size", "400x300", put("empty.json", other)}).width, 400);
 }
 

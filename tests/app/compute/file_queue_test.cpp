@@ -15,67 +15,93 @@ namespace {
 
 using namespace app;
 using namespace std::chrono_literals;
-using Kind = FileRequest::Kind;
+using attention::Result;
 
-FileAnswer named(const FileRequest& request) {
-  FileAnswer answer;
-  answer.request = request;
-  answer.content = Saved{};
-  return answer;
-}
-std::string errorOf(const FileAnswer& answer) {
-  const auto* error = std::get_if<attention::Error>(&answer.content);
-  return error ? error->message : "";
+/// Reads a number that `job` makes, and notes it or the error in `heard`.
+void readNumber(FileQueue& queue, const std::string& file, std::function<Result<int>()> job,
+                std::vector<std::string>& heard) {
+  queue.read<int>(file, std::move(job), [&heard](Scene&, Result<int> number) {
+    heard.push_back(number.ok() ? std::to_string(*number) : number.error().message);
+  });
 }
 
 // With the newest request winning, of two files asked for at once one was never answered.
 TEST(FileQueue, AnswersEveryRequestInOrder) {
-  FileQueue queue([] {}, named);
-  EXPECT_FALSE(queue.take());
-  EXPECT_FALSE(queue.busy());
-  for (int i = 0; i < 20; ++i) queue.ask({i % 2 == 0 ? Kind::scene : Kind::saveMask, std::to_string(i)});
+  Scene scene;
+  FileQueue queue([] {});
+  EXPECT_FALSE(queue.take(scene));
+  std::vector<std::string> heard, expected;
+  for (int i = 0; i < 20; ++i) {
+    expected.push_back(std::to_string(i));
+    if (i % 2 == 0)
+      readNumber(
+          queue, "a", [i] { return Result<int>(i); }, heard);
+    else
+      queue.write(
+          "b", [] { return attention::success(); },
+          [&heard, i](Scene&, attention::Status) { heard.push_back(std::to_string(i)); });
+  }
   queue.finish();
   EXPECT_FALSE(queue.writesPending());
-  EXPECT_TRUE(queue.busy()) << "until all answers are taken";
-  for (int i = 0; i < 20; ++i) {
-    const auto answer = queue.take();
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->request.path, std::to_string(i));
-  }
-  EXPECT_FALSE(queue.take());
-  EXPECT_FALSE(queue.busy());
+  EXPECT_TRUE(heard.empty()) << "answers wait for the thread that takes them";
+  EXPECT_TRUE(queue.take(scene));
+  EXPECT_EQ(heard, expected);
+  EXPECT_FALSE(queue.take(scene));
 }
 
 TEST(FileQueue, WritesAndReadsBackAScene) {
   const TemporaryFolder folder;
   FileQueue queue([] {});
-  FileRequest save{Kind::saveScene, folder / "kept.json"};
-  auto scene = std::make_shared<Scene>(openingScene());
-  scene->setup.input.text = "saved away from the window";
-  save.scene = scene;
-  queue.ask(save);
-  queue.ask({Kind::scene, folder / "kept.json"});
-  queue.ask({Kind::scene, folder / "none.json"});
+  Scene made = openingScene(), read, window;
+  made.setup.input.text = "saved away from the window";
+  const auto path = folder / "kept.json";
+  queue.write(
+      path, [path, made] { return writeScene(path, made); },
+      [](Scene&, attention::Status written) { EXPECT_TRUE(written.ok()); });
+  queue.read<Scene>(
+      path, [path] { return readScene(path); },
+      [&](Scene&, Result<Scene> scene) { read = *std::move(scene); });
+  std::string error;
+  queue.read<Scene>(
+      folder / "none.json", [none = folder / "none.json"] { return readScene(none); },
+      [&](Scene&, Result<Scene> scene) { error = scene.error().message; });
   queue.finish();
-  EXPECT_TRUE(std::holds_alternative<Saved>(queue.take()->content));
-  const auto read = queue.take();
-  ASSERT_TRUE(std::holds_alternative<Scene>(read->content));
-  EXPECT_EQ(std::get<Scene>(read->content).setup, scene->setup);
-  EXPECT_THAT(errorOf(*queue.take()), testing::HasSubstr("none.json"));
+  queue.take(window);
+  EXPECT_EQ(read.setup, made.setup);
+  EXPECT_THAT(error, testing::HasSubstr("none.json"));
 }
 
 TEST(FileQueue, ExceptionsAndExhaustedMemoryAreAnswers) {
-  FileQueue queue([] {},
-                  [](const FileRequest& request) -> FileAnswer {
-                    if (request.path == "large.npy") throw std::bad_alloc();
-                    if (request.path == "odd.npy") throw std::length_error("too long");
-                    return named(request);
-                  });
-  for (const char* path : {"large.npy", "odd.npy", "fine.npy"}) queue.ask({Kind::table, path});
+  Scene scene;
+  std::vector<std::string> heard;
+  FileQueue queue([] {});
+  readNumber(
+      queue, "folder/large.npy", []() -> Result<int> { throw std::bad_alloc(); }, heard);
+  readNumber(
+      queue, "odd.npy", []() -> Result<int> { throw std::length_error("too long"); }, heard);
+  readNumber(
+      queue, "fine.npy", [] { return Result<int>(7); }, heard);
   queue.finish();
-  EXPECT_EQ(errorOf(*queue.take()), "large.npy: there is not enough free memory");
-  EXPECT_EQ(errorOf(*queue.take()), "odd.npy: too long");
-  EXPECT_EQ(errorOf(*queue.take()), "");
+  queue.take(scene);
+  EXPECT_THAT(heard,
+              testing::ElementsAre("large.npy: there is not enough free memory", "odd.npy: too long", "7"));
+}
+
+TEST(FileQueue, WhatAnAnswerAsksForIsAnsweredToo) {
+  Scene scene;
+  std::vector<std::string> heard;
+  FileQueue queue([] {});
+  queue.read<int>(
+      "first", [] { return Result<int>(1); },
+      [&](Scene&, Result<int>) {
+        readNumber(
+            queue, "second", [] { return Result<int>(2); }, heard);
+      });
+  queue.finish();
+  EXPECT_TRUE(queue.take(scene));
+  queue.finish();
+  EXPECT_TRUE(queue.take(scene));
+  EXPECT_THAT(heard, testing::ElementsAre("2"));
 }
 
 TEST(FileQueue, WakesAfterEachAnswerWithTheAnswerThere) {
@@ -83,64 +109,71 @@ TEST(FileQueue, WakesAfterEachAnswerWithTheAnswerThere) {
   FileQueue* asked = nullptr;
   std::mutex made;
   made.lock();
-  FileQueue queue(
-      [&] {
-        const std::lock_guard lock(made);
-        found += asked->take().has_value();
-      },
-      named);
+  FileQueue queue([&] {
+    const std::lock_guard lock(made);
+    Scene scene;
+    found += asked->take(scene);
+  });
   asked = &queue;
   made.unlock();
-  for (int i = 0; i < 3; ++i) queue.ask({Kind::scene, "a.json"});
+  std::vector<std::string> heard;
+  for (int i = 0; i < 3; ++i)
+    readNumber(
+        queue, "a", [i] { return Result<int>(i); }, heard);
   queue.finish();
   EXPECT_EQ(found, 3);
 }
 
-/// A disk that doesn't answer until it is let go.
-struct SlowDisk {
+TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
   std::promise<void> letGo;
-  std::shared_future<void> gone = letGo.get_future().share();
+  const std::shared_future<void> gone = letGo.get_future().share();
   std::atomic<bool> begun = false;
   std::atomic<int> written = 0;
-  FileAnswer operator()(const FileRequest& request) {
-    if (writes(request)) {
-      ++written;
-    } else {
-      begun = true;
-      gone.wait();
-    }
-    return named(request);
-  }
-};
-
-TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
-  SlowDisk disk;
-  FileQueue queue([] {}, [&](const FileRequest& request) { return disk(request); });
-  queue.ask({Kind::scene, "slow.json"});
-  while (!disk.begun) std::this_thread::yield();
-  queue.ask({Kind::saveMask, "mask.npy"});
-  queue.ask({Kind::scene, "never.json"});
+  std::vector<std::string> heard;
+  FileQueue queue([] {});
+  const auto write = [&] {
+    queue.write(
+        "mask.npy",
+        [&] {
+          ++written;
+          return attention::success();
+        },
+        [](Scene&, attention::Status) {});
+  };
+  const auto slow = [&] {
+    begun = true;
+    gone.wait();
+    return Result<int>(1);
+  };
+  readNumber(queue, "slow.json", slow, heard);
+  while (!begun) std::this_thread::yield();
+  write();
+  readNumber(
+      queue, "never.json", [] { return Result<int>(2); }, heard);
   EXPECT_TRUE(queue.writesPending());
   queue.stop();
   while (queue.writesPending()) std::this_thread::yield();  // for ever if it waited for the read
-  EXPECT_EQ(disk.written, 1);
+  EXPECT_EQ(written, 1);
   EXPECT_FALSE(queue.stopped(20ms)) << "the read still hangs";
-  queue.ask({Kind::saveMask, "late.npy"});
+  write();
   EXPECT_FALSE(queue.writesPending()) << "nothing is taken after stop()";
-  disk.letGo.set_value();
+  letGo.set_value();
   EXPECT_TRUE(queue.stopped(10s));
 }
 
 TEST(FileQueue, FinishesItsWritesWhenItGoes) {
   std::atomic<int> written = 0;
   {
-    FileQueue queue([] {},
-                    [&](const FileRequest& request) {
-                      std::this_thread::sleep_for(5ms);
-                      ++written;
-                      return named(request);
-                    });
-    for (int i = 0; i < 5; ++i) queue.ask({Kind::saveMask, "mask.npy"});
+    FileQueue queue([] {});
+    for (int i = 0; i < 5; ++i)
+      queue.write(
+          "mask.npy",
+          [&] {
+            std::this_thread::sleep_for(5ms);
+            ++written;
+            return attention::success();
+          },
+          [](Scene&, attention::Status) {});
   }
   EXPECT_EQ(written, 5);
 }

@@ -40,7 +40,7 @@ TEST(InputCache, FollowsEverythingItsValuesAreMadeOf) {
       [](app::Setup& s) { s.model.bias = !s.model.bias; },
       [](app::Setup& s) { s.weights.seed = 99; },
       [](app::Setup& s) {
-        s.weights.planted = {{attention::Pattern::uniform, 0}};
+        s.weights.planted = {{attention::Behaviour::uniform, 0}};
       },
       [](app::Setup& s) { s.weights.source = WeightSource::random; },
       [](app::Setup& s) { s.weights.seed = 3; },

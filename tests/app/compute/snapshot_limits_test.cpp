@@ -82,12 +82,13 @@ TEST(SnapshotLimits, SaysHowMuchMemoryItWouldNeed) {
 TEST(SnapshotLimits, RefusesTheLargestSceneAtOnce) {
   app::Setup setup = openingScene().setup;
   setup.model = {.heads = 64, .kvHeads = 64, .headDim = 512, .modelDim = 4096, .linked = false};
-  setup.input.text.clear();
   setup.weights.source = WeightSource::random;
+  std::string text;
   for (int line = 0; line < 64; ++line) {
-    for (Index i = 0; i < kMaxTokens; ++i) setup.input.text += std::to_string(i + line * kMaxTokens) + " ";
-    setup.input.text += "\n";
+    for (Index i = 0; i < kMaxTokens; ++i) text += std::to_string(i + line * kMaxTokens) + " ";
+    text += "\n";
   }
+  setup.input.text = text;
   const auto start = std::chrono::steady_clock::now();
   const PlacedError error = refused(setup, {std::uint64_t{6} << 30});
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));

@@ -167,8 +167,8 @@ TEST(SnapshotMask, DecodesUnderAnyCausalMask) {
 TEST(SnapshotMask, MarksShapeThePatternsThatReadThem) {
   app::Setup setup = plainSetup("a b c d e f\ng h i j k l");
   setup.mask.layers = layersFrom("packed");
-  setup.mask.marks.resize(1);
-  setup.mask.marks[0].documentStarts = {{2, 4}};
+  setup.mask.marks.edit().resize(1);
+  setup.mask.marks.edit()[0].documentStarts = {{2, 4}};
   const Snapshot snapshot = computed(setup);
   const auto sees = [&](std::size_t sequence, Index i, Index j) {
     return snapshot.sequences[sequence].mask.formula->visible(0, i, j);

@@ -210,10 +210,12 @@ TEST(MapSource, SaysWhatIsWrongWithAFile) {
 
 TEST(MapSource, SaysWhatIsTooMuch) {
   Scene scene = openingScene();
-  scene.setup.input.text.clear();
-  for (Index i = 0; i <= kMaxMapTokens; ++i) scene.setup.input.text += "a ";
+  std::string text;
+  for (Index i = 0; i <= kMaxMapTokens; ++i) text += "a ";
+  scene.setup.input.text = text;
   EXPECT_THAT(refusal(scene), testing::AllOf(testing::HasSubstr("131073"), testing::HasSubstr("131072")));
-  scene.setup.input.text.resize(2 * kMaxMapTokens);
+  text.resize(2 * kMaxMapTokens);
+  scene.setup.input.text = text;
   EXPECT_EQ(refusal(scene), "");
   EXPECT_THAT(refusal(scene, {1 << 20}), testing::HasSubstr("budget"));
   scene.setup.input.text = "\xFF";

@@ -1,6 +1,7 @@
 #include "app/scene/history.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 namespace headscope::app {
 namespace {
@@ -105,6 +106,24 @@ TEST(History, ForgetsTheOldestBeyondItsLength) {
   EXPECT_GE(kMany - expected, 100u) << "a long way back";
   EXPECT_GT(expected, 0u) << "but not for ever";
 }
+
+#ifndef HEADSCOPE_SANITIZE_BUILD
+/// Steps that leave a long text alone share it: 500 of them on a text of 20 KB took 10.4 MB with a copy each.
+TEST(History, KeepsATextOnceHoweverManyStepsThereAre) {
+  Scene scene = openingScene();
+  scene.setup.input.text = std::string(20000, 'a');
+  const std::size_t before = ::mallinfo2().uordblks;
+  History history(scene);
+  for (int step = 0; step < 499; ++step) {
+    scene.setup.model.sharpness = 1 + 0.01f * static_cast<float>(step + 1);
+    history.record(scene);
+  }
+  ASSERT_EQ(history.undoSteps(), 499u);
+  const std::size_t held = ::mallinfo2().uordblks - before;
+  RecordProperty("bytes", std::to_string(held));
+  EXPECT_LT(held, std::size_t{2} << 20);
+}
+#endif
 
 }  // namespace
 }  // namespace headscope::app

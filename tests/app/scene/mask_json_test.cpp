@@ -68,8 +68,8 @@ TEST(MaskJson, WritesWhatPeopleCanRead) {
   MaskSetup mask;
   mask.layers = test::layersFrom("causal & window(3) | painted(\"a\")");
   mask.paintings["a"] = CellTable{1, 3, 9, {row({{0, 2}, {4, 5}}, {{8, 9}}), nullptr, row({}, {})}};
-  mask.marks.resize(2);
-  mask.marks[1] = {{{3, 7}}, 2, {{{1, 4}, {4, 6}}}, {{0}}, 5, {{-1, 0}}, 2, 6};
+  mask.marks.edit().resize(2);
+  mask.marks.edit()[1] = {{{3, 7}}, 2, {{{1, 4}, {4, 6}}}, {{0}}, 5, {{-1, 0}}, 2, 6};
   mask.additive = attention::Table{{}, attention::Matrix::Constant(1, 2, 0.5F)};
   mask.compare = true;
   mask.other = test::layersFrom("!full");
@@ -89,15 +89,16 @@ TEST(MaskJson, WritesWhatPeopleCanRead) {
 /// Empty lists are marks too: no document begins, no image is there. They are not the same as no marks.
 TEST(MaskJson, TellsEmptyMarksFromNone) {
   MaskSetup mask;
-  mask.marks.resize(2);
-  mask.marks[0].documentStarts.emplace();
-  mask.marks[0].images.emplace();
-  mask.marks[0].globals.emplace();
-  mask.marks[0].parents.emplace();
-  mask.marks[0].prefixLength = 0;
+  std::vector<attention::TextMarks> marks(2);
+  marks[0].documentStarts.emplace();
+  marks[0].images.emplace();
+  marks[0].globals.emplace();
+  marks[0].parents.emplace();
+  marks[0].prefixLength = 0;
+  mask.marks = marks;
   const Scene again = read(formatScene(sceneWith(mask)));
-  EXPECT_EQ(again.setup.mask.marks, mask.marks);
-  EXPECT_NE(again.setup.mask.marks[0], again.setup.mask.marks[1]);
+  EXPECT_TRUE(again.setup.mask.marks == mask.marks);
+  EXPECT_NE(again.setup.mask.marks->at(0), again.setup.mask.marks->at(1));
 }
 
 TEST(MaskJson, AnUntouchedPaintingAndAFullOneRoundTrip) {

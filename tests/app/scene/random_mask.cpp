@@ -149,7 +149,7 @@ MaskSetup randomMask(Dice& dice, const SceneSizes& sizes) {
   if (dice.oneIn(4)) mask.paintings[kNames[2 + dice.below(4)]] = randomPainting(dice, 3);
   if (dice.coin())
     for (Index line = dice.between(0, sizes.lines + 1); line > 0; --line)
-      mask.marks.push_back(randomMarks(dice));
+      mask.marks.edit().push_back(randomMarks(dice));
   if (dice.oneIn(4)) mask.additive = randomAdditive(dice, sizes.words);
   mask.compare = dice.oneIn(3);
   if (mask.compare || dice.coin()) mask.other = randomLayers(dice);

@@ -1,6 +1,9 @@
 #include "tests/app/scene/random_scene.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "app/scene/fields.h"
 
 namespace headscope::test {
 
@@ -25,48 +28,47 @@ attention::Table randomTable(Dice& dice, Index cols, Index maxRows) {
   return table;
 }
 
-ModelSetup randomModel(Dice& dice, const SceneSizes& sizes) {
-  ModelSetup model;
+/// Any legal value of a field that stands for itself; often the one it has, and often the ends of its range.
+void randomValue(Dice& dice, const Field& field, Scene& scene) {
+  const auto number = [&]<typename T>(const Member<T>& member) {
+    T& value = member.edit(scene);
+    if (const auto* few = std::get_if<OneOf>(&field.values)) {
+      value = static_cast<T>(dice.pick(few->values));
+    } else if (dice.coin()) {
+      const auto& range = std::get<Range>(field.values);
+      const double most = dice.oneIn(4) ? range.high : dice.real(range.low, range.high);
+      const double any = dice.oneIn(4) ? range.low : most;
+      const auto step = static_cast<double>(range.step);
+      value = static_cast<T>(std::is_integral_v<T> ? range.low + step * std::floor((any - range.low) / step)
+                                                   : any);
+    }
+  };
+  if (const auto* yesOrNo = std::get_if<Member<bool>>(&field.access)) yesOrNo->edit(scene) = dice.coin();
+  if (const auto* seed = std::get_if<Member<std::uint64_t>>(&field.access)) seed->edit(scene) = dice.bits();
+  if (const auto* choice = std::get_if<EnumMember>(&field.access))
+    choice->set(scene, static_cast<int>(dice.below(std::get<Names>(field.values).names.size())));
+  if (const auto* whole = std::get_if<Member<Index>>(&field.access)) number(*whole);
+  if (const auto* real = std::get_if<Member<float>>(&field.access)) number(*real);
+  if (const auto* real = std::get_if<Member<double>>(&field.access)) number(*real);
+}
+
+/// Sizes that fit to each other and into what is asked for.
+void fitModel(Dice& dice, const SceneSizes& sizes, ModelSetup& model) {
   model.kvHeads = dice.between(1, sizes.heads);
   model.heads = model.kvHeads * dice.between(1, sizes.heads / model.kvHeads);
-  model.position = dice.any(PositionKind::t5);
   model.headDim = dice.between(1, sizes.headDim);
   if (model.position == PositionKind::rope) model.headDim += model.headDim % 2;
-  model.linked = dice.coin() && model.heads * model.headDim <= sizes.modelDim;
+  model.linked = model.linked && model.heads * model.headDim <= sizes.modelDim;
   model.modelDim = model.linked ? model.heads * model.headDim : dice.between(1, sizes.modelDim);
-  model.bias = dice.coin();
-  model.scaled = dice.coin();
-  model.sharpness = dice.coin() ? 1 : static_cast<float>(dice.real(0, dice.coin() ? 2 : 100));
-  model.softcap = dice.coin() ? 0 : static_cast<float>(dice.real(0, dice.coin() ? 5 : 1000));
-  model.dropout = dice.coin() ? 0 : static_cast<float>(dice.real(0, 0.95));
-  model.ropeTheta = dice.coin() ? 10000 : dice.real(1, 1e9);
-  model.t5Buckets = 2 * dice.between(2, dice.coin() ? 8 : kMaxT5Buckets / 2);
-  model.t5Distance = dice.between(model.t5Buckets / 2 + 1, dice.coin() ? 100 : kMaxTokens);
-  model.t5Strength = static_cast<float>(dice.real(0, dice.coin() ? 2 : 100));
-  return model;
+  model.t5Distance = std::max(model.t5Distance, model.t5Buckets / 2 + 1);
 }
 
-WeightSetup randomWeights(Dice& dice, const SceneSizes& sizes) {
-  WeightSetup weights;
-  weights.source = dice.any(WeightSource::planted);
-  weights.seed = dice.bits();
+std::vector<attention::PlantedHead> randomPlanted(Dice& dice, const SceneSizes& sizes) {
+  std::vector<attention::PlantedHead> planted;
   for (Index i = dice.between(0, sizes.planted); i > 0; --i)
-    weights.planted.push_back({dice.any(attention::Behaviour::random),
-                               dice.oneIn(4) ? dice.between(-kMaxTokens, kMaxTokens) : dice.between(-3, 3)});
-  return weights;
-}
-
-StudioCursor randomStudio(Dice& dice) {
-  StudioCursor studio;
-  studio.room = dice.any(StudioRoom::compare);
-  studio.blockSize = dice.between(16, 128);
-  studio.layers = dice.between(1, kMaxReachLayers);
-  studio.residual = dice.coin();
-  studio.allHeads = dice.coin();
-  studio.selected = dice.between(0, 5);
-  studio.editsOther = dice.coin();
-  studio.wipe = static_cast<float>(dice.real(0, 1));
-  return studio;
+    planted.push_back({dice.any(attention::Behaviour::random),
+                       dice.oneIn(4) ? dice.between(-kMaxTokens, kMaxTokens) : dice.between(-3, 3)});
+  return planted;
 }
 
 }  // namespace
@@ -89,45 +91,20 @@ std::string randomLine(Dice& dice, Index words) {
 }
 
 Scene randomScene(Dice& dice, const SceneSizes& sizes) {
-  Scene scene;
+  Scene scene = openingScene();
+  for (const Field& field : allFields()) randomValue(dice, field, scene);
   Setup& setup = scene.setup;
-  setup.model = randomModel(dice, sizes);
+  fitModel(dice, sizes, setup.model);
   InputSetup& input = setup.input;
   input.text = randomLines(dice, sizes);
-  input.tokenization =
-      dice.oneIn(3) ? dice.any(attention::Tokenization::bytes) : attention::Tokenization::words;
-  input.ignoreCase = dice.coin();
-  input.source = dice.oneIn(4) ? EmbeddingSource::table : EmbeddingSource::text;
   const Index cols = dice.oneIn(8) ? dice.between(1, 8) : std::min<Index>(setup.model.modelDim, 64);
   if (dice.oneIn(3) || input.source == EmbeddingSource::table)
     input.table = randomTable(dice, cols, sizes.words);
-  input.seed = dice.bits();
-  input.cross = dice.oneIn(3);
   input.contextText = dice.coin() ? randomLine(dice, sizes.words) : randomLines(dice, sizes);
-  setup.weights = randomWeights(dice, sizes);
+  setup.weights.planted = randomPlanted(dice, sizes);
   setup.mask = randomMask(dice, sizes);
-  setup.prefill = dice.coin() ? dice.between(1, 6) : dice.between(1, kMaxTokens);
-  scene.look.quantity = dice.any(Quantity::scores);
-  scene.look.colormap = dice.any(render::Colormap::diverging);
-  scene.look.scoreColormap = dice.any(render::Colormap::diverging);
-  scene.look.range = dice.any(RangeMode::logarithmic);
-  scene.look.cacheBytes = dice.pick(std::initializer_list<int>{4, 2, 1});
-  Cursor& cursor = scene.cursor;
-  MapSetup& map = scene.map;
-  map.source = dice.any(MapSource::file);
-  map.tokens = dice.between(kMinMapTokens, kMaxMapTokens);
-  map.seed = dice.bits();
-  map.layer = dice.between(0, kMaxMapLayers - 1);
-  map.pooling = dice.any(attention::Pooling::mean);
-  cursor.page = std::array{"heads", "mask", "map"}[static_cast<std::size_t>(dice.between(0, 2))];
-  cursor.map = {dice.real(0, 131072), dice.real(0, 131072), dice.real(0, 200), dice.between(-1, 131071),
-                dice.between(-1, 131071)};
-  cursor.studio = randomStudio(dice);
-  cursor.sequence = dice.between(0, 70);
-  cursor.focus = dice.between(-1, 70);
-  cursor.cell = {dice.between(0, 70), dice.between(0, 3000), dice.between(0, 3000)};
-  cursor.decoding = dice.coin();
-  cursor.step = dice.between(0, 3000);
+  scene.map.tokens = std::min(scene.map.tokens, sizes.mapTokens);
+  scene.cursor.page = dice.pick({"heads", "mask", "map"});
   return scene;
 }
 

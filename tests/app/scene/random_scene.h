@@ -41,11 +41,12 @@ class Dice {
 
 /// How large a random scene may be.
 struct SceneSizes {
-  attention::Index heads = 8, headDim = 8, modelDim = 48, words = 12, lines = 4, planted = 12;
+  attention::Index heads = 8, headDim = 8, modelDim = 48, words = 12, lines = 4, planted = 12,
+                   mapTokens = 2048;
 };
 /// Everything the document allows, in a text that is still short.
-inline constexpr SceneSizes kAnyScene{app::kMaxHeads, app::kMaxHeadDim, app::kMaxModelDim, 12, 4,
-                                      app::kMaxHeads};
+inline constexpr SceneSizes kAnyScene{app::kMaxHeads, app::kMaxHeadDim,  app::kMaxModelDim, 12, 4,
+                                      app::kMaxHeads, app::kMaxMapTokens};
 
 /// Words of letters, numbers, punctuation, signs of many scripts and emoji, quotes and control characters;
 /// well-formed UTF-8.
@@ -55,7 +56,7 @@ std::string randomLine(Dice& dice, attention::Index words);
 /// be laid over a short text; some name what isn't there.
 app::MaskSetup randomMask(Dice& dice, const SceneSizes& sizes);
 
-/// A scene that a person could have put together: it passes validate().
+/// A scene that a person could have put together, from the document's table of fields: it passes validate().
 app::Scene randomScene(Dice& dice, const SceneSizes& sizes);
 
 }  // namespace headscope::test

@@ -49,8 +49,8 @@ Json fullScene() {
   painting.rows = {std::make_shared<const attention::CellRow>(attention::CellRow{{{0, 2}}, {{3, 5}}}),
                    nullptr, nullptr};
   mask.paintings["a"] = painting;
-  mask.marks.resize(1);
-  mask.marks[0] = {{{0, 3}}, 2, {{{1, 3}}}, {{0}}, 1, {{-1, 0}}, 2, 3};
+  mask.marks.edit().resize(1);
+  mask.marks.edit()[0] = {{{0, 3}}, 2, {{{1, 3}}}, {{0}}, 1, {{-1, 0}}, 2, 3};
   mask.additive = attention::Table{{}, attention::Matrix::Constant(2, 3, 0.1F)};
   mask.other = attention::parseMask("window(3)").layers;
   return Json::parse(formatScene(scene));
@@ -99,7 +99,7 @@ TEST(SceneJson, RoundTripsTheOpeningScene) {
 
 TEST(SceneJson, RoundTripsAnyScene) {
   Dice dice(11);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     const Scene scene = test::randomScene(dice, test::kAnyScene);
     const std::string text = formatScene(scene);
     const auto again = parseScene(text, "a.json");

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "app/scene/scene.h"
+
+namespace headscope::app {
+
+// What a row of the document's table of fields is made of. The rows themselves are in fields.h.
+
+/// Reads and changes one member of a scene.
+template <typename T>
+struct Member {
+  const T& (*of)(const Scene&);
+  T& (*edit)(Scene&);
+};
+/// The same for an enum, as the number of its value: 0, 1, ….
+struct EnumMember {
+  int (*of)(const Scene&);
+  void (*set)(Scene&, int);
+};
+
+using Paintings = std::map<std::string, SharedValue<attention::CellTable>>;
+using Access = std::variant<Member<bool>, Member<Index>, Member<std::uint64_t>, Member<float>, Member<double>,
+                            EnumMember, Member<std::string>, Member<SharedText>, Member<SharedTable>,
+                            Member<attention::MaskLayers>, Member<Paintings>, Member<SharedMarks>,
+                            Member<std::vector<attention::PlantedHead>>>;
+
+template <auto... Steps>
+const auto& memberOf(const Scene& scene) {
+  return (scene.*....*Steps);
+}
+template <auto... Steps>
+auto& memberOf(Scene& scene) {
+  return (scene.*....*Steps);
+}
+/// The member that pointers to members lead to from a scene, one after the other.
+template <auto... Steps>
+constexpr Access access() {
+  using T = std::remove_cvref_t<decltype(memberOf<Steps...>(std::declval<Scene&>()))>;
+  if constexpr (std::is_enum_v<T>)
+    return EnumMember{[](const Scene& scene) { return static_cast<int>(memberOf<Steps...>(scene)); },
+                      [](Scene& scene, int value) { memberOf<Steps...>(scene) = static_cast<T>(value); }};
+  else
+    return Member<T>{[](const Scene& scene) -> const T& { return memberOf<Steps...>(scene); },
+                     [](Scene& scene) -> T& { return memberOf<Steps...>(scene); }};
+}
+
+/// Legal numbers: low to high, and whole ones `step` apart from low.
+struct Range {
+  double low, high;
+  const char* unit = "";  ///< "tokens"
+  Index step = 1;
+};
+/// Legal numbers that are few.
+struct OneOf {
+  std::span<const Index> values;
+};
+/// Words of a scene file, in the order of the enum's values.
+struct Names {
+  std::span<const std::string_view> names;
+};
+/// What is no number: all that a member of this type can hold, in words.
+struct Anything {
+  const char* words;
+};
+using Values = std::variant<Range, OneOf, Names, Anything>;
+
+enum class Scale { linear, logarithmic, cubic };
+/// The numbers a slider reaches by dragging; any legal one can be typed. low == high: the field's range.
+struct Track {
+  double low = 0, high = 0;
+  Scale scale = Scale::linear;
+};
+
+// Controls. `name` is what tests call them; a choice is NAME.VALUE, with the value as in JSON. `when` names
+// fields whose values put the control on the screen and let it reach all of its values: "cursor.page=map
+// map.source=generated".
+
+struct Slider {
+  const char *name, *label;
+  Track track = {};
+  const char* when = "";
+  const char* upTo = "";  ///< what else may end the track: "the tokens"
+};
+struct Toggle {
+  const char *name, *label;
+  const char* when = "";
+};
+/// One of several, with a label for each value.
+struct Selection {
+  const char* name;
+  std::span<const char* const> labels;
+  const char* when = "";
+  bool list = false;  ///< a list that opens; buttons side by side otherwise
+};
+/// No slider, toggle or choice: how it is changed instead.
+struct Elsewhere {
+  const char* how;
+};
+using Control = std::variant<Elsewhere, Slider, Toggle, Selection>;
+
+/// One field of the document.
+struct Field {
+  std::string_view path;  ///< in a scene's JSON: "model.softcap"
+  Access access;
+  Values values;
+  Control control;
+  const char* help;  ///< one sentence, with the formula where there is one
+};
+
+/// Whether a number is legal in this field.
+bool allows(const Field& field, double value);
+/// The field's legal values in words: "0 to 1000", "4, 2 or 1", "max or mean".
+std::string valuesText(const Field& field);
+/// "model.softcap is 1001, expected 0 to 1000"; "" where the scene's value is legal.
+std::string illegalValue(const Field& field, const Scene& scene);
+/// What a slider reaches by dragging; only for fields that have one.
+Track trackOf(const Field& field);
+/// A choice by its place among the labels: what it is called in JSON, which one a scene has, and another.
+std::string choiceName(const Field& field, std::size_t choice);
+int chosenIn(const Field& field, const Scene& scene);
+void choose(const Field& field, Scene& scene, int choice);
+/// "0.95", "131072", "1e9".
+std::string shortNumber(double value);
+
+}  // namespace headscope::app

@@ -1,0 +1,143 @@
+#include "app/scene/fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "attention/core/result.h"
+
+namespace headscope::app {
+
+const std::vector<Field>& allFields() {
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> all;
+    for (const auto rows : {setupFields(), maskFields(), viewFields()})
+      all.insert(all.end(), rows.begin(), rows.end());
+    return all;
+  }();
+  return fields;
+}
+
+const Field& fieldAt(std::string_view path) {
+  const auto& fields = allFields();
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.path == path; });
+  attention::require(found != fields.end(), std::string(path) + " is not a field of a scene");
+  return *found;
+}
+
+std::string shortNumber(double value) {
+  char text[40];
+  // As few digits as say the same number; a float's digits are its own, not those of the double it became.
+  const auto single = static_cast<float>(value);
+  const bool isSingle = static_cast<double>(single) == value;
+  const auto end = isSingle ? std::to_chars(text, text + sizeof text, single).ptr
+                            : std::to_chars(text, text + sizeof text, value).ptr;
+  std::string shown(text, end);
+  if (const auto power = shown.find("e+"); power != std::string::npos)
+    shown.erase(power + 1, shown[power + 2] == '0' ? 2 : 1);
+  return shown;
+}
+
+bool allows(const Field& field, double value) {
+  if (const auto* range = std::get_if<Range>(&field.values))
+    return value >= range->low && value <= range->high &&
+           (range->step == 1 || std::fmod(value - range->low, static_cast<double>(range->step)) == 0);
+  if (const auto* few = std::get_if<OneOf>(&field.values))
+    return std::any_of(few->values.begin(), few->values.end(),
+                       [&](Index one) { return static_cast<double>(one) == value; });
+  return true;
+}
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return list;
+}
+
+/// The words of a choice, in backquotes for Markdown.
+std::string valuesWith(const Field& field, const std::string& quote) {
+  if (const auto* range = std::get_if<Range>(&field.values)) {
+    std::string text = shortNumber(range->low) + " to " + shortNumber(range->high);
+    if (*range->unit) text += std::string(" ") + range->unit;
+    return range->step == 1 ? text : text + " in steps of " + std::to_string(range->step);
+  }
+  std::vector<std::string> words;
+  if (const auto* few = std::get_if<OneOf>(&field.values))
+    for (const Index value : few->values) words.push_back(std::to_string(value));
+  if (const auto* choice = std::get_if<Names>(&field.values))
+    for (const std::string_view name : choice->names) words.push_back(quote + std::string(name) + quote);
+  return words.empty() ? std::get<Anything>(field.values).words : joined(words);
+}
+
+}  // namespace
+
+std::string valuesText(const Field& field) {
+  return valuesWith(field, "");
+}
+
+std::string illegalValue(const Field& field, const Scene& scene) {
+  return std::visit(
+      [&](const auto& member) -> std::string {
+        using T = std::remove_cvref_t<decltype(member.of(scene))>;
+        if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<decltype(member), const EnumMember&>) {
+          const T value = member.of(scene);
+          if (allows(field, static_cast<double>(value))) return {};
+          std::string found;
+          if constexpr (std::is_integral_v<T>)
+            found = std::to_string(value);
+          else
+            found = shortNumber(static_cast<double>(value));
+          return std::string(field.path) + " is " + found + ", expected " + valuesText(field);
+        } else {
+          return {};
+        }
+      },
+      field.access);
+}
+
+Track trackOf(const Field& field) {
+  const Track& track = std::get<Slider>(field.control).track;
+  if (track.low != track.high) return track;
+  const auto& range = std::get<Range>(field.values);
+  return {range.low, range.high, track.scale};
+}
+
+std::string choiceName(const Field& field, std::size_t choice) {
+  if (const auto* names = std::get_if<Names>(&field.values)) return std::string(names->names[choice]);
+  if (const auto* few = std::get_if<OneOf>(&field.values)) return std::to_string(few->values[choice]);
+  return choice == 0 ? "false" : "true";
+}
+
+int chosenIn(const Field& field, const Scene& scene) {
+  if (const auto* member = std::get_if<EnumMember>(&field.access)) return member->of(scene);
+  if (const auto* member = std::get_if<Member<bool>>(&field.access)) return member->of(scene) ? 1 : 0;
+  const auto& values = std::get<OneOf>(field.values).values;
+  const Index value = std::get<Member<Index>>(field.access).of(scene);
+  return static_cast<int>(std::find(values.begin(), values.end(), value) - values.begin());
+}
+
+void choose(const Field& field, Scene& scene, int choice) {
+  if (const auto* member = std::get_if<EnumMember>(&field.access))
+    member->set(scene, choice);
+  else if (const auto* yesOrNo = std::get_if<Member<bool>>(&field.access))
+    yesOrNo->edit(scene) = choice == 1;
+  else
+    std::get<Member<Index>>(field.access).edit(scene) =
+        std::get<OneOf>(field.values).values[static_cast<std::size_t>(choice)];
+}
+
+std::string fieldsMarkdown() {
+  std::string table =
+      "| field | values | what it is |\n|---|---|---|\n"
+      "| `format` | `headscope scene` | What the file is. |\n"
+      "| `version` | 2, or 1 of older files | Version of the format. |\n";
+  for (const Field& field : allFields())
+    table += "| `" + std::string(field.path) + "` | " + valuesWith(field, "`") + " | " + field.help + " |\n";
+  return table;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,108 @@
+#include "app/scene/enum_names.h"
+#include "app/scene/fields.h"
+
+namespace headscope::app {
+
+namespace {
+
+template <auto Member>
+constexpr Access kInput = access<&Scene::setup, &Setup::input, Member>();
+template <auto Member>
+constexpr Access kModel = access<&Scene::setup, &Setup::model, Member>();
+template <auto Member>
+constexpr Access kWeights = access<&Scene::setup, &Setup::weights, Member>();
+
+constexpr const char* kTokenizationLabels[] = {"Words", "Characters", "Bytes"};
+constexpr const char* kEmbeddingLabels[] = {"From text", "Typed table"};
+constexpr const char* kPositionLabels[] = {"None", "Sinus", "RoPE", "ALiBi", "T5"};
+constexpr const char* kWeightLabels[] = {"Random", "Planted", "File"};
+
+constexpr Anything kText{"text"}, kYesOrNo{"true or false"}, kSeed{"a whole number from 0"}, kFile{"a path"};
+constexpr Track kSeeds{0, 99};
+constexpr Range kDims{1, kMaxModelDim, "dimensions"};
+#define HEADSCOPE_T5 "cursor.page=mask cursor.studio.room=biases model.position=t5"
+
+constexpr Field kRows[] = {
+    {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
+     "The text whose tokens ask and, without cross-attention, are read; every line is a sequence."},
+    {"input.tokenization", kInput<&InputSetup::tokenization>, Names{kTokenizationNames},
+     Selection{"tokenization", kTokenizationLabels}, "What the text is split into."},
+    {"input.ignore_case", kInput<&InputSetup::ignoreCase>, kYesOrNo, Toggle{"ignore_case", "Ignore case"},
+     "Upper and lower case get the same vector."},
+    {"input.embedding", kInput<&InputSetup::source>, Names{kEmbeddingNames},
+     Selection{"embedding", kEmbeddingLabels},
+     "Where the tokens' vectors come from: drawn at random for each word of the text, or typed."},
+    {"input.table", kInput<&InputSetup::table>,
+     Anything{"a list of `{\"name\": text, \"values\": [numbers]}`"}, Elsewhere{"a table to type in"},
+     "The typed embeddings, a row for each token."},
+    {"input.seed", kInput<&InputSetup::seed>, kSeed, Slider{"text_seed", "Token seed", kSeeds},
+     "Another seed draws other vectors for the tokens."},
+    {"input.cross", kInput<&InputSetup::cross>, kYesOrNo, Toggle{"cross", "Cross-attention"},
+     "Keys and values come from a second text."},
+    {"input.context", kInput<&InputSetup::contextText>, kText, Elsewhere{"a text box"},
+     "The text that cross-attention reads: one line for all sequences, or one for each."},
+    {"model.heads", kModel<&ModelSetup::heads>, Range{1, kMaxHeads, "heads"},
+     Slider{"heads", "Heads", {}, "model.linked=false"}, "Query heads, each with a heatmap of its own."},
+    {"model.kv_heads", kModel<&ModelSetup::kvHeads>, Range{1, kMaxHeads, "heads"},
+     Slider{"kv_heads", "KV heads", {}, "model.linked=false model.heads=64"},
+     "Heads that have keys and values; query head h reads kv head ⌊h / (heads / kv_heads)⌋, so they divide "
+     "heads."},
+    {"model.head_dim", kModel<&ModelSetup::headDim>, Range{1, kMaxHeadDim, "dimensions"},
+     Slider{"head_dim", "Head dim", {}, "model.linked=false"},
+     "Size of the queries, keys and values of one head; even under RoPE."},
+    {"model.model_dim", kModel<&ModelSetup::modelDim>, kDims,
+     Slider{"model_dim", "Model dim", {}, "model.linked=false"},
+     "Size of a token's vector, before and after the heads."},
+    {"model.linked", kModel<&ModelSetup::linked>, kYesOrNo, Toggle{"linked", "Head dim = model dim / heads"},
+     "Keeps head_dim · heads = model_dim."},
+    {"model.bias", kModel<&ModelSetup::bias>, kYesOrNo, Toggle{"bias", "Bias"},
+     "The projections add a bias: q = Wx + b."},
+    {"model.scaled", kModel<&ModelSetup::scaled>, kYesOrNo, Toggle{"scaled", "Scale by 1/√head dim"},
+     "Scores are q·k / √head_dim; q·k without."},
+    {"model.sharpness", kModel<&ModelSetup::sharpness>, Range{0, 100},
+     Slider{"sharpness", "Sharpness", {0.1, 10, Scale::logarithmic}},
+     "A gain on the scores: above 1 the softmax picks fewer keys, below 1 it spreads."},
+    {"model.softcap", kModel<&ModelSetup::softcap>, Range{0, 1000},
+     Slider{"softcap", "Soft-cap", {0, 1000, Scale::cubic}},
+     "Scores become c·tanh(score/c), which stays within ±c; 0 is off."},
+    {"model.dropout", kModel<&ModelSetup::dropout>, Range{0, 0.95}, Slider{"dropout", "Dropout"},
+     "Each weight is zeroed with probability p and kept as weight / (1 − p) otherwise; 0 is off."},
+    {"model.position", kModel<&ModelSetup::position>, Names{kPositionNames},
+     Selection{"position", kPositionLabels},
+     "How places are told apart: not at all, sinusoids in the embedding, rotated q and k, or a bias on the "
+     "scores by distance (ALiBi, T5)."},
+    {"model.rope_theta", kModel<&ModelSetup::ropeTheta>, Range{1, 1e9}, Elsewhere{"scene and weights files"},
+     "RoPE's base θ: pair i of d dimensions turns by position · θ^(−2i/d)."},
+    {"model.t5_buckets", kModel<&ModelSetup::t5Buckets>, Range{4, kMaxT5Buckets, "buckets", 2},
+     Slider{"t5_buckets", "Buckets", {}, HEADSCOPE_T5},
+     "T5's distance buckets, each with a number that is added to the scores."},
+    {"model.t5_distance", kModel<&ModelSetup::t5Distance>, Range{3, kMaxTokens, "tokens"},
+     Slider{"t5_distance", "Max distance", {16, kMaxTokens}, HEADSCOPE_T5 " model.t5_buckets=4"},
+     "Keys farther away than this share T5's last bucket; more than half of t5_buckets."},
+    {"model.t5_strength", kModel<&ModelSetup::t5Strength>, Range{0, 100},
+     Slider{"t5_strength", "Strength", {0, 8}, HEADSCOPE_T5},
+     "Standard deviation of the numbers of T5's buckets."},
+    {"weights.source", kWeights<&WeightSetup::source>, Names{kWeightNames},
+     Selection{"weights", kWeightLabels, "weights.file=nowhere.safetensors"},
+     "Where the projections come from: Xavier at random, built so that each head does what it is told, or a "
+     "file."},
+    {"weights.seed", kWeights<&WeightSetup::seed>, kSeed, Slider{"weight_seed", "Weight seed", kSeeds},
+     "Another seed draws other weights, T5 numbers and dropout."},
+    {"weights.planted", kWeights<&WeightSetup::planted>,
+     Anything{
+         "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; patterns `offset` (k keys back: "
+         "1 previous, 0 self, -1 next), `first_token`, `same_token`, `local_band`, `uniform`, "
+         "`separator`, `random`"},
+     Elsewhere{"a list for each head"}, "What each planted head is made to do."},
+    {"weights.file", kWeights<&WeightSetup::file>, kFile, Elsewhere{"a file dialog"},
+     "A safetensors file with attend's tensor names, relative to the scene."}};
+
+#undef HEADSCOPE_T5
+
+}  // namespace
+
+std::span<const Field> setupFields() {
+  return kRows;
+}
+
+}  // namespace headscope::app

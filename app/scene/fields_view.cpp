@@ -1,0 +1,117 @@
+#include "app/scene/enum_names.h"
+#include "app/scene/fields.h"
+
+namespace headscope::app {
+
+namespace {
+
+template <auto Member>
+constexpr Access kLook = access<&Scene::look, Member>();
+template <auto Member>
+constexpr Access kMap = access<&Scene::map, Member>();
+template <auto... Members>
+constexpr Access kCursor = access<&Scene::cursor, Members...>();
+template <auto Member>
+constexpr Access kStudio = kCursor<&Cursor::studio, Member>;
+template <auto Member>
+constexpr Access kInMap = kCursor<&Cursor::map, Member>;
+
+constexpr const char* kQuantityLabels[] = {"Weights", "Scores"};
+constexpr const char* kColormapLabels[] = {"viridis", "cividis", "magma", "blues", "greys", "diverging"};
+constexpr const char* kRangeLabels[] = {"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
+constexpr Index kBytes[] = {4, 2, 1};
+constexpr const char* kBytesLabels[] = {"fp32", "fp16", "fp8"};
+constexpr const char* kSourceLabels[] = {"This text", "Generated", "File"};
+constexpr const char* kPoolingLabels[] = {"The brightest cell", "The mean"};
+constexpr const char* kRoomLabels[] = {"Mask", "Biases", "A / B"};
+constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
+
+constexpr Anything kYesOrNo{"true or false"};
+constexpr Elsewhere kPointing{"pointing"};
+// Where one looks is kept inside what there is when it is shown; files may say more.
+constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
+// The middle of a wide window lies beyond a head that stands at its edge.
+constexpr Range kWindow{-100.0 * kMaxMapTokens, 100.0 * kMaxMapTokens, "cells"};
+
+constexpr Field kRows[] = {
+    {"look.quantity", kLook<&Look::quantity>, Names{kQuantityNames},
+     Selection{"quantity", kQuantityLabels, "", true},
+     "What the heatmaps show: weights after the softmax, or scores before it."},
+    {"look.colormap", kLook<&Look::colormap>, Names{kColormapNames},
+     Selection{"colormap", kColormapLabels, "", true}, "Colours of weights."},
+    {"look.score_colormap", kLook<&Look::scoreColormap>, Names{kColormapNames},
+     Selection{"colormap", kColormapLabels, "look.quantity=scores look.range=shared", true},
+     "Colours of scores."},
+    {"look.range", kLook<&Look::range>, Names{kRangeNames}, Selection{"range", kRangeLabels, "", true},
+     "Which values the colours run over: each head's own, all heads', 0 to 1, or 10⁻⁴ to 1 by their "
+     "logarithm."},
+    {"look.cache_bytes", kLook<&Look::cacheBytes>, OneOf{kBytes},
+     Selection{"cache_type", kBytesLabels, "", true}, "Bytes of a cached value in the cost figures."},
+    {"map.source", kMap<&MapSetup::source>, Names{kMapSourceNames},
+     Selection{"map.source", kSourceLabels, "cursor.page=map"},
+     "Whose queries and keys the map shows: the scene's text, a long text made up for it, or a file's."},
+    {"map.tokens", kMap<&MapSetup::tokens>, Range{kMinMapTokens, kMaxMapTokens, "tokens"},
+     Slider{"map.tokens", "Tokens", {}, "cursor.page=map map.source=generated"},
+     "Length of the text that is made up."},
+    {"map.seed", kMap<&MapSetup::seed>, Anything{"a whole number from 0"}, Elsewhere{"a button"},
+     "Another seed makes up another text."},
+    {"map.file", kMap<&MapSetup::file>, Anything{"a path"}, Elsewhere{"a file dialog"},
+     "A safetensors file with queries and keys, relative to the scene."},
+    {"map.layer", kMap<&MapSetup::layer>, Range{0, kMaxMapLayers - 1},
+     Slider{"map.layer", "Layer", {}, "cursor.page=map map.source=file", "the file's layers"},
+     "Which of the file's layers is shown."},
+    {"map.pooling", kMap<&MapSetup::pooling>, Names{kPoolingNames},
+     Selection{"map.pooling", kPoolingLabels, "cursor.page=map"},
+     "What a pixel that stands for many cells shows of them."},
+    {"cursor.sequence", kCursor<&Cursor::sequence>, kPlace, Elsewhere{"a list of the sequences"},
+     "Which line of the batch is shown."},
+    {"cursor.focus", kCursor<&Cursor::focus>, kPlaceOrNone, kPointing,
+     "The head that fills the page; -1 for all of them."},
+    {"cursor.head", kCursor<&Cursor::cell, &Cell::head>, kPlace, kPointing,
+     "Head of the cell that the receipt takes apart."},
+    {"cursor.query", kCursor<&Cursor::cell, &Cell::query>, kPlace, kPointing, "Query of that cell."},
+    {"cursor.key", kCursor<&Cursor::cell, &Cell::key>, kPlace, kPointing, "Key of that cell."},
+    {"cursor.decoding", kCursor<&Cursor::decoding>, kYesOrNo, Elsewhere{"Play"},
+     "The KV cache is filled step by step."},
+    {"cursor.step", kCursor<&Cursor::step>, kPlace,
+     Slider{"step", "Decode", {1, kMaxTokens}, "", "the tokens"}, "Tokens in the cache while decoding."},
+    {"cursor.page", kCursor<&Cursor::page>, Anything{"the key of a page"}, Elsewhere{"the tabs at the top"},
+     "The page that is shown."},
+    {"cursor.studio.room", kStudio<&StudioCursor::room>, Names{kRoomNames},
+     Selection{"room", kRoomLabels, "cursor.page=mask"},
+     "What the mask studio shows: the mask, what is added to the scores, or two masks against each other."},
+    {"cursor.studio.block_size", kStudio<&StudioCursor::blockSize>, Range{16, 128, "cells"},
+     Slider{"block_size", "Block size", {}, "cursor.page=mask"},
+     "Cells a side of the blocks that are counted, as FlexAttention counts them."},
+    {"cursor.studio.layers", kStudio<&StudioCursor::layers>, Range{1, kMaxReachLayers, "layers"},
+     Slider{"reach_layers", "Layers", {}, "cursor.page=mask"},
+     "Layers with this mask stacked on each other, for which tokens reach which."},
+    {"cursor.studio.residual", kStudio<&StudioCursor::residual>, kYesOrNo,
+     Toggle{"reach_residual", "Tokens keep what they have", "cursor.page=mask"},
+     "A token knows in the next layer what it knew, as residual connections have it."},
+    {"cursor.studio.all_heads", kStudio<&StudioCursor::allHeads>, kYesOrNo,
+     Toggle{"reach_all_heads", "Through any head", "cursor.page=mask"},
+     "Tokens reach each other through any head, or through the shown one alone."},
+    {"cursor.studio.selected", kStudio<&StudioCursor::selected>, Range{-1, 4095}, kPointing,
+     "The layer of the mask that the sliders and the brush belong to; -1 for none."},
+    {"cursor.studio.edits_other", kStudio<&StudioCursor::editsOther>, kYesOrNo,
+     Selection{"edits", kEditedLabels, "cursor.page=mask mask.compare=true"},
+     "Layers and brush belong to the second mask."},
+    {"cursor.studio.wipe", kStudio<&StudioCursor::wipe>, Range{0, 1}, Elsewhere{"dragging the line"},
+     "Where the first mask ends and the second begins, as a share of the picture's width."},
+    {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
+    {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},
+    {"cursor.map.cells_per_pixel", kInMap<&MapCursor::cellsPerPixel>, Range{0, kMaxMapTokens, "cells"},
+     Elsewhere{"the wheel"}, "How far the map is zoomed out; 0 shows the whole head."},
+    {"cursor.map.query", kInMap<&MapCursor::query>, kPlaceOrNone, kPointing,
+     "Query of the marked cell; -1 for none."},
+    {"cursor.map.key", kInMap<&MapCursor::key>, kPlaceOrNone, kPointing,
+     "Key of the marked cell; -1 for none."}};
+
+}  // namespace
+
+std::span<const Field> viewFields() {
+  return kRows;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,92 @@
+#include "app/widgets/field_controls.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string number(double value) {
+  return shortNumber(value);
+}
+
+/// The legal whole numbers of a track, all of them.
+std::vector<Index> everyStop(const Track& track) {
+  std::vector<Index> stops;
+  for (auto stop = static_cast<Index>(track.low); stop <= static_cast<Index>(track.high); ++stop)
+    stops.push_back(stop);
+  return stops;
+}
+
+bool wholeSlider(View& view, const Field& field, const SliderState& state, Index& value) {
+  const auto refuse = [&](Index wanted) -> std::string {
+    if (!allows(field, static_cast<double>(wanted)))
+      return std::to_string(wanted) + " is out of range: expected " + valuesText(field) + ".";
+    return state.refuse ? state.refuse(wanted) : "";
+  };
+  const std::vector<Index> every = state.stops.empty() ? everyStop(trackOf(field)) : std::vector<Index>{};
+  return slider(view, sliderSpec(field, state), state.stops.empty() ? every : state.stops, value, refuse);
+}
+
+/// A seed is any whole number; sliders know signed ones.
+bool seedSlider(View& view, const Field& field, SliderState state, std::uint64_t& seed) {
+  state.refuse = [](Index wanted) { return wanted >= 0 ? "" : "A seed is a whole number from 0."; };
+  auto value = static_cast<Index>(seed);
+  if (!wholeSlider(view, field, state, value)) return false;
+  seed = static_cast<std::uint64_t>(value);
+  return true;
+}
+
+}  // namespace
+
+SliderSpec sliderSpec(const Field& field, const SliderState& state) {
+  const auto& control = std::get<Slider>(field.control);
+  SliderSpec spec{control.name, control.label, state.disabledReason, state.limits, field.help};
+  if (!spec.limits.empty()) return spec;
+  const Track track = trackOf(field);
+  const auto* range = std::get_if<Range>(&field.values);
+  spec.limits = number(track.low) + " to " + (*control.upTo ? control.upTo : number(track.high));
+  if (!range)
+    spec.limits += ", or type any";
+  else if (track.low != range->low || (track.high != range->high && !*control.upTo))
+    spec.limits += ", or type " + valuesText(field);
+  return spec;
+}
+
+bool fieldSlider(View& view, Scene& scene, std::string_view path, const SliderState& state) {
+  const Field& field = fieldAt(path);
+  if (const auto* member = std::get_if<Member<Index>>(&field.access))
+    return wholeSlider(view, field, state, member->edit(scene));
+  if (const auto* member = std::get_if<Member<std::uint64_t>>(&field.access))
+    return seedSlider(view, field, state, member->edit(scene));
+  return slider(view, sliderSpec(field, state), std::get<Range>(field.values), trackOf(field),
+                std::get<Member<float>>(field.access).edit(scene));
+}
+
+bool fieldToggle(View& view, Scene& scene, std::string_view path, const std::string& disabledReason) {
+  const Field& field = fieldAt(path);
+  const auto& control = std::get<Toggle>(field.control);
+  return toggle(view, control.name, control.label, std::get<Member<bool>>(field.access).edit(scene),
+                disabledReason, field.help);
+}
+
+std::vector<Choice> choicesOf(const Field& field, const std::vector<std::string>& disabledReasons) {
+  const auto& labels = std::get<Selection>(field.control).labels;
+  std::vector<Choice> choices;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    choices.push_back(
+        {labels[i], i < disabledReasons.size() ? disabledReasons[i] : "", choiceName(field, i)});
+  return choices;
+}
+
+bool fieldChoice(View& view, Scene& scene, std::string_view path,
+                 const std::vector<std::string>& disabledReasons, float width) {
+  const Field& field = fieldAt(path);
+  const auto& control = std::get<Selection>(field.control);
+  const std::vector<Choice> choices = choicesOf(field, disabledReasons);
+  int chosen = chosenIn(field, scene);
+  const bool changed = control.list ? dropdown(view, control.name, choices, chosen, width, field.help)
+                                    : segmented(view, control.name, choices, chosen, field.help);
+  if (changed) choose(field, scene, chosen);
+  return changed;
+}
+
+}  // namespace headscope::app

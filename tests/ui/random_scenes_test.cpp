@@ -1,0 +1,73 @@
+// Any document there can be is saved, read back, computed and drawn on every page.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+#include "app/scene/scene_json.h"
+#include "render/gl.h"
+#include "tests/app/scene/random_scene.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Scene;
+
+TEST(RandomScenes, AreSavedAndReadBackEqual) {
+  const TemporaryFolder folder;
+  Dice dice(21);
+  for (int i = 0; i < 2000; ++i) {
+    const Scene scene = randomScene(dice, i % 2 ? kAnyScene : SceneSizes{});
+    const auto path = folder / "scene.json";
+    ASSERT_TRUE(app::writeScene(path, scene).ok());
+    const auto again = app::readScene(path);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    ASSERT_TRUE(*again == scene) << UiDriver::textOf(scene) << "came back as\n" << UiDriver::textOf(*again);
+  }
+}
+
+/// A few in the normal run; HEADSCOPE_RANDOM_SCENES=2000 for many.
+TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
+  const char* asked = std::getenv("HEADSCOPE_RANDOM_SCENES");
+  const int count = asked ? std::atoi(asked) : 60;
+  UiDriver ui;
+  Dice dice(22);
+  int computed = 0;
+  double slowest = 0;
+  for (int i = 0; i < count; ++i) {
+    const Scene scene = randomScene(dice, {});
+    SCOPED_TRACE("scene " + std::to_string(i));
+    const auto start = std::chrono::steady_clock::now();
+    ui.session().setScene(scene);
+    ui.draw();
+    if (i % 10 == 0) {
+      const render::Image image = ui.screenshot();
+      EXPECT_EQ(image.width, 1600);
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    slowest = std::max(slowest, took.count());
+    ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+    const app::Snapshot* snapshot = ui.session().snapshot();
+    ASSERT_TRUE(snapshot && snapshot->setup == scene.setup) << "what is shown is of this scene";
+    computed += snapshot->error ? 0 : 1;
+    ASSERT_TRUE(sameDocument(ui.scene(), scene)) << "looking changes nothing:\n"
+                                                 << UiDriver::textOf(scene) << "became\n"
+                                                 << ui.sceneText();
+    const auto valid = app::validate(ui.scene());
+    ASSERT_TRUE(valid.ok()) << valid.error().message;
+    const auto again = app::parseScene(ui.sceneText(), "scene");
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    ASSERT_TRUE(*again == ui.scene());
+  }
+  EXPECT_GT(computed, count / 3) << "most scenes can be computed";
+  if (asked)
+    std::cout << count << " scenes, " << computed << " of them without an error, the slowest " << slowest
+              << " s\n";
+}
+
+}  // namespace
+}  // namespace headscope::test
