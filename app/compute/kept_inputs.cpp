@@ -13,9 +13,9 @@ namespace {
 /// Embeddings of a larger batch are made anew: they would hold memory that the next batch may need.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
-/// Everything that random and planted weights are drawn from. Scale and gain are no part of it.
+/// Everything that random and planted weights are drawn from. Nothing that acts on scores is a part of it.
 struct WeightsKey {
-  attention::AttentionConfig config;
+  Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0;
   WeightSetup weights;
   std::vector<attention::PlantedHead> planted;
   bool bias = false, plantedEmbedding = false;
@@ -24,9 +24,16 @@ struct WeightsKey {
 };
 
 WeightsKey weightsKey(const Setup& setup, Index longest) {
-  WeightsKey key{configOf(setup), setup.weights, {}, setup.model.bias, usesPlantedEmbedding(setup), 0};
-  key.config.scale.reset();
-  key.config.gain = 1;
+  const ModelSetup& model = setup.model;
+  WeightsKey key{model.modelDim,
+                 model.heads,
+                 model.kvHeads,
+                 model.headDim,
+                 setup.weights,
+                 {},
+                 model.bias,
+                 usesPlantedEmbedding(setup),
+                 0};
   if (setup.weights.source == WeightSource::planted) {
     key.planted = plantedHeads(setup);
     key.longest = longest;

@@ -61,12 +61,15 @@ TEST(KeptInputs, FollowEverythingTheyAreMadeOf) {
   }
 }
 
-TEST(KeptInputs, AreTheSameObjectsWhileASliderMovesTheScale) {
+TEST(KeptInputs, AreTheSameObjectsWhileASliderMovesTheScores) {
   app::Setup setup = openingScene().setup;
   const std::vector<LineTokens> lines = tokenizeBatch(setup).lines;
   const auto weights = keptProjections(setup, 12);
   const auto inputs = keptInputs(setup, lines);
   setup.model.sharpness = 2.5F;
+  setup.model.scaled = !setup.model.scaled;
+  setup.model.softcap = 7;
+  setup.model.dropout = 0.5F;
   EXPECT_EQ(*keptProjections(setup, 12), *weights);
   EXPECT_EQ(*keptInputs(setup, lines), *inputs);
 }
