@@ -63,6 +63,7 @@ const Planted kBreaches[] = {
     {"app/session.cpp", "#include \"app/scene/json_reader.h\"\n", "inside the scene's readers"},
     {"app/labs/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
+    {"attention/heads/a.h", "#include <fmt/core.h>\n", "stays out of headers"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
     {"app/a.cpp", "#include \"app/scene/scene.h\"\n", "on no floor"},
     {"app/scene/a.h", "#include \"app/compute/snapshot.h\"\n", "a floor above"},

@@ -139,6 +139,8 @@ class Checker {
     // One header shows JSON, to the readers and writers of scenes alone.
     if (isIn(include, "nlohmann") && !path.ends_with(".cpp") && path != "app/scene/json_reader.h")
       refuse(path, include, "JSON stays out of headers");
+    if (isIn(include, "fmt") && !path.ends_with(".cpp"))
+      refuse(path, include, "formatting stays out of headers");
     const bool showsJson = include == "app/scene/json_reader.h" || include == "app/scene/mask_json.h" ||
                            include == "app/scene/table_json.h";
     if (showsJson && path.find("_json.") == std::string::npos)

@@ -19,7 +19,7 @@ std::vector<std::string> includesOf(std::string_view text);
 /// - in attention, core includes nothing above it, nobody but core includes kernels, no circles;
 /// - only render/gl.h includes epoxy's GL, EGL stays in render;
 /// - panels and widgets reach no GL header, not even through another file;
-/// - only app/platform/imgui_compat.h asks for ImGui's version; nlohmann stays out of headers;
+/// - only app/platform/imgui_compat.h asks for ImGui's version; nlohmann and fmt stay out of headers;
 /// - a file has at most 400 lines.
 std::vector<std::string> breaches(const Sources& sources);
 
