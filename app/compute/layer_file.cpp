@@ -1,6 +1,6 @@
 #include "app/compute/layer_file.h"
 
-#include "app/scene/scene.h"
+#include "app/scene/fields.h"
 
 namespace headscope::app {
 
@@ -19,13 +19,20 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
   attention::Result<attention::AttentionProblem> layer = readLayerFile(path, heads);
   if (!layer) return layer.error();
   const attention::AttentionConfig& config = layer->config;
-  const auto tooLarge = [&](const char* what, attention::Index found, attention::Index most) {
-    return attention::Error{path.filename().string() + ": the " + what + " is " + std::to_string(found) +
-                            ", the window shows at most " + std::to_string(most)};
+  // attend takes any layer; a scene takes over these, and they have to be legal in one.
+  struct Taken {
+    const char *what, *field;
+    double value;
   };
-  if (config.heads > kMaxHeads) return tooLarge("number of heads", config.heads, kMaxHeads);
-  if (config.headDim > kMaxHeadDim) return tooLarge("head size", config.headDim, kMaxHeadDim);
-  if (config.modelDim > kMaxModelDim) return tooLarge("model dim", config.modelDim, kMaxModelDim);
+  for (const Taken& taken :
+       {Taken{"number of heads", "model.heads", static_cast<double>(config.heads)},
+        Taken{"head size", "model.head_dim", static_cast<double>(config.headDim)},
+        Taken{"model dim", "model.model_dim", static_cast<double>(config.modelDim)},
+        Taken{"soft-cap", "model.softcap", static_cast<double>(config.softcap.value_or(0))},
+        Taken{"RoPE theta", "model.rope_theta", config.ropeTheta.value_or(1)}})
+    if (const Field& field = fieldAt(taken.field); !allows(field, taken.value))
+      return attention::Error{path.filename().string() + ": the " + taken.what + " is " +
+                              shortNumber(taken.value) + ", expected " + valuesText(field) + " in a scene"};
   return LoadedWeights{config, layer->rules, layer->projections.q.bias.size() > 0};
 }
 

@@ -86,7 +86,8 @@ struct Slider {
   const char *name, *label;
   Track track = {};
   const char* when = "";
-  const char* upTo = "";  ///< what else may end the track: "the tokens"
+  const char* upTo = "";     ///< what else may end the track: "the tokens"
+  const char* section = "";  ///< the section of a panel that draws it without being told to
 };
 struct Toggle {
   const char *name, *label;

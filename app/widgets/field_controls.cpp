@@ -61,6 +61,12 @@ bool fieldSlider(View& view, Scene& scene, std::string_view path, const SliderSt
                 std::get<Member<float>>(field.access).edit(scene));
 }
 
+void sectionSliders(View& view, Scene& scene, std::string_view section) {
+  for (const Field& field : allFields())
+    if (const auto* control = std::get_if<Slider>(&field.control); control && section == control->section)
+      fieldSlider(view, scene, field.path);
+}
+
 bool fieldToggle(View& view, Scene& scene, std::string_view path, const std::string& disabledReason) {
   const Field& field = fieldAt(path);
   const auto& control = std::get<Toggle>(field.control);

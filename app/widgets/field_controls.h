@@ -21,6 +21,8 @@ struct SliderState {
   std::string limits = {};                        ///< in place of the row's
 };
 bool fieldSlider(View& view, Scene& scene, std::string_view path, const SliderState& state = {});
+/// The sliders of all fields that name this section as theirs.
+void sectionSliders(View& view, Scene& scene, std::string_view section);
 bool fieldToggle(View& view, Scene& scene, std::string_view path, const std::string& disabledReason = "");
 /// Buttons or a list of `width` (0 = as wide as needed), as the row says. `disabledReasons`: one a choice.
 bool fieldChoice(View& view, Scene& scene, std::string_view path,

@@ -182,7 +182,7 @@ TEST(Sliders, SharpnessScalesTheScores) {
   ui.typeValue("sharpness", "2.5");
   EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 2.5f);
   const Scene before = ui.scene();
-  for (const char* text : {"0", "11", "nan", "inf", "wide", "1e9", "-1"}) {
+  for (const char* text : {"-0.1", "101", "nan", "inf", "wide", "1e9", "-1"}) {
     ui.typeValue("sharpness", text);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
     EXPECT_EQ(ui.view().controls.refusal.control, "sharpness") << text;
@@ -193,13 +193,13 @@ TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
   UiDriver ui;
   ASSERT_FALSE(ui.snapshot().config.softcap.has_value());
   ui.dragTo("softcap", 1.2f);
-  EXPECT_FLOAT_EQ(ui.scene().setup.model.softcap, 50);
-  EXPECT_FLOAT_EQ(ui.snapshot().config.softcap.value_or(0), 50);
+  EXPECT_FLOAT_EQ(ui.scene().setup.model.softcap, 1000);
+  EXPECT_FLOAT_EQ(ui.snapshot().config.softcap.value_or(0), 1000);
   ui.dragTo("softcap", -0.2f);
   EXPECT_EQ(ui.scene().setup.model.softcap, 0);
   EXPECT_FALSE(ui.snapshot().config.softcap.has_value());
   ui.dragTo("dropout", 1.2f);
-  EXPECT_FLOAT_EQ(ui.snapshot().config.dropout.probability, 0.9f);
+  EXPECT_FLOAT_EQ(ui.snapshot().config.dropout.probability, 0.95f);
   EXPECT_FALSE(ui.sequence().decode.applies) << "dropout differs from step to step";
   ui.dragTo("dropout", -0.2f);
   EXPECT_EQ(ui.snapshot().config.dropout.probability, 0);

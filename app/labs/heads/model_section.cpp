@@ -178,8 +178,7 @@ void moreSection(Scene& scene, View& view) {
   sectionTitle(view, "MORE");
   fieldToggle(view, scene, "model.scaled");
   fieldToggle(view, scene, "model.bias", locked);
-  fieldSlider(view, scene, "model.softcap");
-  fieldSlider(view, scene, "model.dropout");
+  sectionSliders(view, scene, "MORE");
 }
 
 }  // namespace headscope::app

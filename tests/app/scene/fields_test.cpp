@@ -29,7 +29,7 @@ Json::json_pointer pointerOf(const Field& field) {
 Json roomyScene() {
   Json json = Json::parse(formatScene(openingScene()));
   json["model"].update({{"linked", false}, {"heads", 64}, {"kv_heads", 1}});
-  json["model"].update({{"t5_buckets", 4}, {"t5_distance", kMaxTokens}});
+  json["model"].update({{"model_dim", 2048}, {"t5_buckets", 4}, {"t5_distance", kMaxTokens}});
   return json;
 }
 

@@ -159,6 +159,19 @@ TEST_F(SceneFile, ReadsTheSizesOfWeights) {
   EXPECT_TRUE(readLoadedWeights(path, 2).value().bias);
 }
 
+/// A scene that took them over could be saved and not opened again.
+TEST_F(SceneFile, RefusesWeightsWithNumbersThatNoSceneMayHave) {
+  const auto refusal = [&](const char* option, const char* value) {
+    auto file = test::smallProblem();
+    file.metadata[option] = value;
+    EXPECT_TRUE(attention::writeSafetensors(folder_ / "w.safetensors", file).ok());
+    return contentOf<Error>({FileRequest::Kind::weights, folder_ / "w.safetensors", 1}).message;
+  };
+  EXPECT_THAT(refusal("softcap", "5000"),
+              HasSubstr("w.safetensors: the soft-cap is 5000, expected 0 to 1000"));
+  EXPECT_THAT(refusal("rope_theta", "0.5"), HasSubstr("the RoPE theta is 0.5, expected 1 to 1e9"));
+}
+
 TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
   const auto refusal = [&](const char* heads, const char* headDim, std::uint64_t rows,
                            std::uint64_t modelDim) {
