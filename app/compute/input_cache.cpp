@@ -82,7 +82,7 @@ InputCache::InputsKey InputCache::inputsKey(const Setup& setup) {
   InputsKey key{setup.input, setup.model.modelDim, setup.model.position == PositionKind::sinusoidal,
                 usesPlantedEmbedding(setup)};
   InputSetup& input = key.input;
-  if (!input.cross) input.contextText.clear();
+  if (!input.cross) input.contextText = "";
   if (input.source == EmbeddingSource::text) {
     input.table = {};
   } else {

@@ -189,8 +189,8 @@ void UiDriver::pushButton(int button, bool down) {
 }
 
 void UiDriver::scrollToTop() {
-  const app::Layout layout =
-      app::layoutFor(view(), static_cast<float>(width_), static_cast<float>(height_), scene().cursor);
+  const app::Layout layout = app::layoutFor(view(), static_cast<float>(width_), static_cast<float>(height_),
+                                            scene().cursor.page != "map", false);
   pushMove(layout.left.Min.x + 4, layout.left.GetCenter().y);
   app_.frame();
   for (int i = 0; i < 60; ++i) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/map/map_room.h"
+#include "app/labs/map/map_lab.h"
 #include "attention/formats/safetensors.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
@@ -14,7 +14,6 @@ namespace {
 
 using app::Key;
 using app::MapSource;
-using app::Page;
 using attention::Index;
 
 class MapPage : public testing::Test {

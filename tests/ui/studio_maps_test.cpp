@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/labs/mask/studio.h"
+#include "app/labs/mask/mask_page.h"
 #include "render/colormap.h"
 #include "tests/support/ui_driver.h"
 

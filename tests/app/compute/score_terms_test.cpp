@@ -55,7 +55,8 @@ bool hasStep(const std::vector<ScoreStep>& steps, const ScoreTerm& term) {
 MapHead mapped(const app::Setup& setup, Index head) {
   Scene scene;
   scene.setup = setup;
-  auto built = buildMapHead(mapQuestion(scene, head), {std::uint64_t{1} << 30});
+  Resources resources({std::uint64_t{1} << 30});
+  auto built = buildMapHead(mapQuestion(scene, head), resources);
   EXPECT_TRUE(built.ok() && built->has_value());
   return std::move(**built);
 }

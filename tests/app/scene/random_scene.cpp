@@ -104,7 +104,7 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
   setup.weights.planted = randomPlanted(dice, sizes);
   setup.mask = randomMask(dice, sizes);
   scene.map.tokens = std::min(scene.map.tokens, sizes.mapTokens);
-  scene.cursor.page = dice.pick({"heads", "mask", "map"});
+  scene.cursor.page = dice.pick(std::array{"heads", "mask", "map"});
   return scene;
 }
 

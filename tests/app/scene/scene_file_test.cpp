@@ -165,7 +165,7 @@ TEST_F(SceneFile, RefusesWeightsWithNumbersThatNoSceneMayHave) {
     auto file = test::smallProblem();
     file.metadata[option] = value;
     EXPECT_TRUE(attention::writeSafetensors(folder_ / "w.safetensors", file).ok());
-    return contentOf<Error>({FileRequest::Kind::weights, folder_ / "w.safetensors", 1}).message;
+    return readLoadedWeights(folder_ / "w.safetensors", 1).error().message;
   };
   EXPECT_THAT(refusal("softcap", "5000"),
               HasSubstr("w.safetensors: the soft-cap is 5000, expected 0 to 1000"));

@@ -7,6 +7,7 @@
 #include "attention/core/attention.h"
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
+#include "tests/attention/masks/mask_support.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -97,7 +98,6 @@ TEST_P(EveryDetector, FindsTheHeadThatIsPlantedForIt) {
   config.modelDim = 256;
   config.heads = config.kvHeads = 1;
   config.headDim = 64;
-  config.causal = !ahead;
   const std::vector<Token> tokens = sentences(64);
   const EmbeddingLayout layout = *plantedLayout(config.modelDim);
   EmbeddingOptions options;
@@ -105,7 +105,8 @@ TEST_P(EveryDetector, FindsTheHeadThatIsPlantedForIt) {
   const Matrix x = embedPlanted(tokens, layout, options);
   const auto projections = plantHeads(config, layout, {*detector_.planted}, false, 64, 0);
   ASSERT_TRUE(projections.ok()) << projections.error().message;
-  const AttentionResult result = attend(config, *projections, x, x, {});
+  const AttentionResult result =
+      attend(config, *projections, x, x, ahead ? MaskInput() : maskFor("causal", config, 64, 64));
   const HeadText text(tokens, tokens, true);
   const HeadProfile profile = profileHead({result.weights[0], result.scores[0], text});
   EXPECT_GE(profile[detector_.name].raw, 0.8f);
