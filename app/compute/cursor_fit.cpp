@@ -4,26 +4,31 @@
 
 namespace headscope::app {
 
-void CursorFit::Wanted::fit(Index& value, Index low, Index high) {
-  if (!seen || value != fitted) wanted = value;
-  seen = true;
-  value = fitted = std::clamp(wanted, low, std::max(low, high));
+namespace {
+Index inside(Index value, Index low, Index high) {
+  return std::clamp(value, low, std::max(low, high));
 }
+}  // namespace
 
 void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot) {
   if (snapshot.sequences.empty()) return;
-  sequence_.fit(cursor.sequence, 0, static_cast<Index>(snapshot.sequences.size()) - 1);
+  const auto last = static_cast<Index>(snapshot.sequences.size()) - 1;
+  cursor.sequence = inside(sequence_.of(cursor.sequence), 0, last);
   const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(cursor.sequence)];
-  focus_.fit(cursor.focus, -1, snapshot.config.heads - 1);
-  head_.fit(cursor.cell.head, 0, snapshot.config.heads - 1);
-  const bool decodes = snapshot.causal;
-  step_.fit(cursor.step, 1, sequence.queryLength);
+  const Index heads = snapshot.config.heads;
+  cursor.focus = inside(focus_.of(cursor.focus), -1, heads - 1);
+  cursor.step = inside(step_.of(cursor.step), 1, sequence.queryLength);
+  const Cell& wanted = cell_.of(cursor.cell);
   // What is not in the cache yet can't be looked at.
-  const Index queries = cursor.decoding && decodes ? cursor.step : sequence.queryLength;
-  const Index keys =
-      cursor.decoding && decodes ? std::min(cursor.step, sequence.keyLength) : sequence.keyLength;
-  query_.fit(cursor.cell.query, 0, queries - 1);
-  key_.fit(cursor.cell.key, 0, keys - 1);
+  const bool decoding = cursor.decoding && snapshot.causal;
+  const Index queries = decoding ? cursor.step : sequence.queryLength;
+  const Index keys = decoding ? cursor.step : sequence.keyLength;
+  cursor.cell = {inside(wanted.head, 0, heads - 1), inside(wanted.query, 0, queries - 1),
+                 inside(wanted.key, 0, keys - 1)};
+  sequence_.fitted = cursor.sequence;
+  focus_.fitted = cursor.focus;
+  step_.fitted = cursor.step;
+  cell_.fitted = cursor.cell;
 }
 
 }  // namespace headscope::app

@@ -15,13 +15,18 @@ class CursorFit {
   void reset() { *this = {}; }
 
  private:
-  /// One number: what was asked for, and what was made of it.
+  /// What was asked for, and what was made of it in the last frame.
+  template <typename T>
   struct Wanted {
-    Index wanted = 0, fitted = -1;
-    bool seen = false;
-    void fit(Index& value, Index low, Index high);
+    std::optional<T> fitted;
+    T wanted{};
+    const T& of(const T& now) {
+      if (now != fitted) wanted = now;
+      return wanted;
+    }
   };
-  Wanted sequence_, focus_, head_, query_, key_, step_;
+  Wanted<Index> sequence_, focus_, step_;
+  Wanted<Cell> cell_;
 };
 
 }  // namespace headscope::app

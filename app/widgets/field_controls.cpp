@@ -1,11 +1,24 @@
 #include "app/widgets/field_controls.h"
 
+#include <cmath>
+
+#include "app/scene/number_text.h"
+
 namespace headscope::app {
 
 namespace {
 
+/// As numbers are written on the screen; files have them without commas.
 std::string number(double value) {
-  return shortNumber(value);
+  const bool whole = value == std::floor(value) && value >= 1000 && value < 1e7;
+  return whole ? countText(static_cast<std::uint64_t>(value)) : shortNumber(value);
+}
+
+std::string legalText(const Field& field) {
+  const auto* range = std::get_if<Range>(&field.values);
+  if (!range || range->step != 1) return valuesText(field);
+  return number(range->low) + " to " + number(range->high) +
+         (*range->unit ? std::string(" ") + range->unit : "");
 }
 
 /// The legal whole numbers of a track, all of them.
@@ -19,7 +32,7 @@ std::vector<Index> everyStop(const Track& track) {
 bool wholeSlider(View& view, const Field& field, const SliderState& state, Index& value) {
   const auto refuse = [&](Index wanted) -> std::string {
     if (!allows(field, static_cast<double>(wanted)))
-      return std::to_string(wanted) + " is out of range: expected " + valuesText(field) + ".";
+      return number(static_cast<double>(wanted)) + " is out of range: expected " + legalText(field) + ".";
     return state.refuse ? state.refuse(wanted) : "";
   };
   const std::vector<Index> every = state.stops.empty() ? everyStop(trackOf(field)) : std::vector<Index>{};
@@ -47,7 +60,7 @@ SliderSpec sliderSpec(const Field& field, const SliderState& state) {
   if (!range)
     spec.limits += ", or type any";
   else if (track.low != range->low || (track.high != range->high && !*control.upTo))
-    spec.limits += ", or type " + valuesText(field);
+    spec.limits += ", or type " + legalText(field);
   return spec;
 }
 

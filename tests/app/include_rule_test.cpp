@@ -88,12 +88,12 @@ TEST(IncludeRules, FindEveryBreach) {
 }
 
 TEST(IncludeRules, FindGlBehindAnotherFile) {
-  const Sources sources{{"app/labs/heads/a.cpp", "#include \"app/b.h\"\n"},
-                        {"app/b.h", "#include \"app/c.h\"\n#include \"app/b.h\"\n"},
-                        {"app/c.h", "#include \"render/gl.h\"\n"},
+  const Sources sources{{"app/labs/heads/a.cpp", "#include \"app/scene/b.h\"\n"},
+                        {"app/scene/b.h", "#include \"app/scene/c.h\"\n#include \"app/scene/b.h\"\n"},
+                        {"app/scene/c.h", "#include \"render/gl.h\"\n"},
                         {"render/gl.h", "#include <epoxy/gl.h>\n"}};
   EXPECT_THAT(breaches(sources), ElementsAre(testing::AllOf(testing::StartsWith("app/labs/heads/a.cpp"),
-                                                            HasSubstr("through app/c.h"))));
+                                                            HasSubstr("through app/scene/c.h"))));
 }
 
 TEST(IncludeRules, FindCirclesOfFolders) {

@@ -100,7 +100,8 @@ TEST_F(FieldControls, SlidersReachBothEndsAndTakeWhatIsTypedInAllOfTheRange) {
       EXPECT_FLOAT_EQ(value(field).get<float>(), static_cast<float>(end));
       ui.typeValue(slider->name, app::shortNumber(end == range->low ? end - 1 : end + 1));
       EXPECT_FLOAT_EQ(value(field).get<float>(), static_cast<float>(end));
-      EXPECT_THAT(ui.view().controls.refusal.reason, testing::HasSubstr("expected")) << "and it is said what can be";
+      EXPECT_THAT(ui.view().controls.refusal.reason, testing::HasSubstr("expected"))
+          << "and it is said what can be";
     }
   }
 }
