@@ -71,7 +71,7 @@ class PatternFormula {
   Written lookup(const Symbolic& node) const {
     std::string index;
     for (const Written& part : operands(node)) index += (index.empty() ? "" : ", ") + part.text;
-    return {std::string(node.table->symbol) + "(" + index + ")"};
+    return {std::string(node.table->name) + "(" + index + ")"};
   }
 
   std::string words(std::string_view text) const {

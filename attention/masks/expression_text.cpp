@@ -52,7 +52,9 @@ std::string argumentText(ParameterKind kind, const Argument& argument) {
     case ParameterKind::count:
       if (values.size() == 1) return std::to_string(values[0]);
       break;
-    default:
+    case ParameterKind::positions:
+    case ParameterKind::spans:
+    case ParameterKind::parents:
       break;
   }
   const std::size_t step = kind == ParameterKind::spans ? 2 : 1;

@@ -41,8 +41,7 @@ struct TableSource {
 
 /// An array that the formulas of a pattern look things up in.
 struct LookupTable {
-  std::string_view name;    ///< in code
-  std::string_view symbol;  ///< in formulas
+  std::string_view name;  ///< in code
   /// Lines of Python that make it, "@" for its name; empty where all of it is 0 or false.
   std::string (*define)(const TableSource&) = nullptr;
   /// What stands in it at a, or at [a, b], for the row at the place.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "attention/masks/compile.h"
@@ -9,7 +8,6 @@ namespace headscope::attention {
 
 /// A part of a text's structure, which stands for an argument that is left out. One of the three is there.
 struct TextPart {
-  std::string_view name;
   Index (*count)(const MaskGeometry&) = nullptr;
   std::vector<Index> TextStructure::*positions = nullptr;
   KeyRuns TextStructure::*spans = nullptr;

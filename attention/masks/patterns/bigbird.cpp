@@ -122,7 +122,6 @@ std::string defineRandomBlocks(const TableSource& source) {
 
 constexpr LookupTable kRandomBlocks{
     .name = "random_blocks",
-    .symbol = "random",
     .define = defineRandomBlocks,
     .value =
         [](const Rule& rule, const RowPlace& at, Index blockRow, Index block) {

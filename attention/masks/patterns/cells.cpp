@@ -90,7 +90,6 @@ std::string defineCells(const TableSource& source) {
 
 constinit const LookupTable kCells{
     .name = "cells",
-    .symbol = "cells",
     .define = defineCells,
     .value =
         [](const Rule& rule, const RowPlace&, Index row, Index key) {

@@ -6,7 +6,6 @@ namespace headscope::attention {
 
 constinit const LookupTable kDocument{
     .name = "document",
-    .symbol = "doc",
     .define =
         [](const TableSource& source) {
           const auto& starts = source.rule.lists->positions;
@@ -21,7 +20,6 @@ constinit const LookupTable kDocument{
 
 constinit const LookupTable kDocumentStart{
     .name = "start",
-    .symbol = "start",
     .define =
         [](const TableSource& source) {
           return "@ = " + source.dialect.integers(codeList(source.rule.lists->positions)) + "\n";
@@ -94,8 +92,10 @@ constinit const Pattern patterns::sharedPrefix{
              .users = "Hydragen, vLLM's cascade",
              .example = "shared_prefix([8, 13, 19])",
              .parameters = kStarts},
-    .visible = [](const Number& i,
-                  const Number& j) { return (j <= i) & (sameDocument(i, j) | (at(kDocument, j) == 0)); },
+    .visible =
+        [](const Number& i, const Number& j) {
+          return (j <= i) & (sameDocument(i, j) | called("doc({j}) = 0", at(kDocument, j) == 0));
+        },
     .row =
         [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
           const auto& starts = rule.lists->positions;

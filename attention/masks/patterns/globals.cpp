@@ -13,7 +13,6 @@ constexpr std::array kLongformer{
 
 constexpr LookupTable kIsGlobal{
     .name = "is_global",
-    .symbol = "global",
     .define =
         [](const TableSource& source) {
           const auto& positions = source.rule.lists->positions;

@@ -29,7 +29,6 @@ auto imageAt(const std::vector<KeyRun>& images, Index position) {
 
 constexpr LookupTable kImage{
     .name = "image",
-    .symbol = "image",
     .define = [](const TableSource& source) -> std::string {
       const auto& spans = source.rule.lists->spans;
       if (spans.empty()) return "";

@@ -45,14 +45,12 @@ std::string defineEnd(const TableSource& source, Index KeyRun::*end) {
 
 constexpr LookupTable kFirstKey{
     .name = "first_key",
-    .symbol = "first",
     .define = [](const TableSource& source) { return defineEnd(source, &KeyRun::begin); },
     .value = [](const Rule& rule, const RowPlace&, Index row,
                 Index) { return keysOf(*rule.lists, row).begin; },
 };
 constexpr LookupTable kEndKey{
     .name = "end_key",
-    .symbol = "end",
     .define = [](const TableSource& source) { return defineEnd(source, &KeyRun::end); },
     .value = [](const Rule& rule, const RowPlace&, Index row, Index) { return keysOf(*rule.lists, row).end; },
 };

@@ -138,13 +138,11 @@ GridCell tabledCell(const Rule& rule, Index token) {
 
 constexpr LookupTable kGridY{
     .name = "grid_y",
-    .symbol = "y",
     .define = [](const TableSource& source) { return defineZOrder(source, "y"); },
     .value = [](const Rule& rule, const RowPlace&, Index token, Index) { return tabledCell(rule, token).y; },
 };
 constexpr LookupTable kGridX{
     .name = "grid_x",
-    .symbol = "x",
     .define = [](const TableSource& source) { return defineZOrder(source, "x"); },
     .value = [](const Rule& rule, const RowPlace&, Index token, Index) { return tabledCell(rule, token).x; },
 };

@@ -113,7 +113,6 @@ void treeRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
 
 constexpr LookupTable kAncestor{
     .name = "ancestor",
-    .symbol = "ancestor",
     .define = [](const TableSource& source) -> std::string {
       constexpr Index kMaxNodes = 4096;
       const auto& parents = source.rule.lists->parents;
