@@ -1,17 +1,11 @@
 #include "app/compute/workers.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "attention/core/parallel.h"
 
 namespace headscope::app {
-
-namespace {
-constexpr int kBackNiceness = 10;
-}
 
 Workers::Workers(std::function<void()> wake, std::function<void()> releaseIdle)
     : wake_(std::move(wake)), releaseIdle_(std::move(releaseIdle)) {
@@ -59,11 +53,7 @@ Workers::Job* Workers::next(Lane lane) const {
 
 void Workers::serve(Lane lane, std::stop_token quit) {
   std::optional<attention::BackgroundThread> background;
-  if (lane == Lane::back) {
-    background.emplace();
-    // What it does alone gives way too. On Linux the thread's own priority is what this sets.
-    setpriority(PRIO_PROCESS, 0, kBackNiceness);
-  }
+  if (lane == Lane::back) background.emplace();
   std::unique_lock lock(mutex_);
   while (true) {
     Job* job = nullptr;
