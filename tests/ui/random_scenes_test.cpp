@@ -33,7 +33,7 @@ TEST(RandomScenes, AreSavedAndReadBackEqual) {
 /// A few in the normal run; HEADSCOPE_RANDOM_SCENES=2000 for many.
 TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
   const char* asked = std::getenv("HEADSCOPE_RANDOM_SCENES");
-  const int count = asked ? std::atoi(asked) : 60;
+  const int count = asked ? std::atoi(asked) : 600;
   UiDriver ui;
   Dice dice(22);
   int computed = 0;
@@ -63,7 +63,7 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
     ASSERT_TRUE(again.ok()) << again.error().message;
     ASSERT_TRUE(*again == ui.scene());
   }
-  EXPECT_GT(computed, count / 3) << "most scenes can be computed";
+  EXPECT_GT(computed, count / 2) << "most scenes can be computed";
   if (asked)
     std::cout << count << " scenes, " << computed << " of them without an error, the slowest " << slowest
               << " s\n";
