@@ -18,5 +18,4 @@ struct BarLabels {
 void paintColourBar(const View& view, render::Colormap colormap, const BarLabels& labels, ImVec2 right,
                     float width);
 
-
 }  // namespace headscope::app

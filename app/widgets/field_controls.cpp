@@ -4,10 +4,6 @@ namespace headscope::app {
 
 namespace {
 
-std::string number(double value) {
-  return shortNumber(value);
-}
-
 /// The legal whole numbers of a track, all of them.
 std::vector<Index> everyStop(const Track& track) {
   std::vector<Index> stops;
@@ -43,7 +39,7 @@ SliderSpec sliderSpec(const Field& field, const SliderState& state) {
   if (!spec.limits.empty()) return spec;
   const Track track = trackOf(field);
   const auto* range = std::get_if<Range>(&field.values);
-  spec.limits = number(track.low) + " to " + (*control.upTo ? control.upTo : number(track.high));
+  spec.limits = shortNumber(track.low) + " to " + (*control.upTo ? control.upTo : shortNumber(track.high));
   if (!range)
     spec.limits += ", or type any";
   else if (track.low != range->low || (track.high != range->high && !*control.upTo))
