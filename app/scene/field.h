@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "app/scene/scene.h"
 
@@ -127,6 +128,8 @@ Track trackOf(const Field& field);
 std::string choiceName(const Field& field, std::size_t choice);
 int chosenIn(const Field& field, const Scene& scene);
 void choose(const Field& field, Scene& scene, int choice);
+/// "a, b or c".
+std::string alternatives(const std::vector<std::string>& words);
 /// "0.95", "131072", "1e9".
 std::string shortNumber(double value);
 

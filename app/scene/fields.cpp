@@ -49,14 +49,14 @@ bool allows(const Field& field, double value) {
   return true;
 }
 
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
+std::string alternatives(const std::vector<std::string>& words) {
   std::string list;
   for (std::size_t i = 0; i < words.size(); ++i)
     list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
   return list;
 }
+
+namespace {
 
 /// The words of a choice, in backquotes for Markdown.
 std::string valuesWith(const Field& field, const std::string& quote) {
@@ -70,7 +70,7 @@ std::string valuesWith(const Field& field, const std::string& quote) {
     for (const Index value : few->values) words.push_back(std::to_string(value));
   if (const auto* choice = std::get_if<Names>(&field.values))
     for (const std::string_view name : choice->names) words.push_back(quote + std::string(name) + quote);
-  return words.empty() ? std::get<Anything>(field.values).words : joined(words);
+  return words.empty() ? std::get<Anything>(field.values).words : alternatives(words);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "app/scene/field.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -16,14 +17,6 @@ namespace headscope::app {
 // Only .cpp files that read or write scenes include this: json stays private to them.
 
 using Json = nlohmann::ordered_json;
-
-/// "a, b or c".
-inline std::string oneOf(std::span<const std::string_view> names) {
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
-  return list;
-}
 
 /// Reads one JSON object field by field; remembers the first thing that is wrong with it.
 class ObjectReader {
@@ -67,7 +60,8 @@ class ObjectReader {
     const std::string word = *field;
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end())
-      return note(at(key) + " is " + attention::quotedText(word) + ", expected " + oneOf(names));
+      return note(at(key) + " is " + attention::quotedText(word) + ", expected " +
+                  alternatives({names.begin(), names.end()}));
     to = static_cast<int>(found - names.begin());
   }
   template <typename Visit>

@@ -59,6 +59,9 @@ class FieldControls : public testing::Test {
       const Json parsed = Json::parse(value, nullptr, false);
       json.at(pointerOf(setting.substr(0, equals))) = parsed.is_discarded() ? Json(value) : parsed;
     }
+    // Long texts take their time; without weights there is nothing to compute, and the controls are the same.
+    if (json["map"]["source"] == "generated")
+      json["weights"].update({{"source", "file"}, {"file", "nowhere.safetensors"}});
     const auto scene = app::parseScene(json.dump(), "scene");
     ASSERT_TRUE(scene.ok()) << scene.error().message;
     ui.session().setScene(*scene);

@@ -33,7 +33,7 @@ TEST(RandomScenes, AreSavedAndReadBackEqual) {
 /// A few in the normal run; HEADSCOPE_RANDOM_SCENES=2000 for many.
 TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
   const char* asked = std::getenv("HEADSCOPE_RANDOM_SCENES");
-  const int count = asked ? std::atoi(asked) : 60;
+  const int count = asked ? std::atoi(asked) : 600;
   UiDriver ui;
   Dice dice(22);
   int computed = 0;
@@ -56,7 +56,7 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
     if (scene.cursor.page != "map")
       ASSERT_TRUE(snapshot && snapshot->setup == scene.setup) << "what is shown is of this scene";
     else
-      ASSERT_EQ(ui.map().state->question.setup.model, scene.setup.model);
+      ASSERT_FALSE(ui.map().catchingUp) << "nor does the map show another head";
     computed += ui.session().error() ? 0 : 1;
     ASSERT_TRUE(sameDocument(ui.scene(), scene)) << "looking changes nothing:\n"
                                                  << UiDriver::textOf(scene) << "became\n"
@@ -67,7 +67,7 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
     ASSERT_TRUE(again.ok()) << again.error().message;
     ASSERT_TRUE(*again == ui.scene());
   }
-  EXPECT_GT(computed, count / 3) << "most scenes can be computed";
+  EXPECT_GT(computed, count / 2) << "most scenes can be computed";
   if (asked)
     std::cout << count << " scenes, " << computed << " of them without an error, the slowest " << slowest
               << " s\n";

@@ -102,6 +102,10 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
     input.table = randomTable(dice, cols, sizes.words);
   input.contextText = dice.coin() ? randomLine(dice, sizes.words) : randomLines(dice, sizes);
   setup.weights.planted = randomPlanted(dice, sizes);
+  // Most scenes are to be computed: what contradicts itself or names a file that isn't there stays the rarer.
+  if (input.cross && !dice.oneIn(4)) input.source = EmbeddingSource::text;
+  if (setup.weights.source == WeightSource::file && !dice.oneIn(4))
+    setup.weights.source = WeightSource::random;
   setup.mask = randomMask(dice, sizes);
   scene.map.tokens = std::min(scene.map.tokens, sizes.mapTokens);
   scene.cursor.page = dice.pick(std::array{"heads", "mask", "map"});
