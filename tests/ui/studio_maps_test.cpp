@@ -176,5 +176,19 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   EXPECT_EQ(studio.maskFactor, factor);
 }
 
+// The title was of the new head at once, the picture of the one before.
+TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
+  UiDriver ui;
+  ui.key(static_cast<app::Key>('2'));
+  ui.draw();
+  ASSERT_TRUE(ui.has("says.head.0"));
+  ui.session().scene().cursor.cell.head = 3;
+  ui.frames(1);
+  EXPECT_TRUE(ui.has("says.head.0")) << "the picture is still that of head 0";
+  ui.draw();
+  EXPECT_TRUE(ui.has("says.head.3"));
+  EXPECT_EQ(ui.mask().study->question.head, 3);
+}
+
 }  // namespace
 }  // namespace headscope::test

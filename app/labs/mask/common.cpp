@@ -46,9 +46,11 @@ render::HeatmapStyle signedStyle(const View& view) {
   return styleFor(view, look);
 }
 
-void verdictTooltip(const Scene& scene, MaskPage& page, const StudiedMask& mask,
-                    const attention::MaskLayers& layers, Index query, Index key) {
+void verdictTooltip(MaskPage& page, const StudiedMask& mask, Index query, Index key) {
   View& view = page.view;
+  // The layers are those the mask was compiled from: the scene's may be others already.
+  const MaskSetup& studied = page.study->question.setup.mask;
+  const attention::MaskLayers& layers = &mask == &page.study->mask ? studied.layers : studied.other;
   const LineTokens& line = *page.study->line();
   const auto word = [](const std::vector<attention::Token>& tokens, Index at) {
     return tokens[static_cast<std::size_t>(at)].text;
@@ -59,7 +61,7 @@ void verdictTooltip(const Scene& scene, MaskPage& page, const StudiedMask& mask,
   for (std::size_t i = 0; i < std::min(layers.size(), mask.layers.size()); ++i) {
     if (!mask.layers[i]) continue;
     const attention::MaskFormula& alone = *mask.layers[i];
-    const Index variant = alone.variantOf(std::min(scene.cursor.cell.head, alone.heads() - 1));
+    const Index variant = alone.variantOf(std::min(page.study->question.head, alone.heads() - 1));
     text += std::string("\n") + (alone.visible(variant, query, key) ? "•  " : "–  ") + layerTitle(layers[i]) +
             (alone.visible(variant, query, key) ? " shows it" : " masks it");
   }

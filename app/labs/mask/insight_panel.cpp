@@ -31,7 +31,8 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Theme& theme = *view.theme;
-  sectionTitle(view, "WHAT IT SAYS", "head " + std::to_string(scene.cursor.cell.head));
+  sectionTitle(view, "WHAT IT SAYS", "head " + std::to_string(page.study->question.head));
+  trackItem("says.head." + std::to_string(page.study->question.head));
   if (mask->error) return problem(view, *mask->error);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;

@@ -99,8 +99,7 @@ MaskedText maskedText(const MaskPage& page);
 const StudiedMask* editedStudy(const Scene& scene, const MaskPage& page);
 
 /// Beside the pointer: whether the cell is visible, and what each layer says of it.
-void verdictTooltip(const Scene& scene, MaskPage& page, const StudiedMask& mask,
-                    const attention::MaskLayers& layers, Index query, Index key);
+void verdictTooltip(MaskPage& page, const StudiedMask& mask, Index query, Index key);
 /// How the selected layer joins, its heads and its parameters.
 void layerDetails(attention::Layer& layer, Index at, Scene& scene, MaskPage& page);
 /// The text form of the edited mask, to read and to type.

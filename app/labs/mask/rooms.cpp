@@ -109,8 +109,9 @@ void instead(const View& view, const ImRect& area, const std::string& text, std:
   paintParagraph(list, view.fonts->text, at, width, color, text);
 }
 
-std::string headTitle(const Scene& scene, const char* what) {
-  return std::string(what) + ", head " + std::to_string(scene.cursor.cell.head);
+/// Of the head that was asked about, which is that of the picture.
+std::string headTitle(const char* what, Index head) {
+  return std::string(what) + ", head " + std::to_string(head);
 }
 
 }  // namespace
@@ -125,11 +126,11 @@ void maskRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRe
     instead(view, left, *mask->error, view.theme->error);
   } else {
     MapSpec spec = maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
-                           headTitle(scene, other ? "Mask B" : "Mask"), page);
+                           headTitle(other ? "Mask B" : "Mask", page.study->question.head), page);
     spec.paints = true;
     const MapAnswer map = drawMap(spec, scene, page, left);
     if (map.cell && page.brush.tool == PaintTool::look)
-      verdictTooltip(scene, page, *mask, editedLayers(scene), map.cell->row, map.cell->col);
+      verdictTooltip(page, *mask, map.cell->row, map.cell->col);
   }
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
@@ -151,7 +152,7 @@ void biasRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRe
   const HeadStudy* study = page.headStudy;
   if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
   if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
-  MapSpec bias = signedMap("bias_map", Surface::bias, headTitle(scene, "Added to the scores"),
+  MapSpec bias = signedMap("bias_map", Surface::bias, headTitle("Added to the scores", study->question.head),
                            study->bias.extreme, study->bias.factor, view);
   bias.paints = true;
   drawSigned(bias, study->bias, "added to the score", scene, page, left, [&](Index row, Index col) {
@@ -234,7 +235,8 @@ void compareRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const I
   if (!study.other || !sequence || !sequence->other || page.surface(MaskSurface::otherWeights).empty())
     return instead(view, area, "Computing…", view.theme->secondary);
   const bool weights = page.compareWeights;
-  const std::string what = headTitle(scene, weights ? "weights" : "mask");
+  const std::string what =
+      weights ? headTitle("weights", shownHead(scene, *sequence)) : headTitle("mask", study.question.head);
   const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, page)
                             : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, page);
   MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, page)
