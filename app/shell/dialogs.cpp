@@ -24,7 +24,7 @@ void keyLine(const View& view, const std::string& keys, const std::string& what)
 }  // namespace
 
 void ShortcutSheet::draw(Scene&, View& view, bool) {
-  if (beginDialog(view, "shortcuts", "Keyboard and mouse", 900, 690)) {
+  if (beginDialog(view, "shortcuts", "Keyboard and mouse", 900, 740)) {
     const float half = ImGui::GetContentRegionAvail().x / 2 - view.px(10);
     ImGui::BeginChild("keys", ImVec2(half, 0), false, ImGuiWindowFlags_NoBackground);
     std::string section;
