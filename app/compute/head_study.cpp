@@ -123,4 +123,9 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
   return study;
 }
 
+std::uint64_t bytesOf(const HeadStudy& study) {
+  const Index floats = study.bias.values.size() + study.effect.values.size() + study.difference.values.size();
+  return static_cast<std::uint64_t>(floats) * sizeof(float);
+}
+
 }  // namespace headscope::app

@@ -28,10 +28,14 @@ struct HeadStudy {
   SignedPicture effect;      ///< weights minus what they would be without biases and soft-cap
   SignedPicture difference;  ///< weights under the second mask minus those under the first
   bool biased = false;       ///< whether anything is added or capped at all
+  MemoryShare memory;        ///< what it takes of the budget, where that is counted
 };
 
-/// Pure; works from the queries and keys the snapshot holds. A sequence or head beyond the last is the last; of
-/// an empty snapshot the study is empty.
+/// Pure; works from the queries and keys the snapshot holds. A sequence or head beyond the last is the last;
+/// of an empty snapshot the study is empty.
 HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop = {});
+
+/// What its pictures take.
+std::uint64_t bytesOf(const HeadStudy& study);
 
 }  // namespace headscope::app

@@ -9,8 +9,6 @@ using attention::Result;
 
 namespace {
 
-constexpr std::size_t kMostKept = 2;
-
 std::uint64_t bytesOf(const Projections& projections) {
   std::uint64_t floats = 0;
   for (const attention::Linear* linear : {&projections.q, &projections.k, &projections.v, &projections.o})
@@ -29,7 +27,23 @@ std::uint64_t bytesOf(const LayerWeights& layer) {
   return bytesOf(layer.projections);
 }
 
+std::uint64_t bytesOf(const attention::CellTable& cells) {
+  std::uint64_t bytes = cells.rows.size() * sizeof(cells.rows[0]);
+  for (const auto& row : cells.rows)
+    if (row) bytes += sizeof(*row) + (row->visible.size() + row->masked.size()) * sizeof(attention::KeyRun);
+  return bytes;
+}
+
 }  // namespace
+
+template <class Key, class Value>
+std::shared_ptr<const Value> InputCache::Shelf<Key, Value>::find(const Key& key) {
+  const auto found =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  if (found == kept_.end()) return nullptr;
+  std::rotate(kept_.begin(), found, found + 1);
+  return kept_.front().value;
+}
 
 template <class Key, class Value>
 template <class Make>
@@ -37,13 +51,8 @@ Result<std::shared_ptr<const Value>> InputCache::Shelf<Key, Value>::get(const Me
                                                                         Make make) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found =
-        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
-    if (found != kept_.end()) {
-      std::rotate(kept_.begin(), found, found + 1);
-      return kept_.front().value;
-    }
-    if (kept_.size() == kMostKept) kept_.pop_back();  // before there is one more
+    if (auto kept = find(key)) return kept;
+    if (kept_.size() >= mostKept_) kept_.pop_back();  // before there is one more
   }
   Result<Value> made = make();
   if (!made) return made.error();
@@ -55,6 +64,7 @@ Result<std::shared_ptr<const Value>> InputCache::Shelf<Key, Value>::get(const Me
   const auto counted = std::make_shared<const Counted>(Counted{*std::move(made), memory.count(bytes)});
   std::shared_ptr<const Value> value(counted, &counted->value);
   const std::lock_guard lock(mutex_);
+  if (auto kept = find(key)) return kept;  // another thread was faster
   kept_.insert(kept_.begin(), Kept{std::move(key), value, bytes});
   std::uint64_t held = 0;
   const auto surplus = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
@@ -94,14 +104,15 @@ InputCache::InputsKey InputCache::inputsKey(const Setup& setup) {
   return key;
 }
 
-Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup) {
-  namespace fs = std::filesystem;
-  const std::string& path = setup.weights.file;
+InputCache::FileStamp::FileStamp(const std::string& file) : path(file) {
   std::error_code unreadable;  // which reading it says better
-  FileKey key{path, fs::last_write_time(path, unreadable), 0, setup.model.heads};
-  if (!unreadable) key.size = fs::file_size(path, unreadable);
-  const Result<std::shared_ptr<const LayerWeights>> layer =
-      files_.get(memory_, std::move(key), [&] { return readLayerWeights(setup); });
+  changed = std::filesystem::last_write_time(path, unreadable);
+  if (!unreadable) size = std::filesystem::file_size(path, unreadable);
+}
+
+Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup) {
+  const Result<std::shared_ptr<const LayerWeights>> layer = layers_.get(
+      memory_, {FileStamp(setup.weights.file), setup.model.heads}, [&] { return readLayerWeights(setup); });
   if (!layer) return layer.error();
   if (const attention::Status fits = checkLayer(setup, (*layer)->config); !fits) return fits.error();
   return std::shared_ptr<const Projections>(*layer, &(*layer)->projections);
@@ -122,6 +133,15 @@ Result<std::shared_ptr<const std::vector<LineInput>>> InputCache::inputs(
       made.push_back(*std::move(input));
     }
     return made;
+  });
+}
+
+Result<std::shared_ptr<const attention::CellTable>> InputCache::maskCells(
+    const std::string& path, attention::MaskConvention convention) {
+  return masks_.get(memory_, {FileStamp(path), convention}, [&]() -> Result<attention::CellTable> {
+    const Result<attention::MaskFile> file = attention::readMaskFile(path, convention);
+    if (!file) return file.error();
+    return *file->cells;
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/compute/layer_inputs.h"
 #include "app/compute/memory_budget.h"
+#include "attention/formats/mask_file.h"
 
 namespace headscope::app {
 
@@ -26,12 +27,16 @@ class InputCache {
   /// As embedLine, for each line of the batch.
   attention::Result<std::shared_ptr<const std::vector<LineInput>>> inputs(
       const Setup& setup, const std::vector<LineTokens>& lines);
+  /// The cells of a mask file, as readMaskFile. It is read again when it has changed.
+  attention::Result<std::shared_ptr<const attention::CellTable>> maskCells(
+      const std::string& path, attention::MaskConvention convention);
 
  private:
   /// The last values by what they were made from, newest first: the heads page and the map may differ.
   template <class Key, class Value>
   class Shelf {
    public:
+    explicit Shelf(std::size_t mostKept) : mostKept_(mostKept) {}
     /// What is kept for `key`, else what `make` makes.
     template <class Make>
     attention::Result<std::shared_ptr<const Value>> get(const MemoryBudget& memory, Key key, Make make);
@@ -42,6 +47,11 @@ class InputCache {
       std::shared_ptr<const Value> value;
       std::uint64_t bytes = 0;
     };
+    /// Put first, so that it is kept longest; null where nothing is kept for `key`. The caller holds the
+    /// lock.
+    std::shared_ptr<const Value> find(const Key& key);
+
+    const std::size_t mostKept_;
     std::mutex mutex_;
     std::vector<Kept> kept_;
   };
@@ -54,13 +64,13 @@ class InputCache {
     Index longest = 0;
     bool operator==(const WeightsKey&) const = default;
   };
-  /// What is read from a file, while the file stays as it was.
-  struct FileKey {
+  /// A file, while it stays as it was.
+  struct FileStamp {
+    explicit FileStamp(const std::string& file);
     std::string path;
     std::filesystem::file_time_type changed;
     std::uintmax_t size = 0;
-    Index heads = 0;
-    bool operator==(const FileKey&) const = default;
+    bool operator==(const FileStamp&) const = default;
   };
   /// Everything that embeddings are made from.
   struct InputsKey {
@@ -74,9 +84,11 @@ class InputCache {
   attention::Result<std::shared_ptr<const attention::Projections>> ofFile(const Setup& setup);
 
   const MemoryBudget memory_;
-  Shelf<WeightsKey, attention::Projections> weights_;
-  Shelf<FileKey, LayerWeights> files_;
-  Shelf<InputsKey, std::vector<LineInput>> inputs_;
+  Shelf<WeightsKey, attention::Projections> weights_{2};
+  Shelf<std::pair<FileStamp, Index>, LayerWeights> layers_{2};  ///< by the heads the scene wants
+  Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
+  /// One scene may name several.
+  Shelf<std::pair<FileStamp, attention::MaskConvention>, attention::CellTable> masks_{16};
 };
 
 }  // namespace headscope::app

@@ -1,51 +1,12 @@
 #include "app/compute/mask_inputs.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
-#include <mutex>
-
-#include "attention/formats/mask_file.h"
 
 namespace headscope::app {
 
 using attention::MaskGeometry;
 using attention::MaskSources;
 using attention::Result;
-
-namespace {
-
-/// Mask files that were read, while they stay as they were. Both workers ask.
-class FileShelf {
- public:
-  Result<std::shared_ptr<const attention::CellTable>> get(const std::string& path,
-                                                          const std::string& conventionWord) {
-    namespace fs = std::filesystem;
-    const Result<attention::MaskConvention> convention = attention::parseConvention(conventionWord);
-    if (!convention) return convention.error();
-    std::error_code ignored;
-    const auto changed = fs::last_write_time(path, ignored);
-    const auto size = ignored ? 0 : fs::file_size(path, ignored);
-    const std::lock_guard lock(mutex_);
-    Kept& kept = kept_[attention::fileKey(path, conventionWord)];
-    if (kept.cells && !ignored && kept.changed == changed && kept.size == size) return kept.cells;
-    Result<attention::MaskFile> file = attention::readMaskFile(path, *convention);
-    if (!file) return file.error();
-    kept = {changed, size, file->cells};
-    return kept.cells;
-  }
-
- private:
-  struct Kept {
-    std::filesystem::file_time_type changed;
-    std::uintmax_t size = 0;
-    std::shared_ptr<const attention::CellTable> cells;
-  };
-  std::mutex mutex_;
-  std::map<std::string, Kept> kept_;
-};
-
-}  // namespace
 
 MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequence) {
   MaskGeometry geometry;
@@ -66,15 +27,16 @@ MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequen
   return geometry;
 }
 
-Result<MaskSources> maskSources(const Setup& setup) {
-  static FileShelf shelf;
+Result<MaskSources> maskSources(const Setup& setup, InputCache& cache) {
   MaskSources sources;
   for (const auto& [name, table] : setup.mask.paintings) sources.paintings[name] = table.pointer();
   for (const attention::MaskLayers* layers : {&setup.mask.layers, &setup.mask.other})
-    for (const auto& [path, convention] : attention::filesOf(*layers)) {
-      Result<std::shared_ptr<const attention::CellTable>> cells = shelf.get(path, convention);
+    for (const auto& [path, word] : attention::filesOf(*layers)) {
+      const Result<attention::MaskConvention> convention = attention::parseConvention(word);
+      if (!convention) return convention.error();
+      Result<std::shared_ptr<const attention::CellTable>> cells = cache.maskCells(path, *convention);
       if (!cells) return cells.error();
-      sources.files[attention::fileKey(path, convention)] = *cells;
+      sources.files[attention::fileKey(path, word)] = *std::move(cells);
     }
   return sources;
 }

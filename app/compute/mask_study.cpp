@@ -133,6 +133,14 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   return studied;
 }
 
+std::uint64_t bytesOf(const StudiedMask& mask) {
+  Index floats = mask.thumbnails.size();
+  for (const Matrix& level : mask.levels) floats += level.size();
+  const attention::BlockMap& blocks = mask.blocks;
+  return static_cast<std::uint64_t>(floats) * sizeof(float) +
+         blocks.visible.size() * sizeof(blocks.visible[0]) + blocks.kinds.size() * sizeof(blocks.kinds[0]);
+}
+
 /// The first layer that reaches each cell, the earliest of the cells that share a pixel.
 Matrix drawReach(const attention::ReachMap& reach, Index factor) {
   Matrix out = Matrix::Constant(pooledSize(reach.tokens, factor), pooledSize(reach.tokens, factor),
@@ -153,7 +161,7 @@ Matrix drawMask(const MaskFormula& mask, Index variant, Index factor) {
   return shares(countCells(mask, variant, factor));
 }
 
-MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
+MaskStudy studyMask(const MaskQuestion& question, InputCache& cache, std::stop_token stop) {
   MaskStudy study;
   study.question = question;
   TokenBatch batch = tokenizeBatch(question.setup);
@@ -161,7 +169,7 @@ MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
   study.lines = std::move(batch.lines);
   study.sequence = std::clamp<Index>(question.sequence, 0, static_cast<Index>(study.lines.size()) - 1);
   study.geometry = geometryOf(question.setup, *study.line(), study.sequence);
-  const auto sources = maskSources(question.setup);
+  const auto sources = maskSources(question.setup, cache);
   if (!sources) {
     study.mask.error = sources.error().message;
     return study;
@@ -171,6 +179,19 @@ MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
   if (masks.compare && !stop.stop_requested())
     study.other = studyOne(masks.other, study.geometry, *sources, question, stop);
   return study;
+}
+
+MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
+  InputCache own{MemoryBudget(0)};
+  return studyMask(question, own, stop);
+}
+
+std::uint64_t bytesOf(const MaskStudy& study) {
+  return bytesOf(study.mask) + (study.other ? bytesOf(*study.other) : 0);
+}
+
+std::uint64_t bytesOf(const ReachStudy& study) {
+  return study.reach.layer.size() + static_cast<std::uint64_t>(study.picture.size()) * sizeof(float);
 }
 
 Matrix maskDifference(const Matrix& a, const Matrix& b) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/layer_inputs.h"
+#include "app/compute/input_cache.h"
 #include "app/scene/scene.h"
 #include "attention/masks/statistics.h"
 
@@ -45,6 +45,7 @@ struct MaskStudy {
   attention::MaskGeometry geometry;
   StudiedMask mask;
   std::optional<StudiedMask> other;
+  MemoryShare memory;  ///< what it takes of the budget, where that is counted
   const LineTokens* line() const {
     return lines.empty() ? nullptr : &lines[static_cast<std::size_t>(sequence)];
   }
@@ -52,6 +53,8 @@ struct MaskStudy {
 
 /// Pure. Empty lines when there is no text or it can't be read (the Snapshot says why). When `stop` is
 /// requested, what it returns is incomplete.
+MaskStudy studyMask(const MaskQuestion& question, InputCache& cache, std::stop_token stop = {});
+/// The same by itself, with nothing kept.
 MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop = {});
 
 /// Which tokens can reach which: asked apart, since it takes longest.
@@ -68,8 +71,13 @@ struct ReachStudy {
   attention::Matrix picture;  ///< 1 after one layer down to 1/layers after all, masked if never; ≤ 512
   int factor = 1;             ///< tokens along each side of the picture that were pooled into one
   std::vector<Index> leak;    ///< the shortest way by which a token learns of a later one
+  MemoryShare memory;         ///< as a MaskStudy's
 };
 ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop = {});
+
+/// What the tables and pictures of a study take.
+std::uint64_t bytesOf(const MaskStudy& study);
+std::uint64_t bytesOf(const ReachStudy& study);
 
 /// Two masks' pictures of one size: the share that b shows beyond what a shows; masked where neither shows
 /// anything, dead where both rows are.

@@ -165,8 +165,9 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& pr
 }
 
 /// Both masks of every line, compiled.
-Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vector<LineTokens>& lines) {
-  const Result<attention::MaskSources> sources = maskSources(setup);
+Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vector<LineTokens>& lines,
+                                            InputCache& cache) {
+  const Result<attention::MaskSources> sources = maskSources(setup, cache);
   if (!sources) return sources.error();
   std::vector<LineMasks> masks;
   for (const LineTokens& line : lines) {
@@ -227,7 +228,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   reserveMemory(snapshot, batch, resources.memory, stop);
   if (snapshot.error || stop.stop_requested()) return;
   snapshot.empty = false;
-  const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines);
+  const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines, resources.inputs);
   if (!masks) {
     snapshot.error = PlacedError{Place::mask, masks.error().message};
     return;

@@ -171,32 +171,24 @@ inline void claimWheel() {
 using GetClipboard = const char* (*)(void* user);
 using SetClipboard = void (*)(void* user, const char* text);
 
-/// The window system's clipboard. Newer ImGui keeps these in its platform interface, with its context as the
-/// first argument; there the hooks are reached through clipboardHooks().
-struct ClipboardHooks {
-  GetClipboard get = nullptr;
-  SetClipboard set = nullptr;
-  void* user = nullptr;
-};
-inline ClipboardHooks& clipboardHooks() {
-  static ClipboardHooks hooks;
-  return hooks;
-}
-inline void useClipboard(ClipboardHooks hooks) {
-  clipboardHooks() = hooks;
+/// The window system's clipboard: both functions are called with `user`. Newer ImGui keeps them in its
+/// platform interface and calls them with its context.
+template <GetClipboard get, SetClipboard set>
+void useClipboard(void* user) {
 #if IMGUI_VERSION_NUM < 19110
   ImGuiIO& io = ImGui::GetIO();
-  io.GetClipboardTextFn = hooks.get;
-  io.SetClipboardTextFn = hooks.set;
-  io.ClipboardUserData = hooks.user;
+  io.GetClipboardTextFn = get;
+  io.SetClipboardTextFn = set;
+  io.ClipboardUserData = user;
 #else
   ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
   platform.Platform_GetClipboardTextFn = [](ImGuiContext*) {
-    return clipboardHooks().get(clipboardHooks().user);
+    return get(ImGui::GetPlatformIO().Platform_ClipboardUserData);
   };
   platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
-    clipboardHooks().set(clipboardHooks().user, text);
+    set(ImGui::GetPlatformIO().Platform_ClipboardUserData, text);
   };
+  platform.Platform_ClipboardUserData = user;
 #endif
 }
 

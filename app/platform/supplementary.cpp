@@ -1,23 +1,12 @@
 #include "app/platform/supplementary.h"
 
-#include <unordered_map>
-#include <vector>
+#include "app/platform/ui_state.h"
 
 namespace headscope::app {
 
 namespace {
 
 constexpr std::uint32_t kFirst = 0xE000, kLast = 0xF8FF;
-
-struct StandIns {
-  std::unordered_map<std::uint32_t, std::uint32_t> byCharacter;
-  std::vector<std::uint32_t> characters;  // what kFirst + index stands for
-};
-
-StandIns& standIns() {
-  static StandIns table;
-  return table;
-}
 
 /// Calls `visit` with every code point; the text is valid UTF-8 or at least never read past its end.
 template <typename Visit>
@@ -54,19 +43,18 @@ void appendUtf8(std::string& out, std::uint32_t code) {
   }
 }
 
-std::uint32_t editableCharacter(std::uint32_t code) {
+std::uint32_t StandIns::editableCharacter(std::uint32_t code) {
   // A private-use character the person typed gets a stand-in too, or it would come back as another's.
   if (code <= 0xFFFF && !(code >= kFirst && code <= kLast)) return code;
-  StandIns& table = standIns();
-  if (const auto found = table.byCharacter.find(code); found != table.byCharacter.end()) return found->second;
-  const std::uint32_t standIn = kFirst + static_cast<std::uint32_t>(table.characters.size());
+  if (const auto found = byCharacter_.find(code); found != byCharacter_.end()) return found->second;
+  const std::uint32_t standIn = kFirst + static_cast<std::uint32_t>(characters_.size());
   if (standIn > kLast) return 0xFFFD;
-  table.characters.push_back(code);
-  table.byCharacter.emplace(code, standIn);
+  characters_.push_back(code);
+  byCharacter_.emplace(code, standIn);
   return standIn;
 }
 
-std::string toEditable(std::string_view text) {
+std::string StandIns::toEditable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   eachCodepoint(text, [&](std::uint32_t code, std::string_view bytes) {
@@ -79,18 +67,25 @@ std::string toEditable(std::string_view text) {
   return out;
 }
 
-std::string fromEditable(std::string_view text) {
+std::string StandIns::fromEditable(std::string_view text) const {
   std::string out;
   out.reserve(text.size());
-  const StandIns& table = standIns();
   eachCodepoint(text, [&](std::uint32_t code, std::string_view bytes) {
-    const bool standIn = code >= kFirst && code < kFirst + table.characters.size();
+    const bool standIn = code >= kFirst && code < kFirst + characters_.size();
     if (standIn)
-      appendUtf8(out, table.characters[code - kFirst]);
+      appendUtf8(out, characters_[code - kFirst]);
     else
       out += bytes;
   });
   return out;
+}
+
+std::string toEditable(std::string_view text) {
+  return uiState().standIns.toEditable(text);
+}
+
+std::string fromEditable(std::string_view text) {
+  return uiState().standIns.fromEditable(text);
 }
 
 }  // namespace headscope::app

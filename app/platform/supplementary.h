@@ -3,16 +3,30 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace headscope::app {
 
 // Debian's Dear ImGui edits text as 16-bit characters and would turn an emoji into a replacement mark for
 // good. So that the person's text stays whole, characters beyond U+FFFF travel through its editor as
-// stand-ins from the private use area and come back as themselves. Main thread alone.
+// stand-ins from the private use area and come back as themselves.
 
-/// The stand-in for a character beyond U+FFFF; other characters as they are.
-std::uint32_t editableCharacter(std::uint32_t codepoint);
-/// Text for the editor, and the person's text again. fromEditable(toEditable(text)) == text.
+/// Which character each stand-in stands for. There is room for 6,400.
+class StandIns {
+ public:
+  /// The stand-in for a character beyond U+FFFF; other characters as they are.
+  std::uint32_t editableCharacter(std::uint32_t codepoint);
+  /// Text for the editor, and the person's text again. fromEditable(toEditable(text)) == text.
+  std::string toEditable(std::string_view text);
+  std::string fromEditable(std::string_view text) const;
+
+ private:
+  std::unordered_map<std::uint32_t, std::uint32_t> byCharacter_;
+  std::vector<std::uint32_t> characters_;  ///< in the order of their stand-ins
+};
+
+/// With the stand-ins of the current ImGui context.
 std::string toEditable(std::string_view text);
 std::string fromEditable(std::string_view text);
 

@@ -1,20 +1,11 @@
 #include "app/platform/track.h"
 
+#include "app/platform/ui_state.h"
+
 namespace headscope::app {
 
-namespace {
-std::map<std::string, ImRect>& tracks() {
-  static std::map<std::string, ImRect> map;
-  return map;
-}
-}  // namespace
-
-void clearTracks() {
-  tracks().clear();
-}
-
 void track(const std::string& name, ImVec2 from, ImVec2 to) {
-  tracks()[name] = ImRect(from, to);
+  uiState().tracks[name] = ImRect(from, to);
 }
 
 void trackItem(const std::string& name) {
@@ -22,13 +13,13 @@ void trackItem(const std::string& name) {
 }
 
 std::optional<ImRect> tracked(const std::string& name) {
-  const auto found = tracks().find(name);
-  if (found == tracks().end()) return std::nullopt;
+  const auto found = allTracked().find(name);
+  if (found == allTracked().end()) return std::nullopt;
   return found->second;
 }
 
 const std::map<std::string, ImRect>& allTracked() {
-  return tracks();
+  return uiState().tracks;
 }
 
 }  // namespace headscope::app

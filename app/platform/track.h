@@ -11,7 +11,6 @@ namespace headscope::app {
 // Where each named control stood in the frame that was drawn last, so that tests can click on it by
 // name. Main thread alone, like ImGui itself.
 
-void clearTracks();
 void track(const std::string& name, ImVec2 from, ImVec2 to);
 /// Records ImGui's last item.
 void trackItem(const std::string& name);

@@ -3,8 +3,6 @@
 #include <stdexcept>
 
 #include "app/platform/imgui_compat.h"
-#include "app/platform/supplementary.h"
-#include "app/platform/track.h"
 #include "render/viewport.h"
 
 namespace headscope::app {
@@ -12,6 +10,7 @@ namespace headscope::app {
 Ui::Ui() {
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
+  io.UserData = &state_;
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
@@ -57,7 +56,7 @@ void Ui::feed(const FrameInput& frame) {
         compat::feedKey(io, event.key, event.down);
         break;
       case InputEvent::Kind::text:
-        io.AddInputCharacter(editableCharacter(event.codepoint));
+        io.AddInputCharacter(state_.standIns.editableCharacter(event.codepoint));
         break;
       case InputEvent::Kind::focusLost:
         compat::releaseAll(io);
@@ -83,7 +82,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     feed(input);
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
-    clearTracks();
+    state_.tracks.clear();
     draw(input);
     if (input_.empty()) break;
     ImGui::EndFrame();

@@ -6,8 +6,7 @@
 
 #include "app/platform/fonts.h"
 #include "app/platform/input_queue.h"
-
-struct ImDrawData;
+#include "app/platform/ui_state.h"
 
 namespace headscope::app {
 
@@ -37,6 +36,7 @@ class Ui {
 
  private:
   void feed(const FrameInput& frame);
+  UiState state_;
   InputQueue input_;
   FontBook fonts_;
   bool fontsStale_ = true;

@@ -244,7 +244,7 @@ Window::~Window() {
 
 void Window::sendEventsTo(InputQueue& queue) {
   state_->queue = &queue;
-  compat::useClipboard({getClipboard, setClipboard, state_.get()});
+  compat::useClipboard<getClipboard, setClipboard>(state_.get());
 }
 
 void Window::wait(double seconds) {

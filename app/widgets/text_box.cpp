@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 
 #include "app/platform/supplementary.h"
 #include "app/platform/track.h"
@@ -46,52 +45,40 @@ constexpr ImWchar kMark = 0xFFFC;
 class TypedStandIns {
  public:
   TypedStandIns() {
-    waiting().clear();
     for (ImWchar& character : ImGui::GetIO().InputQueueCharacters)
       if ((character >= 0xE000 && character <= 0xF8FF) || character == kMark) {
-        waiting().push_back(character);
+        waiting_.push_back(character);
         character = kMark;
       }
   }
   ~TypedStandIns() {
     // What this box did not take is for another.
-    for (ImWchar& character : ImGui::GetIO().InputQueueCharacters)
-      if (character == kMark && !waiting().empty()) character = next();
+    for (ImWchar& character : ImGui::GetIO().InputQueueCharacters) putBack(character);
   }
   TypedStandIns(const TypedStandIns&) = delete;
   TypedStandIns& operator=(const TypedStandIns&) = delete;
 
-  static int filter(ImGuiInputTextCallbackData* data) {
-    if (data->EventChar == kMark && !waiting().empty()) data->EventChar = next();
-    return 0;
+  void putBack(ImWchar& character) {
+    if (character != kMark || waiting_.empty()) return;
+    character = waiting_.front();
+    waiting_.pop_front();
   }
 
  private:
-  static std::deque<ImWchar>& waiting() {
-    static std::deque<ImWchar> characters;
-    return characters;
-  }
-  static ImWchar next() {
-    const ImWchar character = waiting().front();
-    waiting().pop_front();
-    return character;
-  }
+  std::deque<ImWchar> waiting_;
 };
 
-}  // namespace
-
-namespace {
-
-/// The box that has the keyboard: the person's text, and how it is wrapped in ImGui's editor.
+/// A box in this frame: the person's text, and how it is wrapped in ImGui's editor.
 struct WrappedEdit {
-  std::string text;   ///< editable form, unwrapped
-  std::string shown;  ///< the same, wrapped: what ImGui's editor holds
-  const View* view = nullptr;
+  const View& view;
+  TypedStandIns& typed;
   float width = 0;
-  int selectionFrom = 0, selectionTo = 0;
+  std::string text;               ///< editable form, unwrapped
+  std::string shown;              ///< the same, wrapped: what ImGui's editor holds
+  std::pair<int, int> selection;  ///< bytes of `shown`, if the box has the keyboard
 
   std::string wrap(std::string_view what) const {
-    return wrapped(what, width, [&](std::string_view piece) { return textWidth(view->fonts->text, piece); });
+    return wrapped(what, width, [&](std::string_view piece) { return textWidth(view.fonts->text, piece); });
   }
 };
 
@@ -106,8 +93,11 @@ void replaceAll(ImGuiInputTextCallbackData& data, const std::string& with) {
 /// Keeps the editor's text wrapped after every edit, and takes over what changed outside (undo, an opened
 /// scene).
 int onEdit(ImGuiInputTextCallbackData* data) {
-  if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) return TypedStandIns::filter(data);
   auto& edit = *static_cast<WrappedEdit*>(data->UserData);
+  if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) {
+    edit.typed.putBack(data->EventChar);
+    return 0;
+  }
   const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
   if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
     edit.text = unwrapped(edit.text, edit.shown, now);
@@ -119,15 +109,14 @@ int onEdit(ImGuiInputTextCallbackData* data) {
   } else if (edit.shown != now) {
     replaceAll(*data, edit.shown);
   }
-  edit.selectionFrom = std::min(data->SelectionStart, data->SelectionEnd);
-  edit.selectionTo = std::max(data->SelectionStart, data->SelectionEnd);
+  edit.selection = std::minmax({data->SelectionStart, data->SelectionEnd});
   return 0;
 }
 
 /// While a wrapped box has the keyboard, copying gives its text with spaces where it was only wrapped.
 void copyUnwrapped(const WrappedEdit& edit) {
-  const auto from = static_cast<std::size_t>(edit.selectionFrom),
-             to = static_cast<std::size_t>(edit.selectionTo);
+  const auto from = static_cast<std::size_t>(edit.selection.first),
+             to = static_cast<std::size_t>(edit.selection.second);
   if (to <= from || to > edit.text.size()) return;
   const char* clip = ImGui::GetClipboardText();
   if (!clip || edit.shown.compare(from, to - from, clip) != 0 ||
@@ -139,17 +128,15 @@ void copyUnwrapped(const WrappedEdit& edit) {
 }  // namespace
 
 bool textBox(View& view, const std::string& name, std::string& text, int lines, const std::string& hintText) {
-  static std::map<std::string, WrappedEdit> edits;
-  WrappedEdit& edit = edits[name];
   pushBoxStyle(view);
-  edit.view = &view;
-  edit.width = ImGui::GetContentRegionAvail().x - view.px(26);
+  TypedStandIns typed;
+  WrappedEdit edit{view, typed, ImGui::GetContentRegionAvail().x - view.px(26)};
   edit.text = toEditable(text);
   edit.shown = edit.wrap(edit.text);
-  const auto selectedBefore = edit;
+  edit.selection = view.controls.selection;
+  const WrappedEdit before = edit;
   std::string buffer = edit.shown;
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
-  const TypedStandIns standIns;
   const bool changed =
       ImGui::InputTextMultiline(("##" + name).c_str(), &buffer, ImVec2(-FLT_MIN, height),
                                 ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
@@ -161,7 +148,8 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
         return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl &&
                (event.key == Key::c || event.key == Key::x);
       });
-  if (copied && ImGui::IsItemActive()) copyUnwrapped(selectedBefore);
+  if (copied && ImGui::IsItemActive()) copyUnwrapped(before);
+  if (ImGui::IsItemActive()) view.controls.selection = edit.selection;
   if (text.empty() && !ImGui::IsItemActive()) paintHint(view, hintText);
   popBoxStyle();
   if (!changed) return false;
@@ -185,10 +173,14 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
   ImGui::PushItemWidth(width);
   if (focus) ImGui::SetKeyboardFocusHere();
   std::string edited = toEditable(text);
-  const TypedStandIns standIns;
+  TypedStandIns typed;
+  const auto filter = [](ImGuiInputTextCallbackData* data) {
+    static_cast<TypedStandIns*>(data->UserData)->putBack(data->EventChar);
+    return 0;
+  };
   const bool entered = ImGui::InputText(
       ("##" + name).c_str(), &edited,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter, TypedStandIns::filter);
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter, filter, &typed);
   trackItem(name);
   if (edited.empty()) paintHint(view, hintText);
   ImGui::PopItemWidth();

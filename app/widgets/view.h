@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/platform/fonts.h"
@@ -52,6 +53,7 @@ struct ControlState {
   float scroll = 0;            ///< of the side panel, in the last frame
   double scrolledAt = -1;      ///< when that last moved under the pointer
   RestingPointer resting;
+  std::pair<int, int> selection;  ///< of the text box that has the keyboard, in the last frame: bytes
 };
 
 /// The sentence in the status line: what was just done, or the last thing that failed.

@@ -66,6 +66,14 @@ const Planted kBreaches[] = {
     {"attention/heads/a.h", "#include <fmt/core.h>\n", "stays out of headers"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
     {"app/a.cpp", "#include \"app/scene/scene.h\"\n", "on no floor"},
+    {"app/session.cpp", "thread_local int depth = 0;\n", "keeps state"},
+    {"app/session.cpp", "  thread_local const std::string name(\"a\");\n", "keeps state"},
+    {"app/session.cpp", "  static std::map<std::string, const int> map;\n", "keeps state"},
+    {"app/session.cpp", "  static std::function<void()> hook;\n", "keeps state"},
+    {"app/session.cpp", "int next() { static int last = 0; return ++last; }\n", "keeps state"},
+    {"app/session.cpp", "  static const char* name = \"a\";\n", "keeps state"},
+    {"app/session.cpp", "  static FileShelf shelf{\"a\"};\n", "keeps state"},
+    {"app/session.h", "  static inline int counted;\n", "keeps state"},
     {"app/scene/a.h", "#include \"app/compute/snapshot.h\"\n", "a floor above"},
     {"app/platform/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
     {"app/compute/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
@@ -101,6 +109,18 @@ TEST(IncludeRules, FindCirclesOfFolders) {
                         {"attention/text/b.h", "#include \"attention/formats/c.h\"\n"},
                         {"attention/formats/c.cpp", "#include \"attention/heads/d.h\"\n"}};
   EXPECT_THAT(breaches(sources), testing::SizeIs(3));
+}
+
+TEST(IncludeRules, AllowStaticsThatCannotChange) {
+  const char* const text =
+      "static constexpr std::array kShapes{1, 2};\n"
+      "static const std::vector<Choice> kSizes{{\"a static word = 3;\"}};\n"
+      "static const char* const kName = \"a\";\n"
+      "static std::map<int, int> counted(int from = 3) { return {}; }\n"
+      "  static bool displayAvailable();\n"
+      "  static_assert(sizeof(int) == 4);  // static int was;\n"
+      "  int* last = static_cast<int*>(user);\n";
+  EXPECT_THAT(breaches({{"app/session.cpp", text}, {"attention/core/a.cpp", "static int n;\n"}}), IsEmpty());
 }
 
 TEST(IncludeRules, FindLongFiles) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <regex>
 #include <set>
 
 namespace headscope::test {
@@ -95,6 +96,30 @@ std::string roomOf(std::string_view path) {
   return std::string(path.substr(0, path.find('/')));
 }
 
+std::string replaced(std::string text, const char* pattern, const char* with) {
+  for (const std::regex expression(pattern);;) {
+    std::string next = std::regex_replace(text, expression, with);
+    if (next == text) return text;
+    text = std::move(next);
+  }
+}
+
+/// The declarations of what keeps a value that can change from one call to the next: thread_local, and a
+/// static that is neither constexpr nor const. A static function has a parenthesis first.
+std::vector<std::string> stateIn(std::string code) {
+  code = replaced(std::move(code), R"("(\\.|[^"\\\n])*")", "''");
+  code = replaced(std::move(code), "<[^<>;{}]*>", "");  // of a template, whose const is not the variable's
+  std::vector<std::string> found;
+  const std::regex declaration(R"(\b(thread_local|static)\b([^;{}=(]*)([;{=(]))");
+  for (std::sregex_iterator at(code.begin(), code.end(), declaration), end; at != end; ++at) {
+    std::string words = (*at)[2];
+    if (const std::size_t star = words.rfind('*'); star != std::string::npos) words.erase(0, star);
+    const bool fixed = std::regex_search(words, std::regex(R"(\bconst(expr)?\b)"));
+    if ((*at)[1] == "thread_local" || ((*at)[3] != "(" && !fixed)) found.push_back(at->str());
+  }
+  return found;
+}
+
 class Checker {
  public:
   explicit Checker(const Sources& sources) : sources_(sources) {
@@ -110,6 +135,9 @@ class Checker {
       if (!compat && withoutComments(text).find("IMGUI_VERSION_NUM") != std::string::npos)
         report(path, "tests IMGUI_VERSION_NUM, which only app/platform/imgui_compat.h may");
       if (isIn(path, "app") && !floorOf(path)) report(path, "is on no floor of app/");
+      if (isIn(path, "app"))
+        for (const std::string& state : stateIn(withoutComments(text)))
+          report(path, "keeps state that nobody owns: " + state);
       for (const std::string& include : includes_.at(path)) checkInclude(path, include);
       if (isIn(path, "app/labs") || isIn(path, "app/shell") || isIn(path, "app/widgets")) checkReach(path);
     }

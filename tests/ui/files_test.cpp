@@ -91,6 +91,32 @@ TEST_F(Files, OpeningCanBeUndone) {
   EXPECT_EQ(ui.scene().setup.input.text, "another text");
 }
 
+/// Until its own picture is there, the one before is shown, which has no such head, line or cell.
+TEST_F(Files, AnOpenedSceneShowsThePlaceItWasSavedAt) {
+  Scene large = app::openingScene();
+  large.setup.weights.source = WeightSource::random;
+  large.setup.model.linked = false;
+  large.setup.model.heads = 16;
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += " word" + std::to_string(i);
+  large.setup.input.text = "a" + words + "\nb" + words + "\nc" + words;
+  app::Cursor& cursor = large.cursor;
+  cursor.sequence = 2;
+  cursor.focus = 13;
+  cursor.cell = {13, 55, 44};
+  cursor.step = 50;
+  for (const bool decoding : {false, true}) {
+    cursor.decoding = decoding;
+    if (decoding) cursor.cell.query = cursor.step - 1;
+    ASSERT_TRUE(app::writeScene(folder / "large.json", large).ok());
+    ui.drop({path("large.json")});
+    ASSERT_EQ(ui.snapshot().config.heads, 16) << ui.view().messages.error;
+    EXPECT_EQ(ui.sceneText(), UiDriver::textOf(large));
+    ui.chord(kCtrl, Key::n);
+    ASSERT_EQ(ui.snapshot().config.heads, 8);
+  }
+}
+
 TEST_F(Files, AsksBeforeItReplacesAFile) {
   putFile(folder / "taken.json", "precious");
   ui.chord(kCtrlShift, Key::s);

@@ -116,8 +116,9 @@ Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
 
 /// Compiles the layers; T5's buckets follow from whether they let a query see its future.
 attention::Status addMask(const Setup& setup, const attention::MaskLayers& layers,
-                          const attention::MaskGeometry& geometry, attention::HeadField& field) {
-  const Result<attention::MaskSources> sources = maskSources(setup);
+                          const attention::MaskGeometry& geometry, InputCache& cache,
+                          attention::HeadField& field) {
+  const Result<attention::MaskSources> sources = maskSources(setup, cache);
   if (!sources) return sources.error();
   auto mask = attention::compileMask(layers, geometry, *sources);
   if (!mask) return mask.error();
@@ -129,7 +130,7 @@ attention::Status addMask(const Setup& setup, const attention::MaskLayers& layer
 }
 
 /// A head of a file: the file says how it attends, and the scene's masks are laid over that.
-Result<MapHead> headOfFile(const MapQuestion& question, const MemoryBudget& memory, std::stop_token stop) {
+Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, std::stop_token stop) {
   if (question.file.empty())
     return Error{"No file is chosen: open a safetensors file with queries and keys."};
   const Result<attention::QkFile> file = attention::QkFile::open(question.file);
@@ -146,7 +147,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, const MemoryBudget& memo
   field.config.dropout = {};
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
   Result<MemoryShare> share =
-      reserveMemory(layer.queries(), layer.keys(), field.config.headDim, memory, stop);
+      reserveMemory(layer.queries(), layer.keys(), field.config.headDim, resources.memory, stop);
   if (!share) return share.error();
   head.memory = *std::move(share);
   Result<Matrix> q = file->readQueries(question.layer, field.head);
@@ -168,7 +169,8 @@ Result<MapHead> headOfFile(const MapQuestion& question, const MemoryBudget& memo
   geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
   attention::MaskLayers masks = attention::layersOf(layer.rules);
   if (!question.setup.mask.layers.empty()) masks.emplace_back().group = question.setup.mask.layers;
-  if (const auto masked = addMask(question.setup, masks, geometry, field); !masked) return masked.error();
+  if (const auto masked = addMask(question.setup, masks, geometry, resources.inputs, field); !masked)
+    return masked.error();
   head.text = std::make_shared<const MapText>(MapText{{}, {}, field.q.rows() == field.k.rows()});
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
@@ -183,7 +185,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
                                             std::stop_token stop) {
   const Setup& setup = question.setup;
   if (question.source == MapSource::file) {
-    Result<MapHead> read = headOfFile(question, resources.memory, stop);
+    Result<MapHead> read = headOfFile(question, resources, stop);
     if (!read) return read.error();
     return std::optional(*std::move(read));
   }
@@ -201,7 +203,8 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   if (!share) return share.error();
   head.memory = *std::move(share);
   const attention::MaskGeometry geometry = geometryOf(setup, line, (*tokens)->sequence);
-  if (const auto masked = addMask(setup, setup.mask.layers, geometry, field); !masked) return masked.error();
+  if (const auto masked = addMask(setup, setup.mask.layers, geometry, resources.inputs, field); !masked)
+    return masked.error();
   const auto projections = resources.inputs.projections(setup, std::max(n, m));
   if (!projections) return projections.error();
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);

@@ -28,11 +28,11 @@ Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConv
 
 /// The mask as code, over the line of the text that is shown.
 Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
-                           const attention::MaskLayers& layers) {
+                           const attention::MaskLayers& layers, InputCache& cache) {
   const TokenBatch batch = tokenizeBatch(scene.setup);
   if (batch.lines.empty()) return Error{"There is no text, and a mask needs tokens to be laid over."};
   const Index line = std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(batch.lines.size()) - 1);
-  const auto sources = maskSources(scene.setup);
+  const auto sources = maskSources(scene.setup, cache);
   if (!sources) return sources.error();
   return attention::maskCode(
       language, layers, geometryOf(scene.setup, batch.lines[static_cast<std::size_t>(line)], line), *sources);
@@ -89,8 +89,8 @@ void MaskLab::copyCode(const Scene& scene, attention::MaskCode language, const s
   // A mask may name files, which are read away from the thread that draws.
   services_.files.read<std::string>(
       "the mask",
-      [asked = std::move(asked), layers = std::move(layers), language] {
-        return codeOf(asked, language, layers);
+      [asked = std::move(asked), layers = std::move(layers), language, &cache = services_.resources.inputs] {
+        return codeOf(asked, language, layers, cache);
       },
       [this, what](Scene&, Result<std::string> code) {
         code.ok() ? copy(*code, what) : services_.view.messages.fail(code.error().message);

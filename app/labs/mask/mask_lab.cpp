@@ -24,22 +24,29 @@ auto valueOf(const std::shared_ptr<const Answered>& answer) {
   return answer && answer->value.ok() ? &*answer->value : nullptr;
 }
 
+/// A study that is a part of the budget for as long as somebody has it.
+template <class Study>
+attention::Result<Study> counted(Study study, const MemoryBudget& memory) {
+  study.memory = memory.count(bytesOf(study));
+  return study;
+}
+
 }  // namespace
 
 MaskLab::MaskLab(LabServices& services)
     : services_(services),
       page_(services.view),
       study_(services.workers,
-             [](const MaskQuestion& question, std::stop_token stop) -> attention::Result<MaskStudy> {
-               return studyMask(question, stop);
+             [&shared = services.resources](const MaskQuestion& question, std::stop_token stop) {
+               return counted(studyMask(question, shared.inputs, stop), shared.memory);
              }),
       headStudy_(services.workers,
-                 [](const HeadQuestion& question, std::stop_token stop) -> attention::Result<HeadStudy> {
-                   return studyHead(question, stop);
+                 [&shared = services.resources](const HeadQuestion& question, std::stop_token stop) {
+                   return counted(studyHead(question, stop), shared.memory);
                  }),
       reach_(services.workers,
-             [](const ReachQuestion& question, std::stop_token stop) -> attention::Result<ReachStudy> {
-               return studyReach(question, stop);
+             [&shared = services.resources](const ReachQuestion& question, std::stop_token stop) {
+               return counted(studyReach(question, stop), shared.memory);
              }) {}
 
 bool MaskLab::take(const Scene& scene) {

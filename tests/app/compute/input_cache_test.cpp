@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/support/small_problem.h"
@@ -132,6 +133,58 @@ TEST(InputCache, SharesAFilesWeightsUntilTheFileChanges) {
   EXPECT_NE((*changed)->q.weight, (*weights)->q.weight);
   std::filesystem::remove(path);
   EXPECT_FALSE(cache.projections(setup, 12).ok());
+}
+
+TEST(InputCache, SharesAMasksCellsUntilTheFileChanges) {
+  using attention::MaskConvention;
+  const test::TemporaryFolder folder;
+  const std::string path = (folder / "m.csv").string(), other = (folder / "n.csv").string();
+  test::putFile(path, "1,0\n1,1\n");
+  test::putFile(other, "1,0\n1,1\n");
+  const MemoryBudget memory(kRoom);
+  InputCache cache(memory);
+  const auto cells = cache.maskCells(path, MaskConvention::visible);
+  ASSERT_TRUE(cells.ok()) << cells.error().message;
+  EXPECT_EQ((*cells)->queries, 2);
+  const std::uint64_t counted = memory.used();
+  EXPECT_GT(counted, 0U);
+  EXPECT_EQ(*cache.maskCells(path, MaskConvention::visible), *cells);
+  EXPECT_EQ(memory.used(), counted);
+  EXPECT_NE(*cache.maskCells(path, MaskConvention::masked), *cells);
+  EXPECT_NE(*cache.maskCells(other, MaskConvention::visible), *cells);
+  EXPECT_EQ(*cache.maskCells(path, MaskConvention::visible), *cells) << "a scene may name several";
+  test::putFile(path, "0,0\n1,1\n");
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(2));
+  const auto changed = cache.maskCells(path, MaskConvention::visible);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_FALSE(**changed == **cells);
+  std::filesystem::remove(path);
+  const auto gone = cache.maskCells(path, MaskConvention::visible);
+  ASSERT_FALSE(gone.ok());
+  EXPECT_NE(gone.error().message.find("m.csv"), std::string::npos);
+}
+
+/// A mask's study and its weights are asked for at once, on two threads, and copying as code on a third.
+TEST(InputCache, ThreadsThatAskAtOnceShareOneCopy) {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder / "m.csv").string();
+  std::string row = "0", text;
+  for (int i = 1; i < 300; ++i) row += i % 2 ? ",1" : ",0";
+  for (int i = 0; i < 300; ++i) text += row + "\n";
+  test::putFile(path, text);
+  const MemoryBudget memory(kRoom);
+  InputCache cache(memory);
+  std::vector<std::shared_ptr<const attention::CellTable>> got(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& cells : got)
+      threads.emplace_back([&] { cells = *cache.maskCells(path, attention::MaskConvention::visible); });
+  }
+  for (const auto& cells : got) EXPECT_EQ(cells, got[0]);
+  const MemoryBudget alone(kRoom);
+  InputCache asked(alone);
+  asked.maskCells(path, attention::MaskConvention::visible);
+  EXPECT_EQ(memory.used(), alone.used()) << "what the slower ones read is let go of";
 }
 
 TEST(InputCache, CountsWhatItKeepsAndKeepsNoMoreThanItsShare) {

@@ -33,15 +33,13 @@ bool isEditable(const std::string& text) {
   return attention::validateUtf8(text).ok();
 }
 
-void expectRoundTrip(const std::string& text) {
-  const std::string editable = toEditable(text);
+void expectRoundTrip(StandIns& standIns, const std::string& text) {
+  const std::string editable = standIns.toEditable(text);
   EXPECT_TRUE(isEditable(editable)) << text;
-  EXPECT_EQ(fromEditable(editable), text);
+  EXPECT_EQ(standIns.fromEditable(editable), text);
 }
 
-// The table of stand-ins is one for the program and has room for 6,400 characters, so that these tests
-// together have to stay below that.
-constexpr int kFewCharacters = 1500;
+constexpr int kRoom = 6400;
 
 TEST(AppendUtf8, WritesWhatTheTokenizerAccepts) {
   for (std::uint32_t code = 1; code <= 0x10FFFF; code += code < 0x3000 ? 1 : 97) {
@@ -54,39 +52,52 @@ TEST(AppendUtf8, WritesWhatTheTokenizerAccepts) {
 }
 
 TEST(Supplementary, LeavesTheRestOfUnicodeAlone) {
+  StandIns standIns;
   std::string all;
   for (std::uint32_t code = 1; code <= 0xFFFF; ++code) {
     if (isSurrogate(code) || isPrivate(code)) continue;
-    ASSERT_EQ(editableCharacter(code), code);
+    ASSERT_EQ(standIns.editableCharacter(code), code);
     appendUtf8(all, code);
   }
-  EXPECT_EQ(toEditable(all), all);
-  EXPECT_EQ(fromEditable(all), all);
+  EXPECT_EQ(standIns.toEditable(all), all);
+  EXPECT_EQ(standIns.fromEditable(all), all);
 }
 
 TEST(Supplementary, GivesEmojiAndRareIdeographsBack) {
-  expectRoundTrip("");
-  expectRoundTrip("a fox 🦊 and a family 👩‍👩‍👧‍👦 in 🇨🇦, 𠮷野家, 𝔄𝔟𝔠");
-  expectRoundTrip(std::string("nul\0🦊", 8));
-  expectRoundTrip(utf8(0x10000) + utf8(0x10FFFF));
+  StandIns standIns;
+  expectRoundTrip(standIns, "");
+  expectRoundTrip(standIns,
+                  "a fox 🦊 and a family 👩‍👩‍👧‍👦 in 🇨🇦, 𠮷野家, 𝔄𝔟𝔠");
+  expectRoundTrip(standIns, std::string("nul\0🦊", 8));
+  expectRoundTrip(standIns, utf8(0x10000) + utf8(0x10FFFF));
 }
 
 /// Fonts of icons use the private use area; such a character must not come back as somebody's emoji.
 TEST(Supplementary, KeepsPrivateUseCharactersApart) {
-  const std::string fox = toEditable("🦊");
-  expectRoundTrip(utf8(kPrivateFrom) + "🦊" + utf8(kPrivateTo));
-  expectRoundTrip(fox);
-  EXPECT_EQ(fromEditable(fox), "🦊");
-  EXPECT_EQ(toEditable("🦊"), fox) << "a character keeps its stand-in";
-  for (std::uint32_t code = kPrivateFrom; code < kPrivateFrom + kFewCharacters; ++code)
-    expectRoundTrip(utf8(code));
+  StandIns standIns;
+  const std::string fox = standIns.toEditable("🦊");
+  expectRoundTrip(standIns, utf8(kPrivateFrom) + "🦊" + utf8(kPrivateTo));
+  expectRoundTrip(standIns, fox);
+  EXPECT_EQ(standIns.fromEditable(fox), "🦊");
+  EXPECT_EQ(standIns.toEditable("🦊"), fox) << "a character keeps its stand-in";
+  for (std::uint32_t code = kPrivateFrom; code < kPrivateTo; ++code) expectRoundTrip(standIns, utf8(code));
+}
+
+/// Past the last stand-in a character is lost, but nothing that came before is.
+TEST(Supplementary, FillsUp) {
+  StandIns standIns;
+  std::string all;
+  for (std::uint32_t i = 0; i < kRoom; ++i) appendUtf8(all, 0x10000 + i);
+  expectRoundTrip(standIns, all);
+  EXPECT_EQ(standIns.fromEditable(standIns.toEditable("🦊")), utf8(0xFFFD));
+  expectRoundTrip(standIns, all);
 }
 
 TEST(Supplementary, RoundTripsAnyText) {
+  StandIns standIns;
   Dice dice(3);
   std::vector<std::uint32_t> rare;
-  for (int i = 0; i < kFewCharacters; ++i)
-    rare.push_back(static_cast<std::uint32_t>(dice.between(0x10000, 0x10FFFF)));
+  for (int i = 0; i < kRoom; ++i) rare.push_back(static_cast<std::uint32_t>(dice.between(0x10000, 0x10FFFF)));
   for (int round = 0; round < 300; ++round) {
     std::string text;
     for (Index i = dice.between(1, 60); i > 0; --i) {
@@ -94,22 +105,23 @@ TEST(Supplementary, RoundTripsAnyText) {
           dice.coin() ? dice.pick(rare) : static_cast<std::uint32_t>(dice.between(0, 0xD7FF));
       appendUtf8(text, code);
     }
-    expectRoundTrip(text);
+    expectRoundTrip(standIns, text);
   }
 }
 
 /// Text that is no UTF-8 may change, but is never read past its end.
 TEST(Supplementary, SurvivesBrokenText) {
+  StandIns standIns;
   Dice dice(4);
   for (const char* broken : {"\xF0", "\xF0\x9F", "\xF0\x9F\xA6", "\xFF", "\x80", "\xE2\x82", "\xC3"}) {
     const std::string exact(broken);
-    EXPECT_LE(fromEditable(toEditable(exact)).size(), 4 * exact.size());
+    EXPECT_LE(standIns.fromEditable(standIns.toEditable(exact)).size(), 4 * exact.size());
   }
   for (int round = 0; round < 200; ++round) {
     std::string bytes(static_cast<std::size_t>(dice.between(1, 12)), ' ');
     for (char& byte : bytes) byte = static_cast<char>(dice.between(0x70, 0xDF));
-    toEditable(bytes);
-    fromEditable(bytes);
+    standIns.toEditable(bytes);
+    standIns.fromEditable(bytes);
   }
 }
 
