@@ -144,7 +144,7 @@ void Session::handleInput(const FrameInput& input) {
 double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
-  double next = std::min(document_.restsIn(view.time), shown().nextFrameIn());
+  double next = std::min(document_.secondsToStep(view.time), shown().nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   if (!view.messages.notice.empty())

@@ -111,7 +111,7 @@ std::string maskReport(const attention::MaskLayers& layers, const attention::Mas
   if (geometry.cacheLength > 0) size += ", " + counted(geometry.cacheLength, "token") + " cached";
   std::string text = "mask: " + (layers.empty() ? "everything" : maskText(layers)) + "\nsize: " + size + "\n";
   for (const attention::Layer& layer : layers)
-    if (const std::string reason = leftOutBecause(layer, geometry); !reason.empty())
+    if (const std::string reason = omittedReason(layer, geometry); !reason.empty())
       text += "left out: " + layerText(layer) + " (" + reason + ")\n";
   for (Index variant = 0; variant < mask.variants(); ++variant) {
     std::vector<Index> heads;

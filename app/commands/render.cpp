@@ -66,7 +66,7 @@ int runRender(const RenderOptions& options) {
   if (!options.page.empty()) scene->cursor.page = options.page;
   if (!options.room.empty()) {
     scene->cursor.page = "mask";
-    scene->cursor.studio.room = static_cast<StudioRoom>(chosen(kRoomNames, options.room));
+    scene->cursor.studio.tab = static_cast<StudioTab>(chosen(kTabNames, options.room));
   }
   HeadlessApp headless(size->first, size->second, options.scale);
   headless.session().view().preferences.light = options.theme == "light";

@@ -121,11 +121,11 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   studied.blocks = attention::mapBlocks(mask, studied.variant, question.blockSize, stop);
   attention::MaskLayers asked;
   for (const attention::Layer& layer : layers)
-    if (attention::leftOutBecause(layer, geometry).empty()) asked.push_back(layer);
+    if (attention::omittedReason(layer, geometry).empty()) asked.push_back(layer);
   studied.formulaText = attention::maskFormula(asked, head, geometry.kvHeadOf(head), geometry.sequence);
   for (const attention::Layer& layer : layers) {
     const bool applies = layer.on && (!layer.heads || layer.heads->contains(head, geometry.kvHeadOf(head))) &&
-                         attention::leftOutBecause(layer, geometry).empty();
+                         attention::omittedReason(layer, geometry).empty();
     const auto alone = applies ? attention::compileMask({layer}, geometry, sources) : compiled;
     studied.layers.push_back(applies && alone.ok() ? *alone : nullptr);
   }

@@ -37,7 +37,7 @@ void Document::record() {
   edit_.clear();
 }
 
-double Document::restsIn(double now) const {
+double Document::secondsToStep(double now) const {
   return edit_.empty() ? std::numeric_limits<double>::infinity() : editedAt_ + kEditSettles + 0.02 - now;
 }
 

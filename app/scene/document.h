@@ -31,7 +31,7 @@ class Document {
   /// What there is now is a step.
   void record();
   /// Seconds until a step that is under way is one; infinity where none is.
-  double restsIn(double now) const;
+  double secondsToStep(double now) const;
 
   void undo();
   void redo();

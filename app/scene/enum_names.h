@@ -13,7 +13,7 @@ inline constexpr std::array<std::string_view, 3> kTokenizationNames{"words", "ch
 inline constexpr std::array<std::string_view, 2> kEmbeddingNames{"text", "table"};
 inline constexpr std::array<std::string_view, 5> kPositionNames{"none", "sinusoidal", "rope", "alibi", "t5"};
 inline constexpr std::array<std::string_view, 3> kWeightNames{"random", "planted", "file"};
-inline constexpr std::array<std::string_view, 7> kPatternNames{
+inline constexpr std::array<std::string_view, 7> kBehaviourNames{
     "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random"};
 inline constexpr std::array<std::string_view, 2> kQuantityNames{"weights", "scores"};
 inline constexpr std::array<std::string_view, 4> kRangeNames{"per_head", "shared", "unit", "logarithmic"};
@@ -22,6 +22,6 @@ inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "civi
 
 inline constexpr std::array<std::string_view, 3> kMapSourceNames{"scene", "generated", "file"};
 inline constexpr std::array<std::string_view, 2> kPoolingNames{"max", "mean"};
-inline constexpr std::array<std::string_view, 3> kRoomNames{"mask", "biases", "compare"};
+inline constexpr std::array<std::string_view, 3> kTabNames{"mask", "biases", "compare"};
 
 }  // namespace headscope::app

@@ -91,7 +91,7 @@ constexpr Field kRows[] = {
      "Another seed draws other weights, T5 numbers and dropout."},
     {"weights.planted", kWeights<&WeightSetup::planted>,
      Anything{
-         "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; patterns `offset` (k keys back: "
+         "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; behaviours `offset` (k keys back: "
          "1 previous, 0 self, -1 next), `first_token`, `same_token`, `local_band`, `uniform`, "
          "`separator`, `random`"},
      Elsewhere{"a list for each head"}, "What each planted head is made to do."},

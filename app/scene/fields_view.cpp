@@ -23,7 +23,7 @@ constexpr Index kBytes[] = {4, 2, 1};
 constexpr const char* kBytesLabels[] = {"fp32", "fp16", "fp8"};
 constexpr const char* kSourceLabels[] = {"This text", "Generated", "File"};
 constexpr const char* kPoolingLabels[] = {"The brightest cell", "The mean"};
-constexpr const char* kRoomLabels[] = {"Mask", "Biases", "A / B"};
+constexpr const char* kTabLabels[] = {"Mask", "Biases", "A / B"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
@@ -77,8 +77,8 @@ constexpr Field kRows[] = {
      Slider{"step", "Decode", {1, kMaxTokens}, "", "the tokens"}, "Tokens in the cache while decoding."},
     {"cursor.page", kCursor<&Cursor::page>, Anything{"the key of a page"}, Elsewhere{"the tabs at the top"},
      "The page that is shown."},
-    {"cursor.studio.room", kStudio<&StudioCursor::room>, Names{kRoomNames},
-     Selection{"room", kRoomLabels, "cursor.page=mask"},
+    {"cursor.studio.room", kStudio<&StudioCursor::tab>, Names{kTabNames},
+     Selection{"room", kTabLabels, "cursor.page=mask"},
      "What the mask studio shows: the mask, what is added to the scores, or two masks against each other."},
     {"cursor.studio.block_size", kStudio<&StudioCursor::blockSize>, Range{16, 128, "cells"},
      Slider{"block_size", "Block size", {}, "cursor.page=mask"},

@@ -122,12 +122,12 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 };
 
-/// The mask studio's rooms.
-enum class StudioRoom { mask, biases, compare };
+/// The mask studio's tabs.
+enum class StudioTab { mask, biases, compare };
 
 /// What the mask studio is set to look at.
 struct StudioCursor {
-  StudioRoom room = StudioRoom::mask;
+  StudioTab tab = StudioTab::mask;
   Index blockSize = 32;     ///< cells a side as the block map counts them
   Index layers = 2;         ///< stacked layers the receptive field looks through
   bool residual = true;     ///< tokens keep what they have from layer to layer

@@ -27,9 +27,9 @@ static void readValue(ObjectReader& reader, const char* key, PlantedHeads& plant
   for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
     ObjectReader entry((*list)[i], reader.at(key + ("[" + std::to_string(i) + "]")), reader.error());
     attention::PlantedHead head;
-    auto pattern = static_cast<int>(head.behaviour);
-    entry.read("pattern", kPatternNames, pattern);
-    head.behaviour = static_cast<attention::Behaviour>(pattern);
+    auto behaviour = static_cast<int>(head.behaviour);
+    entry.read("pattern", kBehaviourNames, behaviour);
+    head.behaviour = static_cast<attention::Behaviour>(behaviour);
     entry.read("offset", head.offset);
     entry.finish();
     planted.push_back(head);
@@ -40,7 +40,7 @@ static Json valueJson(const PlantedHeads& planted) {
   Json list = Json::array();
   for (const attention::PlantedHead& head : planted)
     list.push_back(
-        {{"pattern", kPatternNames[static_cast<std::size_t>(head.behaviour)]}, {"offset", head.offset}});
+        {{"pattern", kBehaviourNames[static_cast<std::size_t>(head.behaviour)]}, {"offset", head.offset}});
   return list;
 }
 

@@ -32,9 +32,9 @@ class ProgramCode {
   std::string body(const MaskProgram& program) {
     const CodePlace place;
     const CodeCells value = list(program, place);
-    const Written visible = program.empty() ? Written{"j >= 0"}
-                            : value.saysAll ? value.visible
-                                            : codeEither(value.visible, codeNot(value.said));
+    const Written visible = program.empty()    ? Written{"j >= 0"}
+                            : value.decidesAll ? value.visible
+                                               : codeEither(value.visible, codeNot(value.decided));
     return lines_ + "return " + visible.text + "\n";
   }
 
@@ -48,8 +48,8 @@ class ProgramCode {
     const std::string visible = "seen" + number, said = "said" + number;
     const auto assign = [&](const CodeCells& next, const std::string& comment) {
       lines_ += visible + " = " + next.visible.text + "  # " + comment + "\n";
-      if (!next.saysAll) lines_ += said + " = " + next.said.text + "\n";
-      return CodeCells{{visible}, {said}, next.saysAll};
+      if (!next.decidesAll) lines_ += said + " = " + next.decided.text + "\n";
+      return CodeCells{{visible}, {said}, next.decidesAll};
     };
     value = assign(value, nameOf(program.front()));
     for (std::size_t i = 1; i < program.size(); ++i) {
@@ -62,28 +62,29 @@ class ProgramCode {
     return value;
   }
 
-  /// Keeps that what is visible is also said, and stays with the word of the one that says something.
+  /// Keeps visible cells among the decided ones. Where one of the two alone decides a cell, that decision
+  /// holds.
   CodeCells joined(const CodeCells& before, const CodeCells& layer, Combine join) {
     if (join == Combine::replace) {
-      if (layer.saysAll) return layer;
-      CodeCells out{codeEither(layer.visible, codeBoth(before.visible, codeNot(layer.said))), {}, true};
-      return withSaid(out, before, layer);
+      if (layer.decidesAll) return layer;
+      CodeCells out{codeEither(layer.visible, codeBoth(before.visible, codeNot(layer.decided))), {}, true};
+      return withDecided(out, before, layer);
     }
     if (join == Combine::any)
-      return withSaid({codeEither(before.visible, layer.visible), {}, true}, before, layer);
+      return withDecided({codeEither(before.visible, layer.visible), {}, true}, before, layer);
     Written first = before.visible, second = layer.visible;
-    if (!before.saysAll) first = codeEither(first, codeNot(before.said));
-    if (!layer.saysAll) second = codeEither(second, codeNot(layer.said));
+    if (!before.decidesAll) first = codeEither(first, codeNot(before.decided));
+    if (!layer.decidesAll) second = codeEither(second, codeNot(layer.decided));
     CodeCells out{codeBoth(first, second), {}, true};
-    // Where neither says anything both of these are true.
-    if (!before.saysAll && !layer.saysAll)
-      out.visible = codeBoth(out.visible, codeEither(before.said, layer.said));
-    return withSaid(out, before, layer);
+    // Where neither decides both of these are true.
+    if (!before.decidesAll && !layer.decidesAll)
+      out.visible = codeBoth(out.visible, codeEither(before.decided, layer.decided));
+    return withDecided(out, before, layer);
   }
 
-  static CodeCells withSaid(CodeCells out, const CodeCells& before, const CodeCells& layer) {
-    out.saysAll = before.saysAll || layer.saysAll;
-    if (!out.saysAll) out.said = codeEither(before.said, layer.said);
+  static CodeCells withDecided(CodeCells out, const CodeCells& before, const CodeCells& layer) {
+    out.decidesAll = before.decidesAll || layer.decidesAll;
+    if (!out.decidesAll) out.decided = codeEither(before.decided, layer.decided);
     return out;
   }
 
@@ -97,7 +98,8 @@ class ProgramCode {
       value = codeOf(step.rule, place).write();
     }
     if (!step.negated) return value;
-    value.visible = value.saysAll ? codeNot(value.visible) : codeBoth(value.said, codeNot(value.visible));
+    value.visible =
+        value.decidesAll ? codeNot(value.visible) : codeBoth(value.decided, codeNot(value.visible));
     return value;
   }
 

@@ -19,9 +19,9 @@ bool isNatural(const Symbolic& node) {
 CodeCells RuleCode::write() {
   const Pattern& pattern = *rule_.pattern;
   CodeCells cells{write(pattern.visible(query(), key())), {}, true};
-  if (!rule_.cells || cellsSayAll(rule_, sizes_)) return cells;
-  cells.said = write(at(kCells, row(), key()) != 0);
-  cells.saysAll = false;
+  if (!rule_.cells || cellsDecideAll(rule_, sizes_)) return cells;
+  cells.decided = write(at(kCells, row(), key()) != 0);
+  cells.decidesAll = false;
   return cells;
 }
 

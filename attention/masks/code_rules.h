@@ -15,10 +15,10 @@ struct CodePlace {
   std::string document;                        ///< and the number of the query's
 };
 
-/// What a layer's cells come to: which are visible, and about which anything is said (all where it says all).
+/// What a layer's cells come to: which are visible, and which it decides at all.
 struct CodeCells {
-  Written visible, said;
-  bool saysAll = true;
+  Written visible, decided;
+  bool decidesAll = true;
 };
 
 /// Prints one rule's formula as a Python expression, in which & and | bind tighter than comparisons; defines

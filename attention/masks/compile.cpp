@@ -100,7 +100,7 @@ Result<std::shared_ptr<const MaskFormula>> compileMask(const MaskLayers& layers,
       std::make_shared<const CompiledMask>(std::move(programs).value(), geometry));
 }
 
-std::string leftOutBecause(const Layer& layer, const MaskGeometry& geometry) {
+std::string omittedReason(const Layer& layer, const MaskGeometry& geometry) {
   if (!layer.on) return "switched off";
   // Sequences have no kv heads.
   if (layer.sequences && !layer.sequences->contains(geometry.sequence, -1))
@@ -109,7 +109,7 @@ std::string leftOutBecause(const Layer& layer, const MaskGeometry& geometry) {
   if (layer.isGroup()) {
     std::string first;
     for (const Layer& inner : layer.group) {
-      std::string reason = leftOutBecause(inner, geometry);
+      std::string reason = omittedReason(inner, geometry);
       if (reason.empty()) return "";
       if (first.empty()) first = std::move(reason);
     }

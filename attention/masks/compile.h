@@ -58,6 +58,6 @@ Result<std::shared_ptr<const MaskFormula>> compileMask(const MaskLayers& layers,
                                                        const MaskSources& sources = {});
 
 /// Why a layer plays no part in this geometry ("cross-attention: …"), or nothing.
-std::string leftOutBecause(const Layer& layer, const MaskGeometry& geometry);
+std::string omittedReason(const Layer& layer, const MaskGeometry& geometry);
 
 }  // namespace headscope::attention

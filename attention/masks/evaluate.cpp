@@ -36,8 +36,8 @@ void RowEvaluator::evaluate(const MaskProgram& program, const RowPlace& place, s
   // The caller's buffer takes part, so that nothing is copied.
   std::swap(row.visible, out);
   fold(program, place, depth);
-  if (!row.saysAll) {
-    complement(row.said, place.keys, buffers.first);
+  if (!row.decidesAll) {
+    complement(row.decided, place.keys, buffers.first);
     unite(row.visible, buffers.first, buffers.second);
     std::swap(row.visible, buffers.second);
   }
@@ -48,8 +48,8 @@ void RowEvaluator::fold(const MaskProgram& program, const RowPlace& place, std::
   Level& buffers = level(depth);
   if (program.empty()) {
     buffers.folded.visible.clear();
-    buffers.folded.said.clear();
-    buffers.folded.saysAll = false;
+    buffers.folded.decided.clear();
+    buffers.folded.decidesAll = false;
     return;
   }
   stepValue(program[0], place, depth, buffers.folded);
@@ -60,7 +60,7 @@ void RowEvaluator::fold(const MaskProgram& program, const RowPlace& place, std::
 }
 
 void RowEvaluator::stepValue(const Step& step, const RowPlace& place, std::size_t depth, RowValue& out) {
-  out.saysAll = true;
+  out.decidesAll = true;
   if (!step.group.empty()) {
     fold(step.group, place, depth + 1);
     std::swap(out, level(depth + 1).folded);
@@ -89,60 +89,60 @@ void RowEvaluator::cellValue(const Rule& rule, const RowPlace& place, RowValue& 
   const auto at = static_cast<std::size_t>(rule.cellHead * table.queries + place.row);
   const CellRow* row = place.row < table.queries && at < table.rows.size() ? table.rows[at].get() : nullptr;
   out.visible.clear();
-  out.said.clear();
+  out.decided.clear();
   if (row) {
     clip(row->visible, place.keys, out.visible);
     clip(row->masked, place.keys, buffers.first);
-    unite(out.visible, buffers.first, out.said);
+    unite(out.visible, buffers.first, out.decided);
   }
-  out.saysAll = coversAll(out.said, place.keys);
+  out.decidesAll = coversAll(out.decided, place.keys);
 }
 
 void RowEvaluator::negate(RowValue& value, Index keys, Level& buffers) {
-  if (value.saysAll) {
+  if (value.decidesAll) {
     complement(value.visible, keys, buffers.first);
   } else {
-    subtract(value.said, value.visible, buffers.first);
+    subtract(value.decided, value.visible, buffers.first);
   }
   std::swap(value.visible, buffers.first);
 }
 
 void RowEvaluator::join(Combine combine, Index keys, Level& level) {
   RowValue &before = level.folded, &layer = level.layer;
-  if (layer.saysAll && combine == Combine::replace) {
+  if (layer.decidesAll && combine == Combine::replace) {
     std::swap(before, layer);
-  } else if (before.saysAll && layer.saysAll) {
+  } else if (before.decidesAll && layer.decidesAll) {
     const auto operation = combine == Combine::all ? intersect : unite;
     operation(before.visible, layer.visible, level.first);
     std::swap(before.visible, level.first);
   } else {
     for (RowValue* value : {&before, &layer})
-      if (value->saysAll) value->said.assign(1, {0, keys});
-    joinWhereSaid(combine, level);
-    before.saysAll = coversAll(before.said, keys);
+      if (value->decidesAll) value->decided.assign(1, {0, keys});
+    joinWhereDecided(combine, level);
+    before.decidesAll = coversAll(before.decided, keys);
   }
 }
 
-void RowEvaluator::joinWhereSaid(Combine combine, Level& level) {
+void RowEvaluator::joinWhereDecided(Combine combine, Level& level) {
   RowValue &before = level.folded, &layer = level.layer;
   if (combine == Combine::any) {
     unite(before.visible, layer.visible, level.first);
   } else {
-    // Where just one of the two says something, its word stands; and for "then" the layer's wherever it does.
-    subtract(before.visible, layer.said, level.first);
+    // Where just one of the two decides, that holds; with "then" the later layer decides wherever it can.
+    subtract(before.visible, layer.decided, level.first);
     if (combine == Combine::replace) {
       unite(level.first, layer.visible, level.second);
     } else {
       intersect(before.visible, layer.visible, level.second);
       unite(level.first, level.second, before.visible);
-      subtract(layer.visible, before.said, level.first);
+      subtract(layer.visible, before.decided, level.first);
       unite(before.visible, level.first, level.second);
     }
     std::swap(level.first, level.second);
   }
   std::swap(before.visible, level.first);
-  unite(before.said, layer.said, level.first);
-  std::swap(before.said, level.first);
+  unite(before.decided, layer.decided, level.first);
+  std::swap(before.decided, level.first);
 }
 
 }  // namespace headscope::attention

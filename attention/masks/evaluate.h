@@ -10,16 +10,16 @@ namespace headscope::attention {
 /// allocated; one for each thread.
 class RowEvaluator {
  public:
-  /// The keys that the query at `place` sees, written over `out`. What no layer says anything about is
+  /// The keys that the query at `place` sees, written over `out`. Cells that no layer decides are
   /// visible.
   void visibleRuns(const MaskProgram& program, const RowPlace& place, KeyRuns& out);
 
  private:
-  /// A row on its way through the layers: cells of which nothing was said yet are neither visible nor masked.
+  /// A row on its way through the layers: cells that are not decided yet are neither visible nor masked.
   struct RowValue {
     KeyRuns visible;
-    KeyRuns said;  ///< holds `visible`; not asked where saysAll
-    bool saysAll = true;
+    KeyRuns decided;  ///< holds `visible`; not read where decidesAll
+    bool decidesAll = true;
   };
   /// Buffers for one depth of brackets.
   struct Level {
@@ -36,7 +36,7 @@ class RowEvaluator {
   static void cellValue(const Rule& rule, const RowPlace& place, RowValue& out, Level& buffers);
   static void negate(RowValue& value, Index keys, Level& buffers);
   static void join(Combine combine, Index keys, Level& level);
-  static void joinWhereSaid(Combine combine, Level& level);
+  static void joinWhereDecided(Combine combine, Level& level);
 
   std::deque<Level> levels_;
 };

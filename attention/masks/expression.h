@@ -18,7 +18,7 @@ namespace headscope::attention {
 enum class Combine {
   all,      ///< "&": visible where both are
   any,      ///< "|": visible where either is
-  replace,  ///< "then": this layer decides wherever it says anything
+  replace,  ///< "then": this layer decides, and what stands before it where this one does not
 };
 
 /// Some of the heads: heads(0-3, 6), heads(even), heads(odd), heads(kv 1).

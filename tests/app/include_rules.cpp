@@ -91,7 +91,7 @@ std::string_view labOf(std::string_view path) {
 }
 
 /// The part of attention/ that a path is in: "core".
-std::string roomOf(std::string_view path) {
+std::string folderOf(std::string_view path) {
   path.remove_prefix(std::string_view("attention/").size());
   return std::string(path.substr(0, path.find('/')));
 }
@@ -174,7 +174,7 @@ class Checker {
                            include == "app/scene/table_json.h";
     if (showsJson && path.find("_json.") == std::string::npos)
       refuse(path, include, "JSON stays inside the scene's readers");
-    if (attention && isIn(include, "attention")) checkRooms(path, include);
+    if (attention && isIn(include, "attention")) checkFolders(path, include);
     if (isIn(path, "app") && isIn(include, "app")) checkFloors(path, include);
   }
 
@@ -188,12 +188,12 @@ class Checker {
       refuse(path, include, "a page includes no other page");
   }
 
-  void checkRooms(const std::string& path, const std::string& include) {
-    const std::string from = roomOf(path), to = roomOf(include);
+  void checkFolders(const std::string& path, const std::string& include) {
+    const std::string from = folderOf(path), to = folderOf(include);
     if (from == to) return;
     if (from == "core" && to != "kernels") refuse(path, include, "core includes nothing above it");
     if (from != "core" && to == "kernels") refuse(path, include, "only core includes kernels");
-    rooms_[from].insert(to);
+    folders_[from].insert(to);
   }
 
   /// Follows the includes of a panel through our own files.
@@ -215,24 +215,24 @@ class Checker {
   }
 
   void checkCircles() {
-    for (const auto& [room, others] : rooms_) {
+    for (const auto& [folder, others] : folders_) {
       std::set<std::string> seen;
       std::vector<std::string> open(others.begin(), others.end());
       while (!open.empty()) {
         const std::string next = open.back();
         open.pop_back();
         if (!seen.insert(next).second) continue;
-        for (const std::string& further : rooms_[next]) open.push_back(further);
+        for (const std::string& further : folders_[next]) open.push_back(further);
       }
       // kernels answer to core, and only to core.
-      if (seen.contains(room) && room != "core" && room != "kernels")
-        report("attention/" + room, "includes itself in a circle of folders");
+      if (seen.contains(folder) && folder != "core" && folder != "kernels")
+        report("attention/" + folder, "includes itself in a circle of folders");
     }
   }
 
   const Sources& sources_;
   std::map<std::string, std::vector<std::string>> includes_;
-  std::map<std::string, std::set<std::string>> rooms_;
+  std::map<std::string, std::set<std::string>> folders_;
   std::vector<std::string> found_;
 };
 

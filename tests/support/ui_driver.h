@@ -29,7 +29,7 @@ class UiDriver {
   app::View& view() { return session().view(); }
   app::HeadsPage& heads() { return session().lab<app::HeadsLab>().page(); }
   app::MaskPage& mask() { return session().lab<app::MaskLab>().page(); }
-  const app::MapScreen& map() { return session().lab<app::MapLab>().screen(); }
+  const app::MapPage& map() { return session().lab<app::MapLab>().page(); }
   /// The name of the dialog that is open; "" = none.
   std::string dialog() { return view().dialog ? view().dialog->name() : ""; }
   /// As JSON, so that a test that fails shows which field differs.

@@ -125,7 +125,7 @@ TEST(Choices, AChosenOneChosenAgainChangesNothing) {
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
-TEST(Lists, EachPlantedPatternReachesItsHead) {
+TEST(Lists, EachPlantedBehaviourReachesItsHead) {
   UiDriver ui;
   const std::vector<std::pair<const char*, PlantedHead>> behaviours{
       {"self", {Behaviour::offset, 0}},          {"next", {Behaviour::offset, -1}},

@@ -16,9 +16,9 @@ using app::Key;
 using app::MapSource;
 using attention::Index;
 
-class MapPage : public testing::Test {
+class MapOnScreen : public testing::Test {
  protected:
-  MapPage() {
+  MapOnScreen() {
     ui.key(static_cast<Key>('3'));
     ui.draw();
   }
@@ -28,39 +28,39 @@ class MapPage : public testing::Test {
     ui.session().scene().map.tokens = tokens;
     ui.draw();
   }
-  const app::MapScreen& screen() { return ui.map(); }
+  const app::MapPage& page() { return ui.map(); }
   const app::MapCursor& cursor() { return ui.scene().cursor.map; }
-  const app::MapWindow& window() { return *screen().window; }
+  const app::MapWindow& window() { return *page().window; }
 
   UiDriver ui;
 };
 
-TEST_F(MapPage, OpensByKeyAndTab) {
+TEST_F(MapOnScreen, OpensByKeyAndTab) {
   EXPECT_EQ(ui.scene().cursor.page, "map");
   EXPECT_TRUE(ui.has("map"));
-  EXPECT_EQ(screen().state->queries, 12);
+  EXPECT_EQ(page().state->queries, 12);
   ui.key(static_cast<Key>('1'));
   EXPECT_FALSE(ui.has("map"));
   ui.click("page.map");
   EXPECT_TRUE(ui.has("map.cells"));
 }
 
-TEST_F(MapPage, ShowsAGeneratedTextAndUndoTakesItBack) {
+TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated");
   ui.typeValue("map.tokens", "1300");
   ui.draw();
   EXPECT_EQ(ui.scene().map.tokens, 1300);
-  EXPECT_EQ(screen().state->keys, 1300);
+  EXPECT_EQ(page().state->keys, 1300);
   while (ui.scene().map.source != MapSource::scene && ui.session().document().canUndo())
     ui.chord(kCtrl, Key::z);
   ui.draw();
   EXPECT_EQ(ui.scene().map.source, MapSource::scene);
-  EXPECT_EQ(screen().state->keys, 12);
+  EXPECT_EQ(page().state->keys, 12);
 }
 
 // The picture of one head stood under the name of another until it was there.
-TEST_F(MapPage, TheTitleIsOfTheHeadThatIsShown) {
+TEST_F(MapOnScreen, TheTitleIsOfTheHeadThatIsShown) {
   generate();
   EXPECT_TRUE(ui.has("map.title.0"));
   ui.session().scene().cursor.cell.head = 2;
@@ -71,7 +71,7 @@ TEST_F(MapPage, TheTitleIsOfTheHeadThatIsShown) {
   EXPECT_TRUE(ui.has("map.title.2"));
 }
 
-TEST_F(MapPage, RefusesALengthBeyondTheLongest) {
+TEST_F(MapOnScreen, RefusesALengthBeyondTheLongest) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated");
   ui.typeValue("map.tokens", "300");
@@ -80,13 +80,13 @@ TEST_F(MapPage, RefusesALengthBeyondTheLongest) {
   EXPECT_THAT(ui.view().controls.refusal.reason, testing::HasSubstr("131,073"));
 }
 
-TEST_F(MapPage, WheelZoomsAboutThePointer) {
+TEST_F(MapOnScreen, WheelZoomsAboutThePointer) {
   generate();
   EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head";
-  EXPECT_EQ(screen().level, 2);
+  EXPECT_EQ(page().level, 2);
   ui.wheelAt("map", 0.5f, 0.5f, 6);
   EXPECT_GT(cursor().cellsPerPixel, 0);
-  EXPECT_EQ(screen().level, 0);
+  EXPECT_EQ(page().level, 0);
   // Now that the map fills the window, the cell under the pointer stays there.
   const ImRect map = ui.find("map");
   const ImVec2 at(map.Min.x + map.GetWidth() * 0.3f, map.Min.y + map.GetHeight() * 0.7f);
@@ -99,7 +99,7 @@ TEST_F(MapPage, WheelZoomsAboutThePointer) {
   EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head again";
 }
 
-TEST_F(MapPage, DragMovesAndAClickMarks) {
+TEST_F(MapOnScreen, DragMovesAndAClickMarks) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 8);
   ui.draw();
@@ -114,7 +114,7 @@ TEST_F(MapPage, DragMovesAndAClickMarks) {
   EXPECT_EQ(cursor().key, static_cast<Index>(window().colAt(map.Min.x + map.GetWidth() * 0.25f)));
 }
 
-TEST_F(MapPage, KeysMoveAndZoom) {
+TEST_F(MapOnScreen, KeysMoveAndZoom) {
   generate();
   ui.hover("map");
   ui.key(Key::equal, {.shift = true});
@@ -135,15 +135,15 @@ TEST_F(MapPage, KeysMoveAndZoom) {
   EXPECT_EQ(cursor().cellsPerPixel, 0);
 }
 
-TEST_F(MapPage, GoesToNumbersAndWords) {
+TEST_F(MapOnScreen, GoesToNumbersAndWords) {
   generate();
   ui.replaceText("map.go_to", "1200, 700\n");
   ui.draw();
   EXPECT_EQ(cursor().query, 1200);
   EXPECT_EQ(cursor().key, 700);
   EXPECT_NEAR(window().rowAt(window().area.GetCenter().y), 1200.5, 1);
-  EXPECT_EQ(screen().level, 0) << "close enough to read";
-  const auto& tokens = screen().state->text->queries;
+  EXPECT_EQ(page().level, 0) << "close enough to read";
+  const auto& tokens = page().state->text->queries;
   ui.replaceText("map.go_to", "the\n");
   const Index first = cursor().query;
   EXPECT_EQ(cursor().key, first) << "one word is a place on the diagonal";
@@ -153,10 +153,10 @@ TEST_F(MapPage, GoesToNumbersAndWords) {
   ui.replaceText("map.go_to", "5, xylophone\n");
   EXPECT_TRUE(ui.has("map.go_to.problem"));
   ui.replaceText("map.go_to", "9999\n");
-  EXPECT_THAT(screen().goToProblem, testing::HasSubstr("1,535"));
+  EXPECT_THAT(page().goToProblem, testing::HasSubstr("1,535"));
 }
 
-TEST_F(MapPage, TheMinimapMovesTheWindow) {
+TEST_F(MapOnScreen, TheMinimapMovesTheWindow) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 10);
   ui.draw();
@@ -168,7 +168,7 @@ TEST_F(MapPage, TheMinimapMovesTheWindow) {
   EXPECT_NEAR(cursor().col, 0.2 * 1536, 20);
 }
 
-TEST_F(MapPage, PoolingAndRangeChangeThePictureAndNotTheTiles) {
+TEST_F(MapOnScreen, PoolingAndRangeChangeThePictureAndNotTheTiles) {
   generate();
   ui.park();
   const render::Image max = ui.screenshot();
@@ -176,38 +176,38 @@ TEST_F(MapPage, PoolingAndRangeChangeThePictureAndNotTheTiles) {
   ui.park();
   EXPECT_EQ(ui.scene().map.pooling, attention::Pooling::mean);
   EXPECT_GT(pixelsApart(max, ui.screenshot(), ui.find("map.cells")), 1000);
-  const std::uint64_t uploads = screen().textures->uploads();
+  const std::uint64_t uploads = page().textures->uploads();
   ui.choose("map.range", "logarithmic");
   ui.park();
   ui.draw();
-  EXPECT_EQ(screen().textures->uploads(), uploads) << "a range is a uniform";
+  EXPECT_EQ(page().textures->uploads(), uploads) << "a range is a uniform";
 }
 
-TEST_F(MapPage, AnotherHeadIsAnotherMap) {
+TEST_F(MapOnScreen, AnotherHeadIsAnotherMap) {
   generate();
-  const std::uint64_t field = screen().state->field;
+  const std::uint64_t field = page().state->field;
   ui.click("map.head.3");
   ui.draw();
   EXPECT_EQ(ui.scene().cursor.cell.head, 3);
-  EXPECT_NE(screen().state->field, field);
+  EXPECT_NE(page().state->field, field);
   ui.key(Key::pageDown);
   ui.draw();
-  EXPECT_EQ(screen().state->question.head, 4);
+  EXPECT_EQ(page().state->question.head, 4);
 }
 
-TEST_F(MapPage, UploadsOnlyWhatIsNew) {
+TEST_F(MapOnScreen, UploadsOnlyWhatIsNew) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 6);
   ui.park();
   ui.draw();
-  const std::size_t before = screen().textures->uploads();
+  const std::size_t before = page().textures->uploads();
   ui.draw();
-  EXPECT_EQ(screen().textures->uploads(), before);
-  EXPECT_LE(screen().textures->bytes(), app::MapTextures::kBudget);
-  EXPECT_LE(screen().cache->mostBytes(), screen().cache->budget());
+  EXPECT_EQ(page().textures->uploads(), before);
+  EXPECT_LE(page().textures->bytes(), app::MapTextures::kBudget);
+  EXPECT_LE(page().cache->mostBytes(), page().cache->budget());
 }
 
-TEST_F(MapPage, SleepsWhenNothingMoves) {
+TEST_F(MapOnScreen, SleepsWhenNothingMoves) {
   generate();
   ui.park();
   ui.draw();
@@ -215,23 +215,23 @@ TEST_F(MapPage, SleepsWhenNothingMoves) {
   EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));
 }
 
-TEST_F(MapPage, SaysWhatIsWrongInPlaceAndGoesOn) {
+TEST_F(MapOnScreen, SaysWhatIsWrongInPlaceAndGoesOn) {
   ui.replaceText("map.text", "");
   ui.draw();
-  EXPECT_TRUE(screen().state->empty);
+  EXPECT_TRUE(page().state->empty);
   EXPECT_FALSE(ui.has("map.cells"));
   ui.session().scene().setup.model.modelDim = 8;
   ui.session().scene().setup.model.linked = false;
   ui.replaceText("map.text", "two words");
   ui.draw();
-  ASSERT_TRUE(screen().state->error);
+  ASSERT_TRUE(page().state->error);
   ui.session().scene().setup.model.modelDim = 256;
   ui.draw();
-  EXPECT_FALSE(screen().state->error);
-  EXPECT_EQ(screen().state->queries, 2);
+  EXPECT_FALSE(page().state->error);
+  EXPECT_EQ(page().state->queries, 2);
 }
 
-TEST_F(MapPage, MapsAFileThatIsDropped) {
+TEST_F(MapOnScreen, MapsAFileThatIsDropped) {
   const TemporaryFolder folder;
   attention::SafetensorsFile file;
   for (const char* layer : {"layers.0", "layers.1"}) {
@@ -243,29 +243,29 @@ TEST_F(MapPage, MapsAFileThatIsDropped) {
   ui.drop({path.string()});
   ui.draw();
   EXPECT_EQ(ui.scene().map.source, MapSource::file);
-  ASSERT_FALSE(screen().state->error) << *screen().state->error;
-  EXPECT_EQ(screen().state->queries, 40);
+  ASSERT_FALSE(page().state->error) << *page().state->error;
+  EXPECT_EQ(page().state->queries, 40);
   ui.click("map.head.11");
   ui.dragTo("map.layer", 1.1f);
   ui.draw();
-  EXPECT_EQ(screen().state->question.head, 11) << "more heads than the model of the scene has";
-  EXPECT_EQ(screen().state->question.layer, 1);
+  EXPECT_EQ(page().state->question.head, 11) << "more heads than the model of the scene has";
+  EXPECT_EQ(page().state->question.layer, 1);
   ui.drop({(folder / "gone.safetensors").string()});
   ui.draw();
-  EXPECT_TRUE(screen().state->error);
+  EXPECT_TRUE(page().state->error);
   ui.click("map.source.scene");
   ui.draw();
-  EXPECT_FALSE(screen().state->error);
+  EXPECT_FALSE(page().state->error);
   EXPECT_EQ(ui.scene().cursor.cell.head, 7) << "the scene has no more";
 }
 
-TEST_F(MapPage, ATextTooLongForTheHeadsIsMapped) {
+TEST_F(MapOnScreen, ATextTooLongForTheHeadsIsMapped) {
   std::string text;
   for (int i = 0; i < 2500; ++i) text += i % 7 == 0 ? "fox " : "word ";
   ui.session().scene().setup.input.text = text;
   ui.draw();
-  EXPECT_FALSE(screen().state->error);
-  EXPECT_EQ(screen().state->queries, 2500);
+  EXPECT_FALSE(page().state->error);
+  EXPECT_EQ(page().state->queries, 2500);
   ui.key(static_cast<Key>('1'));
   ui.draw();
   ASSERT_TRUE(ui.snapshot().error);

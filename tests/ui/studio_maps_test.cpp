@@ -73,7 +73,7 @@ TEST_F(Maps, AClickOnTheScaleOfTheWeightsChoosesTheNextRange) {
   EXPECT_EQ(pixelsApart(unit, picture(), map), 0);
 }
 
-TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryRoom) {
+TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryTab) {
   for (const char* range : {"per_head", "shared", "logarithmic", "unit"}) {
     ui.click("page.heads");
     ui.choose("range", range);

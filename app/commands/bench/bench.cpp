@@ -41,7 +41,7 @@ BenchRow rowOf(const BenchLine& line, const std::vector<double>& seconds,
   return row;
 }
 
-std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts, std::string& leftOut) {
+std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts, std::string& omitted) {
   std::vector<BenchCase> cases = layerCases(shape, parts);
   if (parts.map) cases.push_back(mapCase(shape));
   if (!parts.window) return cases;
@@ -50,7 +50,7 @@ std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts,
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    leftOut = error.what();
+    omitted = error.what();
   }
   return cases;
 }
@@ -79,7 +79,7 @@ BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int round
   BenchReport report;
   report.shape = shape;
   report.rounds = rounds;
-  const std::vector<BenchCase> cases = casesOf(shape, parts, report.leftOut);
+  const std::vector<BenchCase> cases = casesOf(shape, parts, report.omitted);
   std::vector<MachineCeilings> ceilings;
   std::vector<std::vector<std::vector<double>>> seconds(cases.size());  // of each case, line and round
   for (int round = 0; round < rounds; ++round) {

@@ -60,7 +60,7 @@ struct BenchReport {
   int rounds = 0;
   attention::MachineCeilings ceilings;  ///< medians
   std::vector<BenchRow> rows;
-  std::string leftOut;  ///< why the window was not measured, one sentence; "" where it was
+  std::string omitted;  ///< why the window was not measured, one sentence; "" where it was
   std::uint64_t peakBytes = 0;
 };
 

@@ -73,7 +73,7 @@ std::string benchTable(const BenchReport& report) {
   text += written({"ceiling of multiply-adds", "", "", "", rateText(Kind::flop, report.ceilings.flops), ""});
   text += written({"ceiling of reading", "", "", "", rateText(Kind::bytes, report.ceilings.readBytes), ""});
   text += "peak memory: " + bytesText(static_cast<double>(report.peakBytes)) + "\n";
-  if (!report.leftOut.empty()) text += "The window was not measured: " + report.leftOut + "\n";
+  if (!report.omitted.empty()) text += "The window was not measured: " + report.omitted + "\n";
   return text;
 }
 
@@ -107,7 +107,7 @@ std::string benchJson(const BenchReport& report) {
     }
     json["rows"].push_back(std::move(entry));
   }
-  if (!report.leftOut.empty()) json["left_out"] = {{"window", report.leftOut}};
+  if (!report.omitted.empty()) json["left_out"] = {{"window", report.omitted}};
   json["peak_memory_bytes"] = report.peakBytes;
   return json.dump(2) + "\n";
 }

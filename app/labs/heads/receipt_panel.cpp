@@ -156,7 +156,7 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
   }
   const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
   if (!label.detector) {
-    text += "No simple pattern stands out above what the mask forces.";
+    text += "No simple behaviour stands out above what the mask forces.";
   } else if (label.detector->labelsTheRestFrom) {
     text += "Spreads evenly: entropy is " + weightText(label.score) + " of the largest possible.";
   } else {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/map/map_screen.h"
+#include "app/labs/map/map_page.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/paint.h"
 

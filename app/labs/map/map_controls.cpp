@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "app/labs/map/map_screen.h"
+#include "app/labs/map/map_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
@@ -17,8 +17,8 @@ namespace headscope::app {
 namespace {
 
 /// The state when there is a head to show, else null.
-const MapState* shownState(const MapScreen& screen) {
-  const MapState* state = screen.state.get();
+const MapState* shownState(const MapPage& page) {
+  const MapState* state = page.state.get();
   return state && !state->empty ? state : nullptr;
 }
 
@@ -53,9 +53,9 @@ void generatedSource(Scene& scene, View& view) {
 }
 
 /// The file's name and what of it is shown.
-void fileSource(Scene& scene, MapScreen& screen) {
-  View& view = screen.view;
-  const MapState* state = shownState(screen);
+void fileSource(Scene& scene, MapPage& page) {
+  View& view = page.view;
+  const MapState* state = shownState(page);
   if (!scene.map.file.empty()) {
     std::string name = std::filesystem::path(scene.map.file).filename().string();
     if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
@@ -78,22 +78,22 @@ void fileSource(Scene& scene, MapScreen& screen) {
     view.request("map.open");
 }
 
-void sourceSection(Scene& scene, MapScreen& screen) {
-  View& view = screen.view;
-  const MapState* state = shownState(screen);
+void sourceSection(Scene& scene, MapPage& page) {
+  View& view = page.view;
+  const MapState* state = shownState(page);
   sectionTitle(view, "TOKENS",
                state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
   fieldChoice(view, scene, "map.source");
   gap(view, 4);
   if (scene.map.source == MapSource::scene) textSource(scene, view);
   if (scene.map.source == MapSource::generated) generatedSource(scene, view);
-  if (scene.map.source == MapSource::file) fileSource(scene, screen);
+  if (scene.map.source == MapSource::file) fileSource(scene, page);
 }
 
 /// The whole head with the window's frame on it; pointing moves the window there.
-void minimap(Scene& scene, MapScreen& screen) {
-  View& view = screen.view;
-  const MapState* state = shownState(screen);
+void minimap(Scene& scene, MapPage& page) {
+  View& view = page.view;
+  const MapState* state = shownState(page);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::min(ImGui::GetContentRegionAvail().x, view.px(208));
   const float aspect = state ? static_cast<float>(state->queries) / static_cast<float>(state->keys) : 1;
@@ -104,10 +104,10 @@ void minimap(Scene& scene, MapScreen& screen) {
   ImGui::InvisibleButton("minimap", area.GetSize());
   trackItem("minimap");
   const bool held = ImGui::IsItemActive();
-  if (!state || !drawWhole(scene, screen, list, area))
+  if (!state || !drawWhole(scene, page, list, area))
     list.AddRectFilled(area.Min, area.Max, view.theme->background);
   compat::rectOutline(list, area.Min, area.Max, view.theme->line, 0, 1);
-  if (!state || !screen.window) return;
+  if (!state || !page.window) return;
   MapCursor& cursor = scene.cursor.map;
   const double rowsAPixel = static_cast<double>(state->queries) / static_cast<double>(area.GetHeight()),
                colsAPixel = static_cast<double>(state->keys) / static_cast<double>(area.GetWidth());
@@ -118,7 +118,7 @@ void minimap(Scene& scene, MapScreen& screen) {
     cursor.col = std::clamp(static_cast<double>(mouse.x - area.Min.x) * colsAPixel, 0.0,
                             static_cast<double>(state->keys));
   }
-  const MapWindow& window = *screen.window;
+  const MapWindow& window = *page.window;
   const ImRect cells = window.cells();
   const auto inside = [&](ImVec2 point) {
     return ImVec2(area.Min.x + static_cast<float>(window.colAt(point.x) / colsAPixel),
@@ -139,38 +139,38 @@ void minimap(Scene& scene, MapScreen& screen) {
   track("minimap.window", from, to);
 }
 
-void goToBox(Scene& scene, MapScreen& screen) {
-  View& view = screen.view;
-  const bool entered = lineBox(view, "map.go_to", screen.goTo, ImGui::GetContentRegionAvail().x,
-                               screen.goToKeeps, "Go to query, key or a word");
-  screen.goToKeeps = false;
-  const MapState* state = shownState(screen);
+void goToBox(Scene& scene, MapPage& page) {
+  View& view = page.view;
+  const bool entered = lineBox(view, "map.go_to", page.goTo, ImGui::GetContentRegionAvail().x, page.goToKeeps,
+                               "Go to query, key or a word");
+  page.goToKeeps = false;
+  const MapState* state = shownState(page);
   if (entered && state) {
-    const auto place = findPlace(screen.goTo, *state, scene.cursor.map);
-    screen.goToProblem = place.ok() ? "" : place.error().message;
+    const auto place = findPlace(page.goTo, *state, scene.cursor.map);
+    page.goToProblem = place.ok() ? "" : place.error().message;
     if (place.ok()) goToCell(scene.cursor.map, view, place->query, place->key);
-    screen.goToKeeps = true;  // Enter once more goes on to the next
+    page.goToKeeps = true;  // Enter once more goes on to the next
   }
-  if (screen.goTo.empty()) screen.goToProblem.clear();
-  if (!screen.goToProblem.empty()) {
-    problem(view, screen.goToProblem);
+  if (page.goTo.empty()) page.goToProblem.clear();
+  if (!page.goToProblem.empty()) {
+    problem(view, page.goToProblem);
     trackItem("map.go_to.problem");
   }
 }
 
-void whereSection(Scene& scene, MapScreen& screen) {
-  View& view = screen.view;
-  const std::optional<MapWindow>& window = screen.window;
-  sectionTitle(view, "WHERE", window && shownState(screen) ? zoomText(*window) : "");
-  minimap(scene, screen);
+void whereSection(Scene& scene, MapPage& page) {
+  View& view = page.view;
+  const std::optional<MapWindow>& window = page.window;
+  sectionTitle(view, "WHERE", window && shownState(page) ? zoomText(*window) : "");
+  minimap(scene, page);
   gap(view, 6);
-  goToBox(scene, screen);
+  goToBox(scene, page);
 }
 
 /// A number for each head, with its KV group's mark.
-void headChoice(Scene& scene, MapScreen& screen) {
-  View& view = screen.view;
-  const MapState* state = screen.state.get();
+void headChoice(Scene& scene, MapPage& page) {
+  View& view = page.view;
+  const MapState* state = page.state.get();
   const bool known = state && !state->empty;
   const Index heads = known ? state->heads : scene.setup.model.heads;
   const Index kvHeads = known ? state->kvHeads : scene.setup.model.kvHeads;
@@ -232,9 +232,9 @@ void memoryLine(const View& view, const std::string& label, const std::string& v
   ImGui::Dummy(ImVec2(width, height));
 }
 
-void memorySection(MapScreen& screen) {
-  View& view = screen.view;
-  const MapState* state = shownState(screen);
+void memorySection(MapPage& page) {
+  View& view = page.view;
+  const MapState* state = shownState(page);
   if (!state) return;
   gap(view, 8);
   sectionTitle(view, "MEMORY");
@@ -243,28 +243,28 @@ void memorySection(MapScreen& screen) {
       view, "all weights would take",
       bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)));
   memoryLine(view, "held for this head", text(state->bytes));
-  memoryLine(view, "tiles", text(screen.cache->bytes()) + " of " + text(screen.cache->budget()));
+  memoryLine(view, "tiles", text(page.cache->bytes()) + " of " + text(page.cache->budget()));
   trackItem("map.tiles");
-  memoryLine(view, "on the GPU", text(screen.textures->bytes()) + " of " + text(MapTextures::kBudget));
-  for (const std::string& sentence : state->leftOut) hint(view, sentence);
+  memoryLine(view, "on the GPU", text(page.textures->bytes()) + " of " + text(MapTextures::kBudget));
+  for (const std::string& sentence : state->omitted) hint(view, sentence);
 }
 
 }  // namespace
 
-void mapControls(Scene& scene, MapScreen& screen, const Layout& layout) {
-  View& view = screen.view;
+void mapControls(Scene& scene, MapPage& page, const Layout& layout) {
+  View& view = page.view;
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
   if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
     noteScroll(view);
-    sourceSection(scene, screen);
+    sourceSection(scene, page);
     gap(view, 8);
-    whereSection(scene, screen);
+    whereSection(scene, page);
     gap(view, 8);
-    headChoice(scene, screen);
+    headChoice(scene, page);
     gap(view, 8);
     lookSection(scene, view);
-    memorySection(screen);
+    memorySection(page);
     gap(view, 10);
     scrollEdge(view, layout.left);
   }

@@ -2,7 +2,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "app/labs/map/map_screen.h"
+#include "app/labs/map/map_page.h"
 #include "app/scene/number_text.h"
 
 namespace headscope::app {

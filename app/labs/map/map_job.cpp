@@ -39,7 +39,7 @@ MapJob::MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort&
           workers, [this](std::stop_token stop) { doPiece(stop); }, std::nullopt) {}
 
 /// Whether the piece under way is of no use for `request`.
-bool MapJob::isLeft(const MapRequest& request) const {
+bool MapJob::isAbandoned(const MapRequest& request) const {
   const auto wants = [&](const std::vector<TilePlace>& places) {
     return std::find(places.begin(), places.end(), place_) != places.end();
   };
@@ -66,11 +66,11 @@ void MapJob::look(const MapRequest& request) {
   if (request_ && *request_ == request) return;
   request_ = std::make_shared<const MapRequest>(request);
   if (!since_) since_ = Clock::now();
-  if (isLeft(request)) job_.stop();
+  if (isAbandoned(request)) job_.stop();
   job_.start(Lane::back);
 }
 
-void MapJob::rest() {
+void MapJob::pause() {
   const std::lock_guard lock(mutex_);
   request_.reset();
   since_.reset();
@@ -181,7 +181,7 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.layers = (*head)->layers;
   state.layerName = (*head)->layerName;
   state.text = std::move((*head)->text);
-  state.leftOut = std::move((*head)->leftOut);
+  state.omitted = std::move((*head)->omitted);
   state.memory = std::move((*head)->memory);
   map_ = std::make_shared<attention::HeadMap>(std::move((*head)->field));
   state.map = map_;

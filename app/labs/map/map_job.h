@@ -25,7 +25,7 @@ struct MapState {
   OverviewLevels levels;
   std::shared_ptr<const attention::HeadMap> map;  ///< for its field(), which never changes
   std::shared_ptr<const MapText> text;
-  std::vector<std::string> leftOut;
+  std::vector<std::string> omitted;
   std::uint64_t bytes = 0;  ///< held besides the tiles
   MemoryShare memory;       ///< of the budget for as much
   Index previewStep = 1;    ///< the preview looks at one row in so many
@@ -55,7 +55,7 @@ struct MapEffort {
 
 /// Makes the tiles of the view that is looked at, piece by piece on the back lane: a preview of the whole
 /// head, the tiles in view in the order they are wanted, the exact overview band by band, the tiles around.
-/// What has been left is stopped.
+/// What is no longer wanted is stopped.
 class MapJob {
  public:
   using Build = std::function<attention::Result<std::optional<MapHead>>(const MapQuestion&, std::stop_token)>;
@@ -64,8 +64,8 @@ class MapJob {
   MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort& effort = {});
 
   void look(const MapRequest& request);
-  /// Nobody looks: stops what is under way and keeps what there is.
-  void rest();
+  /// The page is not shown: stops what is under way and keeps what there is.
+  void pause();
 
   /// The newest head whose overview can be drawn; null before the first.
   std::shared_ptr<const MapState> state() const;
@@ -86,7 +86,7 @@ class MapJob {
   attention::Matrix tileValues(const TilePlace& place, Pooling pooling, std::stop_token stop);
   void publish(MapState state);
   void fail(const MapRequest& request, const std::string& message);
-  bool isLeft(const MapRequest& request) const;
+  bool isAbandoned(const MapRequest& request) const;
   void begin(Doing doing, const TilePlace& place = {});
 
   TileCache& cache_;

@@ -15,27 +15,27 @@ Index mapHead(const Scene& scene) {
 MapLab::MapLab(LabServices& services)
     : services_(services),
       cache_(kTileBudget, services.resources.memory),
-      screen_(services.view),
+      page_(services.view),
       job_(services.workers, cache_,
            [&resources = services.resources](const MapQuestion& question, std::stop_token stop) {
              return buildMapHead(question, resources, stop);
            }) {
-  screen_.cache = &cache_;
-  screen_.textures = &textures_;
+  page_.cache = &cache_;
+  page_.textures = &textures_;
 }
 
 bool MapLab::take(const Scene&) {
-  screen_.progress = job_.progress();
+  page_.progress = job_.progress();
   std::shared_ptr<const MapState> state = job_.state();
-  if (state == screen_.state) return false;
-  screen_.state = std::move(state);
-  if (!screen_.state->empty) cache_.keepOnly(screen_.state->field);
+  if (state == page_.state) return false;
+  page_.state = std::move(state);
+  if (!page_.state->empty) cache_.keepOnly(page_.state->field);
   return true;
 }
 
 /// Heads there are to choose from: a file has its own.
 Index MapLab::heads(const Scene& scene) const {
-  const MapState* state = screen_.state.get();
+  const MapState* state = page_.state.get();
   const bool file = scene.map.source == MapSource::file;
   return file && state && !state->empty ? state->heads : scene.setup.model.heads;
 }
@@ -43,9 +43,9 @@ Index MapLab::heads(const Scene& scene) const {
 void MapLab::prepare(Scene& scene) {
   scene.cursor.decoding = false;
   textures_.beginFrame(services_.view.quickFrames);
-  screen_.visible.clear();
-  screen_.near.clear();
-  screen_.inView.clear();
+  page_.visible.clear();
+  page_.near.clear();
+  page_.inView.clear();
   const Index last = heads(scene) - 1;
   scene.cursor.focus = std::clamp<Index>(scene.cursor.focus, -1, last);
   scene.cursor.cell.head = std::clamp<Index>(scene.cursor.cell.head, 0, last);
@@ -53,50 +53,49 @@ void MapLab::prepare(Scene& scene) {
 
 void MapLab::draw(Scene& scene, const Layout& layout) {
   const MapCursor before = scene.cursor.map;
-  mapControls(scene, screen_, layout);
-  mapPanel(scene, screen_, layout);
+  mapControls(scene, page_, layout);
+  mapPanel(scene, page_, layout);
   if (before != scene.cursor.map || textures_.unfinished()) services_.view.redraw(2);
 }
 
 void MapLab::ask(const Scene& scene) {
-  cache_.keepInView(screen_.inView);
+  cache_.keepInView(page_.inView);
   MapRequest request;
   request.question = mapQuestion(scene, mapHead(scene));
   request.pooling = scene.map.pooling;
-  request.field = screen_.state ? screen_.state->field : 0;
-  request.visible = screen_.visible;
-  request.near = screen_.near;
-  screen_.catchingUp = !screen_.state || screen_.state->question != request.question;
+  request.field = page_.state ? page_.state->field : 0;
+  request.visible = page_.visible;
+  request.near = page_.near;
+  page_.catchingUp = !page_.state || page_.state->question != request.question;
   job_.look(request);
 }
 
 void MapLab::leave() {
-  job_.rest();
+  job_.pause();
 }
 
 LabStatus MapLab::status(const Scene& scene) const {
   const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
   LabStatus status;
-  if (screen_.state && !screen_.state->empty)
-    status.figures.push_back({"held", text(screen_.state->bytes), 0});
+  if (page_.state && !page_.state->empty) status.figures.push_back({"held", text(page_.state->bytes), 0});
   status.figures.push_back({"tiles", text(cache_.bytes()) + " of " + text(cache_.budget()), 0});
   // A file's queries and keys are no layer of the scene's model.
   status.shape = scene.map.source == MapSource::file ? "Q and K from a file"
                                                      : layerShape(scene, services_.layer.snapshot().get());
-  status.busySeconds = screen_.progress.seconds;
-  status.busyWords = screen_.progress.building || screen_.progress.overview >= 1
-                         ? "mapping for " + timeText(screen_.progress.seconds)
-                         : "exact overview " + percentText(screen_.progress.overview);
+  status.busySeconds = page_.progress.seconds;
+  status.busyWords = page_.progress.building || page_.progress.overview >= 1
+                         ? "mapping for " + timeText(page_.progress.seconds)
+                         : "exact overview " + percentText(page_.progress.overview);
   status.busyName = "map.progress";
   return status;
 }
 
 std::optional<std::string> MapLab::error(const Scene&) const {
-  return screen_.state ? screen_.state->error : std::nullopt;
+  return page_.state ? page_.state->error : std::nullopt;
 }
 
 double MapLab::nextFrameIn() const {
-  return screen_.progress.seconds > 0 ? 0.2 : std::numeric_limits<double>::infinity();
+  return page_.progress.seconds > 0 ? 0.2 : std::numeric_limits<double>::infinity();
 }
 
 /// The file's queries and keys become the map.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/labs/lab.h"
-#include "app/labs/map/map_screen.h"
+#include "app/labs/map/map_page.h"
 
 namespace headscope::app {
 
@@ -25,8 +25,8 @@ class MapLab : public Lab {
   std::size_t gpuBytes() const override { return textures_.bytes(); }
   bool open(const std::filesystem::path& path, Scene& scene) override;
 
-  const MapScreen& screen() const { return screen_; }
-  MapScreen& screen() { return screen_; }
+  const MapPage& page() const { return page_; }
+  MapPage& page() { return page_; }
 
  private:
   void openFile(const std::filesystem::path& path, Scene& scene) const;
@@ -34,7 +34,7 @@ class MapLab : public Lab {
   LabServices& services_;
   TileCache cache_;
   MapTextures textures_;
-  MapScreen screen_;
+  MapPage page_;
   MapJob job_;  // last: it ends before anything it touches goes
 };
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/map/map_screen.h"
+#include "app/labs/map/map_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
@@ -35,9 +35,9 @@ BarLabels barLabels(const ValueRange& range) {
 }
 
 /// Name, size, how it was pooled and whether it is exact at the left; the colours at the right.
-void paintHeader(const Scene& scene, MapScreen& screen, const ImRect& area) {
-  View& view = screen.view;
-  const MapState& state = *screen.state;
+void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
+  View& view = page.view;
+  const MapState& state = *page.state;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const float y = area.Min.y + view.px(24), bar = view.px(area.GetWidth() > view.px(760) ? 190 : 120);
@@ -51,7 +51,7 @@ void paintHeader(const Scene& scene, MapScreen& screen, const ImRect& area) {
     const Index kvHead = head / (state.heads / state.kvHeads);
     x += paintBadge(view, list, ImVec2(x, y), groupColor(theme, kvHead), kvName(kvHead)) + view.px(12);
   }
-  if (screen.preview) {
+  if (page.preview) {
     const std::string rows = countText(static_cast<std::uint64_t>(state.previewStep));
     const std::string words = "preview: 1 row in " + rows;
     const float width = paintBadge(view, list, ImVec2(x, y), theme.warning, words);
@@ -59,11 +59,11 @@ void paintHeader(const Scene& scene, MapScreen& screen, const ImRect& area) {
     x += width + view.px(12);
   }
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
-              sizeWords(state) + " · " + pooledWords(scene.map.pooling, screen.level) +
-                  (screen.coarser ? ", on its way" : "") + (screen.catchingUp ? " · catching up" : ""));
+              sizeWords(state) + " · " + pooledWords(scene.map.pooling, page.level) +
+                  (page.coarser ? ", on its way" : "") + (page.catchingUp ? " · catching up" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;
-  paintColourBar(view, look.colormap, barLabels(mapRange(screen, look)), ImVec2(area.Max.x, y), bar);
+  paintColourBar(view, look.colormap, barLabels(mapRange(page, look)), ImVec2(area.Max.x, y), bar);
 }
 
 /// Wheel, drag, click and keys; the window is worked out anew after each.
@@ -106,9 +106,9 @@ void moveMap(Scene& scene, View& view, const Layout& layout, MapWindow& window) 
 }
 
 /// Tokens, places, and the weight and score of a cell or the value of the many that are one pixel.
-void pointTooltip(const Scene& scene, MapScreen& screen, Index query, Index key) {
-  View& view = screen.view;
-  const MapState& state = *screen.state;
+void pointTooltip(const Scene& scene, MapPage& page, Index query, Index key) {
+  View& view = page.view;
+  const MapState& state = *page.state;
   const Pooling pooling = scene.map.pooling;
   const auto token = [](const std::vector<attention::Token>& tokens, Index at) {
     return at < static_cast<Index>(tokens.size()) ? tokens[static_cast<std::size_t>(at)].text : "";
@@ -117,26 +117,26 @@ void pointTooltip(const Scene& scene, MapScreen& screen, Index query, Index key)
   std::string text = from.empty() && to.empty() ? "" : from + " → " + to + "\n";
   text += "query " + countText(static_cast<std::uint64_t>(query)) + " · key " +
           countText(static_cast<std::uint64_t>(key)) + "\n";
-  const std::optional<MapValue> value = mapValue(screen, pooling, screen.level, query, key);
+  const std::optional<MapValue> value = mapValue(page, pooling, page.level, query, key);
   if (!value)
     text += "on its way";
   else if (value->value == render::kDeadCell)
-    text += screen.level == 0 ? "this query sees no key: its weights are 0"
-                              : "these queries see no key: their weights are 0";
+    text += page.level == 0 ? "this query sees no key: its weights are 0"
+                            : "these queries see no key: their weights are 0";
   else if (value->value == render::kMaskedCell)
-    text += screen.level == 0 ? "masked" : "all masked";
-  else if (screen.level == 0)
+    text += page.level == 0 ? "masked" : "all masked";
+  else if (page.level == 0)
     text += "weight " + weightText(value->value) + " · " + mapScoreText(state.map->field(), query, key);
   else
-    text += pooledWords(pooling, screen.level) + ": " + weightText(value->value) +
+    text += pooledWords(pooling, page.level) + ": " + weightText(value->value) +
             (value->preview ? " (preview)" : "");
   tooltip(view, text);
 }
 
 /// Crosshair and numbers, in places counted from the window's first cell.
-void paintOver(const Scene& scene, MapScreen& screen, ImDrawList& list, const MapWindow& window, Index query,
+void paintOver(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window, Index query,
                Index key) {
-  View& view = screen.view;
+  View& view = page.view;
   const ImRect cells = window.cells();
   const auto firstRow = static_cast<Index>(std::floor(std::max(0.0, window.row))),
              firstCol = static_cast<Index>(std::floor(std::max(0.0, window.col)));
@@ -149,19 +149,19 @@ void paintOver(const Scene& scene, MapScreen& screen, ImDrawList& list, const Ma
   const Index n = window.n - firstRow, m = window.m - firstCol;
   Look look = scene.look;
   look.quantity = Quantity::weights;
-  if (screen.level == 0)
-    paintValues(view, list, tile, n, m, look, mapRange(screen, look),
+  if (page.level == 0)
+    paintValues(view, list, tile, n, m, look, mapRange(page, look),
                 [&](Index row, Index col) -> std::optional<float> {
-                  const auto value = mapValue(screen, scene.map.pooling, 0, firstRow + row, firstCol + col);
+                  const auto value = mapValue(page, scene.map.pooling, 0, firstRow + row, firstCol + col);
                   if (!value || value->value <= render::kDeadCell) return std::nullopt;
                   return value->value;
                 });
   paintCrosshair(view, list, tile, query >= 0 ? query - firstRow : -1, key >= 0 ? key - firstCol : -1, n, m);
 }
 
-void paintMap(Scene& scene, MapScreen& screen, const Layout& layout, const ImRect& inner) {
-  View& view = screen.view;
-  const MapState& state = *screen.state;
+void paintMap(Scene& scene, MapPage& page, const Layout& layout, const ImRect& inner) {
+  View& view = page.view;
+  const MapState& state = *page.state;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(48)),
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
@@ -171,8 +171,8 @@ void paintMap(Scene& scene, MapScreen& screen, const Layout& layout, const ImRec
   trackItem("map");
   const bool hovered = ImGui::IsItemHovered();
   moveMap(scene, view, layout, window);
-  screen.window = window;
-  drawTiles(scene, screen, list, window);
+  page.window = window;
+  drawTiles(scene, page, list, window);
   const ImRect cells = window.cells();
   track("map.cells", cells.Min, cells.Max);
   compat::rectOutline(list, ImVec2(cells.Min.x - 1, cells.Min.y - 1),
@@ -184,33 +184,33 @@ void paintMap(Scene& scene, MapScreen& screen, const Layout& layout, const ImRec
   if (points) {
     query = std::clamp<Index>(static_cast<Index>(window.rowAt(mouse.y)), 0, state.queries - 1);
     key = std::clamp<Index>(static_cast<Index>(window.colAt(mouse.x)), 0, state.keys - 1);
-    if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, screen, query, key);
+    if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, page, query, key);
   }
-  paintHeader(scene, screen, inner);
+  paintHeader(scene, page, inner);
   paintMapAxes(view, list, window, *state.text, query, key);
-  paintOver(scene, screen, list, window, query, key);
+  paintOver(scene, page, list, window, query, key);
 }
 
 }  // namespace
 
-void mapPanel(Scene& scene, MapScreen& screen, const Layout& layout) {
-  View& view = screen.view;
+void mapPanel(Scene& scene, MapPage& page, const Layout& layout) {
+  View& view = page.view;
   if (beginPanel(view, "map", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(22);
     const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
                        layout.center.Max.y - view.px(6));
-    const MapState* state = screen.state.get();
+    const MapState* state = page.state.get();
     if (!state)
       paintMessage(view, inner, "Mapping…", "The first picture is on its way.", view.theme->text);
-    else if (state->error || !screen.trouble.empty())
-      paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : screen.trouble,
+    else if (state->error || !page.trouble.empty())
+      paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : page.trouble,
                    view.theme->error);
     else if (state->empty)
       paintMessage(view, inner, "Nothing to map yet",
                    "Type a sentence at the left, or choose a generated text of up to 131,072 tokens.",
                    view.theme->text);
     else
-      paintMap(scene, screen, layout, inner);
+      paintMap(scene, page, layout, inner);
   }
   endPanel();
 }

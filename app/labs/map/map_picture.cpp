@@ -2,7 +2,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "app/labs/map/map_screen.h"
+#include "app/labs/map/map_page.h"
 #include "app/widgets/heat_tile.h"
 
 namespace headscope::app {
@@ -14,9 +14,9 @@ struct Found {
   TileKey key;
   Tile tile;
 };
-std::optional<Found> findTile(MapScreen& screen, TileKey key) {
-  for (const int last = screen.state->levels.single; key.place.level <= last;) {
-    if (auto tile = screen.cache->find(key)) return Found{key, *std::move(tile)};
+std::optional<Found> findTile(MapPage& page, TileKey key) {
+  for (const int last = page.state->levels.single; key.place.level <= last;) {
+    if (auto tile = page.cache->find(key)) return Found{key, *std::move(tile)};
     key.place = {key.place.level + 1, key.place.row / 2, key.place.col / 2};
   }
   return std::nullopt;
@@ -97,49 +97,49 @@ Look weightsLook(Look look) {
   return look;
 }
 
-void send(const Look& look, const ValueRange& range, MapScreen& screen, ImDrawList& list,
+void send(const Look& look, const ValueRange& range, MapPage& page, ImDrawList& list,
           std::vector<HeatmapTile> tiles) {
-  View& view = screen.view;
+  View& view = page.view;
   for (HeatmapTile& tile : tiles) {
     tile.low = range.low;
     tile.high = range.high;
   }
-  view.heatmaps->draw(list, screen.textures->textures(), styleFor(view, look), std::move(tiles));
+  view.heatmaps->draw(list, page.textures->textures(), styleFor(view, look), std::move(tiles));
 }
 
 }  // namespace
 
-ValueRange mapRange(const MapScreen& screen, const Look& look) {
+ValueRange mapRange(const MapPage& page, const Look& look) {
   if (look.range == RangeMode::logarithmic) {
     // Down to where a row that looks at all keys alike would be.
-    const double even = 1 / static_cast<double>(std::max<Index>(1, screen.state->keys));
+    const double even = 1 / static_cast<double>(std::max<Index>(1, page.state->keys));
     return {static_cast<float>(std::min(1e-4, std::pow(10, std::floor(std::log10(even))))), 1, true};
   }
-  const bool brightest = look.range != RangeMode::unit && screen.brightest > 0;
-  return {0, brightest ? screen.brightest : 1, false};
+  const bool brightest = look.range != RangeMode::unit && page.brightest > 0;
+  return {0, brightest ? page.brightest : 1, false};
 }
 
-void drawTiles(const Scene& scene, MapScreen& screen, ImDrawList& list, const MapWindow& window) {
-  const MapState& state = *screen.state;
+void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window) {
+  const MapState& state = *page.state;
   int level = std::min(window.level(), state.levels.single);
   constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
   while (level < state.levels.single && tilesInSight(window, level).count() > kMost) ++level;
-  screen.level = level;
+  page.level = level;
   const TileRange in = tilesInSight(window, level);
   const std::vector<TilePlace> places = middleFirst(in, level);
   if (level < state.levels.finest) {
-    screen.visible = places;
-    screen.near = around(in, level, window);
+    page.visible = places;
+    page.near = around(in, level, window);
   }
   std::vector<HeatmapTile> tiles;
   float brightest = 0;
-  screen.preview = screen.coarser = false;
+  page.preview = page.coarser = false;
   try {
     for (const TilePlace& place : places) {
-      screen.inView.push_back({state.field, scene.map.pooling, place});
-      std::optional<Found> found = findTile(screen, screen.inView.back());
+      page.inView.push_back({state.field, scene.map.pooling, place});
+      std::optional<Found> found = findTile(page, page.inView.back());
       while (found) {
-        if (const auto layer = screen.textures->layerOf(found->key, found->tile)) {
+        if (const auto layer = page.textures->layerOf(found->key, found->tile)) {
           tiles.push_back(placed(window, place, *found, *layer));
           break;
         }
@@ -147,49 +147,49 @@ void drawTiles(const Scene& scene, MapScreen& screen, ImDrawList& list, const Ma
         const TilePlace& fine = found->key.place;
         TileKey coarser = found->key;
         coarser.place = {fine.level + 1, fine.row / 2, fine.col / 2};
-        found = findTile(screen, coarser);
+        found = findTile(page, coarser);
       }
-      if (!found || found->key.place != place) screen.coarser = true;
+      if (!found || found->key.place != place) page.coarser = true;
       if (!found) continue;
-      if (found->key.place != place) screen.inView.push_back(found->key);
-      screen.preview = screen.preview || found->tile.preview;
+      if (found->key.place != place) page.inView.push_back(found->key);
+      page.preview = page.preview || found->tile.preview;
       brightest = std::max(brightest, found->tile.most);
     }
-    screen.trouble.clear();
+    page.trouble.clear();
   } catch (const std::runtime_error& broken) {
-    screen.trouble = broken.what();
+    page.trouble = broken.what();
     return;
   }
-  screen.brightest = brightest;
+  page.brightest = brightest;
   const Look look = weightsLook(scene.look);
-  send(look, mapRange(screen, look), screen, list, std::move(tiles));
+  send(look, mapRange(page, look), page, list, std::move(tiles));
 }
 
-bool drawWhole(const Scene& scene, MapScreen& screen, ImDrawList& list, const ImRect& area) {
-  if (!screen.state || screen.state->empty || !screen.trouble.empty()) return false;
-  const TileKey key{screen.state->field, scene.map.pooling, {screen.state->levels.single, 0, 0}};
-  const std::optional<Tile> tile = screen.cache->find(key);
+bool drawWhole(const Scene& scene, MapPage& page, ImDrawList& list, const ImRect& area) {
+  if (!page.state || page.state->empty || !page.trouble.empty()) return false;
+  const TileKey key{page.state->field, scene.map.pooling, {page.state->levels.single, 0, 0}};
+  const std::optional<Tile> tile = page.cache->find(key);
   if (!tile) return false;
-  screen.inView.push_back(key);
-  const std::optional<int> layer = screen.textures->layerOf(key, *tile);
+  page.inView.push_back(key);
+  const std::optional<int> layer = page.textures->layerOf(key, *tile);
   if (!layer) return false;
   MapWindow whole;
   whole.area = area;
-  whole.n = screen.state->queries;
-  whole.m = screen.state->keys;
+  whole.n = page.state->queries;
+  whole.m = page.state->keys;
   whole.cellsPerPixel = wholeZoom(area, whole.n, whole.m);
   const Look look = weightsLook(scene.look);
-  ValueRange range = mapRange(screen, look);
+  ValueRange range = mapRange(page, look);
   // What is brightest in the window may be far from what is brightest here.
   if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
-  send(look, range, screen, list, {placed(whole, key.place, {key, *tile}, *layer)});
+  send(look, range, page, list, {placed(whole, key.place, {key, *tile}, *layer)});
   return true;
 }
 
-std::optional<MapValue> mapValue(MapScreen& screen, Pooling pooling, int level, Index query, Index key) {
+std::optional<MapValue> mapValue(MapPage& page, Pooling pooling, int level, Index query, Index key) {
   const Index row = query / factorOf(level), col = key / factorOf(level);
   const TilePlace place{level, row / kTileSide, col / kTileSide};
-  const std::optional<Tile> tile = screen.cache->find({screen.state->field, pooling, place});
+  const std::optional<Tile> tile = page.cache->find({page.state->field, pooling, place});
   if (!tile) return std::nullopt;
   return MapValue{(*tile->values)(row % kTileSide, col % kTileSide), tile->preview};
 }

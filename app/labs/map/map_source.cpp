@@ -226,7 +226,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   if (!additive.empty() && std::max(n, m) <= kMaxTokens)
     field.mask.additive = std::move(additive);
   else if (!additive.empty())
-    head.leftOut.push_back("The free biases of the mask studio are left out of maps beyond " +
+    head.omitted.push_back("The free biases of the mask studio are left out of maps beyond " +
                            countText(kMaxTokens) + " tokens.");
   return std::optional(std::move(head));
 }

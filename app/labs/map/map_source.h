@@ -41,7 +41,7 @@ struct MapHead {
   Index layers = 1;                  ///< of the file
   std::string layerName;             ///< as the file has it
   MemoryShare memory;                ///< what the head's map takes of the budget
-  std::vector<std::string> leftOut;  ///< what of the scene a map doesn't show, in sentences
+  std::vector<std::string> omitted;  ///< what of the scene a map doesn't show, in sentences
 };
 
 /// The head's own q and k: embeddings are made part by part, so that memory stays O(n·headDim). Nothing where

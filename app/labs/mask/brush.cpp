@@ -14,7 +14,7 @@ void begin(Scene& scene, Brush& brush, Index row, Index key) {
   ++brush.strokes;
   brush.fromRow = brush.lastRow = row;
   brush.fromKey = brush.lastKey = key;
-  if (scene.cursor.studio.room == StudioRoom::biases) {
+  if (scene.cursor.studio.tab == StudioTab::biases) {
     brush.biasesBefore = scene.setup.mask.additive;
     return;
   }
@@ -39,7 +39,7 @@ void apply(Scene& scene, Brush& brush, const Extent& size, Index row, Index key)
   brush.lastRow = row;
   brush.lastKey = key;
   MaskSetup& mask = scene.setup.mask;
-  if (scene.cursor.studio.room == StudioRoom::biases) {
+  if (scene.cursor.studio.tab == StudioTab::biases) {
     if (!goesOn) mask.additive = brush.biasesBefore;
     paint(mask.additive.edit().values, stroke, size.queries, size.keys, brush.erases ? 0 : brush.bias);
     return;
@@ -167,7 +167,7 @@ void effectChoice(Brush& brush, bool biases, View& view) {
 void brushBar(Scene& scene, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   Brush& brush = page.brush;
-  const bool biases = scene.cursor.studio.room == StudioRoom::biases;
+  const bool biases = scene.cursor.studio.tab == StudioTab::biases;
   float x = area.Min.x;
   const auto group = [&](const char* id, float units, const auto& draw) {
     if (x + view.px(units) > area.Max.x + view.px(2)) return;

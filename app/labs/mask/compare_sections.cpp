@@ -107,7 +107,7 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page) {
          view.theme->text);
   figure(view, "Entropy", (rows.mean() > 0 ? "+" : "") + numberText(rows.mean(), 3) + " nats",
          view.theme->text);
-  takeHomeSection(scene, page);
+  exportSection(scene, page);
 }
 
 }  // namespace headscope::app

@@ -235,7 +235,7 @@ void reachSection(Scene& scene, MaskPage& page) {
   fieldToggle(view, scene, "cursor.studio.all_heads");
 }
 
-void takeHomeSection(Scene& scene, MaskPage& page) {
+void exportSection(Scene& scene, MaskPage& page) {
   View& view = page.view;
   gap(view, 8);
   sectionTitle(view, "TAKE IT HOME");
@@ -270,15 +270,15 @@ void insightPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const 
     if (!editedStudy(scene, page)) {
       sectionTitle(view, "WHAT IT SAYS");
       hint(view, "A mask over tokens is taken apart here.");
-    } else if (scene.cursor.studio.room == StudioRoom::biases) {
+    } else if (scene.cursor.studio.tab == StudioTab::biases) {
       biasSections(scene, snapshot, view);
-    } else if (scene.cursor.studio.room == StudioRoom::compare) {
+    } else if (scene.cursor.studio.tab == StudioTab::compare) {
       compareSections(scene, snapshot, page);
     } else {
       statisticsSection(scene, page);
       blockSection(scene, page);
       reachSection(scene, page);
-      takeHomeSection(scene, page);
+      exportSection(scene, page);
     }
     gap(view, 12);
   }

@@ -159,7 +159,7 @@ void layerDetails(Layer& layer, Index at, Scene& scene, MaskPage& page) {
     hint(view, std::string(info.formula) + (info.users.empty() ? "" : "  ·  " + std::string(info.users)));
   }
   if (const MaskStudy* study = page.study; study && study->line())
-    if (const std::string reason = attention::leftOutBecause(layer, study->geometry);
+    if (const std::string reason = attention::omittedReason(layer, study->geometry);
         layer.on && !reason.empty())
       hint(view, "Left out here, " + reason + ".");
   joinChoice(layer, at, view);

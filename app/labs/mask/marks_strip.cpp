@@ -253,7 +253,7 @@ float chipsHeight(Mark mark, const View& view) {
 
 float marksStripHeight(Scene& scene, const MaskPage& page) {
   const View& view = page.view;
-  if (scene.cursor.studio.room == StudioRoom::biases) return 0;
+  if (scene.cursor.studio.tab == StudioTab::biases) return 0;
   // Who presents, shows; and marks are set before.
   const std::vector<MarkInfo> used = marksInUse(scene);
   if (used.empty() || view.present) return 0;

@@ -104,7 +104,7 @@ void MaskLab::ask(const Scene& scene) {
         {study->mask.formula, studio.allHeads ? -1 : study->mask.variant, studio.layers, studio.residual},
         Lane::back);
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  if (!sequence || studio.room == StudioRoom::mask) return;
+  if (!sequence || studio.tab == StudioTab::mask) return;
   headStudy_.ask({page_.snapshot, scene.cursor.sequence,
                   std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1)},
                  Lane::back);

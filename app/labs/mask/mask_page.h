@@ -145,9 +145,9 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const L
 void studioPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Layout& layout);
 void insightPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Layout& layout);
 
-void maskRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
-void biasRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
-void compareRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
+void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
+void biasTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
+void compareTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
 
 /// One small picture per head; a click shows that head.
 void headStrip(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area);
@@ -161,7 +161,7 @@ float marksStripHeight(Scene& scene, const MaskPage& page);
 void statisticsSection(const Scene& scene, MaskPage& page);
 void blockSection(Scene& scene, MaskPage& page);
 void reachSection(Scene& scene, MaskPage& page);
-void takeHomeSection(Scene& scene, MaskPage& page);
+void exportSection(Scene& scene, MaskPage& page);
 void biasSections(Scene& scene, const Snapshot* snapshot, View& view);
 void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page);
 

@@ -9,17 +9,17 @@ namespace headscope::app {
 
 namespace {
 
-void roomChoice(Scene& scene, MaskPage& page, ImVec2 at) {
+void tabChoice(Scene& scene, MaskPage& page, ImVec2 at) {
   View& view = page.view;
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginChild(
-      "rooms", ImVec2(view.px(220), view.px(34)), false,
+      "tabs", ImVec2(view.px(220), view.px(34)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   if (fieldChoice(view, scene, "cursor.studio.room")) page.brush.painting = false;
   ImGui::EndChild();
 }
 
-/// What the comparing room shows and how.
+/// What the comparing tab shows and how.
 void compareBar(Scene& scene, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   if (!scene.setup.mask.compare) return;
@@ -50,12 +50,12 @@ void message(const View& view, const ImRect& area, const std::string& title, con
             Align::center);
 }
 
-void rooms(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
+void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
   View& view = page.view;
   const float bar = view.px(46), top = area.Min.y + view.px(12);
-  roomChoice(scene, page, ImVec2(area.Min.x, top));
+  tabChoice(scene, page, ImVec2(area.Min.x, top));
   const ImRect tools(area.Min.x + view.px(236), top, area.Max.x, top + view.px(34));
-  if (scene.cursor.studio.room == StudioRoom::compare)
+  if (scene.cursor.studio.tab == StudioTab::compare)
     compareBar(scene, page, tools);
   else
     brushBar(scene, page, tools);
@@ -66,15 +66,15 @@ void rooms(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) 
   }
   const float strip = headStripHeight(scene, view, area.GetWidth());
   const ImRect maps(area.Min.x, area.Min.y + view.px(6), area.Max.x, area.Max.y - strip);
-  switch (scene.cursor.studio.room) {
-    case StudioRoom::mask:
-      maskRoom(scene, snapshot, page, maps);
+  switch (scene.cursor.studio.tab) {
+    case StudioTab::mask:
+      maskTab(scene, snapshot, page, maps);
       break;
-    case StudioRoom::biases:
-      biasRoom(scene, snapshot, page, maps);
+    case StudioTab::biases:
+      biasTab(scene, snapshot, page, maps);
       break;
-    case StudioRoom::compare:
-      compareRoom(scene, snapshot, page, maps);
+    case StudioTab::compare:
+      compareTab(scene, snapshot, page, maps);
       break;
   }
   headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
@@ -97,7 +97,7 @@ void studioPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const L
       message(view, inner, "Nothing to mask yet",
               "Type a sentence on the left: a mask is laid over its tokens.");
     else if (editedStudy(scene, page))
-      rooms(scene, snapshot, page, inner);
+      tabs(scene, snapshot, page, inner);
   }
   endPanel();
 }

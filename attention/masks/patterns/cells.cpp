@@ -63,7 +63,7 @@ std::string defineCells(const TableSource& source) {
   const auto& [rule, dialect, sizes, starts] = source;
   const CellTable& table = *rule.cells;
   const Index rows = rule.cellHead < table.heads ? std::min(table.queries, sizes.queries) : 0;
-  const bool saysAll = cellsSayAll(rule, sizes);
+  const bool decidesAll = cellsDecideAll(rule, sizes);
   const auto same = [](const CellRow* a, const CellRow* b) { return a == b || (a && b && *a == *b); };
   std::vector<std::string> items;
   for (Index row = 0, next = 0; row < rows; row = next) {
@@ -77,8 +77,8 @@ std::string defineCells(const TableSource& source) {
       }
     };
     add(cells->visible, 1);
-    // Where everything is said, what is not visible is masked.
-    if (!saysAll) add(cells->masked, 2);
+    // Where everything is decided, what is not visible is masked.
+    if (!decidesAll) add(cells->masked, 2);
     limitCode(static_cast<Index>(items.size()), kMaxRectangles,
               "the number of rectangles of painted or read cells is");
   }
@@ -98,16 +98,16 @@ constinit const LookupTable kCells{
         },
 };
 
-bool cellsSayAll(const Rule& rule, const CodeSizes& sizes) {
+bool cellsDecideAll(const Rule& rule, const CodeSizes& sizes) {
   const CellTable& table = *rule.cells;
   if (rule.cellHead >= table.heads || table.queries < sizes.queries) return false;
   for (Index row = 0; row < sizes.queries; ++row) {
     const CellRow* cells = cellRow(rule, row);
-    Index said = 0;
+    Index decided = 0;
     for (const KeyRuns* runs : {cells ? &cells->visible : nullptr, cells ? &cells->masked : nullptr})
       for (const KeyRun& run : runs ? *runs : KeyRuns{})
-        said += std::max<Index>(0, std::min(run.end, sizes.keys) - run.begin);
-    if (said < sizes.keys) return false;
+        decided += std::max<Index>(0, std::min(run.end, sizes.keys) - run.begin);
+    if (decided < sizes.keys) return false;
   }
   return true;
 }

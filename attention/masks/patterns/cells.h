@@ -4,9 +4,9 @@
 
 namespace headscope::attention {
 
-/// What a rule with cells says of the row's key: 1 visible, 2 masked, 0 nothing.
+/// What a rule with cells makes of the row's key: 1 visible, 2 masked, 0 undecided.
 extern const LookupTable kCells;
-/// Whether it says something of every key of every row.
-bool cellsSayAll(const Rule& rule, const CodeSizes& sizes);
+/// Whether it decides every key of every row.
+bool cellsDecideAll(const Rule& rule, const CodeSizes& sizes);
 
 }  // namespace headscope::attention

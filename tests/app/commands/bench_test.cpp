@@ -77,7 +77,7 @@ TEST(BenchReportText, HasAColumnForEverything) {
 
 TEST(BenchReportText, JsonSaysTheSame) {
   BenchReport report = sampleReport();
-  report.leftOut = "no OpenGL";
+  report.omitted = "no OpenGL";
   const json parsed = json::parse(benchJson(report));
   EXPECT_EQ(parsed["format"], "headscope bench");
   EXPECT_EQ(parsed["shape"]["model_dim"], 64);

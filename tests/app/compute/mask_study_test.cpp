@@ -112,7 +112,7 @@ void expectStudied(const StudiedMask& studied, const MaskStudy& study, const att
   const Index kvHead = head / (question.setup.model.heads / question.setup.model.kvHeads);
   attention::MaskLayers asked;  // what is left out here stands in no formula
   for (const attention::Layer& layer : layers)
-    if (attention::leftOutBecause(layer, study.geometry).empty()) asked.push_back(layer);
+    if (attention::omittedReason(layer, study.geometry).empty()) asked.push_back(layer);
   EXPECT_EQ(studied.formulaText, attention::maskFormula(asked, head, kvHead, study.sequence));
   bool future = false;
   for (Index variant = 0; variant < mask.variants(); ++variant) {

@@ -216,12 +216,12 @@ TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
   EXPECT_EQ(ask(1)->queries, kTokens);
 }
 
-TEST_F(MapJobs, RestsAndGoesOn) {
+TEST_F(MapJobs, PausesAndGoesOn) {
   TileCache cache(kRoomy);
   MapJob job(workers, cache, small);
   MapRequest request{asking(2), Pooling::max, 0, {}, {}};
   job.look(request);
-  job.rest();
+  job.pause();
   workers.finish();
   job.look(request);
   workers.finish();
@@ -249,7 +249,7 @@ TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
     std::vector<TileKey> view;
     for (const TilePlace& place : request.visible) view.push_back({request.field, request.pooling, place});
     cache.keepInView(view);
-    dice() % 50 == 0 ? job.rest() : job.look(request);
+    dice() % 50 == 0 ? job.pause() : job.look(request);
     if (dice() % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(dice() % 8));
     ASSERT_LE(cache.bytes(), budget);
   }
@@ -284,7 +284,7 @@ TEST_F(MapJobs, TilesInViewComeInTheOrderTheyAreWantedAndThoseAroundLast) {
       << "the exact overview goes before";
 }
 
-TEST_F(MapJobs, BuildingAHeadThatWasLeftIsStopped) {
+TEST_F(MapJobs, BuildingAHeadThatIsNoLongerWantedIsStopped) {
   TileCache cache(kRoomy);
   std::atomic<bool> begun = false, stopped = false;
   MapJob job(workers, cache, [&](const MapQuestion& question, std::stop_token stop) {

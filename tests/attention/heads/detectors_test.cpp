@@ -230,7 +230,7 @@ TEST(Detectors, oneBrightCornerIsNotAnOffset) {
   EXPECT_EQ(describe(labelHead(profile)), "first token");
 }
 
-TEST(Detectors, thresholdDecidesBetweenPatternAndMixed) {
+TEST(Detectors, thresholdDecidesBetweenBehaviourAndMixed) {
   Head head = uniformHead("abcdefgh", false);
   // Half on the previous token, half evenly on all: above baseline by ½·(1 − 1/8).
   head.weights *= 0.5f;

@@ -216,7 +216,7 @@ TEST(CompileMask, crossAttentionLeavesOutWhatComparesPositions) {
 TEST(CompileMask, saysWhyALayerIsLeftOut) {
   MaskGeometry geometry = geometryOf(2, 4, 0, 4, 2);
   geometry.sequence = 3;
-  const auto reason = [&](const std::string& text) { return leftOutBecause(layersOf(text).at(0), geometry); };
+  const auto reason = [&](const std::string& text) { return omittedReason(layersOf(text).at(0), geometry); };
   EXPECT_EQ(reason("causal"), "");
   EXPECT_EQ(reason("off: causal"), "switched off");
   EXPECT_EQ(reason("sequences(0-2): causal"), "for other sequences than 3");

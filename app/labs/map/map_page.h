@@ -14,8 +14,8 @@
 namespace headscope::app {
 
 /// What the map page shows besides the scene: free for its panels to change.
-struct MapScreen {
-  explicit MapScreen(View& window) : view(window) {}
+struct MapPage {
+  explicit MapPage(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const MapState> state;  ///< null before the first head is there
@@ -45,24 +45,24 @@ struct MapValue {
   float value = 0;
   bool preview = false;
 };
-std::optional<MapValue> mapValue(MapScreen& screen, Pooling pooling, int level, Index query, Index key);
+std::optional<MapValue> mapValue(MapPage& page, Pooling pooling, int level, Index query, Index key);
 
 /// The values at the ends of the colormap.
 struct ValueRange;
-ValueRange mapRange(const MapScreen& screen, const Look& look);
+ValueRange mapRange(const MapPage& page, const Look& look);
 
 /// Draws the tiles in sight at their places, coarser ones where those are not there yet, and notes what is
 /// missing.
-void drawTiles(const Scene& scene, MapScreen& screen, ImDrawList& list, const MapWindow& window);
+void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window);
 /// Draws the whole head into `area` from the overview's one tile; false where it is not there.
-bool drawWhole(const Scene& scene, MapScreen& screen, ImDrawList& list, const ImRect& area);
+bool drawWhole(const Scene& scene, MapPage& page, ImDrawList& list, const ImRect& area);
 
 /// Tokens and their numbers along both sides, thinned until they don't touch.
 void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, const MapText& text,
                   Index litQuery, Index litKey);
 // The panels: controls at the left, the head in the rest of the window.
-void mapControls(Scene& scene, MapScreen& screen, const Layout& layout);
-void mapPanel(Scene& scene, MapScreen& screen, const Layout& layout);
+void mapControls(Scene& scene, MapPage& page, const Layout& layout);
+void mapPanel(Scene& scene, MapPage& page, const Layout& layout);
 
 /// The head whose map is shown.
 Index mapHead(const Scene& scene);

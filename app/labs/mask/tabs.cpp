@@ -45,7 +45,7 @@ Index shownHead(const Scene& scene, const SequenceSnapshot& sequence) {
 ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
   const Index head = shownHead(scene, sequence);
   ValueRange range = rangeFor(weightsLook(scene), sequence.pictures, head);
-  if (sequence.other && scene.cursor.studio.room == StudioRoom::compare)
+  if (sequence.other && scene.cursor.studio.tab == StudioTab::compare)
     range.high = std::max(range.high, rangeFor(weightsLook(scene), sequence.other->pictures, head).high);
   return range;
 }
@@ -116,7 +116,7 @@ std::string headTitle(const char* what, Index head) {
 
 }  // namespace
 
-void maskRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
+void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const std::vector<ImRect> columns = mapColumns(view, area, 2);
@@ -145,7 +145,7 @@ void maskRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRe
     cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col);
 }
 
-void biasRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
+void biasTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   const std::vector<ImRect> columns = mapColumns(view, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
@@ -222,7 +222,7 @@ void wipeMap(Scene& scene, MaskPage& page, const MapSpec& a, const MapSpec& b, c
 
 }  // namespace
 
-void compareRoom(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
+void compareTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   if (!scene.setup.mask.compare) return offerSecondMask(scene, view, area);
   const MaskStudy& study = *page.study;
