@@ -7,8 +7,6 @@
 #include "app/platform/fonts.h"
 #include "app/platform/input_queue.h"
 
-struct ImDrawData;
-
 namespace headscope::app {
 
 /// Dear ImGui with its renderer, fonts and input: what the window, headless rendering and tests share.
