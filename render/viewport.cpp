@@ -11,9 +11,4 @@ void clearViewport(int width, int height, const std::array<float, 3>& color) {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
-ContextInfo contextInfo() {
-  const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-  return {epoxy_gl_version(), renderer ? renderer : "unknown"};
-}
-
 }  // namespace headscope::render

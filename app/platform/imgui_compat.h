@@ -115,6 +115,9 @@ inline void feedKey(ImGuiIO& io, Key key, bool down) {
 }
 inline void releaseAll(ImGuiIO& io) {
   io.ClearInputKeys();
+#if IMGUI_VERSION_NUM >= 19090
+  io.ClearInputMouse();
+#endif
 }
 #endif
 
@@ -194,7 +197,11 @@ void useClipboard(void* user) {
 
 /// Lets ImGui's renderer set its own state again after a draw callback.
 inline void addResetRenderState(ImDrawList& list) {
+#if IMGUI_VERSION_NUM < 19280
   list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+#else
+  list.AddCallback(ImGui::GetPlatformIO().DrawCallback_ResetRenderState, nullptr);
+#endif
 }
 
 /// An outlined rectangle; newer ImGui swapped the last two arguments of AddRect, which compiles silently
@@ -205,14 +212,6 @@ inline void rectOutline(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, f
   list.AddRect(from, to, color, rounding, 0, thickness);
 #else
   list.AddRect(from, to, color, rounding, thickness, 0);
-#endif
-}
-
-inline void polyline(ImDrawList& list, const ImVec2* points, int count, ImU32 color, float thickness) {
-#if IMGUI_VERSION_NUM < 19280
-  list.AddPolyline(points, count, color, 0, thickness);
-#else
-  list.AddPolyline(points, count, color, thickness, 0);
 #endif
 }
 

@@ -14,7 +14,6 @@ Ui::Ui() {
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
-  io.ConfigFlags |= ImGuiConfigFlags_NoMouseCursorChange;
   compat::setUpKeys(io);
   if (!ImGui_ImplOpenGL3_Init("#version 330")) {
     ImGui::DestroyContext();

@@ -2,22 +2,20 @@
 
 #include <GLFW/glfw3.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/supplementary.h"
-#include "render/viewport.h"
 
 namespace headscope::app {
 
 struct Window::State {
   GLFWwindow* handle = nullptr;
   InputQueue* queue = nullptr;
-  std::array<GLFWcursor*, 6> cursors{};
-  Pointer pointer = Pointer::arrow;
+  GLFWcursor* textPointer = nullptr;
   bool refresh = true;
   std::string clipboard;
 
@@ -230,14 +228,11 @@ Window::Window(const std::string& title, int width, int height) : state_(std::ma
   glfwSetCursorEnterCallback(window, onLeave);
   glfwSetWindowRefreshCallback(window, onRefresh);
   glfwSetFramebufferSizeCallback(window, onResize);
-  static constexpr std::array kShapes{GLFW_ARROW_CURSOR,     GLFW_IBEAM_CURSOR,   GLFW_HAND_CURSOR,
-                                      GLFW_CROSSHAIR_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_HAND_CURSOR};
-  for (std::size_t i = 0; i < kShapes.size(); ++i) state_->cursors[i] = glfwCreateStandardCursor(kShapes[i]);
+  state_->textPointer = glfwCreateStandardCursor(GLFW_IBEAM_CURSOR);
 }
 
 Window::~Window() {
-  for (GLFWcursor* cursor : state_->cursors)
-    if (cursor) glfwDestroyCursor(cursor);
+  if (state_->textPointer) glfwDestroyCursor(state_->textPointer);
   glfwDestroyWindow(state_->handle);
   glfwTerminate();
 }
@@ -267,16 +262,12 @@ void Window::close() {
   glfwSetWindowShouldClose(state_->handle, GLFW_TRUE);
 }
 void Window::present() {
+  const bool overText = ImGui::GetMouseCursor() == ImGuiMouseCursor_TextInput;
+  glfwSetCursor(state_->handle, overText ? state_->textPointer : nullptr);
   glfwSwapBuffers(state_->handle);
 }
 void Window::setTitle(const std::string& title) {
   glfwSetWindowTitle(state_->handle, title.c_str());
-}
-
-void Window::setPointer(Pointer pointer) {
-  if (pointer == state_->pointer) return;
-  state_->pointer = pointer;
-  glfwSetCursor(state_->handle, state_->cursors[static_cast<std::size_t>(pointer)]);
 }
 
 bool Window::takeRefresh() {

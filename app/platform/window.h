@@ -7,9 +7,6 @@
 
 namespace headscope::app {
 
-/// The mouse pointer's shape.
-enum class Pointer { arrow, text, hand, crosshair, horizontal, grab };
-
 /// A GLFW window with an OpenGL 3.3 core context, current on the creating thread. Events go into the
 /// queue it is given.
 class Window {
@@ -31,9 +28,9 @@ class Window {
   bool shouldClose() const;
   void keepOpen();
   void close();
+  /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor.
   void present();
   void setTitle(const std::string& title);
-  void setPointer(Pointer pointer);
   bool takeRefresh();  ///< the window was resized, uncovered or woken since the last call
 
   int width() const;  ///< framebuffer pixels

@@ -1,7 +1,5 @@
 #include "app/scene/mask_rules.h"
 
-#include <algorithm>
-
 namespace headscope::app {
 
 using attention::Combine;

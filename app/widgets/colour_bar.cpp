@@ -1,7 +1,5 @@
 #include "app/widgets/colour_bar.h"
 
-#include <vector>
-
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 

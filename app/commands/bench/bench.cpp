@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
-#include <stdexcept>
 
 #include "app/commands/bench/stopwatch.h"
 #include "attention/cache/cost.h"

@@ -5,7 +5,6 @@
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 #include "app/widgets/text_box.h"
 
 namespace headscope::app {

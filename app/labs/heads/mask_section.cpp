@@ -3,7 +3,6 @@
 #include "app/labs/heads/heads_page.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/panel.h"
 #include "app/widgets/pattern_sliders.h"
 
 namespace headscope::app {

@@ -1,6 +1,5 @@
 #include "app/labs/heads/table_editor.h"
 
-#include <array>
 #include <cmath>
 #include <cstdlib>
 

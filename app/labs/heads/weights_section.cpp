@@ -3,7 +3,6 @@
 #include "app/labs/heads/heads_page.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/panel.h"
 
 namespace headscope::app {
 

@@ -6,7 +6,6 @@
 #include "app/labs/map/map_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
-#include "app/widgets/colour_bar.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"

@@ -1,7 +1,6 @@
 #include "app/labs/map/map_job.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "app/compute/caught_error.h"

@@ -1,7 +1,6 @@
 #include "app/labs/map/map_overview.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "render/heatmap.h"
 

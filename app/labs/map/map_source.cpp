@@ -1,7 +1,6 @@
 #include "app/labs/map/map_source.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/compute/layer_inputs.h"
 #include "app/compute/mask_inputs.h"

@@ -1,7 +1,6 @@
 #include "app/labs/map/map_window.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/scene/number_text.h"
 

@@ -2,10 +2,8 @@
 #include <cmath>
 
 #include "app/labs/mask/mask_page.h"
-#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/paint.h"
 #include "attention/core/positions.h"
 
 namespace headscope::app {

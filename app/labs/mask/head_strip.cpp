@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"

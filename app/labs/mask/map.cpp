@@ -88,11 +88,15 @@ void paintBrush(const MaskPage& page, ImDrawList& list, const HeatTile& tile, co
 
 constexpr float kRowLabels = 92, kKeyLabels = 84, kTitleRoom = 32, kMargin = 8;
 
-/// Where a map's cells go inside `area`.
-ImRect mapCells(const View& view, const ImRect& area, float n, float m, bool rowLabels) {
-  const float left = view.px(rowLabels ? kRowLabels : kMargin), bottom = view.px(kKeyLabels),
+}  // namespace
+
+ImRect mapCells(const MapSpec& spec, const MaskPage& page, const ImRect& area) {
+  const View& view = page.view;
+  const LineTokens& line = *page.study->line();
+  const float left = view.px(spec.rowLabels ? kRowLabels : kMargin), bottom = view.px(kKeyLabels),
               top = view.px(kTitleRoom);
-  const float aspect = std::clamp(m / n, 0.2f, 5.0f);
+  const float aspect =
+      std::clamp(static_cast<float>(line.keys.size()) / static_cast<float>(line.queries.size()), 0.2f, 5.0f);
   const float roomX = std::max(view.px(40), area.GetWidth() - left - view.px(kMargin)),
               roomY = std::max(view.px(40), area.GetHeight() - top - bottom);
   const float width = std::floor(std::min(roomX, roomY * aspect));
@@ -102,8 +106,6 @@ ImRect mapCells(const View& view, const ImRect& area, float n, float m, bool row
               y = std::round(area.Min.y + top + (roomY - height) * 0.3f);
   return {x, y, x + width, y + height};
 }
-
-}  // namespace
 
 std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) {
   const float extra = view.px(kRowLabels - kMargin), space = view.px(10);
@@ -125,7 +127,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRec
   const LineTokens& line = *study.line();
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
-  const ImRect cells = mapCells(view, area, rows, cols, spec.rowLabels);
+  const ImRect cells = mapCells(spec, page, area);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   titleBar(scene, view, list, spec, cells);
   ImGui::SetCursorScreenPos(cells.Min);

@@ -125,6 +125,8 @@ struct MapAnswer {
   HeatTile tile;
   std::optional<HeatTile::RowCol> cell;
 };
+/// Where a map's cells go inside `area`.
+ImRect mapCells(const MapSpec& spec, const MaskPage& page, const ImRect& area);
 /// Draws a map into `area` and lets it be pointed at, zoomed, and painted on.
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRect& area);
 /// `count` areas side by side whose cells come out equally large though only the first has row labels.

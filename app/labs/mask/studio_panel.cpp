@@ -1,7 +1,4 @@
-#include <algorithm>
-
 #include "app/labs/mask/mask_page.h"
-#include "app/platform/track.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 

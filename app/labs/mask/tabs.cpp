@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "app/compute/score_text.h"
 #include "app/labs/mask/mask_page.h"
@@ -191,17 +190,17 @@ void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
 
 void wipeMap(Scene& scene, MaskPage& page, const MapSpec& a, const MapSpec& b, const ImRect& area) {
   View& view = page.view;
-  const MapAnswer map = drawMap(a, scene, page, area);
-  const ImRect& cells = map.tile.area;
+  const ImRect cells = mapCells(a, page, area);
   StudioCursor& studio = scene.cursor.studio;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   float x = cells.Min.x + studio.wipe * cells.GetWidth();
+  // Of two items in one place the first has the pointer.
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(9), cells.Min.y));
-  ImGui::SetItemAllowOverlap();
   ImGui::InvisibleButton("wipe", ImVec2(view.px(18), cells.GetHeight()));
   trackItem("wipe");
   if (ImGui::IsItemActive())
     studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);
+  const MapAnswer map = drawMap(a, scene, page, area);
   x = std::round(cells.Min.x + studio.wipe * cells.GetWidth());
   HeatmapTile picture = pictureOf(map.tile, b.factor, b.range);
   picture.view.clip.x0 = x;
