@@ -130,10 +130,9 @@ void copyUnwrapped(const WrappedEdit& edit) {
 bool textBox(View& view, const std::string& name, std::string& text, int lines, const std::string& hintText) {
   pushBoxStyle(view);
   TypedStandIns typed;
-  WrappedEdit edit{view, typed, ImGui::GetContentRegionAvail().x - view.px(26)};
-  edit.text = toEditable(text);
+  const float width = ImGui::GetContentRegionAvail().x - view.px(26);
+  WrappedEdit edit{view, typed, width, toEditable(text), {}, view.controls.selection};
   edit.shown = edit.wrap(edit.text);
-  edit.selection = view.controls.selection;
   const WrappedEdit before = edit;
   std::string buffer = edit.shown;
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
