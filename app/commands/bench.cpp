@@ -1,5 +1,7 @@
 #include "app/commands/bench/bench.h"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -39,11 +41,10 @@ Result<BenchShape> shapeOf(const BenchOptions& options) {
                                                  {"--head-dim", options.headDim.value_or(1)}};
   for (const auto& [name, value] : sizes)
     if (value < 1 || value > kMost)
-      return Error{std::string(name) + " is " + std::to_string(value) + ", expected 1 to " +
-                   std::to_string(kMost)};
+      return Error{fmt::format("{} is {}, expected 1 to {}", name, value, kMost)};
   if (!options.headDim && options.modelDim % heads != 0)
-    return Error{"--model-dim is " + std::to_string(options.modelDim) + ", which --heads " +
-                 std::to_string(heads) + " doesn't divide: give --head-dim too"};
+    return Error{fmt::format("--model-dim is {}, which --heads {} doesn't divide: give --head-dim too",
+                             options.modelDim, heads)};
   BenchShape shape;
   shape.config.modelDim = options.modelDim;
   shape.config.heads = heads;
@@ -73,7 +74,7 @@ int runBenchCommand(const BenchOptions& options) {
   const Result<BenchShape> shape = shapeOf(options);
   if (!shape) return usage(shape.error());
   if (options.rounds < 1 || options.rounds > 1000)
-    return usage({"--rounds is " + std::to_string(options.rounds) + ", expected 1 to 1000"});
+    return usage({fmt::format("--rounds is {}, expected 1 to 1000", options.rounds)});
   const BenchParts parts = partsOf(options.only);
   const double bytes = benchBytes(*shape, parts);
   const auto budget = static_cast<double>(defaultLimits().memoryBytes);

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -32,8 +34,7 @@ struct MaskOptions {
 
 Status checkRange(const char* option, std::optional<Index> value, Index low, Index high) {
   if (!value || (*value >= low && *value <= high)) return attention::success();
-  return Error{std::string(option) + " is " + std::to_string(*value) + ", expected " + std::to_string(low) +
-               " to " + std::to_string(high)};
+  return Error{fmt::format("{} is {}, expected {} to {}", option, *value, low, high)};
 }
 
 std::string endingOf(const std::string& path) {
@@ -58,8 +59,8 @@ Status checkOptions(const MaskOptions& options) {
   for (const auto& [option, value, low, high] : ranges)
     if (const auto status = checkRange(option, value, low, high); !status) return status;
   if (options.kvHeads && options.heads % *options.kvHeads != 0)
-    return Error{"--kv-heads is " + std::to_string(*options.kvHeads) + ", expected a divisor of the " +
-                 std::to_string(options.heads) + " heads"};
+    return Error{
+        fmt::format("--kv-heads is {}, expected a divisor of the {} heads", *options.kvHeads, options.heads)};
   const std::string ending = endingOf(options.output);
   if (options.output.empty()) {
     if (!options.convention.empty()) return Error{"--convention is for a file: -o FILE is missing"};
@@ -82,16 +83,15 @@ Result<attention::MaskGeometry> geometryOf(const MaskOptions& options) {
     const auto lines = attention::tokenize(options.text, attention::Tokenization::words);
     if (!lines) return Error{"--text: " + lines.error().message};
     if (lines->size() != 1)
-      return Error{"--text has " + std::to_string(lines->size()) + " lines with tokens, expected 1"};
+      return Error{fmt::format("--text has {} lines with tokens, expected 1", lines->size())};
     const auto& tokens = lines->front();
     geometry.keys = static_cast<Index>(tokens.size());
     if (geometry.keys > kMaxTokens)
-      return Error{"--text has " + std::to_string(geometry.keys) + " tokens, expected at most " +
-                   std::to_string(kMaxTokens)};
+      return Error{fmt::format("--text has {} tokens, expected at most {}", geometry.keys, kMaxTokens)};
     geometry.cacheLength = options.cache.value_or(0);
     if (geometry.cacheLength >= geometry.keys)
-      return Error{"--cache is " + std::to_string(geometry.cacheLength) + ", expected less than the " +
-                   std::to_string(geometry.keys) + " tokens of the text"};
+      return Error{fmt::format("--cache is {}, expected less than the {} tokens of the text",
+                               geometry.cacheLength, geometry.keys)};
     geometry.queries = geometry.keys - geometry.cacheLength;
     geometry.structure = attention::structureOf(tokens, tokens, {});
   } else {
@@ -142,8 +142,8 @@ int put(const std::string& text) {
 }
 
 std::string sizeText(const MaskFormula& mask) {
-  const std::string size = std::to_string(mask.queries()) + " × " + std::to_string(mask.keys());
-  return mask.variants() == 1 ? size : std::to_string(mask.heads()) + " heads of " + size;
+  const std::string size = fmt::format("{} × {}", mask.queries(), mask.keys());
+  return mask.variants() == 1 ? size : fmt::format("{} heads of {}", mask.heads(), size);
 }
 
 int writePicture(const MaskOptions& options, const MaskFormula& mask) {
@@ -174,8 +174,8 @@ int writeMask(const MaskOptions& options, const MaskFormula& mask) {
     return ending == ".png" ? writePicture(options, one) : writeNumbers(options, one);
   }
   if (mask.variants() > 1 && (ending == ".png" || ending == ".csv"))
-    return usage({"the heads have " + std::to_string(mask.variants()) + " different masks, and a " + ending +
-                  " file holds one: --head chooses"});
+    return usage({fmt::format("the heads have {} different masks, and a {} file holds one: --head chooses",
+                              mask.variants(), ending)});
   return ending == ".png" ? writePicture(options, mask) : writeNumbers(options, mask);
 }
 

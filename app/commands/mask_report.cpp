@@ -1,7 +1,9 @@
 #include "app/commands/mask_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <span>
 
 #include "app/scene/number_text.h"
 #include "attention/masks/statistics.h"
@@ -29,26 +31,22 @@ std::string shareText(double share) {
   if (share >= 1) return "100%";
   if (share > 0.9999) return "more than 99.99%";
   if (share < 0.0001) return "less than 0.01%";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f%%", share * 100);
-  return buffer;
+  return fmt::format("{:.2f}%", share * 100);
 }
 
 /// "3 (0, 5, 6)", the first few by number; "none".
 std::string somePositions(Index count, const std::vector<Index>& first) {
   constexpr std::size_t kMost = 8;
   if (count == 0) return "none";
-  std::string text;
-  const std::size_t shown = std::min(first.size(), kMost);
-  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + std::to_string(first[i]);
-  return countOf(count) + " (" + text + (static_cast<Index>(shown) < count ? ", …)" : ")");
+  const auto shown = std::span(first).first(std::min(first.size(), kMost));
+  const bool more = static_cast<Index>(shown.size()) < count;
+  return fmt::format("{} ({}{})", countOf(count), fmt::join(shown, ", "), more ? ", …" : "");
 }
 
 std::string futureText(const MaskStatistics& statistics) {
   if (!statistics.firstFuture) return "none";
-  return countText(statistics.future) + ", the first: query " +
-         std::to_string(statistics.firstFuture->query) + " sees key " +
-         std::to_string(statistics.firstFuture->key);
+  return fmt::format("{}, the first: query {} sees key {}", countText(statistics.future),
+                     statistics.firstFuture->query, statistics.firstFuture->key);
 }
 
 std::string variantReport(const attention::MaskFormula& mask, Index variant, Index cacheLength) {
@@ -64,8 +62,8 @@ std::string variantReport(const attention::MaskFormula& mask, Index variant, Ind
                                      : somePositions(statistics.unseenKeys, statistics.firstUnseenKeys)) +
           "\n";
   text += "  future pairs: " + futureText(statistics) + of + "\n";
-  text += "  blocks of " + std::to_string(kBlockSize) + ": " + countOf(blocks.full) + " full, " +
-          countOf(blocks.partial) + " partial, " + countOf(blocks.empty) + " empty\n";
+  text += fmt::format("  blocks of {}: {} full, {} partial, {} empty\n", kBlockSize, countOf(blocks.full),
+                      countOf(blocks.partial), countOf(blocks.empty));
   text += "  FLOPs saved by skipping empty blocks: " + shareText(1 - blocks.computedShare()) + "\n";
   return text;
 }
@@ -77,7 +75,7 @@ std::string headsText(const std::vector<Index>& heads) {
     std::size_t last = i;
     while (last + 1 < heads.size() && heads[last + 1] == heads[last] + 1) ++last;
     text += (i == 0 ? "" : ", ") + std::to_string(heads[i]);
-    if (last > i) text += "-" + std::to_string(heads[last]);
+    if (last > i) text += fmt::format("-{}", heads[last]);
     i = last + 1;
   }
   return text;
@@ -87,8 +85,8 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
   using Kind = attention::ParameterKind;
   std::string text(parameter.name);
   if (parameter.kind == Kind::count) {
-    text += ": " + std::to_string(parameter.low) + " to " + std::to_string(parameter.high);
-    if (!parameter.fromText) text += ", " + std::to_string(parameter.standard) + " if left out";
+    text += fmt::format(": {} to {}", parameter.low, parameter.high);
+    if (!parameter.fromText) text += fmt::format(", {} if left out", parameter.standard);
   } else if (parameter.kind == Kind::positions) {
     text += ": [0, 11]";
   } else if (parameter.kind == Kind::spans) {

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -36,9 +38,9 @@ attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
 /// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
 attention::Status checkOptions(const RenderOptions& options) {
   if (!(options.scale >= 0.5f && options.scale <= 4))
-    return attention::Error{"--scale is " + std::to_string(options.scale) + ", expected 0.5 to 4"};
+    return attention::Error{fmt::format("--scale is {:f}, expected 0.5 to 4", options.scale)};
   if (options.step.value_or(1) < 1)
-    return attention::Error{"--step is " + std::to_string(*options.step) + ", expected at least 1"};
+    return attention::Error{fmt::format("--step is {}, expected at least 1", *options.step)};
   return attention::success();
 }
 
@@ -51,8 +53,7 @@ int runRender(const RenderOptions& options) {
   if (options.head) {
     const Index heads = scene->setup.model.heads;
     if (*options.head < 0 || *options.head >= heads)
-      return usage(
-          {"--head is " + std::to_string(*options.head) + ", expected 0 to " + std::to_string(heads - 1)});
+      return usage({fmt::format("--head is {}, expected 0 to {}", *options.head, heads - 1)});
     scene->cursor.focus = scene->cursor.cell.head = *options.head;
   }
   if (options.step) {
@@ -76,8 +77,8 @@ int runRender(const RenderOptions& options) {
   if (const SequenceSnapshot* shown =
           shownSequence(headless.session().scene(), headless.session().snapshot());
       options.step && shown && *options.step > shown->queryLength)
-    return usage({"--step is " + std::to_string(*options.step) + ", expected 1 to the " +
-                  std::to_string(shown->queryLength) + " tokens there are"});
+    return usage({fmt::format("--step is {}, expected 1 to the {} tokens there are", *options.step,
+                              shown->queryLength)});
   if (options.step && !headless.session().scene().cursor.decoding)
     return usage(
         {"--step is given, but this scene can't be decoded step by step: only a self-attention in which "

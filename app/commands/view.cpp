@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <memory>
 
@@ -16,8 +18,7 @@ struct ViewOptions {
 
 attention::Status checkRange(const char* option, Index found, Index count) {
   if (found >= 0 && found < count) return attention::success();
-  return attention::Error{std::string(option) + " is " + std::to_string(found) + ", expected 0 to " +
-                          std::to_string(count - 1)};
+  return attention::Error{fmt::format("{} is {}, expected 0 to {}", option, found, count - 1)};
 }
 
 int runView(const ViewOptions& options) {

@@ -1,5 +1,7 @@
 #include "app/compute/layer_inputs.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -27,7 +29,7 @@ std::vector<Token> tableTokens(const attention::Table& table) {
   std::vector<Token> tokens;
   for (Index row = 0; row < table.values.rows(); ++row) {
     const std::string name = row < static_cast<Index>(table.names.size()) ? table.names[row] : "";
-    tokens.push_back({name.empty() ? "t" + std::to_string(row) : name, false});
+    tokens.push_back({name.empty() ? fmt::format("t{}", row) : name, false});
   }
   return tokens;
 }
@@ -59,15 +61,15 @@ Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, I
 std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Index most) {
   const std::size_t longest = longestLine(lines);
   if (longest > static_cast<std::size_t>(most))
-    return PlacedError{place, "The longest line has " + std::to_string(longest) + " tokens; " +
-                                  (most < kMaxMapTokens ? "all heads at once are" : "the map is") +
-                                  " shown for at most " + std::to_string(most) + ". " +
-                                  (most < kMaxMapTokens ? "Look at it on the Map page, or shorten it."
+    return PlacedError{place,
+                       fmt::format("The longest line has {} tokens; {} shown for at most {}. {}", longest,
+                                   most < kMaxMapTokens ? "all heads at once are" : "the map is", most,
+                                   most < kMaxMapTokens ? "Look at it on the Map page, or shorten it."
                                                         : "Shorten it, or tokenize by words.")};
   if (lines.size() > static_cast<std::size_t>(kMaxLines))
-    return PlacedError{place, "The text has " + std::to_string(lines.size()) +
-                                  " lines, each a sequence of the batch; at most " +
-                                  std::to_string(kMaxLines) + " can be shown."};
+    return PlacedError{
+        place, fmt::format("The text has {} lines, each a sequence of the batch; at most {} can be shown.",
+                           lines.size(), kMaxLines)};
   return std::nullopt;
 }
 
@@ -88,9 +90,9 @@ TextLines tableLines(const Setup& setup, Index most) {
     return refusedLines(Place::context,
                         "Cross-attention reads two texts; typed embeddings are one sequence.");
   if (table.values.cols() != setup.model.modelDim)
-    return refusedLines(Place::model, "The typed embeddings have " + std::to_string(table.values.cols()) +
-                                          " dimensions, but the model dim is " +
-                                          std::to_string(setup.model.modelDim) + ".");
+    return refusedLines(Place::model,
+                        fmt::format("The typed embeddings have {} dimensions, but the model dim is {}.",
+                                    table.values.cols(), setup.model.modelDim));
   TextLines lines;
   lines.queries = {tableTokens(table)};
   lines.error = checkLines(lines.queries, Place::input, most);
@@ -104,9 +106,11 @@ std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& con
     return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read."};
   if (context.size() == 1) context.resize(lines.size(), context.front());
   if (context.size() != lines.size())
-    return PlacedError{Place::context, "The context has " + std::to_string(context.size()) +
-                                           " lines and the text " + std::to_string(lines.size()) +
-                                           ": give one context line for all, or one for each."};
+    return PlacedError{
+        Place::context,
+        fmt::format(
+            "The context has {} lines and the text {}: give one context line for all, or one for each.",
+            context.size(), lines.size())};
   return checkLines(context, Place::context, most);
 }
 
@@ -192,12 +196,11 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
   if (found.modelDim == model.modelDim && found.heads * found.headDim == model.heads * model.headDim &&
       found.kvHeads * found.headDim == model.kvHeads * model.headDim)
     return attention::success();
-  return Error{std::filesystem::path(setup.weights.file).filename().string() + " holds model dim " +
-               std::to_string(found.modelDim) + ", " + std::to_string(found.heads) + " heads over " +
-               std::to_string(found.kvHeads) + " of size " + std::to_string(found.headDim) +
-               ", which the scene's model dim " + std::to_string(model.modelDim) + ", " +
-               std::to_string(model.heads) + " heads over " + std::to_string(model.kvHeads) + " of size " +
-               std::to_string(model.headDim) + " don't match. Loading the file in the window sets them."};
+  return Error{
+      fmt::format("{} holds model dim {}, {} heads over {} of size {}, which the scene's model dim {}, {} "
+                  "heads over {} of size {} don't match. Loading the file in the window sets them.",
+                  std::filesystem::path(setup.weights.file).filename().string(), found.modelDim, found.heads,
+                  found.kvHeads, found.headDim, model.modelDim, model.heads, model.kvHeads, model.headDim)};
 }
 
 Index plantedReach(Index longest) {

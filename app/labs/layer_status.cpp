@@ -1,5 +1,7 @@
 #include "app/labs/layer_status.h"
 
+#include <fmt/core.h>
+
 #include <array>
 
 #include "app/scene/number_text.h"
@@ -9,9 +11,8 @@ namespace headscope::app {
 std::string layerShape(const Scene& scene, const Snapshot* snapshot) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
-  std::string text = std::string(kNames[static_cast<std::size_t>(kindOf(model))]) + " " +
-                     std::to_string(model.heads) + "/" + std::to_string(model.kvHeads) + " · d " +
-                     std::to_string(model.modelDim);
+  std::string text = fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
+                                 model.heads, model.kvHeads, model.modelDim);
   if (scene.setup.input.cross)
     text += " · cross";
   else if (snapshot && snapshot->causal)

@@ -1,5 +1,7 @@
 #include "app/scene/fields.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -63,7 +65,7 @@ std::string valuesWith(const Field& field, const std::string& quote) {
   if (const auto* range = std::get_if<Range>(&field.values)) {
     std::string text = shortNumber(range->low) + " to " + shortNumber(range->high);
     if (*range->unit) text += std::string(" ") + range->unit;
-    return range->step == 1 ? text : text + " in steps of " + std::to_string(range->step);
+    return range->step == 1 ? text : fmt::format("{} in steps of {}", text, range->step);
   }
   std::vector<std::string> words;
   if (const auto* few = std::get_if<OneOf>(&field.values))

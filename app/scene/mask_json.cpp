@@ -1,5 +1,7 @@
 #include "app/scene/mask_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -57,7 +59,7 @@ bool isWhole(const Json& item, Index low, Index high) {
 std::string found(const ObjectReader& in, const char* key, std::size_t at, const Json& item) {
   std::string shown = item.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (shown.size() > 40) shown = shown.substr(0, 40) + "…";
-  return in.at(key) + "[" + std::to_string(at) + "] is " + shown;
+  return fmt::format("{}[{}] is {}", in.at(key), at, shown);
 }
 
 /// Whole numbers from low to kMaxTokens; ascending where `ascending`.
@@ -68,8 +70,8 @@ std::optional<std::vector<Index>> readNumbers(ObjectReader& in, const char* key,
   for (const Json& item : *list) {
     const bool fits = isWhole(item, low, kMaxTokens);
     if (!fits || (ascending && !numbers.empty() && item.get<Index>() <= numbers.back())) {
-      in.note(found(in, key, numbers.size(), item) + ", expected " + (ascending ? "ascending " : "") +
-              "whole numbers from " + std::to_string(low) + " to " + std::to_string(kMaxTokens));
+      in.note(fmt::format("{}, expected {}whole numbers from {} to {}", found(in, key, numbers.size(), item),
+                          ascending ? "ascending " : "", low, kMaxTokens));
       return std::nullopt;
     }
     numbers.push_back(item);
@@ -87,8 +89,8 @@ std::optional<KeyRuns> readRuns(ObjectReader& in, const char* key, Index end) {
     const bool pair = item.is_array() && item.size() == 2 && isWhole(item[0], from, end) &&
                       isWhole(item[1], from, end) && item[0].get<Index>() < item[1].get<Index>();
     if (!pair) {
-      in.note(found(in, key, runs.size(), item) + ", expected ascending pairs [begin, end) up to " +
-              std::to_string(end));
+      in.note(fmt::format("{}, expected ascending pairs [begin, end) up to {}",
+                          found(in, key, runs.size(), item), end));
       return std::nullopt;
     }
     runs.push_back({item[0], item[1]});
@@ -103,8 +105,7 @@ std::optional<Index> readCount(ObjectReader& in, const char* key, Index low) {
   in.read(key, value);
   if (value == kMissing) return std::nullopt;
   if (value < low || value > kMaxTokens)
-    in.note(in.at(key) + " is " + std::to_string(value) + ", expected " + std::to_string(low) + " to " +
-            std::to_string(kMaxTokens));
+    in.note(fmt::format("{} is {}, expected {} to {}", in.at(key), value, low, kMaxTokens));
   return value;
 }
 
@@ -115,7 +116,7 @@ void readValue(ObjectReader& in, const char* key, SharedMarks& shared) {
   if (!list) return;
   std::vector<TextMarks> marks;
   for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
-    ObjectReader line((*list)[i], in.at(key + ("[" + std::to_string(i) + "]")), in.error());
+    ObjectReader line((*list)[i], in.at(key + (fmt::format("[{}]", i))), in.error());
     TextMarks& mark = marks.emplace_back();
     mark.documentStarts = readNumbers(line, "documents", 0, true);
     mark.prefixLength = readCount(line, "prefix", 0);
@@ -141,14 +142,14 @@ void readCells(const Json& json, const std::string& path, ObjectReader& in, Cell
   cells.masked = readRuns(entry, "masked", table.keys).value_or(KeyRuns{});
   entry.finish();
   if (row < 0 || row >= table.queries)
-    return entry.note(path + ".row is " + std::to_string(row) + ", expected 0 or more and below the " +
-                      std::to_string(table.queries) + " queries");
+    return entry.note(
+        fmt::format("{}.row is {}, expected 0 or more and below the {} queries", path, row, table.queries));
   std::shared_ptr<const CellRow>& place = table.rows[static_cast<std::size_t>(row)];
-  if (place) return entry.note(path + ".row is " + std::to_string(row) + ", which was there before");
+  if (place) return entry.note(fmt::format("{}.row is {}, which was there before", path, row));
   KeyRuns both;
   attention::intersect(cells.visible, cells.masked, both);
   if (!both.empty())
-    return entry.note(path + ".masked is visible too at key " + std::to_string(both.front().begin));
+    return entry.note(fmt::format("{}.masked is visible too at key {}", path, both.front().begin));
   // Runs that touch are one.
   attention::sortRuns(cells.visible);
   attention::sortRuns(cells.masked);
@@ -165,15 +166,14 @@ CellTable readPainting(const Json& json, const std::string& path, ObjectReader& 
   entry.finish();
   const auto check = [&](const char* key, Index size) {
     if (size < 0 || size > kMaxTokens)
-      entry.note(entry.at(key) + " is " + std::to_string(size) + ", expected 0 to " +
-                 std::to_string(kMaxTokens));
+      entry.note(fmt::format("{} is {}, expected 0 to {}", entry.at(key), size, kMaxTokens));
   };
   check("queries", table.queries);
   check("keys", table.keys);
   if (!in.error().empty()) return table;
   table.rows.resize(static_cast<std::size_t>(table.queries));
   for (std::size_t row = 0; rows && row < rows->size() && in.error().empty(); ++row)
-    readCells((*rows)[row], path + ".rows[" + std::to_string(row) + "]", in, table);
+    readCells((*rows)[row], fmt::format("{}.rows[{}]", path, row), in, table);
   return table;
 }
 
@@ -187,15 +187,14 @@ void readValue(ObjectReader& in, const char* key, Paintings& paintings) {
   paintings.clear();
   Index rows = 0;
   for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
-    const std::string path = in.at(key + ("[" + std::to_string(i) + "]"));
+    const std::string path = in.at(key + (fmt::format("[{}]", i)));
     std::string name;
     CellTable table = readPainting((*list)[i], path, in, name);
     rows += table.queries;
     if (name.empty()) in.note(path + ".name is empty, expected what painted(\"…\") names");
     if (paintings.contains(name))
       in.note(path + ".name is " + attention::quotedText(name) + ", which another painting has");
-    if (rows > kMaxRows)
-      in.note(in.at(key) + " have more than " + std::to_string(kMaxRows) + " queries in all");
+    if (rows > kMaxRows) in.note(fmt::format("{} have more than {} queries in all", in.at(key), kMaxRows));
     paintings[name] = std::move(table);
   }
 }
@@ -238,7 +237,7 @@ void readFirstMask(ObjectReader& in, MaskSetup& mask) {
   in.read("sink_count", sinkCount);
   const auto check = [&](const char* key, Index value) {
     if (value < 1 || value > kMaxTokens)
-      in.note(in.at(key) + " is " + std::to_string(value) + ", expected 1 to " + std::to_string(kMaxTokens));
+      in.note(fmt::format("{} is {}, expected 1 to {}", in.at(key), value, kMaxTokens));
   };
   check("window_size", windowSize);
   check("sink_count", sinkCount);

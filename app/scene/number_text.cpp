@@ -1,20 +1,14 @@
 #include "app/scene/number_text.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 namespace headscope::app {
 
 namespace {
-
-template <typename... Args>
-std::string format(const char* pattern, Args... args) {
-  std::array<char, 64> buffer;
-  std::snprintf(buffer.data(), buffer.size(), pattern, args...);
-  return buffer.data();
-}
 
 std::string withMinusSign(std::string text) {
   if (!text.empty() && text.front() == '-') return "−" + text.substr(1);
@@ -24,7 +18,7 @@ std::string withMinusSign(std::string text) {
 /// "2.4·10⁻⁶".
 std::string scientific(double value, int significant) {
   static constexpr std::array<const char*, 10> kRaised{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  const std::string plain = format("%.*e", std::max(significant - 2, 0), value);
+  const std::string plain = fmt::format("{:.{}e}", value, std::max(significant - 2, 0));
   const std::size_t e = plain.find('e');
   const int exponent = std::stoi(plain.substr(e + 1));
   std::string raised = exponent < 0 ? "⁻" : "";
@@ -43,13 +37,13 @@ std::string bytesText(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return unit == 0 ? format("%.0f B", bytes) : format("%.1f %s", bytes, kUnits[unit]);
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
 std::string weightText(float value) {
-  if (value == 0 || value == 1) return format("%.0f", value);
+  if (value == 0 || value == 1) return fmt::format("{:.0f}", value);
   if (std::isfinite(value) && value < 0.0005f) return numberText(value, 2);
-  return format("%.3f", value);
+  return fmt::format("{:.3f}", value);
 }
 
 std::string numberText(double value, int significant) {
@@ -61,7 +55,7 @@ std::string numberText(double value, int significant) {
   const int order = static_cast<int>(magnitude);
   // A fraction keeps at least its first digit: nothing but 0 reads as 0.
   const int decimals = order < 0 ? std::max(significant - 1, -order) : std::max(significant - 1 - order, 0);
-  return withMinusSign(format("%.*f", decimals, value));
+  return withMinusSign(fmt::format("{:.{}f}", value, decimals));
 }
 
 std::string countText(std::uint64_t value) {
@@ -71,28 +65,21 @@ std::string countText(std::uint64_t value) {
 }
 
 std::string timeText(double seconds) {
-  if (seconds >= 0.9995) return format("%.1f s", seconds);
+  if (seconds >= 0.9995) return fmt::format("{:.1f} s", seconds);
   const double ms = seconds * 1e3;
-  return ms >= 10 ? format("%.0f ms", ms) : format("%.2f ms", ms);
+  return fmt::format("{:.{}f} ms", ms, ms >= 10 ? 0 : 2);
 }
 
 std::string percentText(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, share > 0 && share < 0.01 ? "%.2f %%" : "%.1f %%", share * 100);
-  return text;
+  return fmt::format("{:.{}f} %", share * 100, share > 0 && share < 0.01 ? 2 : 1);
 }
 
 std::string flopsText(double flops) {
   static constexpr const char* kUnits[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
   std::size_t unit = 0;
   for (; flops >= 999.5 && unit + 1 < std::size(kUnits); ++unit) flops /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text,
-                unit == 0 || flops >= 99.5 ? "%.0f "
-                : flops >= 9.95            ? "%.1f "
-                                           : "%.2f ",
-                flops);
-  return std::string(text) + kUnits[unit];
+  const int decimals = unit == 0 || flops >= 99.5 ? 0 : flops >= 9.95 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", flops, decimals, kUnits[unit]);
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,7 @@
 #include "app/scene/scene.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,26 +55,25 @@ std::string brokenRule(const Setup& setup) {
   const ModelSetup& model = setup.model;
   const std::string headDim = std::to_string(model.headDim);
   if (model.heads % model.kvHeads != 0)
-    return "model.kv_heads is " + std::to_string(model.kvHeads) + ", expected a divisor of the " +
-           std::to_string(model.heads) + " heads";
+    return fmt::format("model.kv_heads is {}, expected a divisor of the {} heads", model.kvHeads,
+                       model.heads);
   if (model.linked && model.headDim * model.heads != model.modelDim)
-    return "model.linked is true, but " + std::to_string(model.heads) + " heads of size " + headDim +
-           " don't make model_dim " + std::to_string(model.modelDim);
+    return fmt::format("model.linked is true, but {} heads of size {} don't make model_dim {}", model.heads,
+                       headDim, model.modelDim);
   if (model.position == PositionKind::rope && model.headDim % 2 != 0)
     return "model.head_dim is " + headDim + ", expected an even number: RoPE rotates dimensions in pairs";
   if (model.t5Distance <= model.t5Buckets / 2)
-    return "model.t5_distance is " + std::to_string(model.t5Distance) + ", expected more than half of the " +
-           std::to_string(model.t5Buckets) + " buckets";
+    return fmt::format("model.t5_distance is {}, expected more than half of the {} buckets", model.t5Distance,
+                       model.t5Buckets);
   if (setup.mask.marks->size() > static_cast<std::size_t>(kMaxLines))
-    return "mask.marks has " + std::to_string(setup.mask.marks->size()) + " lines, expected at most " +
-           std::to_string(kMaxLines);
+    return fmt::format("mask.marks has {} lines, expected at most {}", setup.mask.marks->size(), kMaxLines);
   if (setup.weights.planted.size() > static_cast<std::size_t>(kMaxHeads))
-    return "weights.planted has " + std::to_string(setup.weights.planted.size()) +
-           " entries, expected at most " + std::to_string(kMaxHeads);
+    return fmt::format("weights.planted has {} entries, expected at most {}", setup.weights.planted.size(),
+                       kMaxHeads);
   for (const PlantedHead& head : setup.weights.planted)
     if (head.offset < -kMaxTokens || head.offset > kMaxTokens)
-      return "weights.planted offset is " + std::to_string(head.offset) + ", expected " +
-             std::to_string(-kMaxTokens) + " to " + std::to_string(kMaxTokens);
+      return fmt::format("weights.planted offset is {}, expected {} to {}", head.offset, -kMaxTokens,
+                         kMaxTokens);
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "app/scene/scene_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -25,7 +27,7 @@ static void readValue(ObjectReader& reader, const char* key, PlantedHeads& plant
   if (!list) return;
   planted.clear();
   for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + ("[" + std::to_string(i) + "]")), reader.error());
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
     attention::PlantedHead head;
     auto behaviour = static_cast<int>(head.behaviour);
     entry.read("pattern", kBehaviourNames, behaviour);
@@ -123,8 +125,8 @@ void readDocument(const Json& json, Scene& scene, std::string& error) {
     root.note("this is not a Headscope scene: \"format\" is " + attention::quotedText(format) +
               ", expected \"headscope scene\"");
   if (error.empty() && (version < 1 || version > kSceneVersion))
-    root.note("the scene has version " + std::to_string(version) + ", this program reads versions 1 to " +
-              std::to_string(kSceneVersion));
+    root.note(
+        fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
   root.finish();
 }
@@ -171,7 +173,7 @@ Result<Scene> parseScene(std::string_view text, const std::string& name) {
   try {
     json = Json::parse(text, watch);
   } catch (const Json::parse_error& broken) {
-    return located("this is not JSON: unexpected text at byte " + std::to_string(broken.byte));
+    return located(fmt::format("this is not JSON: unexpected text at byte {}", broken.byte));
   } catch (const Json::out_of_range&) {
     return located("this can't be read: a number is too large");
   }

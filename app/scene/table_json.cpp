@@ -1,5 +1,7 @@
 #include "app/scene/table_json.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 namespace headscope::app {
@@ -30,13 +32,13 @@ void readTableRow(const Json& json, const std::string& path, Index row, attentio
   const auto cols = static_cast<Index>(values->size());
   if (row == 0 ? cols == 0 || cols > kMaxModelDim : cols != table.values.cols())
     return reader.note(
-        path + " has " + std::to_string(cols) + " values, expected " +
-        (row == 0 ? "1 to " + std::to_string(kMaxModelDim) : std::to_string(table.values.cols())));
+        fmt::format("{} has {} values, expected {}", path, cols,
+                    row == 0 ? fmt::format("1 to {}", kMaxModelDim) : std::to_string(table.values.cols())));
   if (row == 0) table.values.resize(table.values.rows(), cols);
   for (Index col = 0; col < cols; ++col) {
     const Json& value = (*values)[static_cast<std::size_t>(col)];
     if (!value.is_number() || !std::isfinite(value.get<float>()))
-      return reader.note(path + ".values[" + std::to_string(col) + "] is not a finite number");
+      return reader.note(fmt::format("{}.values[{}] is not a finite number", path, col));
     table.values(row, col) = value;
   }
 }
@@ -48,12 +50,12 @@ void readValue(ObjectReader& reader, const char* key, SharedTable& shared) {
   if (!rows) return;
   attention::Table table;
   if (rows->size() > static_cast<std::size_t>(kMaxTokens))
-    return reader.note(reader.at(key) + " has " + std::to_string(rows->size()) + " rows, expected at most " +
-                       std::to_string(kMaxTokens));
+    return reader.note(
+        fmt::format("{} has {} rows, expected at most {}", reader.at(key), rows->size(), kMaxTokens));
   table.values.resize(static_cast<Index>(rows->size()), 0);
   for (std::size_t row = 0; row < rows->size() && reader.error().empty(); ++row)
-    readTableRow((*rows)[row], reader.at(std::string(key) + "[" + std::to_string(row) + "]"),
-                 static_cast<Index>(row), table, reader.error());
+    readTableRow((*rows)[row], reader.at(fmt::format("{}[{}]", key, row)), static_cast<Index>(row), table,
+                 reader.error());
   shared = std::move(table);
 }
 

@@ -1,5 +1,7 @@
 #include "app/widgets/heat_tile.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -141,9 +143,7 @@ std::string cellText(float value, Quantity quantity) {
   std::string text = weightText(value);
   // ".82" rather than "0.819": two digits are what a cell has room for.
   if (value > 0 && value < 1) {
-    std::array<char, 16> buffer;
-    std::snprintf(buffer.data(), buffer.size(), "%.2f", value);
-    text = buffer.data();
+    text = fmt::format("{:.2f}", value);
     if (text == "0.00") return "";
     if (text == "1.00") return "1.0";
     text.erase(0, 1);
@@ -199,15 +199,15 @@ void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
 }
 
 std::string pooledText(int factor) {
-  return "brightest of " + std::to_string(factor) + " × " + std::to_string(factor) + " cells";
+  return fmt::format("brightest of {} × {} cells", factor, factor);
 }
 
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key) {
   const attention::AttentionResult& result = sequence.attention;
   const float score = result.scores.at(head, query, key);
-  std::string text = sequence.queries[static_cast<std::size_t>(query)].text + " → " +
-                     sequence.keys[static_cast<std::size_t>(key)].text + "\n" + headName(head) + " · query " +
-                     std::to_string(query) + " · key " + std::to_string(key) + "\n";
+  std::string text =
+      fmt::format("{} → {}\n{} · query {} · key {}\n", sequence.queries[static_cast<std::size_t>(query)].text,
+                  sequence.keys[static_cast<std::size_t>(key)].text, headName(head), query, key);
   if (result.lse(head, query) == render::kMaskedCell)
     text += "this query sees no key: its weights are 0";
   else if (score == render::kMaskedCell)
@@ -243,12 +243,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  std::string digits;
-  if (label.detector) {
-    std::array<char, 16> buffer;
-    std::snprintf(buffer.data(), buffer.size(), "%.2f", label.score);
-    digits = buffer.data();
-  }
+  const std::string digits = label.detector ? fmt::format("{:.2f}", label.score) : "";
   const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
   // The whole name with its score, else a short name with it, else the short name: a number alone says
   // nothing.

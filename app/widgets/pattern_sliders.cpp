@@ -1,5 +1,7 @@
 #include "app/widgets/pattern_sliders.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -61,11 +63,10 @@ void countSlider(const ParameterInfo& parameter, std::optional<Argument>& argume
   }
   const bool list = argument->values.size() > 1;
   for (std::size_t i = 0; i < argument->values.size(); ++i) {
-    const std::string limits =
-        std::to_string(parameter.low) + " to " + std::to_string(high) + ": " + std::string(parameter.meaning);
+    const std::string limits = fmt::format("{} to {}: {}", parameter.low, high, parameter.meaning);
     slider(view,
-           {list ? name + "." + std::to_string(i) : name,
-            list ? "Head " + std::to_string(i) : capitalized(parameter.name), "", limits},
+           {list ? fmt::format("{}.{}", name, i) : name,
+            list ? fmt::format("Head {}", i) : capitalized(parameter.name), "", limits},
            stopsFor(parameter.low, high, argument->values[i]), argument->values[i]);
   }
 }
@@ -81,7 +82,7 @@ void parameterSliders(Layer& layer, const std::string& name, const MaskedText& t
     for (std::size_t i = 0; i < layer.group.size(); ++i) {
       Layer& inner = layer.group[i];
       if (!inner.isGroup()) hint(view, layerTitle(inner));
-      parameterSliders(inner, name + "." + std::to_string(i), text, view);
+      parameterSliders(inner, fmt::format("{}.{}", name, i), text, view);
     }
     return;
   }

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -157,7 +159,7 @@ void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std:
     return;
   }
   const std::string reason =
-      refuse ? refuse(wanted) : std::to_string(wanted) + " is not between " + spec.limits + ".";
+      refuse ? refuse(wanted) : fmt::format("{} is not between {}.", wanted, spec.limits);
   if (reason.empty())
     value = wanted;
   else

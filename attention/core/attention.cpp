@@ -1,5 +1,7 @@
 #include "attention/core/attention.h"
 
+#include <fmt/core.h>
+
 #include <string>
 
 #include "attention/core/attention_parts.h"
@@ -64,7 +66,7 @@ void mapOutput(const AttentionConfig& config, const Linear& o, AttentionResult& 
 
 Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count) {
   require(count >= 1 && y.cols() % count == 0,
-          shapeText(y.rows(), y.cols()) + " does not split into " + std::to_string(count) + " heads");
+          fmt::format("{} does not split into {} heads", shapeText(y.rows(), y.cols()), count));
   const Index headDim = y.cols() / count;
   Stack heads(count, y.rows(), headDim);
   for (Index h = 0; h < count; ++h) heads[h] = y.middleCols(h * headDim, headDim);

@@ -1,5 +1,7 @@
 #include "attention/core/attention_parts.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -34,18 +36,18 @@ void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView
   const Status status = validate(config);
   require(status.ok(), status ? "" : status.error().message);
   require(q.count() == config.heads && q.cols() == config.headDim,
-          "q is [" + std::to_string(q.count()) + ", n, " + std::to_string(q.cols()) + "], expected [" +
-              std::to_string(config.heads) + ", n, " + std::to_string(config.headDim) + "]");
+          fmt::format("q is [{}, n, {}], expected [{}, n, {}]", q.count(), q.cols(), config.heads,
+                      config.headDim));
   const auto kvHeads = static_cast<std::size_t>(config.kvHeads);
   require(keys.size() == kvHeads && values.size() == kvHeads,
-          std::to_string(keys.size()) + " heads of keys and " + std::to_string(values.size()) +
-              " of values, expected kvHeads = " + std::to_string(kvHeads));
+          fmt::format("{} heads of keys and {} of values, expected kvHeads = {}", keys.size(), values.size(),
+                      kvHeads));
   const std::string expected = shapeText(keys[0].rows(), config.headDim);
   for (std::size_t g = 0; g < kvHeads; ++g)
     for (const MatrixView* view : {&keys[g], &values[g]})
       require(view->rows() == keys[0].rows() && view->cols() == config.headDim,
-              "keys or values of kv head " + std::to_string(g) + " are " +
-                  shapeText(view->rows(), view->cols()) + ", expected " + expected);
+              fmt::format("keys or values of kv head {} are {}, expected {}", g,
+                          shapeText(view->rows(), view->cols()), expected));
 }
 
 void requireAttendShapes(const AttentionConfig& config, const Projections& projections,

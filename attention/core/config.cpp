@@ -1,5 +1,7 @@
 #include "attention/core/config.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -22,12 +24,12 @@ Status validateSizes(const AttentionConfig& config) {
     if (size < 1) return wrong(name, std::to_string(size), "at least 1");
   if (config.heads % config.kvHeads != 0)
     return wrong("kvHeads", std::to_string(config.kvHeads),
-                 "a divisor of heads (" + std::to_string(config.heads) + ")");
+                 fmt::format("a divisor of heads ({})", config.heads));
   // The largest projection in bytes; every other product of these sizes is smaller.
   const std::uint64_t bytes = saturatingProduct({config.modelDim, config.heads, config.headDim, 4});
   if (bytes > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
-    return Error{"modelDim " + std::to_string(config.modelDim) + " · heads " + std::to_string(config.heads) +
-                 " · headDim " + std::to_string(config.headDim) + " overflows"};
+    return Error{fmt::format("modelDim {} · heads {} · headDim {} overflows", config.modelDim, config.heads,
+                             config.headDim)};
   return success();
 }
 

@@ -1,5 +1,7 @@
 #include "attention/core/decode.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,12 +51,11 @@ void requireCache(const AttentionConfig& config, const CacheView& cache, const S
   const Status status = validate(config);
   require(status.ok(), status ? "" : status.error().message);
   require(q.count() == config.heads && q.rows() == 1 && q.cols() == config.headDim,
-          "q is [" + std::to_string(q.count()) + ", " + std::to_string(q.rows()) + ", " +
-              std::to_string(q.cols()) + "], expected [" + std::to_string(config.heads) + ", 1, " +
-              std::to_string(config.headDim) + "]");
+          fmt::format("q is [{}, {}, {}], expected [{}, 1, {}]", q.count(), q.rows(), q.cols(), config.heads,
+                      config.headDim));
   require(cache.length >= 0 && (config.kvHeads == 1 || cache.headStride >= cache.length * config.headDim),
-          "kv heads of " + shapeText(cache.length, config.headDim) + " lie " +
-              std::to_string(cache.headStride) + " numbers apart");
+          fmt::format("kv heads of {} lie {} numbers apart", shapeText(cache.length, config.headDim),
+                      cache.headStride));
 }
 
 /// Softmax of all parts of one head put together.

@@ -1,5 +1,7 @@
 #include "attention/core/head_map.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -41,13 +43,12 @@ void requireFits(const HeadField& field) {
   const AttentionConfig& config = field.config;
   const Status status = validate(config);
   require(status.ok(), status ? "" : status.error().message);
+  require(field.head >= 0 && field.head < config.heads,
+          fmt::format("head {} asked for, expected below {}", field.head, config.heads));
   require(
-      field.head >= 0 && field.head < config.heads,
-      "head " + std::to_string(field.head) + " asked for, expected below " + std::to_string(config.heads));
-  require(field.q.cols() == config.headDim && field.k.cols() == config.headDim,
-          "q is " + shapeText(field.q.rows(), field.q.cols()) + " and k " +
-              shapeText(field.k.rows(), field.k.cols()) + ", expected [n, " + std::to_string(config.headDim) +
-              "] and [m, " + std::to_string(config.headDim) + "]");
+      field.q.cols() == config.headDim && field.k.cols() == config.headDim,
+      fmt::format("q is {} and k {}, expected [n, {}] and [m, {}]", shapeText(field.q.rows(), field.q.cols()),
+                  shapeText(field.k.rows(), field.k.cols()), config.headDim, config.headDim));
   requireMaskShape(config, field.mask, field.q.rows(), field.k.rows());
 }
 
@@ -230,8 +231,8 @@ struct HeadMap::State {
     require(part.factor > 0 && std::has_single_bit(count(part.factor)) && part.row >= 0 && part.key >= 0 &&
                 part.rows >= 0 && part.keys >= 0 && part.row % part.factor == 0 &&
                 part.key % part.factor == 0 && part.row <= n() && part.key <= m(),
-            "rows from " + std::to_string(part.row) + " and keys from " + std::to_string(part.key) +
-                " pooled by " + std::to_string(part.factor) + " are not a part of " + shapeText(n(), m()));
+            fmt::format("rows from {} and keys from {} pooled by {} are not a part of {}", part.row, part.key,
+                        part.factor, shapeText(n(), m())));
     return {part.row, part.key, std::min(part.rows, n() - part.row), std::min(part.keys, m() - part.key),
             part.factor};
   }

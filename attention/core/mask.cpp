@@ -1,5 +1,7 @@
 #include "attention/core/mask.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -11,10 +13,9 @@ void requireAdditiveShape(const Stack& stack, Index heads, Index queries, Index 
   const bool fits =
       (stack.count() == 1 || stack.count() == heads) && stack.rows() == queries && stack.cols() == keys;
   if (fits) return;
-  const std::string rest = ", " + std::to_string(queries) + ", " + std::to_string(keys) + "]";
-  require(false, "additive mask is [" + std::to_string(stack.count()) + ", " + std::to_string(stack.rows()) +
-                     ", " + std::to_string(stack.cols()) + "], expected [1" + rest + " or [" +
-                     std::to_string(heads) + rest);
+  const std::string rest = fmt::format(", {}, {}]", queries, keys);
+  require(false, fmt::format("additive mask is [{}, {}, {}], expected [1{} or [{}{}", stack.count(),
+                             stack.rows(), stack.cols(), rest, heads, rest));
 }
 
 }  // namespace
@@ -69,10 +70,10 @@ class MaskPart final : public MaskFormula {
 
 std::shared_ptr<const MaskFormula> maskPart(std::shared_ptr<const MaskFormula> whole, Index firstRow,
                                             Index rows, Index keys) {
-  require(whole && firstRow >= 0 && rows >= 0 && firstRow + rows <= whole->queries() && keys >= 0 &&
-              keys <= whole->keys(),
-          "rows " + std::to_string(firstRow) + " to " + std::to_string(firstRow + rows) + " and " +
-              std::to_string(keys) + " keys are not a part of the mask");
+  require(
+      whole && firstRow >= 0 && rows >= 0 && firstRow + rows <= whole->queries() && keys >= 0 &&
+          keys <= whole->keys(),
+      fmt::format("rows {} to {} and {} keys are not a part of the mask", firstRow, firstRow + rows, keys));
   return std::make_shared<MaskPart>(std::move(whole), firstRow, rows, keys);
 }
 
@@ -97,7 +98,7 @@ void requireMaskShape(const AttentionConfig& config, const MaskInput& mask, Inde
   if (!mask.formula) return;
   const MaskFormula& formula = *mask.formula;
   const auto sizes = [](Index heads, Index rows, Index cols) {
-    return "[" + std::to_string(heads) + ", " + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+    return fmt::format("[{}, {}, {}]", heads, rows, cols);
   };
   require(formula.heads() == config.heads && formula.queries() == queries && formula.keys() == keys,
           "the mask's formula is over " + sizes(formula.heads(), formula.queries(), formula.keys()) +

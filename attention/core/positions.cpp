@@ -1,5 +1,7 @@
 #include "attention/core/positions.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -45,7 +47,7 @@ Matrix sinusoidalPositions(Index first, Index count, Index dim) {
 
 Matrix ropeTable(Index first, Index count, Index headDim, double theta) {
   require(headDim >= 2 && headDim % 2 == 0,
-          "RoPE rotates pairs: head size is " + std::to_string(headDim) + ", expected an even number");
+          fmt::format("RoPE rotates pairs: head size is {}, expected an even number", headDim));
   const Index half = headDim / 2;
   Matrix table(count, headDim);
   for (Index t = 0; t < half; ++t) {
@@ -79,7 +81,7 @@ void applyRope(MutableMatrixView x, Index first, double theta) {
 }
 
 std::vector<float> alibiSlopes(Index heads) {
-  require(heads >= 1, "ALiBi slopes for " + std::to_string(heads) + " heads asked for");
+  require(heads >= 1, fmt::format("ALiBi slopes for {} heads asked for", heads));
   const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   std::vector<float> slopes = geometricSlopes(power);
   if (power == heads) return slopes;

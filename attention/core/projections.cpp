@@ -1,5 +1,7 @@
 #include "attention/core/projections.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "attention/core/random.h"
@@ -30,17 +32,15 @@ void requireLinearShape(const Linear& linear, const char* name, Index out, Index
           std::string(name) + " projection is " + shapeText(linear.weight.rows(), linear.weight.cols()) +
               ", expected " + shapeText(out, in));
   require(linear.bias.size() == 0 || linear.bias.size() == out,
-          std::string(name) + " bias is [" + std::to_string(linear.bias.size()) + "], expected [" +
-              std::to_string(out) + "]");
+          fmt::format("{} bias is [{}], expected [{}]", name, linear.bias.size(), out));
 }
 
 }  // namespace
 
 void requireInput(const Linear& linear, const Eigen::Ref<const Matrix>& x) {
-  require(x.cols() == linear.weight.cols(), "input is " + shapeText(x.rows(), x.cols()) +
-                                                ", expected [rows, " + std::to_string(linear.weight.cols()) +
-                                                "] for a weight of " +
-                                                shapeText(linear.weight.rows(), linear.weight.cols()));
+  require(x.cols() == linear.weight.cols(),
+          fmt::format("input is {}, expected [rows, {}] for a weight of {}", shapeText(x.rows(), x.cols()),
+                      linear.weight.cols(), shapeText(linear.weight.rows(), linear.weight.cols())));
 }
 
 Matrix Linear::apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop) const {

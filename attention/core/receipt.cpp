@@ -1,5 +1,7 @@
 #include "attention/core/receipt.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,8 +13,7 @@ namespace headscope::attention {
 namespace {
 
 void requireIndex(const char* name, Index index, Index count) {
-  require(index >= 0 && index < count, std::string(name) + " " + std::to_string(index) +
-                                           " asked for, expected below " + std::to_string(count));
+  require(index >= 0 && index < count, fmt::format("{} {} asked for, expected below {}", name, index, count));
 }
 
 }  // namespace
@@ -23,8 +24,7 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   requireIndex("query", query, result.scores.rows());
   requireIndex("key", key, result.scores.cols());
   require(result.q.count() == config.heads && result.scores.count() == config.heads,
-          "the result has " + std::to_string(result.q.count()) + " heads, expected " +
-              std::to_string(config.heads));
+          fmt::format("the result has {} heads, expected {}", result.q.count(), config.heads));
   requireIndex("kv head", config.kvHeadOf(head), result.k.count());
   requireIndex("key row", key, result.k.rows());
   requireMaskShape(config, mask, result.scores.rows(), result.scores.cols());

@@ -1,8 +1,9 @@
 #include "attention/core/score_terms.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "attention/core/positions.h"
@@ -12,18 +13,11 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// "30", "0.125", "1.7".
-std::string shortNumber(float value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", static_cast<double>(value));
-  return text;
-}
-
 std::string scaleLabel(const AttentionConfig& config) {
   const float scale = config.effectiveScale(), root = std::sqrt(static_cast<float>(config.headDim));
   // Two ways to round one over a root are a unit in the last place apart.
-  if (std::abs(scale * root - 1) < 1e-6f) return "÷ √" + std::to_string(config.headDim);
-  return scale == 1 ? "not scaled" : "× " + shortNumber(scale);
+  if (std::abs(scale * root - 1) < 1e-6f) return fmt::format("÷ √{}", config.headDim);
+  return scale == 1 ? "not scaled" : fmt::format("× {:.4g}", scale);
 }
 
 void visibilityOf(const ScoreRow& row, std::span<float> to) {
@@ -43,7 +37,7 @@ constexpr ScoreTerm kTerms[] = {
      }},
     {"gain", TermKind::factor,
      [](const AttentionConfig& config, const MaskInput&) { return config.gain != 1; },
-     [](const AttentionConfig& config) { return "sharpness × " + shortNumber(config.gain); },
+     [](const AttentionConfig& config) { return fmt::format("sharpness × {:.4g}", config.gain); },
      [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), row.config.gain); }},
     {"ALiBi", TermKind::distance,
      [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },
@@ -59,7 +53,7 @@ constexpr ScoreTerm kTerms[] = {
      }},
     {"soft-cap", TermKind::cap,
      [](const AttentionConfig& config, const MaskInput&) { return config.softcap.has_value(); },
-     [](const AttentionConfig& config) { return "soft-cap " + shortNumber(*config.softcap); },
+     [](const AttentionConfig& config) { return fmt::format("soft-cap {:.4g}", *config.softcap); },
      [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), *row.config.softcap); }},
     {"additive", TermKind::cell,
      [](const AttentionConfig&, const MaskInput& mask) { return !mask.additive.empty(); },

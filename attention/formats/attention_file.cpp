@@ -1,5 +1,7 @@
 #include "attention/formats/attention_file.h"
 
+#include <fmt/core.h>
+
 #include <optional>
 
 #include "attention/formats/attention_masks.h"
@@ -13,8 +15,8 @@ namespace {
 Result<Index> divide(const TensorReader& reader, const std::string& tensor, Index rows, const char* option,
                      Index parts) {
   if (rows % parts == 0) return rows / parts;
-  return Error{reader.at(tensor) + " has " + std::to_string(rows) + " rows, expected a multiple of " +
-               option + " (" + std::to_string(parts) + ")"};
+  return Error{
+      fmt::format("{} has {} rows, expected a multiple of {} ({})", reader.at(tensor), rows, option, parts)};
 }
 
 /// Fills in the sizes that the options left out, from the rows of q_proj and k_proj.
@@ -121,8 +123,7 @@ Result<std::vector<Matrix>> readSequences(TensorReader& reader, const std::strin
 Status readContext(TensorReader& reader, AttentionProblem& problem) {
   const auto& config = problem.config;
   const Index tokens = problem.x[0].rows();
-  const auto cached = "cache_length + x's tokens (" + std::to_string(config.cacheLength) + " + " +
-                      std::to_string(tokens) + ")";
+  const auto cached = fmt::format("cache_length + x's tokens ({} + {})", config.cacheLength, tokens);
   const auto* tensor = reader.find("context");
   if (!tensor) {
     if (config.cacheLength == 0) return success();
@@ -133,13 +134,13 @@ Status readContext(TensorReader& reader, AttentionProblem& problem) {
   if (!context) return context.error();
   if ((tensor->shape.size() == 3) != problem.batched || context->size() != problem.x.size()) {
     return reader.wrongShape("context", tensor->shape,
-                             problem.batched ? "the batch axis of x, " + std::to_string(problem.x.size())
+                             problem.batched ? fmt::format("the batch axis of x, {}", problem.x.size())
                                              : "no batch axis, as x has none");
   }
   problem.context = *std::move(context);
   const Index keys = problem.context[0].rows();
   if (config.cacheLength > 0 && problem.rules.causal && keys - tokens != config.cacheLength) {
-    return Error{reader.at("context") + " has " + std::to_string(keys) + " tokens, expected " + cached};
+    return Error{fmt::format("{} has {} tokens, expected {}", reader.at("context"), keys, cached)};
   }
   return success();
 }

@@ -1,5 +1,7 @@
 #include "attention/formats/attention_masks.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,8 +32,8 @@ Result<std::shared_ptr<const CellTable>> readCells(const TensorReader& reader, c
     for (Index j = 0; j < keys; ++j, ++flag) {
       if (*flag > 1) {
         const auto place = static_cast<std::size_t>(flag - tensor.bytes.data());
-        return Error{reader.at("mask") + " is " + std::to_string(*flag) + " at " +
-                     positionText(place, tensor.shape) + ", expected a BOOL of 0 or 1"};
+        return Error{fmt::format("{} is {} at {}, expected a BOOL of 0 or 1", reader.at("mask"), *flag,
+                                 positionText(place, tensor.shape))};
       }
       if (*flag == 1) appendRun(row.masked, j, j + 1);
     }
@@ -57,8 +59,8 @@ Status readMask(TensorReader& reader, const AttentionConfig& config, Index queri
                          ? saturatingProduct({count, queries, keys, Index{sizeof(KeyRun)} / 2})
                          : saturatingProduct({asIndex(copies), count, queries, keys, Index{sizeof(float)}});
   if (bytes > kMaxMaskBytes) {
-    return Error{reader.at("mask") + " needs " + std::to_string(bytes) + " bytes for a batch of " +
-                 std::to_string(copies) + ", expected at most " + std::to_string(kMaxMaskBytes)};
+    return Error{fmt::format("{} needs {} bytes for a batch of {}, expected at most {}", reader.at("mask"),
+                             bytes, copies, kMaxMaskBytes)};
   }
   if (boolean) {
     auto cells = readCells(reader, *tensor, count, queries, keys);
@@ -91,8 +93,8 @@ Status readKeyLengths(TensorReader& reader, Index keys, std::size_t sequences, M
     std::memcpy(&length, tensor->bytes.data() + i * size, size);
     if (tensor->dtype == DType::I32) length = static_cast<std::int32_t>(length);
     if (length < 0 || length > keys) {
-      return Error{reader.at("key_lengths") + " is " + std::to_string(length) + " at [" + std::to_string(i) +
-                   "], expected 0 to " + std::to_string(keys)};
+      return Error{
+          fmt::format("{} is {} at [{}], expected 0 to {}", reader.at("key_lengths"), length, i, keys)};
     }
     parts.keyLengths.push_back(length);
   }

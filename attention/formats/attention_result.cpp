@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -67,8 +69,8 @@ Status checkBudget(const AttentionProblem& problem, std::uint64_t bytes) {
   if (needed <= bytes) return success();
   constexpr double kMebibyte = 1 << 20;
   const auto mebibytes = [&](std::uint64_t size) {
-    return std::to_string(static_cast<std::uint64_t>(std::ceil(static_cast<double>(size) / kMebibyte))) +
-           " MiB";
+    return fmt::format("{} MiB",
+                       static_cast<std::uint64_t>(std::ceil(static_cast<double>(size) / kMebibyte)));
   };
   return Error{"the result needs " + mebibytes(needed) + ", more than the budget of " + mebibytes(bytes)};
 }
@@ -76,8 +78,8 @@ Status checkBudget(const AttentionProblem& problem, std::uint64_t bytes) {
 std::vector<AttentionResult> solve(const AttentionProblem& problem) {
   require(problem.masks.size() == problem.x.size() &&
               (problem.context.empty() || problem.context.size() == problem.x.size()),
-          std::to_string(problem.x.size()) + " sequences with " + std::to_string(problem.context.size()) +
-              " contexts and " + std::to_string(problem.masks.size()) + " masks");
+          fmt::format("{} sequences with {} contexts and {} masks", problem.x.size(), problem.context.size(),
+                      problem.masks.size()));
   std::vector<AttentionResult> results;
   results.reserve(problem.x.size());
   for (std::size_t i = 0; i < problem.x.size(); ++i) {
@@ -109,7 +111,7 @@ Status checkFinite(const AttentionProblem& problem, const std::vector<AttentionR
 
 SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool batched) {
   require(batched ? !results.empty() : results.size() == 1,
-          std::to_string(results.size()) + " results, expected " + (batched ? "at least one" : "one"));
+          fmt::format("{} results, expected {}", results.size(), batched ? "at least one" : "one"));
   SafetensorsFile file;
   for (const auto& array : kArrays) {
     const auto first = array.view(results[0]);

@@ -1,5 +1,7 @@
 #include "attention/masks/code.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -44,7 +46,7 @@ class ProgramCode {
     if (program.empty()) return {};
     CodeCells value = step(program.front(), place);
     if (program.size() == 1) return value;
-    const std::string number = ++count_ == 1 ? "" : "_" + std::to_string(count_);
+    const std::string number = ++count_ == 1 ? "" : fmt::format("_{}", count_);
     const std::string visible = "seen" + number, said = "said" + number;
     const auto assign = [&](const CodeCells& next, const std::string& comment) {
       lines_ += visible + " = " + next.visible.text + "  # " + comment + "\n";
@@ -184,16 +186,16 @@ class MaskCodeWriter {
 
  private:
   std::string nameOf(Index variant) const {
-    if (variants_ > 1) return "mask_" + std::to_string(variant);
+    if (variants_ > 1) return fmt::format("mask_{}", variant);
     return language_ == MaskCode::flexAttention ? "mask_mod" : "mask";
   }
 
-  std::string sizeText() const { return std::to_string(sizes_.queries) + ", " + std::to_string(sizes_.keys); }
+  std::string sizeText() const { return fmt::format("{}, {}", sizes_.queries, sizes_.keys); }
 
   std::string head(const MaskLayers& layers) const {
-    std::string code = "# Mask: " + commentText(layers) + "\n# True = visible; " +
-                       std::to_string(sizes_.queries) + " queries × " + std::to_string(sizes_.keys) +
-                       " keys, " + std::to_string(heads_) + (heads_ == 1 ? " head" : " heads") + "\n\n";
+    std::string code =
+        fmt::format("# Mask: {}\n# True = visible; {} queries × {} keys, {} {}\n\n", commentText(layers),
+                    sizes_.queries, sizes_.keys, heads_, heads_ == 1 ? "head" : "heads");
     code += dialect_.isTorch() ? "import torch\n\n" : "import numpy as np\n\n";
     if (dialect_.onDevice() && (!tables_.code().empty()))
       code += "device = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
@@ -215,17 +217,18 @@ class MaskCodeWriter {
     if (variants_ > 1) {
       std::string body = "which = " + variantTable_ + "[h]\n";
       for (Index variant = 0; variant < variants_; ++variant)
-        body += (variant == 0 ? std::string("seen = ") : "seen = seen | (") +
-                "(which == " + std::to_string(variant) + ") & " + nameOf(variant) + "(q_idx, kv_idx)" +
-                (variant == 0 ? "\n" : ")\n");
+        body +=
+            fmt::format("{}(which == {}) & {}(q_idx, kv_idx){}", variant == 0 ? "seen = " : "seen = seen | (",
+                        variant, nameOf(variant), variant == 0 ? "\n" : ")\n");
       code += "\ndef mask_mod(b, h, q_idx, kv_idx):\n" + indented(body + "return seen\n") + "\n";
     }
     const std::string heads = variants_ > 1 ? std::to_string(heads_) : "None";
-    return code +
-           "\n# from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
-           "# block_mask = create_block_mask(mask_mod, B=None, H=" +
-           heads + ", Q_LEN=" + std::to_string(sizes_.queries) + ", KV_LEN=" + std::to_string(sizes_.keys) +
-           ")\n# output = flex_attention(query, key, value, block_mask=block_mask)\n";
+    return fmt::format(
+        "{}\n"
+        "# from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
+        "# block_mask = create_block_mask(mask_mod, B=None, H={}, Q_LEN={}, KV_LEN={})\n"
+        "# output = flex_attention(query, key, value, block_mask=block_mask)\n",
+        code, heads, sizes_.queries, sizes_.keys);
   }
 
   std::string arrayTail() const {
@@ -268,8 +271,7 @@ Result<std::string> maskCode(MaskCode language, const MaskLayers& layers, const 
   try {
     std::string code = MaskCodeWriter(language, geometry).write(layers, *programs);
     if (code.size() <= kMaxCode) return code;
-    return Error{"the code would be " + std::to_string(code.size()) + " bytes long, expected at most " +
-                 std::to_string(kMaxCode)};
+    return Error{fmt::format("the code would be {} bytes long, expected at most {}", code.size(), kMaxCode)};
   } catch (const CodeLimit& limit) {
     return Error{limit.what()};
   }

@@ -1,12 +1,14 @@
 #include "attention/masks/code_tables.h"
 
+#include <fmt/format.h>
+
 namespace headscope::attention {
 
 std::string CodeTables::define(const std::string& name, const std::string& definition) {
   const auto found = names_.find(definition);
   if (found != names_.end()) return found->second;
   const Index count = ++counts_[name];
-  const std::string unique = count == 1 ? name : name + "_" + std::to_string(count);
+  const std::string unique = count == 1 ? name : fmt::format("{}_{}", name, count);
   for (const char c : definition) {
     if (c == '@') {
       code_ += unique;
@@ -47,9 +49,7 @@ std::string codeList(const std::vector<Index>& values) {
 }
 
 std::string codeTuple(std::initializer_list<Index> values) {
-  std::string text = "(";
-  for (const Index value : values) text += (text.size() == 1 ? "" : ", ") + std::to_string(value);
-  return text + ")";
+  return fmt::format("({})", fmt::join(values, ", "));
 }
 
 }  // namespace headscope::attention

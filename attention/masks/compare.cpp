@@ -1,5 +1,7 @@
 #include "attention/masks/compare.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 
 #include "attention/core/receipt.h"
@@ -14,10 +16,8 @@ float relativeChange(float change, float size) {
 
 void requireSameShape(const Stack& a, const Stack& b, const char* what) {
   require(a.count() == b.count() && a.rows() == b.rows() && a.cols() == b.cols(),
-          std::string(what) + " differ in shape: [" + std::to_string(a.count()) + ", " +
-              std::to_string(a.rows()) + ", " + std::to_string(a.cols()) + "] and [" +
-              std::to_string(b.count()) + ", " + std::to_string(b.rows()) + ", " + std::to_string(b.cols()) +
-              "]");
+          fmt::format("{} differ in shape: [{}, {}, {}] and [{}, {}, {}]", what, a.count(), a.rows(),
+                      a.cols(), b.count(), b.rows(), b.cols()));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "attention/masks/compile.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -37,8 +39,7 @@ class CompiledMask : public MaskFormula {
  private:
   /// Apart from the rows' own work, which then builds no text.
   [[noreturn]] static void refuse(const char* what, Index found, Index count) {
-    throw std::invalid_argument("mask has no " + std::string(what) + " " + std::to_string(found) +
-                                ", expected below " + std::to_string(count));
+    throw std::invalid_argument(fmt::format("mask has no {} {}, expected below {}", what, found, count));
   }
 
   MaskPrograms programs_;
@@ -104,7 +105,7 @@ std::string omittedReason(const Layer& layer, const MaskGeometry& geometry) {
   if (!layer.on) return "switched off";
   // Sequences have no kv heads.
   if (layer.sequences && !layer.sequences->contains(geometry.sequence, -1))
-    return "for other sequences than " + std::to_string(geometry.sequence);
+    return fmt::format("for other sequences than {}", geometry.sequence);
   if (layer.heads && !namesAHead(*layer.heads, geometry)) return "for none of the heads there are";
   if (layer.isGroup()) {
     std::string first;

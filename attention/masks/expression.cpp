@@ -1,13 +1,14 @@
 #include "attention/masks/expression.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace headscope::attention {
 namespace {
 
 Error beyond(const std::string& what, Index found, Index count) {
-  return Error{"heads(…) names " + what + " " + std::to_string(found) + ", expected 0 to " +
-               std::to_string(count - 1)};
+  return Error{fmt::format("heads(…) names {} {}, expected 0 to {}", what, found, count - 1)};
 }
 
 Status checkSet(const HeadSet& set, Index heads, Index kvHeads) {

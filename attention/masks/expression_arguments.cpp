@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -168,16 +170,15 @@ bool MaskParser::readItem(const ParameterInfo& parameter, Argument& argument) {
   Index value = 0;
   if (!readInteger(subject, parents ? -1 : parameter.low, parameter.high, value)) return false;
   if (parameter.kind == ParameterKind::positions && !values.empty() && value <= values.back())
-    return fail(subject + " has " + std::to_string(value) + " after " + std::to_string(values.back()) +
-                    ", expected ascending positions",
-                next.offset);
+    return fail(
+        fmt::format("{} has {} after {}, expected ascending positions", subject, value, values.back()),
+        next.offset);
   values.push_back(value);
   if (parameter.kind != ParameterKind::spans) return true;
   Index last = value;
   if (takeSymbol('-') && !readInteger(subject, parameter.low, parameter.high, last)) return false;
   if (last < value)
-    return fail("the span " + std::to_string(value) + "-" + std::to_string(last) + " ends before it begins",
-                next.offset);
+    return fail(fmt::format("the span {}-{} ends before it begins", value, last), next.offset);
   values.push_back(last);
   return true;
 }
@@ -193,9 +194,7 @@ bool MaskParser::readInteger(const std::string& subject, Index low, Index high, 
   if (!fits || value < low || value > high) {
     std::string found = (negative ? "-" : "") + std::string(next.text.substr(0, 24));
     if (next.text.size() > 24) found += "…";
-    return fail(
-        subject + " is " + found + ", expected " + std::to_string(low) + " to " + std::to_string(high),
-        offset);
+    return fail(fmt::format("{} is {}, expected {} to {}", subject, found, low, high), offset);
   }
   lexer_.take();
   return true;

@@ -1,5 +1,7 @@
 #include "attention/masks/expression_parser.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -48,9 +50,8 @@ std::vector<std::string_view> patternNames() {
 ParsedMask parseMask(std::string_view text) {
   ParsedMask parsed;
   if (text.size() > kMaxText) {
-    parsed.error = MaskTextError{"the mask is " + std::to_string(text.size()) +
-                                     " bytes long, expected at most " + std::to_string(kMaxText),
-                                 kMaxText};
+    parsed.error = MaskTextError{
+        fmt::format("the mask is {} bytes long, expected at most {}", text.size(), kMaxText), kMaxText};
     return parsed;
   }
   MaskParser parser(text);
@@ -100,7 +101,7 @@ bool MaskParser::readUnary(MaskLayers& layers) {
   const std::size_t offset = lexer_.peek().offset;
   if (!readPrefix(layer)) return false;
   if (++layers_ > kMaxLayers)
-    return fail("the mask has more than " + std::to_string(kMaxLayers) + " layers", offset);
+    return fail(fmt::format("the mask has more than {} layers", kMaxLayers), offset);
   if (lexer_.peek().isSymbol('(')) return readBracket(layer, layers);
   if (!readPattern(layer.pattern)) return false;
   layers.push_back(std::move(layer));
@@ -171,9 +172,7 @@ bool MaskParser::readHeadItem(HeadSet& set, bool ofHeads) {
     item.last = item.first;
     if (takeSymbol('-') && !readInteger(subject, 0, kMaxMaskCount, item.last)) return false;
     if (item.last < item.first)
-      return fail("the span " + std::to_string(item.first) + "-" + std::to_string(item.last) +
-                      " ends before it begins",
-                  offset);
+      return fail(fmt::format("the span {}-{} ends before it begins", item.first, item.last), offset);
   }
   set.items.push_back(item);
   return true;
@@ -181,7 +180,7 @@ bool MaskParser::readHeadItem(HeadSet& set, bool ofHeads) {
 
 bool MaskParser::enter() {
   if (depth_ == kMaxDepth)
-    return fail("more than " + std::to_string(kMaxDepth) + " brackets stand inside each other",
+    return fail(fmt::format("more than {} brackets stand inside each other", kMaxDepth),
                 lexer_.peek().offset);
   ++depth_;
   return true;

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "attention/masks/patterns/definition.h"
@@ -17,11 +19,11 @@ Positions sortedWithin(Positions positions, Index end) {
 /// Checks what was given; `what` is counted as "24 keys".
 Status checkPositions(const Positions& positions, Index end, const char* what, const std::string& title) {
   for (std::size_t k = 0; k < positions.size(); ++k) {
-    const std::string found = title + " hold " + std::to_string(positions[k]);
+    const std::string found = fmt::format("{} hold {}", title, positions[k]);
     if (positions[k] < 0) return Error{found + ", expected 0 or more"};
-    if (positions[k] >= end) return Error{found + ", but there are " + std::to_string(end) + " " + what};
+    if (positions[k] >= end) return Error{fmt::format("{}, but there are {} {}", found, end, what)};
     if (k > 0 && positions[k] <= positions[k - 1])
-      return Error{found + " after " + std::to_string(positions[k - 1]) + ", expected ascending positions"};
+      return Error{fmt::format("{} after {}, expected ascending positions", found, positions[k - 1])};
   }
   return success();
 }
@@ -31,9 +33,9 @@ Result<std::vector<KeyRun>> givenSpans(const Argument& given, Index keys, const 
   std::vector<KeyRun> spans;
   for (std::size_t k = 0; k < given.values.size(); k += 2) {
     const Index first = given.values[k], last = given.values[k + 1];
-    const std::string found = title + " hold " + std::to_string(first) + "-" + std::to_string(last);
+    const std::string found = fmt::format("{} hold {}-{}", title, first, last);
     if (first < 0 || last < first) return Error{found + ", expected the first position before the last"};
-    if (last >= keys) return Error{found + ", but there are " + std::to_string(keys) + " keys"};
+    if (last >= keys) return Error{fmt::format("{}, but there are {} keys", found, keys)};
     spans.push_back({first, last + 1});
   }
   return spans;
@@ -82,11 +84,11 @@ Result<Index> Given::count(std::size_t parameter, Index head) const {
   if (!list) return wanted.fromText ? wanted.fromText->count(geometry) : wanted.standard;
   if (list->values.empty()) return Error{title(parameter) + " has no value, expected at least one"};
   const Index value = list->values[static_cast<std::size_t>(head) % list->values.size()];
-  const std::string found = title(parameter) + " is " + std::to_string(value);
+  const std::string found = fmt::format("{} is {}", title(parameter), value);
   if (value < wanted.low || value > wanted.high)
-    return Error{found + ", expected " + std::to_string(wanted.low) + " to " + std::to_string(wanted.high)};
+    return Error{fmt::format("{}, expected {} to {}", found, wanted.low, wanted.high)};
   if (wanted.fitsKeys && value > geometry.keys)
-    return Error{found + ", but there are " + std::to_string(geometry.keys) + " keys"};
+    return Error{fmt::format("{}, but there are {} keys", found, geometry.keys)};
   return value;
 }
 

@@ -1,10 +1,11 @@
 #include "attention/masks/lookup.h"
 
+#include <fmt/core.h>
+
 namespace headscope::attention {
 
 void limitCode(Index found, Index most, const std::string& what) {
-  if (found > most)
-    throw CodeLimit(what + " " + std::to_string(found) + ", code holds at most " + std::to_string(most));
+  if (found > most) throw CodeLimit(fmt::format("{} {}, code holds at most {}", what, found, most));
 }
 
 std::string TableSource::filled(const std::string& shape, const char* type,

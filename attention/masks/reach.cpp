@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -164,10 +166,10 @@ std::vector<Index> wayTo(Index key, Index from, Index query, const std::vector<I
 ReachMap reachAfter(const MaskFormula& mask, const std::vector<Index>& variants, Index layers, bool residual,
                     std::stop_token stop) {
   requireSquare(mask);
-  require(layers >= 1 && layers <= 255, "layers is " + std::to_string(layers) + ", expected 1 to 255");
+  require(layers >= 1 && layers <= 255, fmt::format("layers is {}, expected 1 to 255", layers));
   const Index tokens = mask.queries();
   require(saturatingProduct({tokens, tokens}) <= kMostCells,
-          "mask has " + std::to_string(tokens) + " tokens, expected at most 16384");
+          fmt::format("mask has {} tokens, expected at most 16384", tokens));
   ReachMap map{tokens, std::vector<std::uint8_t>(static_cast<std::size_t>(tokens * tokens)), layers};
   const auto cell = [&](Index query, Index key) -> std::uint8_t& {
     return map.layer[static_cast<std::size_t>(query * tokens + key)];
@@ -193,8 +195,7 @@ std::vector<Index> shortestPath(const MaskFormula& mask, const std::vector<Index
   requireSquare(mask);
   const Index tokens = mask.queries();
   require(0 <= query && query < tokens && 0 <= key && key < tokens,
-          "query " + std::to_string(query) + " or key " + std::to_string(key) + " is beyond the " +
-              std::to_string(tokens) + " tokens");
+          fmt::format("query {} or key {} is beyond the {} tokens", query, key, tokens));
   std::vector<Index> cameFrom(static_cast<std::size_t>(tokens), -1), now{query}, later;
   Unfound unfound(tokens);
   unfound.remove(query);

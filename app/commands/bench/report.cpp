@@ -1,4 +1,5 @@
-#include <cstdio>
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
 #include "app/commands/bench/bench.h"
@@ -12,23 +13,14 @@ using Kind = BenchWork::Kind;
 /// "153 GFLOP/s", "21.4 GB/s"; "" of nothing.
 std::string rateText(Kind kind, double perSecond) {
   if (kind == Kind::none) return "";
-  char text[48];
-  std::snprintf(text, sizeof text, perSecond >= 99.5e9 ? "%.0f %s" : "%.1f %s", perSecond / 1e9,
-                kind == Kind::flop ? "GFLOP/s" : "GB/s");
-  return text;
+  return fmt::format("{:.{}f} {}", perSecond / 1e9, perSecond >= 99.5e9 ? 0 : 1,
+                     kind == Kind::flop ? "GFLOP/s" : "GB/s");
 }
 
 /// Three digits: what changes by a percent from run to run is not worth more.
 std::string durationText(double seconds) {
-  char text[32];
   const double ms = seconds * 1e3;
-  std::snprintf(text, sizeof text,
-                ms >= 99.5    ? "%.0f ms"
-                : ms >= 9.95  ? "%.1f ms"
-                : ms >= 0.995 ? "%.2f ms"
-                              : "%.3f ms",
-                ms);
-  return text;
+  return fmt::format("{:.{}f} ms", ms, ms >= 99.5 ? 0 : ms >= 9.95 ? 1 : ms >= 0.995 ? 2 : 3);
 }
 
 struct TableLine {
@@ -61,10 +53,10 @@ std::string shapeText(const BenchShape& shape) {
 }  // namespace
 
 std::string benchTable(const BenchReport& report) {
-  std::string text = shapeText(report.shape) + "\n" + std::to_string(attention::kernelThreads()) +
-                     (attention::kernelThreads() == 1 ? " thread, " : " threads, ") +
-                     attention::instructionSet() + "; medians of " + std::to_string(report.rounds) +
-                     (report.rounds == 1 ? " round\n\n" : " rounds\n\n");
+  std::string text =
+      fmt::format("{}\n{} {}, {}; medians of {} {}\n\n", shapeText(report.shape), attention::kernelThreads(),
+                  attention::kernelThreads() == 1 ? "thread" : "threads", attention::instructionSet(),
+                  report.rounds, report.rounds == 1 ? "round" : "rounds");
   text += written({"", "median", "fastest", "slowest", "rate", "ceiling"});
   for (const BenchRow& row : report.rows)
     text += written({row.line.meaning, durationText(row.seconds), durationText(row.fastest),

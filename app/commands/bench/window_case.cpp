@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -20,7 +22,7 @@ constexpr int kFrames = 7;
 Scene benchScene(const BenchShape& shape) {
   Scene scene = openingScene();
   std::string text;
-  for (attention::Index i = 0; i < shape.tokens; ++i) text += "word" + std::to_string(i % 97) + " ";
+  for (attention::Index i = 0; i < shape.tokens; ++i) text += fmt::format("word{} ", i % 97);
   scene.setup.input.text = text;
   ModelSetup& model = scene.setup.model;
   model.heads = shape.config.heads;
@@ -137,8 +139,8 @@ BenchCase windowCase(const BenchShape& shape) {
   if (const auto status = validate(scene); !status)
     throw std::runtime_error("the window can't have this: " + status.error().message);
   if (shape.tokens > kMaxTokens)
-    throw std::runtime_error("the window shows at most " + std::to_string(kMaxTokens) + " tokens, " +
-                             std::to_string(shape.tokens) + " were asked for");
+    throw std::runtime_error(
+        fmt::format("the window shows at most {} tokens, {} were asked for", kMaxTokens, shape.tokens));
   auto bench = std::make_shared<WindowBench>(scene, randomField(shape));
   BenchCase result;
   result.lines = {{"first_picture", "first picture, from a fresh session", {}},

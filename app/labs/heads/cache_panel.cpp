@@ -1,11 +1,11 @@
-#include <algorithm>
-#include <cmath>
+#include <fmt/core.h>
 
-#include "app/labs/heads/heads_page.h"
+#include <algorithm>
+
+#include "app/labs/heads/cache_strips.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
-#include "app/widgets/heatmap_layer.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "attention/cache/cost.h"
@@ -13,12 +13,6 @@
 namespace headscope::app {
 
 namespace {
-
-struct CacheState {
-  Index tokens = 0;    ///< all there will be
-  Index now = 0;       ///< in the cache
-  std::string reason;  ///< why it can't be decoded, or ""
-};
 
 CacheState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   CacheState state;
@@ -52,8 +46,8 @@ void stepButtons(Scene& scene, HeadsPage& page, const CacheState& state, ImVec2 
 
 std::string stepText(const Scene& scene, const CacheState& state) {
   if (!scene.cursor.decoding || !state.reason.empty())
-    return state.tokens == 1 ? "1 token" : "all " + std::to_string(state.tokens) + " tokens";
-  return "step " + std::to_string(state.now) + " of " + std::to_string(state.tokens);
+    return state.tokens == 1 ? "1 token" : fmt::format("all {} tokens", state.tokens);
+  return fmt::format("step {} of {}", state.now, state.tokens);
 }
 
 /// Sliders for the step and the prefill, side by side.
@@ -81,100 +75,6 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
   ImGui::EndChild();
 }
 
-/// Keys in shades of the key colour, values in shades of the value colour.
-render::HeatmapStyle styleForCache(const View& view, bool values) {
-  render::HeatmapStyle style;
-  style.background = unpacked(view.theme->background);
-  style.maskedHatch = style.deadHatch = style.background;
-  style.gap = std::max(1.0f, std::round(view.unit));
-  style.tint =
-      render::Tint{unpacked(view.theme->raised), unpacked(values ? view.theme->value : view.theme->key)};
-  return style;
-}
-
-/// Which kv heads have a strip when the strips have `height` pixels: all of them, or those around the
-/// selected head's.
-struct ShownHeads {
-  Index first = 0, count = 1;
-};
-ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& view, float height) {
-  const Index kvHeads = snapshot.config.kvHeads;
-  const Index count = std::clamp<Index>(static_cast<Index>(height / view.px(30)), 1, kvHeads);
-  const Index wanted =
-      snapshot.config.kvHeadOf(std::clamp<Index>(scene.cursor.cell.head, 0, snapshot.config.heads - 1));
-  return {std::clamp<Index>(wanted - count / 2, 0, kvHeads - count), count};
-}
-
-/// K and V of every kv head that fits, one row of strips each, the cached columns lit.
-void strips(const Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const CacheState& state,
-            const ImRect& area) {
-  View& view = page.view;
-  const Snapshot& snapshot = *page.snapshot;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const Index m = sequence.attention.k.rows();
-  const float labels = view.px(44), foot = view.px(18);
-  const ImRect cells(area.Min.x + labels, area.Min.y, area.Max.x, area.Max.y - foot);
-  const auto [first, heads] = shownHeads(scene, snapshot, view, cells.GetHeight());
-  const float space = view.px(4), height = cells.GetHeight() / static_cast<float>(2 * heads) - space;
-  const float column = std::min(cells.GetWidth() / static_cast<float>(std::max<Index>(m, 1)), view.px(160));
-  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
-  const float right = cells.Min.x + column * static_cast<float>(m);
-  for (int values = 0; values < 2; ++values) {
-    render::HeatmapStyle style = styleForCache(view, values == 1);
-    std::vector<HeatmapTile> tiles;
-    for (Index i = 0; i < heads; ++i) {
-      const float y = std::round(cells.Min.y + static_cast<float>(2 * i + values) * (height + space));
-      HeatmapTile tile;
-      tile.view.target = {cells.Min.x, y, right, y + std::round(height)};
-      tile.view.clip = tile.view.target;
-      tile.view.layer = static_cast<int>(2 * (first + i) + values);
-      tile.view.rows = static_cast<float>(page.cache.current().rows());
-      tile.view.cols = static_cast<float>(m);
-      tiles.push_back(tile);
-      paintText(list, view.fonts->monoSmall, ImVec2(area.Min.x, y + height / 2),
-                values ? view.theme->value : view.theme->key,
-                (values ? "V " : "K ") + std::to_string(first + i));
-    }
-    view.heatmaps->draw(list, page.cache, style, std::move(tiles));
-  }
-  // Between the columns a line of background, where there is room for one.
-  if (column > view.px(10))
-    for (Index j = 1; j < m; ++j) {
-      const float x = std::round(cells.Min.x + column * static_cast<float>(j));
-      list.AddRectFilled(ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y),
-                         view.theme->background);
-    }
-  if (state.now < m)  // what is not in the cache yet stays in the dark
-    list.AddRectFilled(ImVec2(cells.Min.x + column * static_cast<float>(state.now), cells.Min.y),
-                       ImVec2(right, cells.Max.y), faded(view.theme->background, 0.86f));
-  const auto outline = [&](Index j, std::uint32_t color) {
-    compat::rectOutline(list, ImVec2(cells.Min.x + column * static_cast<float>(j), cells.Min.y - view.px(2)),
-                        ImVec2(cells.Min.x + column * static_cast<float>(j + 1), cells.Max.y - view.px(1)),
-                        color, 0, std::max(1.5f, view.px(1.6f)));
-  };
-  if (key >= 0 && key < m) outline(key, view.theme->key);
-  if (scene.cursor.decoding && state.reason.empty()) outline(state.now - 1, view.theme->query);
-  ImFont* font = view.fonts->monoSmall;
-  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(view.px(42) / column)));
-  for (Index j = 0; j < m; j += step) {
-    const bool newest = scene.cursor.decoding && j == state.now - 1;
-    paintText(list, font,
-              ImVec2(cells.Min.x + column * static_cast<float>(j) + view.px(2), area.Max.y - foot / 2),
-              newest          ? view.theme->query
-              : j == key      ? view.theme->key
-              : j < state.now ? view.theme->secondary
-                              : faded(view.theme->faint, 0.7f),
-              fitted(font, sequence.keys[static_cast<std::size_t>(j)].text,
-                     std::min(column * static_cast<float>(step) - view.px(6),
-                              area.Max.x - cells.Min.x - column * static_cast<float>(j))));
-  }
-  track("cache.strips", cells.Min, ImVec2(right, cells.Max.y));
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && mouse.x >= cells.Min.x && mouse.x < right && mouse.y >= cells.Min.y &&
-      mouse.y < cells.Max.y)
-    view.nextHover.key = static_cast<Index>((mouse.x - cells.Min.x) / column);
-}
-
 /// Bytes now for MHA, GQA and MQA of this configuration, this one in the accent.
 void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -185,7 +85,7 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
       "costs", ImVec2(width, view.px(24)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   sectionTitle(view, scene.cursor.decoding && state.reason.empty()
-                         ? "BYTES AT STEP " + std::to_string(state.now)
+                         ? fmt::format("BYTES AT STEP {}", state.now)
                          : "BYTES OF THE CACHE");
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
   fieldChoice(view, scene, "look.cache_bytes");
@@ -224,9 +124,8 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
     y += view.px(24);
   }
   const std::string formula =
-      "+" + bytesText(bytes(config.kvHeads, 1)) + " a token = 2 · " + std::to_string(config.kvHeads) +
-      (config.kvHeads == 1 ? " KV head · " : " KV heads · ") + std::to_string(config.headDim) + " · " +
-      std::to_string(scene.look.cacheBytes) + " B";
+      fmt::format("+{} a token = 2 · {} {} · {} · {} B", bytesText(bytes(config.kvHeads, 1)), config.kvHeads,
+                  config.kvHeads == 1 ? "KV head" : "KV heads", config.headDim, scene.look.cacheBytes);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y), width, view.theme->secondary, formula);
 }
 
@@ -234,10 +133,9 @@ void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, fl
   const DecodeCheck& check = sequence.decode;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (!check.applies) return;
-  const std::string text = "Cached decode equals the full pass: max |Δ| " +
-                           numberText(check.maxDifference, 2) + " over a prefill of " +
-                           std::to_string(check.prefill) + " and " + std::to_string(check.steps) +
-                           (check.steps == 1 ? " step" : " steps");
+  const std::string text = fmt::format(
+      "Cached decode equals the full pass: max |Δ| {} over a prefill of {} and {} {}",
+      numberText(check.maxDifference, 2), check.prefill, check.steps, check.steps == 1 ? "step" : "steps");
   paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
 }
 
@@ -293,8 +191,10 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       std::string step = stepText(scene, state);
       if (const auto [first, count] = shownHeads(scene, *snapshot, view, left.GetHeight() - view.px(72));
           count < snapshot->config.kvHeads)
-        step = (count == 1 ? kvName(first) : kvName(first) + "–" + std::to_string(first + count - 1)) +
-               " of " + std::to_string(snapshot->config.kvHeads) + " · " + step;
+        step =
+            fmt::format("{} of {} · {}",
+                        count == 1 ? kvName(first) : fmt::format("{}–{}", kvName(first), first + count - 1),
+                        snapshot->config.kvHeads, step);
       const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
       // The sliders stand in the title's line where it is long enough, below it otherwise.
       const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
@@ -304,8 +204,8 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       else
         decodeSliders(scene, page, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
       paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
-      strips(scene, page, *sequence, state,
-             ImRect(left.Min.x, left.Min.y + view.px(oneLine ? 34 : 54), left.Max.x, left.Max.y));
+      cacheStrips(scene, page, *sequence, state,
+                  ImRect(left.Min.x, left.Min.y + view.px(oneLine ? 34 : 54), left.Max.x, left.Max.y));
       const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
       costs(scene, *snapshot, view, state, right);
       checkText(*sequence, view, ImVec2(right.Min.x, right.Min.y + view.px(38 + 4 * 24 - 10)), costWidth);

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,8 +28,7 @@ ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
 std::string whatIsShown(const HeadsPage& page, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
-    return std::to_string(static_cast<Index>(first)) + "–" + std::to_string(last) + " of " +
-           std::to_string(total);
+    return fmt::format("{}–{} of {}", static_cast<Index>(first), last, total);
   };
   std::string text =
       page.camera.zoom > 1.01f

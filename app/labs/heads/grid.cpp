@@ -65,4 +65,24 @@ GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float
   return plan;
 }
 
+std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRect& area, int heads) {
+  const auto columns = static_cast<float>(plan.columns), rows = static_cast<float>(plan.rows);
+  const float wide = plan.tileWidth * columns + plan.gapX * (columns - 1);
+  const float high = plan.tileHeight * rows + plan.gapY * (rows - 1);
+  // Spare room goes between the tiles, up to a limit, and then around them.
+  const float spreadX = columns > 1 ? std::min((area.GetWidth() - wide) / (columns - 1), view.px(40)) : 0;
+  const float spreadY = rows > 1 ? std::min((area.GetHeight() - high) / (rows - 1), view.px(28)) : 0;
+  const float startX = area.Min.x + std::max(0.0f, (area.GetWidth() - wide - spreadX * (columns - 1)) / 2);
+  const float startY = area.Min.y + std::max(0.0f, (area.GetHeight() - high - spreadY * (rows - 1)) / 3);
+  std::vector<ImRect> areas;
+  for (int head = 0; head < heads; ++head) {
+    const auto column = static_cast<float>(head % plan.columns),
+               row = static_cast<float>(head / plan.columns);
+    const float x = std::round(startX + column * (plan.tileWidth + plan.gapX + spreadX) + plan.leftRoom);
+    const float y = std::round(startY + row * (plan.tileHeight + plan.gapY + spreadY) + plan.titleHeight);
+    areas.emplace_back(x, y, x + plan.mapWidth, y + plan.mapHeight);
+  }
+  return areas;
+}
+
 }  // namespace headscope::app

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "app/widgets/view.h"
 
 namespace headscope::app {
@@ -19,5 +21,8 @@ struct GridPlan {
 /// labelLeft and labelBottom are what token labels would need, in pixels.
 GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float queries, float keys,
                   float labelLeft, float labelBottom);
+
+/// Where the cells of each head's map lie in `area`, row by row, in pixels.
+std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRect& area, int heads);
 
 }  // namespace headscope::app

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -90,8 +92,7 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
                    std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
-    std::string size =
-        std::to_string(sequence.queries.size()) + " × " + std::to_string(sequence.keys.size()) + " tokens";
+    std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
     if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);
     const float room = area.Max.x - x - choicesWidth(scene, view) - view.px(170 + 40);
     if (room > view.px(60)) {
@@ -130,7 +131,7 @@ void groupMark(const View& view, ImDrawList& list, const HeatTile& tile, Index k
 void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page, const HeatTile& tile) {
   View& view = page.view;
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  const std::string name = "head." + std::to_string(tile.head);
+  const std::string name = fmt::format("head.{}", tile.head);
   track(name, tile.area.Min, tile.area.Max);
   ImGui::SetCursorScreenPos(tile.area.Min);
   const bool clicked = ImGui::InvisibleButton(name.c_str(), tile.area.GetSize());
@@ -146,78 +147,53 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page
   }
 }
 
-void grid(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
-  View& view = page.view;
+/// Title, labels, numbers and the crosshair over the picture of one head.
+void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnapshot& sequence,
+                   const GridPlan& plan, const HeatTile& tile) {
+  const View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  const Index heads = snapshot.config.heads;
-  const float left = longestLabel(view, sequence.queries, view.px(76)) + view.px(8);
-  const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
-  const GridPlan plan =
-      planGrid(view, area.GetSize(), static_cast<int>(heads), static_cast<int>(snapshot.config.groupSize()),
-               static_cast<float>(n), static_cast<float>(m), left, bottom);
-  const float wide =
-      plan.tileWidth * static_cast<float>(plan.columns) + plan.gapX * static_cast<float>(plan.columns - 1);
-  const float high =
-      plan.tileHeight * static_cast<float>(plan.rows) + plan.gapY * static_cast<float>(plan.rows - 1);
-  // Spare room goes between the tiles, up to a limit, and then around them.
-  const float spreadX =
-      plan.columns > 1
-          ? std::min((area.GetWidth() - wide) / static_cast<float>(plan.columns - 1), view.px(40))
-          : 0;
-  const float spreadY =
-      plan.rows > 1 ? std::min((area.GetHeight() - high) / static_cast<float>(plan.rows - 1), view.px(28))
-                    : 0;
-  const float startX =
-      area.Min.x +
-      std::max(0.0f, (area.GetWidth() - wide - spreadX * static_cast<float>(plan.columns - 1)) / 2);
-  const float startY =
-      area.Min.y +
-      std::max(0.0f, (area.GetHeight() - high - spreadY * static_cast<float>(plan.rows - 1)) / 3);
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  const int factor = page.gridFactor;
+  paintHeadTitle(view, list, snapshot, sequence, tile.head,
+                 ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), plan.mapWidth,
+                 false);
+  if (snapshot.config.kvHeads < snapshot.config.heads)
+    groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
+  if (plan.labels)
+    paintAxisLabels(view, list, tile,
+                    {&sequence.queries, &sequence.keys, query, key, plan.leftRoom, plan.bottomRoom});
+  paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
+  paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
+                 static_cast<Index>(sequence.keys.size()));
+}
+
+void grid(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const attention::AttentionConfig& config = page.snapshot->config;
+  const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
+  const int heads = static_cast<int>(config.heads), factor = page.gridFactor;
+  const float left = longestLabel(view, sequence.queries, view.px(76)) + view.px(8);
+  const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
+  const GridPlan plan =
+      planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
   page.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
-  for (Index head = 0; head < heads; ++head) {
-    const auto column = static_cast<float>(head % plan.columns),
-               row = static_cast<float>(head / plan.columns);
-    const float x = std::round(startX + column * (plan.tileWidth + plan.gapX + spreadX) + plan.leftRoom);
-    const float y = std::round(startY + row * (plan.tileHeight + plan.gapY + spreadY) + plan.titleHeight);
-    HeatTile tile{ImRect(x, y, x + plan.mapWidth, y + plan.mapHeight),
-                  0,
-                  0,
-                  static_cast<float>(n),
-                  static_cast<float>(m),
-                  head,
-                  scene.cursor.decoding ? scene.cursor.step : -1};
-    tiles.push_back(tile);
-    const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
-    HeatmapTile picture = pictureOf(tile, factor, range);
+  for (const ImRect& cells : mapAreas(view, plan, area, heads)) {
+    const auto head = static_cast<Index>(tiles.size());
+    tiles.push_back({cells, 0, 0, n, m, head, scene.cursor.decoding ? scene.cursor.step : -1});
+    HeatmapTile picture = pictureOf(tiles.back(), factor, rangeFor(scene.look, sequence.pictures, head));
     picture.view.layer = static_cast<int>(head);
     if (scene.cursor.decoding)
       picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
     pictures.push_back(picture);
   }
-  view.heatmaps->draw(list, page.grid, styleFor(view, scene.look), std::move(pictures));
-  for (const HeatTile& tile : tiles) {
-    const Index kv = snapshot.config.kvHeadOf(tile.head);
-    const float titleWidth = plan.mapWidth;
-    paintHeadTitle(view, list, snapshot, sequence, tile.head,
-                   ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), titleWidth,
-                   false);
-    if (snapshot.config.kvHeads < heads) groupMark(view, list, tile, kv);
-    if (plan.labels)
-      paintAxisLabels(view, list, tile,
-                      {&sequence.queries, &sequence.keys, query, key, plan.leftRoom, plan.bottomRoom});
-    paintCellValues(view, list, tile, sequence, scene.look,
-                    rangeFor(scene.look, sequence.pictures, tile.head));
-    paintCrosshair(view, list, tile, query, key, n, m);
-    pointAtTile(scene, sequence, page, tile);
-  }
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.grid, styleFor(view, scene.look),
+                      std::move(pictures));
+  for (const HeatTile& tile : tiles) paintOverTile(scene, page, sequence, plan, tile);
+  for (const HeatTile& tile : tiles) pointAtTile(scene, sequence, page, tile);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/labs/heads/heads_page.h"
@@ -120,7 +122,7 @@ void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
   for (std::size_t i = 0; i < snapshot.sequences.size(); ++i) {
     const SequenceSnapshot& sequence = snapshot.sequences[i];
     choices.push_back(
-        {"Sequence " + std::to_string(i) + " · " + tokenCount(sequence.queryLength), "", std::to_string(i)});
+        {fmt::format("Sequence {} · {}", i, tokenCount(sequence.queryLength)), "", std::to_string(i)});
   }
   int chosen =
       static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(choices.size()) - 1));
@@ -139,8 +141,7 @@ void embeddingChoice(Scene& scene, View& view) {
 
 void tableControls(Scene& scene, View& view) {
   const attention::Table& table = *scene.setup.input.table;
-  hint(view, std::to_string(table.values.rows()) + " tokens × " + std::to_string(table.values.cols()) +
-                 " dimensions");
+  hint(view, fmt::format("{} tokens × {} dimensions", table.values.rows(), table.values.cols()));
   if (button(view, "edit_table", "Edit table…")) view.request("table.edit");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "load_table", "Load file…")) view.request("table.open");

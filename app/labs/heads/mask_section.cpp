@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/labs/heads/heads_page.h"
@@ -14,9 +16,10 @@ namespace {
 
 void positionChoice(Scene& scene, View& view) {
   const ModelSetup& model = scene.setup.model;
-  const std::string odd = model.headDim % 2 != 0 ? "RoPE rotates pairs of dimensions; the head size " +
-                                                       std::to_string(model.headDim) + " is odd"
-                                                 : "";
+  const std::string odd =
+      model.headDim % 2 != 0
+          ? fmt::format("RoPE rotates pairs of dimensions; the head size {} is odd", model.headDim)
+          : "";
   fieldChoice(view, scene, "model.position", {"", "", odd});
   if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
     hint(view,
@@ -63,7 +66,7 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   // What was put together in the studio has a switch each.
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
-      toggle(view, "layer." + std::to_string(i), layerTitle(layers[i]), layers[i].on);
+      toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), layers[i].on);
   if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
   if (button(view, "open_studio", "Mask studio…")) view.request("page.mask");
   gap(view, 8);

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -124,7 +126,7 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
     ImGui::PushID(static_cast<int>(key));
     if (ImGui::InvisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
     ImGui::PopID();
-    trackItem("top." + std::to_string(i));
+    trackItem(fmt::format("top.{}", i));
     const bool lit = ImGui::IsItemHovered() || scene.cursor.cell.key == key;
     if (ImGui::IsItemHovered()) view.nextHover = {head, query, key};
     const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62),
@@ -143,7 +145,7 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
 /// What the head was made to do and what it is seen to do.
 void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, Index head) {
   gap(view, 10);
-  sectionTitle(view, "WHAT HEAD " + std::to_string(head) + " DOES");
+  sectionTitle(view, fmt::format("WHAT HEAD {} DOES", head));
   std::string text;
   if (snapshot.setup.weights.source == WeightSource::planted) {
     const attention::PlantedHead plant = plantedHeads(snapshot.setup)[static_cast<std::size_t>(head)];
@@ -162,9 +164,9 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
   } else {
     const attention::DetectorScore& score =
         sequence.profiles[static_cast<std::size_t>(head)][label.detector->name];
-    text += "Seen: " + attention::describe(label) + ", " + weightText(score.raw) + " of the weight over " +
-            std::to_string(score.rows) + (score.rows == 1 ? " row" : " rows") + ", " +
-            weightText(score.above()) + " above what even spreading gives.";
+    text += fmt::format("Seen: {}, {} of the weight over {} {}, {} above what even spreading gives.",
+                        attention::describe(label), weightText(score.raw), score.rows,
+                        score.rows == 1 ? "row" : "rows", weightText(score.above()));
   }
   hint(view, text);
 }
@@ -191,8 +193,8 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
             fitted(view.fonts->hero, tokenText(sequence.keys, cell.key), at.x + width - x));
   ImGui::Dummy(ImVec2(width, view.px(32)));
-  hint(view, "query " + std::to_string(cell.query) + " reads key " + std::to_string(cell.key) + " through " +
-                 kvName(snapshot.config.kvHeadOf(cell.head)));
+  hint(view, fmt::format("query {} reads key {} through {}", cell.query, cell.key,
+                         kvName(snapshot.config.kvHeadOf(cell.head))));
   const std::string q = "q" + subscript(cell.query), k = "k" + subscript(cell.key);
   bars(view, "bars.q", q, explained.q, theme.query, view.px(40));
   bars(view, "bars.k", k, explained.k, theme.key, view.px(40));

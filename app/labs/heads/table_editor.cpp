@@ -1,5 +1,7 @@
 #include "app/labs/heads/table_editor.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <cstdlib>
 
@@ -35,7 +37,7 @@ attention::Table starterTable(const SequenceSnapshot* sequence) {
   table.values = attention::Matrix::Zero(rows, kDims);
   for (Index row = 0; row < rows; ++row) {
     table.names.push_back(sequence ? sequence->queries[static_cast<std::size_t>(row)].text
-                                   : "t" + std::to_string(row));
+                                   : fmt::format("t{}", row));
     table.values(row, row % kDims) = 1;
   }
   return table;
@@ -60,8 +62,9 @@ void paste(Scene& scene, Editing& state) {
     return;
   }
   if (table->values.rows() == 0 || table->values.rows() > kMaxTokens || table->values.cols() > kMaxModelDim) {
-    state.problem = "the clipboard holds " + std::to_string(table->values.rows()) + " rows of " +
-                    std::to_string(table->values.cols()) + " numbers; expected 1 to 2,048 rows of 1 to 4,096";
+    state.problem =
+        fmt::format("the clipboard holds {} rows of {} numbers; expected 1 to 2,048 rows of 1 to 4,096",
+                    table->values.rows(), table->values.cols());
     return;
   }
   state.problem.clear();
@@ -76,8 +79,8 @@ void commit(Scene& scene, Editing& state) {
     char* end = nullptr;
     const float value = std::strtof(state.text.c_str(), &end);
     if (end == state.text.c_str() || *end != 0 || !std::isfinite(value)) {
-      state.problem = "\"" + state.text + "\" in row " + std::to_string(state.row) + ", dimension " +
-                      std::to_string(state.col) + " is not a finite number.";
+      state.problem = fmt::format("\"{}\" in row {}, dimension {} is not a finite number.", state.text,
+                                  state.row, state.col);
       return;
     }
     table.values(state.row, state.col) = value;
@@ -98,7 +101,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
   const attention::Table& table = *scene.setup.input.table;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26);
-  const std::string name = "cell." + std::to_string(row) + "." + (col < 0 ? "name" : std::to_string(col));
+  const std::string name = fmt::format("cell.{}.{}", row, col < 0 ? "name" : std::to_string(col));
   if (state.row == row && state.col == col) {
     const bool opened = state.justOpened;
     const bool entered = lineBox(view, name, state.text, width - view.px(4), opened, "");
@@ -127,7 +130,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
     const std::string& shown = table.names[static_cast<std::size_t>(row)];
     paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(6), y), width - view.px(14),
                 shown.empty() ? view.theme->faint : view.theme->query,
-                shown.empty() ? "t" + std::to_string(row) : shown);
+                shown.empty() ? fmt::format("t{}", row) : shown);
   } else {
     paintText(list, view.fonts->mono, ImVec2(at.x + width - view.px(10), y), view.theme->text,
               numberText(table.values(row, col), 4), Align::right);

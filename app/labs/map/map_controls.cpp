@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -58,15 +60,15 @@ void fileSource(Scene& scene, MapPage& page) {
   if (!scene.map.file.empty()) {
     std::string name = std::filesystem::path(scene.map.file).filename().string();
     if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
-      name += " · " + std::to_string(state->heads) + (state->heads == 1 ? " head" : " heads");
-      if (state->kvHeads < state->heads) name += " over " + std::to_string(state->kvHeads);
-      name += " of size " + std::to_string(state->map->field().k.cols());
+      name += fmt::format(" · {} {}", state->heads, state->heads == 1 ? "head" : "heads");
+      if (state->kvHeads < state->heads) name += fmt::format(" over {}", state->kvHeads);
+      name += fmt::format(" of size {}", state->map->field().k.cols());
       if (!state->layerName.empty()) name += " · " + state->layerName;
       if (state->layers > 1) {
         std::vector<Index> layers(static_cast<std::size_t>(state->layers));
         std::iota(layers.begin(), layers.end(), 0);
         const auto refuse = [&](Index) {
-          return "The file has " + std::to_string(state->layers) + " layers, counted from 0.";
+          return fmt::format("The file has {} layers, counted from 0.", state->layers);
         };
         fieldSlider(view, scene, "map.layer", {"", layers, refuse});
       }
@@ -190,7 +192,7 @@ void headChoice(Scene& scene, MapPage& page) {
       scene.cursor.cell.head = head;
       if (scene.cursor.focus >= 0) scene.cursor.focus = head;
     }
-    trackItem("map.head." + std::to_string(head));
+    trackItem(fmt::format("map.head.{}", head));
     ImGui::PopID();
     const bool lit = head == shown, hovered = ImGui::IsItemHovered();
     list.AddRectFilled(from, to, lit || hovered ? view.theme->raised : view.theme->background, view.px(5));

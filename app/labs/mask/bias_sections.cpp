@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -24,9 +26,10 @@ void alibiNotes(const Scene& scene, View& view) {
   const std::vector<float> slopes = attention::alibiSlopes(scene.setup.model.heads);
   const auto head =
       static_cast<std::size_t>(std::min<Index>(scene.cursor.cell.head, scene.setup.model.heads - 1));
-  hint(view, "ALiBi takes slope · |i − j| from each score. Head " + std::to_string(head) + " has the slope " +
-                 numberText(slopes[head], 3) + "; over all heads they run from " +
-                 numberText(slopes.front(), 3) + " to " + numberText(slopes.back(), 3) + ".");
+  hint(view, fmt::format("ALiBi takes slope · |i − j| from each score. Head {} has the slope {}; over all "
+                         "heads they run from {} to {}.",
+                         head, numberText(slopes[head], 3), numberText(slopes.front(), 3),
+                         numberText(slopes.back(), 3)));
 }
 
 /// Each bucket's number as a bar, the bucket of the crosshair's pair lit.
@@ -50,11 +53,9 @@ void bucketBars(const Scene& scene, const attention::BucketBias& bias, View& vie
                        bucket == lit ? view.theme->text : view.theme->faint);
   }
   ImGui::Dummy(ImVec2(width, height + view.px(4)));
-  hint(view,
-       "Distance " + std::to_string(query - key) + " falls into bucket " + std::to_string(lit) + " of " +
-           std::to_string(bias.buckets) + ": " + numberText(values(head, lit), 3) +
-           " is added. The numbers are drawn from a normal distribution by the weights' seed; training would "
-           "find them.");
+  hint(view, fmt::format("Distance {} falls into bucket {} of {}: {} is added. The numbers are drawn from a "
+                         "normal distribution by the weights' seed; training would find them.",
+                         query - key, lit, bias.buckets, numberText(values(head, lit), 3)));
 }
 
 void t5Controls(Scene& scene, const Snapshot* snapshot, View& view) {
@@ -69,9 +70,10 @@ void t5Controls(Scene& scene, const Snapshot* snapshot, View& view) {
   if (fieldSlider(view, scene, "model.t5_buckets", {"", kBuckets}))
     model.t5Distance = std::max(model.t5Distance, std::max<Index>(16, model.t5Buckets));
   const auto refuse = [&](Index wanted) {
-    return wanted > model.t5Buckets / 2 ? ""
-                                        : "The nearest distances have a bucket each: expected more than " +
-                                              std::to_string(model.t5Buckets / 2) + ".";
+    return wanted > model.t5Buckets / 2
+               ? ""
+               : fmt::format("The nearest distances have a bucket each: expected more than {}.",
+                             model.t5Buckets / 2);
   };
   fieldSlider(view, scene, "model.t5_distance", {"", distances, refuse});
   fieldSlider(view, scene, "model.t5_strength");

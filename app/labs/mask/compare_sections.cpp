@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +27,7 @@ void headBars(Scene& scene, const SequenceSnapshot& sequence, View& view) {
   const float height = view.px(moved.rows() <= 16 ? 22 : moved.rows() <= 32 ? 15 : 10);
   for (Index head = 0; head < moved.rows(); ++head) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const std::string name = "moved." + std::to_string(head);
+    const std::string name = fmt::format("moved.{}", head);
     if (ImGui::InvisibleButton(name.c_str(), ImVec2(width, height))) scene.cursor.cell.head = head;
     trackItem(name);
     const bool lit = head == scene.cursor.cell.head || ImGui::IsItemHovered();
@@ -85,7 +87,7 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page) {
   hint(view, "Share of each head's weight that reads elsewhere, mean over rows");
   headBars(scene, *sequence, view);
   gap(view, 8);
-  sectionTitle(view, "ROWS OF HEAD " + std::to_string(head), "moved, 0 to 100 %");
+  sectionTitle(view, fmt::format("ROWS OF HEAD {}", head), "moved, 0 to 100 %");
   rowProfile(scene, *sequence, view, head, query);
   gap(view, 8);
   sectionTitle(view,
@@ -93,7 +95,7 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page) {
                    fitted(view.fonts->smallBold, sequence->queries[static_cast<std::size_t>(query)].text,
                           view.px(110)) +
                    "”",
-               "query " + std::to_string(query));
+               fmt::format("query {}", query));
   figure(view, "Weight that moved", percentText(static_cast<double>(comparison.movedMass(head, query))),
          view.theme->text);
   const float change = comparison.entropyChange(head, query);
@@ -101,7 +103,7 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page) {
   figure(view, "Head's output", changeText(comparison.outputChange(head, query)), view.theme->text);
   const auto rows = comparison.entropyChange.row(head).head(sequence->queryLength);
   gap(view, 8);
-  sectionTitle(view, "HEAD " + std::to_string(head) + " ON AVERAGE");
+  sectionTitle(view, fmt::format("HEAD {} ON AVERAGE", head));
   figure(view, "Weight that moved",
          percentText(static_cast<double>(comparison.movedMass.row(head).head(sequence->queryLength).mean())),
          view.theme->text);

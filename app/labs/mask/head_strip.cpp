@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/labs/mask/mask_page.h"
@@ -33,6 +35,24 @@ bool differ(const StudiedMask& mask) {
   return mask.formula && mask.formula->variants() > 1;
 }
 
+/// The head's number and the colour of its kv head below its picture, an outline around it where it is lit.
+void paintAround(const View& view, const ModelSetup& model, Index head, const ImRect& box, bool chosen,
+                 bool lit) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  paintText(list, view.fonts->monoSmall, ImVec2(box.GetCenter().x, box.Max.y + view.px(kNumber) / 2),
+            chosen ? theme.text
+            : lit  ? theme.secondary
+                   : theme.faint,
+            std::to_string(head), Align::center);
+  if (model.kvHeads > 1 && model.kvHeads < model.heads)
+    list.AddRectFilled(ImVec2(box.Min.x, box.Max.y + view.px(1)), ImVec2(box.Max.x, box.Max.y + view.px(3)),
+                       groupColor(theme, model.kvHeadOf(head)));
+  if (lit)
+    compat::rectOutline(list, ImVec2(box.Min.x - 2, box.Min.y - 2), ImVec2(box.Max.x + 2, box.Max.y + 2),
+                        chosen ? theme.text : theme.line, view.px(2), chosen ? view.px(2) : 1);
+}
+
 }  // namespace
 
 float headStripHeight(const Scene& scene, const View& view, float width) {
@@ -48,7 +68,7 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
   const Theme& theme = *view.theme;
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const std::string words = !mask || !mask->formula ? ""
-                            : differ(*mask) ? std::to_string(mask->formula->variants()) + " different masks"
+                            : differ(*mask) ? fmt::format("{} different masks", mask->formula->variants())
                             : heads == 1    ? ""
                                             : "all have the same mask";
   const float titleY = area.Min.y + view.px(kTitle) / 2 + view.px(4);
@@ -67,7 +87,7 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
     ImGui::PushID(static_cast<int>(head));
     if (ImGui::InvisibleButton("head", ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
       scene.cursor.cell.head = head;
-    trackItem("strip." + std::to_string(head));
+    trackItem(fmt::format("strip.{}", head));
     ImGui::PopID();
     const bool chosen = head == scene.cursor.cell.head, lit = chosen || ImGui::IsItemHovered();
     if (drawn && head < mask->formula->heads()) {
@@ -81,19 +101,7 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
     } else {
       list.AddRectFilled(box.Min, box.Max, theme.raised, view.px(3));
     }
-    const Index kvHead = scene.setup.model.kvHeadOf(head);
-    const float numberY = box.Max.y + view.px(kNumber) / 2;
-    paintText(list, view.fonts->monoSmall, ImVec2(box.GetCenter().x, numberY),
-              chosen ? theme.text
-              : lit  ? theme.secondary
-                     : theme.faint,
-              std::to_string(head), Align::center);
-    if (scene.setup.model.kvHeads > 1 && scene.setup.model.kvHeads < heads)
-      list.AddRectFilled(ImVec2(box.Min.x, box.Max.y + view.px(1)), ImVec2(box.Max.x, box.Max.y + view.px(3)),
-                         groupColor(theme, kvHead));
-    if (lit)
-      compat::rectOutline(list, ImVec2(box.Min.x - 2, box.Min.y - 2), ImVec2(box.Max.x + 2, box.Max.y + 2),
-                          chosen ? theme.text : theme.line, view.px(2), chosen ? view.px(2) : 1);
+    paintAround(view, scene.setup.model, head, box, chosen, lit);
   }
   if (!tiles.empty()) {
     render::HeatmapStyle style = maskStyle(view);

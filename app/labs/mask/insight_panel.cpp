@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/labs/mask/mask_page.h"
@@ -12,11 +14,9 @@ namespace {
 
 /// "0, 3, 4, … ": the first few of a longer list.
 std::string listText(const std::vector<Index>& values, Index total) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(values.size(), 6); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(values[i]);
-  if (total > static_cast<Index>(std::min<std::size_t>(values.size(), 6))) text += ", …";
-  return text;
+  const auto shown = std::span(values).first(std::min<std::size_t>(values.size(), 6));
+  const bool more = static_cast<Index>(shown.size()) < total;
+  return fmt::format("{}{}", fmt::join(shown, ", "), more ? ", …" : "");
 }
 
 std::string tokenAt(const std::vector<attention::Token>& tokens, Index position) {
@@ -31,7 +31,7 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Theme& theme = *view.theme;
-  sectionTitle(view, "WHAT IT SAYS", "head " + std::to_string(page.study->question.head));
+  sectionTitle(view, "WHAT IT SAYS", fmt::format("head {}", page.study->question.head));
   trackItem("says.head." + std::to_string(page.study->question.head));
   if (mask->error) return problem(view, *mask->error);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -58,7 +58,7 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
       hint(view, "Keys " + listText(statistics.firstUnseenKeys, statistics.unseenKeys) +
                      " are computed and never read.");
   }
-  if (statistics.sampled) hint(view, "From a sample of " + std::to_string(statistics.rowsCounted) + " rows.");
+  if (statistics.sampled) hint(view, fmt::format("From a sample of {} rows.", statistics.rowsCounted));
   if (study.geometry.cross) return;
   figure(view, "Sees its future", mask->seesFuture ? "yes" : "no",
          mask->seesFuture ? theme.warning : theme.text);
@@ -67,8 +67,7 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   const std::vector<Index>& leak = page.reach->leak;
   std::string way = tokenAt(study.line()->queries, leak.front());
   for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenAt(study.line()->keys, leak[i]);
-  hint(view, "Shortest way: " + way + " (query " + std::to_string(leak.front()) + " reads position " +
-                 std::to_string(leak.back()) + ")");
+  hint(view, fmt::format("Shortest way: {} (query {} reads position {})", way, leak.front(), leak.back()));
 }
 
 namespace {
@@ -119,7 +118,7 @@ void blockSection(Scene& scene, MaskPage& page) {
   const Theme& theme = *view.theme;
   const attention::BlockMap& blocks = mask->blocks;
   gap(view, 8);
-  sectionTitle(view, "BLOCKS", std::to_string(blocks.rows) + " × " + std::to_string(blocks.cols));
+  sectionTitle(view, "BLOCKS", fmt::format("{} × {}", blocks.rows, blocks.cols));
   static const std::vector<Index> kSizes{16, 32, 64, 128};
   fieldSlider(view, scene, "cursor.studio.block_size", {"", kSizes});
   blockPicture(blocks, view);
@@ -193,7 +192,7 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
     list.AddRectFilled(ImVec2(at.x, y - view.px(5)), ImVec2(at.x + view.px(10), y + view.px(5)),
                        packed(render::sample(render::Colormap::cividis, value)));
     paintText(list, view.fonts->small, ImVec2(at.x + view.px(16), y), view.theme->secondary,
-              "after " + std::to_string(layer) + (layer == 1 ? " layer" : " layers"));
+              fmt::format("after {} {}", layer, layer == 1 ? "layer" : "layers"));
     y += view.px(18);
     if (reach.layers == 1) break;
   }
@@ -204,8 +203,8 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
 std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
   Index known = 0;
   for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
-  return tokenAt(study.line()->queries, query) + " knows of " + std::to_string(known) + " of " +
-         std::to_string(reach.tokens) + " tokens";
+  return fmt::format("{} knows of {} of {} tokens", tokenAt(study.line()->queries, query), known,
+                     reach.tokens);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
@@ -55,7 +57,7 @@ void headChips(Layer& layer, const ModelSetup& model, View& view) {
   for (Index head = 0; head < model.heads; ++head) {
     if (at.x + side > start.x + width) at = ImVec2(start.x, at.y + side + space);
     ImGui::SetCursorScreenPos(at);
-    const std::string name = "layer_head." + std::to_string(head);
+    const std::string name = fmt::format("layer_head.{}", head);
     const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(side, side));
     trackItem(name);
     const bool in = !layer.heads || layer.heads->contains(head, model.kvHeadOf(head));
@@ -79,7 +81,7 @@ void headChoice(Layer& layer, const ModelSetup& model, View& view) {
   std::vector<Choice> choices{{"All heads", "", "all"}, {"Even heads", "", "even"}, {"Odd heads", "", "odd"}};
   const bool grouped = model.kvHeads > 1 && model.kvHeads < model.heads;
   for (Index g = 0; grouped && g < model.kvHeads; ++g)
-    choices.push_back({"Heads of KV " + std::to_string(g), "", "kv" + std::to_string(g)});
+    choices.push_back({fmt::format("Heads of KV {}", g), "", fmt::format("kv{}", g)});
   choices.push_back({"Heads as chosen below", "", "chosen"});
   int now = static_cast<int>(choices.size()) - 1;
   if (!layer.heads) now = 0;
@@ -109,7 +111,7 @@ void sequenceScope(Layer& layer, const Scene& scene, MaskPage& page) {
   const Index shown = scene.cursor.sequence;
   const HeadSet one{{{HeadSet::Kind::range, shown, shown}}};
   std::vector<Choice> choices{{"All sequences", "", "all"},
-                              {"Sequence " + std::to_string(shown) + " alone", "", "this"}};
+                              {fmt::format("Sequence {} alone", shown), "", "this"}};
   if (layer.sequences && layer.sequences != one) choices.push_back({"Some sequences", "", "some"});
   int chosen = !layer.sequences ? 0 : layer.sequences == one ? 1 : 2;
   gap(view, 2);

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/labs/mask/mask_page.h"
@@ -83,7 +85,7 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
   View& view = page.view;
   StudioCursor& studio = scene.cursor.studio;
   const Theme& theme = *view.theme;
-  const std::string name = "layer." + std::to_string(at);
+  const std::string name = fmt::format("layer.{}", at);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(46);
   const ImVec2 to(from.x + width, from.y + height);
@@ -157,8 +159,7 @@ void sequenceChoice(Scene& scene, MaskPage& page) {
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < study->lines.size(); ++i)
     choices.push_back(
-        {"Sequence " + std::to_string(i) + " · " + std::to_string(study->lines[i].queryLength) + " tokens",
-         "", std::to_string(i)});
+        {fmt::format("Sequence {} · {} tokens", i, study->lines[i].queryLength), "", std::to_string(i)});
   int chosen =
       static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(choices.size()) - 1));
   if (dropdown(view, "sequence", choices, chosen, ImGui::GetContentRegionAvail().x))
@@ -191,7 +192,7 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const L
   if (beginPanel(view, "layers", layout.left, 20, 14, 0)) {
     const MaskStudy* study = page.study;
     const Index tokens = study && study->line() ? study->line()->queryLength : 0;
-    sectionTitle(view, "TOKENS", tokens > 0 ? std::to_string(tokens) + " tokens" : "");
+    sectionTitle(view, "TOKENS", tokens > 0 ? fmt::format("{} tokens", tokens) : "");
     if (scene.setup.input.source == EmbeddingSource::text)
       textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
     else

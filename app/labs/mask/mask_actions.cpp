@@ -1,5 +1,7 @@
 // What the mask studio does by name: painting a cell, copying, files.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/compute/mask_inputs.h"
@@ -20,9 +22,8 @@ namespace {
 Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConvention convention) {
   Result<attention::MaskFile> file = attention::readMaskFile(path, convention);
   if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
-    return Error{path.filename().string() + ": the mask is " + std::to_string(file->cells->queries) + " × " +
-                 std::to_string(file->cells->keys) + ", the window shows at most " +
-                 std::to_string(kMaxTokens) + " a side"};
+    return Error{fmt::format("{}: the mask is {} × {}, the window shows at most {} a side",
+                             path.filename().string(), file->cells->queries, file->cells->keys, kMaxTokens)};
   return file;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -23,8 +25,7 @@ MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, cons
   spec.surface = surface;
   spec.title = title;
   spec.aside = percentText(mask.statistics.density()) + " visible";
-  if (page.maskFactor > 1)
-    spec.aside += " · share of " + std::to_string(page.maskFactor) + " × " + std::to_string(page.maskFactor);
+  if (page.maskFactor > 1) spec.aside += fmt::format(" · share of {} × {}", page.maskFactor, page.maskFactor);
   spec.style = maskStyle(view);
   spec.factor = page.maskFactor;
   return spec;
@@ -93,8 +94,7 @@ void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* w
   if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
   std::string text = std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3);
   if (picture.factor > 1)
-    text += ", the farthest from 0 of " + std::to_string(picture.factor) + " × " +
-            std::to_string(picture.factor) + " cells";
+    text += fmt::format(", the farthest from 0 of {} × {} cells", picture.factor, picture.factor);
   else if (const std::string lines = parts ? parts(row, col) : ""; !lines.empty())
     text += "\n" + lines;
   tooltip(view, text);
@@ -110,7 +110,7 @@ void instead(const View& view, const ImRect& area, const std::string& text, std:
 
 /// Of the head that was asked about, which is that of the picture.
 std::string headTitle(const char* what, Index head) {
-  return std::string(what) + ", head " + std::to_string(head);
+  return fmt::format("{}, head {}", what, head);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <cstdint>
 
 #include "attention/core/random.h"
@@ -96,7 +98,7 @@ std::string defineRandomBlocks(const TableSource& source) {
   const auto& starts = source.starts ? *source.starts : whole;
   const auto documents = static_cast<Index>(starts.size());
   limitCode(documents, kMaxTableCells / std::max<Index>(1, blocks * blocks),
-            "the number of documents with " + std::to_string(blocks) + " blocks is");
+            fmt::format("the number of documents with {} blocks is", blocks));
   std::vector<std::string> items;
   std::vector<Index> drawn;
   Index spelledOut = 0;
@@ -109,8 +111,8 @@ std::string defineRandomBlocks(const TableSource& source) {
       limitCode(spelledOut += static_cast<Index>(drawn.size()), kMaxSpelledOut,
                 "the number of random blocks is");
       if (drawn.empty()) continue;
-      const std::string number = source.starts ? std::to_string(document) + ", " : "";
-      items.push_back("(" + number + std::to_string(row) + ", " + codeList(drawn) + ")");
+      const std::string number = source.starts ? fmt::format("{}, ", document) : "";
+      items.push_back(fmt::format("({}{}, {})", number, row, codeList(drawn)));
     }
   }
   if (items.empty()) return "";

@@ -1,5 +1,7 @@
 #include "attention/masks/patterns/cells.h"
 
+#include <fmt/core.h>
+
 #include "attention/masks/patterns/definition.h"
 
 // Masks that are held cell by cell: painted by hand, or read from a file.
@@ -15,7 +17,7 @@ constexpr std::array kFile{
                   "visible: true or 1 lets see; masked: true or 1 hides; additive: −inf hides"}};
 
 std::string sizeText(Index queries, Index keys) {
-  return std::to_string(queries) + " × " + std::to_string(keys);
+  return fmt::format("{} × {}", queries, keys);
 }
 
 Result<std::shared_ptr<const CellTable>> paintedCells(const Given& given) {
@@ -40,8 +42,7 @@ Result<std::shared_ptr<const CellTable>> fileCells(const Given& given) {
     return Error{path->text + " is " + sizeText(cells.queries, cells.keys) + ", expected " +
                  sizeText(geometry.queries, geometry.keys)};
   if (cells.heads != 1 && cells.heads != geometry.heads)
-    return Error{path->text + " has " + std::to_string(cells.heads) + " heads, expected 1 or " +
-                 std::to_string(geometry.heads)};
+    return Error{fmt::format("{} has {} heads, expected 1 or {}", path->text, cells.heads, geometry.heads)};
   return found->second;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "attention/masks/patterns/definition.h"
 
 namespace headscope::attention {
@@ -11,9 +13,7 @@ Result<RuleLists> imageLists(const Given& given) {
   auto spans = given.spans(0);
   if (!spans) return spans.error();
   std::erase_if(*spans, [](const KeyRun& span) { return span.begin >= span.end; });
-  const auto spanText = [](const KeyRun& span) {
-    return std::to_string(span.begin) + "-" + std::to_string(span.end - 1);
-  };
+  const auto spanText = [](const KeyRun& span) { return fmt::format("{}-{}", span.begin, span.end - 1); };
   for (std::size_t k = 1; k < spans->size() && given.argument(0); ++k)
     if ((*spans)[k].begin < (*spans)[k - 1].end)
       return Error{given.title(0) + " hold " + spanText((*spans)[k]) + " after " + spanText((*spans)[k - 1]) +

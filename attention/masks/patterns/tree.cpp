@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <numeric>
 
 #include "attention/masks/patterns/definition.h"
@@ -16,13 +18,12 @@ constexpr std::array kParameters{
 Status checkGiven(const Parents& parents, Index prefix, Index keys, const std::string& title) {
   const Index draft = keys - prefix;
   if (static_cast<Index>(parents.size()) > draft)
-    return Error{title + " are " + std::to_string(parents.size()) + ", but the draft has " +
-                 std::to_string(draft) + " tokens (" + std::to_string(keys) + " keys after a prefix of " +
-                 std::to_string(prefix) + ")"};
+    return Error{fmt::format("{} are {}, but the draft has {} tokens ({} keys after a prefix of {})", title,
+                             parents.size(), draft, keys, prefix)};
   for (const Index parent : parents) {
-    const std::string found = title + " hold " + std::to_string(parent);
+    const std::string found = fmt::format("{} hold {}", title, parent);
     if (parent < -1) return Error{found + ", expected -1 for the prefix or a node"};
-    if (parent >= draft) return Error{found + ", but the draft has " + std::to_string(draft) + " tokens"};
+    if (parent >= draft) return Error{fmt::format("{}, but the draft has {} tokens", found, draft)};
   }
   return success();
 }
@@ -35,7 +36,7 @@ std::string circleText(const Parents& parents, Index node) {
   for (Index at = parents[static_cast<std::size_t>(node)]; at != node;
        at = parents[static_cast<std::size_t>(at)]) {
     ++nodes;
-    if (nodes <= kMostNodes) text += " → " + std::to_string(at);
+    if (nodes <= kMostNodes) text += fmt::format(" → {}", at);
   }
   return text + (nodes > kMostNodes ? " → … → " : " → ") + std::to_string(node);
 }
@@ -119,11 +120,15 @@ constexpr LookupTable kAncestor{
       const auto nodes = static_cast<Index>(parents.size());
       if (nodes == 0) return "";
       limitCode(nodes, kMaxNodes, "the number of nodes of the draft tree is");
-      return "parents = " + codeList(parents) +
-             "\n@ = " + source.dialect.zeros(codeTuple({nodes, nodes}), "bool") + "\nfor node in range(" +
-             std::to_string(nodes) +
-             "):\n    path = [node]\n    while parents[path[-1]] >= 0:\n"
-             "        path.append(parents[path[-1]])\n    @[node, path] = True\n";
+      return fmt::format(
+          "parents = {}\n"
+          "@ = {}\n"
+          "for node in range({}):\n"
+          "    path = [node]\n"
+          "    while parents[path[-1]] >= 0:\n"
+          "        path.append(parents[path[-1]])\n"
+          "    @[node, path] = True\n",
+          codeList(parents), source.dialect.zeros(codeTuple({nodes, nodes}), "bool"), nodes);
     },
     .value =
         [](const Rule& rule, const RowPlace&, Index node, Index ancestor) {
