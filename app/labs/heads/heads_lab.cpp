@@ -26,8 +26,7 @@ void HeadsLab::prepare(Scene& scene) {
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
-  if (!page_.catchingUp && !snapshot.causal)
-    scene.cursor.decoding = page_.playing = false;
+  if (!page_.catchingUp && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
   const SequenceSnapshot& sequence = *shownSequence(scene, &snapshot);
   Crosshair& hover = services_.view.hover;
   if (hover.query >= static_cast<Index>(sequence.queries.size())) hover.query = -1;

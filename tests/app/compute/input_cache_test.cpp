@@ -183,7 +183,7 @@ TEST(InputCache, ThreadsThatAskAtOnceShareOneCopy) {
   for (const auto& cells : got) EXPECT_EQ(cells, got[0]);
   const MemoryBudget alone(kRoom);
   InputCache asked(alone);
-  asked.maskCells(path, attention::MaskConvention::visible);
+  EXPECT_TRUE(asked.maskCells(path, attention::MaskConvention::visible).ok());
   EXPECT_EQ(memory.used(), alone.used()) << "what the slower ones read is let go of";
 }
 
