@@ -114,7 +114,8 @@ std::vector<std::string> stateIn(std::string code) {
   for (std::sregex_iterator at(code.begin(), code.end(), declaration), end; at != end; ++at) {
     std::string words = (*at)[2];
     if (const std::size_t star = words.rfind('*'); star != std::string::npos) words.erase(0, star);
-    const bool fixed = std::regex_search(words, std::regex(R"(\bconst(expr)?\b)"));
+    const bool fixed = std::string((*at)[2]).find("constexpr") != std::string::npos ||
+                       std::regex_search(words, std::regex(R"(\bconst\b)"));
     if ((*at)[1] == "thread_local" || ((*at)[3] != "(" && !fixed)) found.push_back(at->str());
   }
   return found;

