@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "render/egl_context.h"
 #include "render/gl_objects.h"
@@ -97,12 +98,6 @@ Image HeadlessContext::read() const {
     std::memcpy(image.rgba.data() + y * stride, bottomFirst.data() + from * stride, stride);
   }
   return image;
-}
-
-std::string HeadlessContext::renderer() const {
-  state_->context.makeCurrent();
-  const GLubyte* text = glGetString(GL_RENDERER);
-  return text != nullptr ? reinterpret_cast<const char*>(text) : "unknown";
 }
 
 }  // namespace headscope::render

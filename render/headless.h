@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "render/image.h"
 
@@ -23,7 +22,6 @@ class HeadlessContext {
   /// Waits until everything that was asked for is drawn.
   void finish();
   Image read() const;
-  std::string renderer() const;  ///< GL_RENDERER
 
  private:
   struct State;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The one place that knows which Dear ImGui this is. Debian 12 has 1.86; the source also compiles against
-// newer ones. Everything else includes this header instead of imgui.h.
+// newer ones, 1.92.0 excepted. Everything else includes this header instead of imgui.h.
 
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
@@ -12,7 +12,7 @@
 
 namespace headscope::app::compat {
 
-/// ImGui's name for one of our keys; ImGuiKey_None (or -1 before 1.87) for keys it has no use for.
+/// ImGui's name for one of our keys; -1 for keys it has no use for.
 inline int imguiKey(Key key) {
   switch (key) {
     case Key::tab:
@@ -62,7 +62,7 @@ inline int imguiKey(Key key) {
   }
 }
 
-#if IMGUI_VERSION_NUM < 18700
+#if IMGUI_VERSION_NUM < 18900
 inline void setUpKeys(ImGuiIO& io) {
   for (int code = 0; code < kKeyCount; ++code)
     if (const int key = imguiKey(static_cast<Key>(code)); key >= 0) io.KeyMap[key] = code;

@@ -258,9 +258,6 @@ bool Window::shouldClose() const {
 void Window::keepOpen() {
   glfwSetWindowShouldClose(state_->handle, GLFW_FALSE);
 }
-void Window::close() {
-  glfwSetWindowShouldClose(state_->handle, GLFW_TRUE);
-}
 void Window::present() {
   const bool overText = ImGui::GetMouseCursor() == ImGuiMouseCursor_TextInput;
   glfwSetCursor(state_->handle, overText ? state_->textPointer : nullptr);

@@ -27,7 +27,6 @@ class Window {
   static void wake();
   bool shouldClose() const;
   void keepOpen();
-  void close();
   /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor.
   void present();
   void setTitle(const std::string& title);

@@ -24,7 +24,6 @@ TEST(Headless, WorksWithoutAWindowSystem) {
   unsetenv("XDG_RUNTIME_DIR");
   const HeadlessContext context(8, 8);
   EXPECT_GE(epoxy_gl_version(), 33);
-  EXPECT_FALSE(context.renderer().empty());
   GLint profile = 0;
   glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
   EXPECT_EQ(profile, GL_CONTEXT_CORE_PROFILE_BIT);
