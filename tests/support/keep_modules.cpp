@@ -8,3 +8,9 @@ extern "C" int dlclose(void*) {
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libfontconfig";
 }
+
+// Mesa's rasteriser frees a fence when the last of its threads let go of it, which it counts with atomics
+// that the thread sanitizer can't see in a library. Our own mutexes have no destructor that calls these.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:pthread_mutex_destroy\nrace:pthread_cond_destroy\n";
+}
