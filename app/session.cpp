@@ -38,8 +38,7 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale);
-  const Theme* const theme = view.theme;
-  const render::Color back = unpacked(theme->background);
+  const render::Color back = unpacked(view.theme->background);
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
     heatmaps_.beginFrame(width, height, view.time);
     drawFrame(input, static_cast<float>(width), static_cast<float>(height));
@@ -55,10 +54,14 @@ void Session::prepareView(float scale) {
   if (theme != std::exchange(view.theme, theme)) view.redraw();
   view.unit = scale * view.preferences.textSize;
   ui_.setScale(view.unit);
+  // Texts that copies share are the same text at a glance: nothing is read in a frame that changed none.
   const InputSetup& input = scene().setup.input;
-  std::string text = *input.text + *input.contextText;
-  for (const std::string& name : input.table->names) text += name;
-  if (text != neededText_) ui_.needText(neededText_ = std::move(text));
+  if (NeededText needed{input.text, input.contextText, input.table}; needed != neededText_) {
+    neededText_ = std::move(needed);
+    ui_.needText(*input.text);
+    ui_.needText(*input.contextText);
+    for (const std::string& name : input.table->names) ui_.needText(name);
+  }
   view.fonts = &ui_.fonts();
 }
 
@@ -90,8 +93,9 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     view.controls.refusal = {};
   }
   for (const std::string& id : std::exchange(view.requests, {})) perform(id);
+  if (leaving_ && !services_.files.writesPending()) quit_ = true;
   if (shownAt() != at) lab.leave();
-  askForMore();
+  shown().ask(scene());
   if (view.nextHover != view.hover) view.redraw(2);
 }
 
@@ -108,17 +112,12 @@ void Session::perform(const std::string& id) {
 
 bool Session::takeAnswers() {
   bool any = services_.layer.take();
-  const Scene before = scene();
   if (services_.files.take(scene())) {
     any = true;
-    if (!sameDocument(before, scene())) document_.record();
+    document_.record();
   }
   for (const auto& lab : labs_) any = lab->take(scene()) || any;
   return any;
-}
-
-void Session::askForMore() {
-  shown().ask(scene());
 }
 
 void Session::handleInput(const FrameInput& input) {
@@ -142,6 +141,7 @@ void Session::handleInput(const FrameInput& input) {
 double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
+  if (leaving_) return 0.05;
   double next = std::min(document_.secondsToStep(view.time), shown().nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
@@ -152,7 +152,7 @@ double Session::nextFrameIn() const {
 
 void Session::settle() {
   for (int round = 0; round < 4; ++round) {
-    askForMore();
+    shown().ask(scene());
     services_.files.finish();
     services_.workers.finish();
     takeAnswers();
@@ -168,17 +168,21 @@ void Session::requestQuit() {
   View& view = services_.view;
   view.redraw();
   const bool asked = view.dialog && view.dialog->name() == "discard";
-  if (document_.dirty() && !asked)
+  if (document_.dirty() && !asked) {
     view.dialog = std::make_shared<DiscardQuestion>(document_.name());
-  else
+  } else if (services_.files.writesPending() && !leaving_) {
+    leaving_ = true;
+    view.dialog.reset();
+    view.say("Headscope closes when the file is written. Close it once more to leave at once.");
+  } else {
     quit_ = true;
+  }
 }
 
 bool Session::stop() {
   using namespace std::chrono_literals;
   services_.workers.stop();
   services_.files.stop();
-  while (services_.files.writesPending()) std::this_thread::sleep_for(5ms);
   return services_.workers.stopped(150ms) && services_.files.stopped(50ms);
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "app/labs/lab.h"
+#include "app/labs/labs.h"
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
 #include "app/widgets/heatmap_layer.h"
@@ -54,8 +54,7 @@ class Session {
   bool wantsToQuit() const { return quit_; }
   /// The person asked to close the window: asks back when something is unsaved.
   void requestQuit();
-  /// After the last frame: whether everything stopped in time. Where not, the program is left as it is; what
-  /// was to be written is.
+  /// After the last frame: whether everything stopped in time. Where not, the program is left as it is.
   bool stop();
 
  private:
@@ -64,7 +63,6 @@ class Session {
   void handleInput(const FrameInput& input);
   void perform(const std::string& id);
   bool takeAnswers();
-  void askForMore();
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
@@ -80,9 +78,14 @@ class Session {
   const std::span<const LabRow> rows_;
   std::vector<std::unique_ptr<Lab>> labs_;
   ActionTable actions_;
-  std::string neededText_;
+  /// What is drawn in a script that the fonts may not have yet.
+  struct NeededText {
+    SharedText text, context;
+    SharedTable table;
+    bool operator==(const NeededText&) const = default;
+  } neededText_;
   double drawSeconds_ = 0;
-  bool quit_ = false;
+  bool leaving_ = false, quit_ = false;  ///< as soon as the files are written; now
 };
 
 }  // namespace headscope::app

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/labs/lab.h"
+#include "app/labs/labs.h"
 #include "app/scene/fields.h"
 #include "app/scene/scene_json.h"
 

@@ -65,6 +65,14 @@ class Answer {
     return oldest_ ? std::max(1e-9, secondsSince(*oldest_)) : 0;
   }
 
+  /// Drops the newest answer too: what it and its request hold is free.
+  void forget() {
+    std::shared_ptr<const One> before;
+    const std::lock_guard lock(mutex_);
+    cancelAll();
+    before = std::exchange(current_, nullptr);
+  }
+
   /// Drops what waits and stops what runs. The newest answer stays.
   void cancel() {
     const std::lock_guard lock(mutex_);

@@ -1,3 +1,5 @@
+#include "app/labs/labs.h"
+
 #include <array>
 
 #include "app/labs/heads/heads_lab.h"

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "app/labs/lab.h"
+#include "app/labs/common/lab.h"
 #include "app/widgets/dialog.h"
 
 namespace headscope::app {

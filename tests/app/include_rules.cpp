@@ -87,7 +87,8 @@ std::string_view labOf(std::string_view path) {
   if (!path.starts_with(kLabs)) return "";
   path.remove_prefix(kLabs.size());
   const std::size_t end = path.find('/');
-  return end == std::string_view::npos ? "" : path.substr(0, end);
+  const std::string_view folder = end == std::string_view::npos ? "" : path.substr(0, end);
+  return folder == "common" ? "" : folder;
 }
 
 /// The part of attention/ that a path is in: "core".

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "app/compute/answer.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
@@ -57,6 +59,16 @@ class LettersLab : public Lab {
     return shown_ && !shown_->value.ok() ? std::optional(shown_->value.error().message) : std::nullopt;
   }
 
+  /// Writes a file that takes until `written` is set.
+  void write(std::shared_future<void> written) {
+    services_.files.write(
+        "letters.txt",
+        [written] {
+          written.wait();
+          return attention::success();
+        },
+        [](Scene&, attention::Status) {});
+  }
   std::size_t letters() const { return shown_ && shown_->value.ok() ? *shown_->value : 0; }
   std::atomic<int> computed = 0;
   int left = 0;
@@ -141,6 +153,25 @@ TEST_F(LabTable, WhatGoesWrongOnAPageIsSaidThere) {
   ui_.draw();
   EXPECT_FALSE(ui_.session().error());
   EXPECT_EQ(lab().letters(), 4u);
+}
+
+TEST(Closing, WaitsForAFileThatIsWrittenUnlessItIsAskedTwice) {
+  const std::vector<LabRow> rows = withLetters();
+  for (const bool twice : {false, true}) {
+    UiDriver ui(1600, 900, 1, rows);
+    std::promise<void> written;
+    ui.session().lab<LettersLab>().write(written.get_future().share());
+    ui.session().requestQuit();
+    ui.frames(3);
+    EXPECT_FALSE(ui.session().wantsToQuit());
+    EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("when the file is written"));
+    if (twice) ui.session().requestQuit();
+    ui.frames(1);
+    EXPECT_EQ(ui.session().wantsToQuit(), twice);
+    written.set_value();
+    ui.draw();
+    EXPECT_TRUE(ui.session().wantsToQuit());
+  }
 }
 
 TEST_F(LabTable, EveryPageHasANameAKeyAndAnAction) {

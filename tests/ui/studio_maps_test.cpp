@@ -190,5 +190,25 @@ TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
   EXPECT_EQ(ui.mask().study->question.head, 3);
 }
 
+// The memory budget has room for the shown picture and the next: a page that nobody sees may hold no third.
+TEST(StudioMaps, ALeftPageHoldsNoPicture) {
+  UiDriver ui;
+  ui.key(static_cast<app::Key>('2'));
+  ui.click("room.biases");
+  ui.draw();
+  ASSERT_TRUE(ui.mask().headStudy);
+  const std::weak_ptr<const app::Snapshot> seen = ui.mask().snapshot;
+  ui.key(static_cast<app::Key>('1'));
+  ui.draw();
+  const std::weak_ptr<const app::Snapshot> heads = ui.heads().snapshot;
+  ui.dragTo("sharpness", 0.9f);
+  ui.draw();
+  EXPECT_TRUE(seen.expired()) << "the studio keeps it";
+  ui.key(static_cast<app::Key>('2'));
+  ui.draw();
+  EXPECT_TRUE(ui.mask().headStudy) << "asked for anew";
+  EXPECT_TRUE(heads.expired());
+}
+
 }  // namespace
 }  // namespace headscope::test

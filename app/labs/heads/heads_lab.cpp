@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "app/compute/cache_picture.h"
+#include "app/labs/common/layer_status.h"
 #include "app/labs/heads/table_editor.h"
-#include "app/labs/layer_status.h"
 
 namespace headscope::app {
 
@@ -27,11 +27,7 @@ void HeadsLab::prepare(Scene& scene) {
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
   if (!page_.catchingUp && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
-  const SequenceSnapshot& sequence = *shownSequence(scene, &snapshot);
-  Crosshair& hover = services_.view.hover;
-  if (hover.query >= static_cast<Index>(sequence.queries.size())) hover.query = -1;
-  if (hover.key >= static_cast<Index>(sequence.keys.size())) hover.key = -1;
-  if (hover.head >= snapshot.config.heads) hover.head = -1;
+  fitHover(services_.view.hover, scene, snapshot);
   showPictures(scene);
 }
 
@@ -46,6 +42,11 @@ void HeadsLab::draw(Scene& scene, const Layout& layout) {
 
 void HeadsLab::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
+}
+
+void HeadsLab::leave() {
+  page_.playing = false;
+  shown_ = {};  // a picture that nobody sees holds no snapshot
 }
 
 void HeadsLab::reset() {
@@ -123,8 +124,7 @@ LabStatus HeadsLab::status(const Scene& scene) const {
 }
 
 std::optional<std::string> HeadsLab::error(const Scene&) const {
-  const Snapshot* snapshot = page_.snapshot.get();
-  return snapshot && snapshot->error ? std::optional(snapshot->error->message) : std::nullopt;
+  return layerError(page_.snapshot.get());
 }
 
 double HeadsLab::nextFrameIn() const {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/compute/cursor_fit.h"
+#include "app/labs/common/lab.h"
 #include "app/labs/heads/heads_page.h"
-#include "app/labs/lab.h"
 
 namespace headscope::app {
 
@@ -16,7 +16,7 @@ class HeadsLab : public Lab {
   void prepare(Scene& scene) override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
-  void leave() override { page_.playing = false; }
+  void leave() override;
   void reset() override;
   bool showsStrip(const Scene& scene) const override;
   LabStatus status(const Scene& scene) const override;

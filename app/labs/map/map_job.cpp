@@ -177,6 +177,7 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.field = ++field_;
   state.heads = (*head)->heads;
   state.kvHeads = (*head)->kvHeads;
+  state.causal = (*head)->causal;
   state.layers = (*head)->layers;
   state.layerName = (*head)->layerName;
   state.text = std::move((*head)->text);

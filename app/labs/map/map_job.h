@@ -21,6 +21,7 @@ struct MapState {
   std::uint64_t field = 0;           ///< as in the keys of its tiles
   Index queries = 0, keys = 0;
   Index heads = 1, kvHeads = 1, layers = 1;
+  bool causal = false;    ///< self-attention in which no query sees a later key
   std::string layerName;  ///< of a file that names it
   OverviewLevels levels;
   std::shared_ptr<const attention::HeadMap> map;  ///< for its field(), which never changes

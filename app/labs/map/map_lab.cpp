@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/labs/layer_status.h"
+#include "app/labs/common/layer_status.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/file_picker.h"
 
@@ -81,7 +81,7 @@ LabStatus MapLab::status(const Scene& scene) const {
   status.figures.push_back({"tiles", text(cache_.bytes()) + " of " + text(cache_.budget()), 0});
   // A file's queries and keys are no layer of the scene's model.
   status.shape = scene.map.source == MapSource::file ? "Q and K from a file"
-                                                     : layerShape(scene, services_.layer.snapshot().get());
+                                                     : layerShape(scene, page_.state && page_.state->causal);
   status.busySeconds = page_.progress.seconds;
   status.busyWords = page_.progress.building || page_.progress.overview >= 1
                          ? "mapping for " + timeText(page_.progress.seconds)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/labs/lab.h"
+#include "app/labs/common/lab.h"
 #include "app/labs/map/map_page.h"
 
 namespace headscope::app {

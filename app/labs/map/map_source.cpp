@@ -115,16 +115,15 @@ Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
 
 /// Compiles the layers; T5's buckets follow from whether they let a query see its future.
 attention::Status addMask(const Setup& setup, const attention::MaskLayers& layers,
-                          const attention::MaskGeometry& geometry, InputCache& cache,
-                          attention::HeadField& field) {
+                          const attention::MaskGeometry& geometry, InputCache& cache, MapHead& head) {
+  attention::HeadField& field = head.field;
   const Result<attention::MaskSources> sources = maskSources(setup, cache);
   if (!sources) return sources.error();
   auto mask = attention::compileMask(layers, geometry, *sources);
   if (!mask) return mask.error();
   field.mask.formula = *std::move(mask);
-  if (field.config.t5)
-    field.config.t5->bidirectional =
-        setup.input.cross || seesFuture(*field.mask.formula, geometry.cacheLength);
+  head.causal = !setup.input.cross && !seesFuture(*field.mask.formula, geometry.cacheLength);
+  if (field.config.t5) field.config.t5->bidirectional = !head.causal;
   return attention::success();
 }
 
@@ -168,7 +167,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
   attention::MaskLayers masks = attention::layersOf(layer.rules);
   if (!question.setup.mask.layers.empty()) masks.emplace_back().group = question.setup.mask.layers;
-  if (const auto masked = addMask(question.setup, masks, geometry, resources.inputs, field); !masked)
+  if (const auto masked = addMask(question.setup, masks, geometry, resources.inputs, head); !masked)
     return masked.error();
   head.text = std::make_shared<const MapText>(MapText{{}, {}, field.q.rows() == field.k.rows()});
   head.heads = field.config.heads;
@@ -202,7 +201,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   if (!share) return share.error();
   head.memory = *std::move(share);
   const attention::MaskGeometry geometry = geometryOf(setup, line, (*tokens)->sequence);
-  if (const auto masked = addMask(setup, setup.mask.layers, geometry, resources.inputs, field); !masked)
+  if (const auto masked = addMask(setup, setup.mask.layers, geometry, resources.inputs, head); !masked)
     return masked.error();
   const auto projections = resources.inputs.projections(setup, std::max(n, m));
   if (!projections) return projections.error();

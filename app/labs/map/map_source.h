@@ -38,6 +38,7 @@ struct MapHead {
   attention::HeadField field;
   std::shared_ptr<const MapText> text;
   Index heads = 1, kvHeads = 1;
+  bool causal = false;               ///< self-attention in which no query sees a later key
   Index layers = 1;                  ///< of the file
   std::string layerName;             ///< as the file has it
   MemoryShare memory;                ///< what the head's map takes of the budget

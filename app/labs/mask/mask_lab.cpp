@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/labs/layer_status.h"
+#include "app/labs/common/layer_status.h"
 
 namespace headscope::app {
 
@@ -49,21 +49,19 @@ MaskLab::MaskLab(LabServices& services)
                return counted(studyReach(question, stop), shared.memory);
              }) {}
 
-bool MaskLab::take(const Scene& scene) {
+bool MaskLab::take(const Scene&) {
   Shown newest;
   newest.snapshot = services_.layer.snapshot();
   newest.study = study_.current();
   newest.headStudy = headStudy_.current();
   newest.reach = reach_.current();
-  catchingUp_ = !services_.layer.upToDate(scene.setup);
   if (newest == taken_) return false;
-  for (const std::string& message : {taken_.study != newest.study && newest.study && !newest.study->value.ok()
-                                         ? newest.study->value.error().message
-                                         : std::string(),
-                                     taken_.reach != newest.reach && newest.reach && !newest.reach->value.ok()
-                                         ? newest.reach->value.error().message
-                                         : std::string()})
-    if (!message.empty()) services_.view.messages.fail(message);
+  const auto note = [&](const auto& before, const auto& now) {
+    if (now && now != before && !now->value.ok()) services_.view.messages.fail(now->value.error().message);
+  };
+  note(taken_.study, newest.study);
+  note(taken_.headStudy, newest.headStudy);
+  note(taken_.reach, newest.reach);
   taken_ = std::move(newest);
   page_.snapshot = taken_.snapshot;
   page_.study = valueOf(taken_.study);
@@ -76,10 +74,7 @@ void MaskLab::prepare(Scene& scene) {
   scene.cursor.decoding = false;
   if (page_.snapshot && !page_.snapshot->sequences.empty()) {
     fit_.apply(scene.cursor, *page_.snapshot);
-    const SequenceSnapshot& sequence = *shownSequence(scene, page_.snapshot.get());
-    Crosshair& hover = services_.view.hover;
-    if (hover.query >= static_cast<Index>(sequence.queries.size())) hover.query = -1;
-    if (hover.key >= static_cast<Index>(sequence.keys.size())) hover.key = -1;
+    fitHover(services_.view.hover, scene, *page_.snapshot);
   }
   showMasks(scene);
 }
@@ -112,8 +107,10 @@ void MaskLab::ask(const Scene& scene) {
 
 void MaskLab::leave() {
   study_.cancel();
-  headStudy_.cancel();
   reach_.cancel();
+  // What nobody sees holds no snapshot: the budget has room for the shown one and the next.
+  headStudy_.forget();
+  shown_ = {};
 }
 
 void MaskLab::reset() {
@@ -126,7 +123,7 @@ void MaskLab::show(MaskSurface surface, const attention::Matrix& values) {
   if (values.size() > 0) page_.surface(surface).set(values, view.time, !view.preferences.reducedMotion);
 }
 
-void MaskLab::showPair(const Scene&) {
+void MaskLab::showPair() {
   const MaskStudy* study = page_.study;
   const StudiedMask* a = study && study->mask.formula ? &study->mask : nullptr;
   const StudiedMask* b = study && study->other && study->other->formula ? &*study->other : nullptr;
@@ -149,7 +146,7 @@ void MaskLab::showMasks(const Scene& scene) {
   wanted.compareWeights = page_.compareWeights;
   if (wanted == shown_) return;
   shown_ = std::move(wanted);
-  showPair(scene);
+  showPair();
   if (const StudiedMask* edited = page_.study ? editedStudy(scene, page_) : nullptr;
       edited && edited->formula)
     page_.surface(MaskSurface::maskStrip)
@@ -175,8 +172,7 @@ LabStatus MaskLab::status(const Scene& scene) const {
 }
 
 std::optional<std::string> MaskLab::error(const Scene&) const {
-  const Snapshot* snapshot = page_.snapshot.get();
-  return snapshot && snapshot->error ? std::optional(snapshot->error->message) : std::nullopt;
+  return layerError(page_.snapshot.get());
 }
 
 double MaskLab::nextFrameIn() const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/compute/cursor_fit.h"
-#include "app/labs/lab.h"
+#include "app/labs/common/lab.h"
 #include "app/labs/mask/mask_page.h"
 #include "attention/masks/code.h"
 
@@ -30,7 +30,7 @@ class MaskLab : public Lab {
 
  private:
   void showMasks(const Scene& scene);
-  void showPair(const Scene& scene);
+  void showPair();
   void show(MaskSurface surface, const attention::Matrix& values);
   void toggleCell(Scene& scene);
   std::vector<Action> copyActions();
@@ -58,7 +58,6 @@ class MaskLab : public Lab {
     bool editsOther = false, compareWeights = true;
     bool operator==(const Shown&) const = default;
   } shown_, taken_;
-  bool catchingUp_ = false;
 };
 
 }  // namespace headscope::app

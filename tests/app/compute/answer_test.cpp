@@ -44,6 +44,24 @@ TEST(Answer, CarriesItsRequest) {
   EXPECT_EQ(answer.busySeconds(), 0);
 }
 
+TEST(Answer, ForgetsWhatItAndItsRequestHold) {
+  Workers workers([] {});
+  Answer<std::shared_ptr<int>, int> answer(
+      workers, [](const std::shared_ptr<int>& of, std::stop_token) { return attention::Result<int>(*of); });
+  auto held = std::make_shared<int>(7);
+  const std::weak_ptr<int> seen = held;
+  answer.ask(std::exchange(held, nullptr), Lane::front);
+  workers.finish();
+  ASSERT_FALSE(seen.expired()) << "the answer carries its request";
+  answer.forget();
+  EXPECT_TRUE(seen.expired());
+  EXPECT_EQ(answer.current(), nullptr);
+  answer.ask(std::make_shared<int>(8), Lane::front);
+  workers.finish();
+  ASSERT_NE(answer.current(), nullptr);
+  EXPECT_EQ(*answer.current()->value, 8);
+}
+
 TEST(Answer, OfManyWaitingRequestsOnlyTheNewestIsComputed) {
   HeldWork held;
   Workers workers([] {});

@@ -97,10 +97,4 @@ struct LabRow {
   std::unique_ptr<Lab> (*make)(LabServices&);
 };
 
-/// Refuses a scene whose page is none of `labs`.
-attention::Status checkPage(const Scene& scene, std::span<const LabRow> labs);
-
-/// All pages, in the order of their tabs. The first is where a window begins.
-std::span<const LabRow> labTable();
-
 }  // namespace headscope::app

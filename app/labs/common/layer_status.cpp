@@ -1,4 +1,4 @@
-#include "app/labs/layer_status.h"
+#include "app/labs/common/layer_status.h"
 
 #include <fmt/core.h>
 
@@ -8,16 +8,27 @@
 
 namespace headscope::app {
 
-std::string layerShape(const Scene& scene, const Snapshot* snapshot) {
+std::string layerShape(const Scene& scene, bool causal) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
   std::string text = fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
                                  model.heads, model.kvHeads, model.modelDim);
   if (scene.setup.input.cross)
     text += " · cross";
-  else if (snapshot && snapshot->causal)
+  else if (causal)
     text += " · causal";
   return text;
+}
+
+std::optional<std::string> layerError(const Snapshot* snapshot) {
+  return snapshot && snapshot->error ? std::optional(snapshot->error->message) : std::nullopt;
+}
+
+void fitHover(Crosshair& hover, const Scene& scene, const Snapshot& snapshot) {
+  const SequenceSnapshot& sequence = *shownSequence(scene, &snapshot);
+  if (hover.query >= static_cast<Index>(sequence.queries.size())) hover.query = -1;
+  if (hover.key >= static_cast<Index>(sequence.keys.size())) hover.key = -1;
+  if (hover.head >= snapshot.config.heads) hover.head = -1;
 }
 
 LabStatus layerStatus(const LabServices& services, const Scene& scene) {
@@ -28,7 +39,7 @@ LabStatus layerStatus(const LabServices& services, const Scene& scene) {
   if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
   if (timings)  // of this machine
     status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
-  status.shape = layerShape(scene, snapshot);
+  status.shape = layerShape(scene, snapshot && snapshot->causal);
   status.busySeconds = services.layer.busySeconds();
   status.busyWords = "computing for " + timeText(status.busySeconds);
   status.canStop = true;
