@@ -11,7 +11,12 @@ namespace headscope::app {
 
 namespace {
 constexpr double kNoticeSeconds = 4;
+
+/// Read from the last row, the smallest type (12 units) takes 20 of 720 lines.
+float presentingUnit(int height) {
+  return static_cast<float>(height) / 720 * 20 / 12;
 }
+}  // namespace
 
 Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const LabRow> labs)
     : ui_(ui),
@@ -24,6 +29,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(windowActions());
   for (const auto& lab : labs_) actions_.add(lab->actions());
   actions_.add(helpActions());
+  actions_.add(fieldActions(services_.view));
 }
 
 std::size_t Session::shownAt() const {
@@ -37,7 +43,7 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   View& view = services_.view;
   view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
-  prepareView(scale);
+  prepareView(scale, height);
   const render::Color back = unpacked(view.theme->background);
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
     heatmaps_.beginFrame(width, height, view.time);
@@ -48,11 +54,12 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   view.framesToDraw = std::max(0, view.framesToDraw - 1);
 }
 
-void Session::prepareView(float scale) {
+void Session::prepareView(float scale, int height) {
   View& view = services_.view;
   const Theme* theme = view.preferences.light ? &lightTheme() : &darkTheme();
   if (theme != std::exchange(view.theme, theme)) view.redraw();
   view.unit = scale * view.preferences.textSize;
+  if (view.present) view.unit = std::max(view.unit, presentingUnit(height));
   ui_.setScale(view.unit);
   // Texts that copies share are the same text at a glance: nothing is read in a frame that changed none.
   const InputSetup& input = scene().setup.input;
@@ -83,11 +90,16 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
                      document_.undoSteps()};
   for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
-  const Layout layout = layoutFor(view, width, height, !rows_[at].info.side.empty(), lab.showsStrip(scene()));
-  topBar(view, layout, window, actions_, rows_, at);
+  const bool hasSide = !rows_[at].info.side.empty() && lab.showsSide(scene());
+  const Layout layout = layoutFor(view, width, height, hasSide, lab.showsStrip(scene()));
+  if (!layout.presents) topBar(view, layout, window, actions_, rows_, at);
   lab.draw(scene(), layout);
-  statusLine(view, layout, window, lab.status(scene()));
+  if (layout.presents)
+    captionLine(view, layout, lab.caption(scene()));
+  else
+    statusLine(view, layout, window, lab.status(scene()));
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
+  contextMenu(view, actions_, offered_);
   if (document_.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clear();
     view.controls.refusal = {};
@@ -145,6 +157,9 @@ double Session::nextFrameIn() const {
   double next = std::min(document_.secondsToStep(view.time), shown().nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
+  for (const GaveWay& each : view.controls.gaveWay)
+    if (each.at + kGaveWaySeconds > view.time)
+      next = std::min(next, each.at + kGaveWaySeconds + 0.02 - view.time);
   if (!view.messages.notice.empty())
     next = std::min(next, view.messages.noticeAt + kNoticeSeconds - view.time);
   return std::max(next, 0.01);

@@ -58,7 +58,7 @@ class Session {
   bool stop();
 
  private:
-  void prepareView(float scale);
+  void prepareView(float scale, int height);
   void drawFrame(const FrameInput& input, float width, float height);
   void handleInput(const FrameInput& input);
   void perform(const std::string& id);
@@ -78,6 +78,7 @@ class Session {
   const std::span<const LabRow> rows_;
   std::vector<std::unique_ptr<Lab>> labs_;
   ActionTable actions_;
+  std::vector<std::string> offered_;  ///< actions in the menu that a right click opened
   /// What is drawn in a script that the fonts may not have yet.
   struct NeededText {
     SharedText text, context;

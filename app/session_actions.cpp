@@ -58,9 +58,10 @@ void Session::save(const std::filesystem::path& path) {
 void Session::stepHead(Index by) {
   Cursor& cursor = scene().cursor;
   const Index heads = shown().heads(scene());
-  Index& head = cursor.focus >= 0 ? cursor.focus : cursor.cell.head;
-  head = (head + by + heads) % heads;
-  cursor.cell.head = head;
+  // Who presents walks from head to head, each of them large.
+  const bool enters = services_.view.present && cursor.focus < 0 && cursor.page == "heads";
+  cursor.cell.head = enters ? cursor.cell.head : (cursor.cell.head + by + heads) % heads;
+  if (enters || cursor.focus >= 0) cursor.focus = cursor.cell.head;
 }
 
 std::vector<Action> Session::documentActions() {
@@ -159,12 +160,19 @@ std::vector<Action> Session::windowActions() {
        false,
        [this](Scene&) { stepHead(-1); }},
       {"look.present",
-       "Present: heads alone",
+       "Present: large type, no panels",
        "Look",
        {Key::p, {}},
        false,
        false,
        [&view](Scene&) { view.present = !view.present; }},
+      {"look.full_screen",
+       "Full screen",
+       "Look",
+       {Key::f11, {}},
+       true,
+       false,
+       [&view](Scene&) { view.fullScreen = !view.fullScreen; }},
       {"look.side",
        "Show or hide the receipt",
        "Look",

@@ -32,11 +32,12 @@ inline constexpr std::array<std::uint32_t, 11> kBlues{0x000c2e67, 0x1a103e7e, 0x
 inline constexpr std::array<std::uint32_t, 11> kGreys{0x00323538, 0x1a414447, 0x33505357, 0x4c606367,
                                                       0x66707377, 0x80818488, 0x99929599, 0xb2a4a7ab,
                                                       0xccb5b8bd, 0xe6c8cbcf, 0xffdadde1};
-// Blue below, orange above, the same lightness (24 in the middle, 76 at the ends) at equal distances from
-// the neutral middle. Blue and orange stay apart for the common kinds of colour blindness.
+// Purple below, green above, the same lightness (24 in the middle, 76 at the ends) at equal distances from
+// the neutral middle: colours that the common kinds of colour blindness tell apart, and neither of those that
+// mean query and key.
 inline constexpr std::array<std::uint32_t, 18> kDiverging{
-    0x0087c0fa, 0x105cb0f8, 0x20309fef, 0x302a8dd7, 0x402b7bbc, 0x4f396a9b,
-    0x5f425976, 0x6f414855, 0x7f393939, 0x80393939, 0x90544538, 0xa0715032,
-    0xb0895d34, 0xbfa26b37, 0xcfbb7939, 0xdfd5863b, 0xeff0943e, 0xfffba963};
+    0x00e5a2ff, 0x10d58ff1, 0x20bd82d4, 0x30a676b8, 0x408f699d, 0x4f795d83,
+    0x5f635169, 0x6f4e4551, 0x7f393939, 0x80393939, 0x90414a3f, 0xa0485c45,
+    0xb04f6f4b, 0xbf558251, 0xcf5b9557, 0xdf60a95d, 0xef66bd63, 0xff78cf74};
 
 }  // namespace headscope::render::anchors

@@ -42,6 +42,7 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
     last = now;
     session.frame(width, height, window.scale(), elapsed);
     window.present();
+    window.setFullScreen(session.view().fullScreen);
     if (session.title() != title) window.setTitle(title = session.title());
   }
 }

@@ -17,7 +17,9 @@ void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot) {
   const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(cursor.sequence)];
   const Index heads = snapshot.config.heads;
   cursor.focus = inside(focus_.of(cursor.focus), -1, heads - 1);
-  cursor.step = inside(step_.of(cursor.step), 1, sequence.queryLength);
+  // The cache takes the prefill in at once: there is no step before it.
+  const Index first = std::min(snapshot.setup.prefill, sequence.queryLength);
+  cursor.step = inside(step_.of(cursor.step), first, sequence.queryLength);
   const Cell& wanted = cell_.of(cursor.cell);
   // What is not in the cache yet can't be looked at.
   const bool decoding = cursor.decoding && snapshot.causal;

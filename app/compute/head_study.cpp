@@ -61,18 +61,7 @@ bool biased(const attention::AttentionConfig& config, const attention::MaskInput
   });
 }
 
-/// The head's weights before dropout, which is no effect of a bias.
-Matrix undroppedWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
-                        Index head) {
-  Matrix weights = result.weights[head];
-  if (config.dropout.probability == 0) return weights;
-  const MatrixView scores = result.scores[head];
-  for (Index row = 0; row < weights.rows(); ++row)
-    attention::softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data());
-  return weights;
-}
-
-/// The same had nothing been added to its scores and nothing been capped: q·k times `factor` alone.
+/// The head's weights had nothing been added to its scores and nothing been capped: q·k times `factor` alone.
 Matrix plainWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
                     Index head, float factor, std::stop_token stop) {
   const MatrixView scores = result.scores[head];
@@ -109,15 +98,15 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
   study.biased = biased(config, sequence.mask);
   study.bias = picture(biasOf(terms), scores, result.lse, head);
   if (study.biased && !stop.stop_requested())
-    study.effect = picture(
-        undroppedWeights(config, result, head) - plainWeights(config, result, head, terms.factor, stop),
-        scores, result.lse, head);
+    study.effect =
+        picture(sequence.probabilities()[head] - plainWeights(config, result, head, terms.factor, stop),
+                scores, result.lse, head);
   if (sequence.other && !stop.stop_requested()) {
     const attention::AttentionResult& other = sequence.other->attention;
     // A cell is shown where either mask lets it be seen.
     const Matrix either = scores.cwiseMax(other.scores[head]);
     const Matrix lse = result.lse.cwiseMax(other.lse);
-    study.difference = picture(other.weights[head] - result.weights[head],
+    study.difference = picture(sequence.other->probabilities()[head] - sequence.probabilities()[head],
                                MatrixView(either.data(), either.rows(), either.cols()), lse, head);
   }
   return study;

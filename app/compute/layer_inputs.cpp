@@ -103,7 +103,7 @@ TextLines tableLines(const Setup& setup, Index most) {
 /// The context lines for each line of the text; with one context line, the same for all.
 std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& context, Index most) {
   if (context.empty())
-    return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read."};
+    return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read.", true};
   if (context.size() == 1) context.resize(lines.size(), context.front());
   if (context.size() != lines.size())
     return PlacedError{
@@ -201,6 +201,14 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
                   "heads over {} of size {} don't match. Loading the file in the window sets them.",
                   std::filesystem::path(setup.weights.file).filename().string(), found.modelDim, found.heads,
                   found.kvHeads, found.headDim, model.modelDim, model.heads, model.kvHeads, model.headDim)};
+}
+
+std::string plantedMisfit(const Setup& setup) {
+  if (!usesPlantedEmbedding(setup)) return "";
+  const Result<attention::EmbeddingLayout> layout = attention::plantedLayout(setup.model.modelDim);
+  if (!layout) return layout.error().message;
+  const attention::Status can = attention::canPlant(configOf(setup), *layout, plantedHeads(setup));
+  return can ? "" : can.error().message;
 }
 
 Index plantedReach(Index longest) {

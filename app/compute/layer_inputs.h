@@ -59,5 +59,7 @@ attention::Result<attention::Projections> buildProjections(const Setup& setup, I
 
 /// Whether embeddings are laid out in parts for planted heads.
 bool usesPlantedEmbedding(const Setup& setup);
+/// Why the setup's heads can't be planted in so few dimensions; "" where they can, or aren't planted.
+std::string plantedMisfit(const Setup& setup);
 
 }  // namespace headscope::app

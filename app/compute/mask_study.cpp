@@ -91,6 +91,26 @@ Matrix shares(const CellCounts& cells) {
   return out;
 }
 
+bool sameCells(const MaskFormula& mask, Index a, Index b) {
+  attention::KeyRuns left, right;
+  for (Index row = 0; row < mask.queries(); ++row) {
+    mask.visibleRuns(a, row, left);
+    mask.visibleRuns(b, row, right);
+    if (left != right) return false;
+  }
+  return true;
+}
+
+/// How many of the heads' masks differ: what is written differently may hide the same cells.
+Index distinctMasks(const MaskFormula& mask, std::stop_token stop) {
+  std::vector<Index> found;
+  for (Index variant = 0; variant < mask.variants() && !stop.stop_requested(); ++variant)
+    if (std::none_of(found.begin(), found.end(),
+                     [&](Index other) { return sameCells(mask, variant, other); }))
+      found.push_back(variant);
+  return static_cast<Index>(found.size());
+}
+
 StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
                      const attention::MaskSources& sources, const MaskQuestion& question,
                      std::stop_token stop) {
@@ -104,6 +124,7 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   const MaskFormula& mask = **compiled;
   const Index head = std::clamp<Index>(question.head, 0, geometry.heads - 1);
   studied.variant = mask.variantOf(head);
+  studied.distinct = distinctMasks(mask, stop);
   const Index longer = std::max(mask.queries(), mask.keys());
   CellCounts cells = countCells(mask, studied.variant, 1);
   studied.levels.push_back(shares(cells));

@@ -25,7 +25,8 @@ struct MaskQuestion {
 struct StudiedMask {
   std::optional<std::string> error;  ///< then nothing below is there
   std::shared_ptr<const attention::MaskFormula> formula;
-  Index variant = 0;  ///< of the head that was asked about
+  Index variant = 0;   ///< of the head that was asked about
+  Index distinct = 1;  ///< masks among those of the heads that differ in a cell
   /// Its cells, those of level i pooled in squares of 2^i × 2^i: the share of them that is visible, masked
   /// where that is 0, dead rows where a row sees nothing.
   std::vector<attention::Matrix> levels;

@@ -17,10 +17,9 @@ namespace {
 
 /// Rows row … row+out.rows()−1 of one head's values, with what the scores say is masked marked, and whole
 /// rows that see nothing.
-void mark(const AttentionResult& result, Index head, Quantity quantity, Index row,
+void mark(const AttentionResult& result, const Stack& shown, Index head, Index row,
           attention::MutableMatrixView out) {
-  const attention::MatrixView scores = result.scores[head];
-  const attention::MatrixView values = quantity == Quantity::weights ? result.weights[head] : scores;
+  const attention::MatrixView scores = result.scores[head], values = shown[head];
   for (Index i = 0; i < out.rows(); ++i) {
     float* to = out.row(i).data();
     if (result.lse(head, row + i) == render::kMaskedCell) {
@@ -44,15 +43,15 @@ void pool(const attention::MatrixView& from, int factor, attention::MutableMatri
 }
 
 /// One head with its marks, max-pooled, a strip of rows after the other: no more than needed is held.
-void drawInto(const AttentionResult& result, Index head, Quantity quantity, int factor,
+void drawInto(const AttentionResult& result, const Stack& values, Index head, int factor,
               attention::MutableMatrixView out) {
   const Index rows = result.scores.rows(), cols = result.scores.cols();
-  if (factor == 1) return mark(result, head, quantity, 0, out);
+  if (factor == 1) return mark(result, values, head, 0, out);
   Matrix strip(factor, cols);
   for (Index row = 0; row < out.rows(); ++row) {
     const Index first = row * factor, count = std::min<Index>(factor, rows - first);
     const attention::MutableMatrixView part(strip.data(), count, cols);
-    mark(result, head, quantity, first, part);
+    mark(result, values, head, first, part);
     pool({part.data(), count, cols}, factor, {out.row(row).data(), 1, out.cols()});
   }
 }
@@ -95,18 +94,19 @@ PictureLevel halved(const PictureLevel& finer) {
   };
   level.weights = half(finer.weights);
   level.scores = half(finer.scores);
+  if (!finer.dropped.empty()) level.dropped = half(finer.dropped);
   return level;
 }
 
 }  // namespace
 
-Matrix drawHead(const AttentionResult& result, Index head, Quantity quantity, int factor) {
+Matrix drawHead(const AttentionResult& result, const Stack& values, Index head, int factor) {
   Matrix out(pooledSize(result.scores.rows(), factor), pooledSize(result.scores.cols(), factor));
-  drawInto(result, head, quantity, factor, {out.data(), out.rows(), out.cols()});
+  drawInto(result, values, head, factor, {out.data(), out.rows(), out.cols()});
   return out;
 }
 
-HeadPictures drawPictures(const AttentionResult& result, std::stop_token stop) {
+HeadPictures drawPictures(const AttentionResult& result, const Stack& probabilities, std::stop_token stop) {
   const Index heads = result.weights.count(), rows = result.weights.rows(), cols = result.weights.cols();
   HeadPictures pictures;
   pictures.maxWeight.resize(static_cast<std::size_t>(heads));
@@ -114,11 +114,14 @@ HeadPictures drawPictures(const AttentionResult& result, std::stop_token stop) {
   pictures.maxScore.resize(static_cast<std::size_t>(heads));
   PictureLevel finest;
   while (pooledSize(std::max(rows, cols), finest.factor) > HeadPictures::kFinest) finest.factor *= 2;
-  for (Stack* stack : {&finest.weights, &finest.scores})
-    *stack = Stack::uninitialized(heads, pooledSize(rows, finest.factor), pooledSize(cols, finest.factor));
+  const bool dropped = &probabilities != &result.weights;
+  for (Stack* stack : {&finest.weights, &finest.scores, dropped ? &finest.dropped : nullptr})
+    if (stack)
+      *stack = Stack::uninitialized(heads, pooledSize(rows, finest.factor), pooledSize(cols, finest.factor));
   attention::forEach(heads, stop, [&](Index head) {
-    drawInto(result, head, Quantity::weights, finest.factor, finest.weights[head]);
-    drawInto(result, head, Quantity::scores, finest.factor, finest.scores[head]);
+    drawInto(result, probabilities, head, finest.factor, finest.weights[head]);
+    drawInto(result, result.scores, head, finest.factor, finest.scores[head]);
+    if (dropped) drawInto(result, result.weights, head, finest.factor, finest.dropped[head]);
     measureRange(result, head, pictures);
   });
   pictures.levels.push_back(std::move(finest));

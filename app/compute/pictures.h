@@ -13,8 +13,11 @@ namespace headscope::app {
 struct PictureLevel {
   int factor = 1;
   attention::Stack weights, scores;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
+  attention::Stack dropped;          ///< the weights after dropout; empty where there is none
   const attention::Stack& of(Quantity quantity) const {
-    return quantity == Quantity::weights ? weights : scores;
+    return quantity == Quantity::scores                       ? scores
+           : quantity == Quantity::weights || dropped.empty() ? weights
+                                                              : dropped;
   }
 };
 
@@ -23,7 +26,7 @@ struct HeadPictures {
   static constexpr Index kFinest = 512, kCoarsest = 48;  ///< cells along the longer side
 
   std::vector<PictureLevel> levels;
-  std::vector<float> maxWeight;           ///< [heads]
+  std::vector<float> maxWeight;           ///< [heads], after dropout: at least that before it
   std::vector<float> minScore, maxScore;  ///< [heads], over finite scores; 0 where there are none
 
   /// The finest level whose cells are at least a pixel large when the longer side of a whole head takes
@@ -31,10 +34,13 @@ struct HeadPictures {
   const PictureLevel& levelFor(float pixels) const;
 };
 
-HeadPictures drawPictures(const attention::AttentionResult& result, std::stop_token stop);
+/// `probabilities`: the weights before dropout, the result's own where there is none.
+HeadPictures drawPictures(const attention::AttentionResult& result, const attention::Stack& probabilities,
+                          std::stop_token stop);
 
-/// One head with its marks, max-pooled by `factor`: [⌈n/factor⌉, ⌈m/factor⌉].
-attention::Matrix drawHead(const attention::AttentionResult& result, Index head, Quantity quantity,
-                           int factor);
+/// One head of `values` [heads, n, m], which belong to `result`, with its marks, max-pooled by `factor`:
+/// [⌈n/factor⌉, ⌈m/factor⌉].
+attention::Matrix drawHead(const attention::AttentionResult& result, const attention::Stack& values,
+                           Index head, int factor);
 
 }  // namespace headscope::app

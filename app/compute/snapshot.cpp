@@ -6,6 +6,7 @@
 
 #include "app/compute/mask_inputs.h"
 #include "app/compute/resources.h"
+#include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/parallel.h"
@@ -55,7 +56,7 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   sequence.profiles.resize(heads);
   sequence.labels.resize(heads);
   const bool finished = attention::forEach(result.weights.count(), stop, [&](Index head) {
-    const attention::MatrixView weights(result.weights[head].data(), rows, result.weights.cols());
+    const attention::MatrixView weights(sequence.probabilities()[head].data(), rows, result.weights.cols());
     const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
     const auto at = static_cast<std::size_t>(head);
     sequence.profiles[at] = attention::profileHead({weights, scores, text});
@@ -114,14 +115,19 @@ std::uint64_t resultBytes(const attention::AttentionResult& result) {
 std::uint64_t pictureBytes(const HeadPictures& pictures) {
   std::uint64_t bytes = 0;
   for (const PictureLevel& level : pictures.levels)
-    bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size()) * sizeof(float);
+    bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size() + level.dropped.size()) *
+             sizeof(float);
   return bytes;
 }
 
 std::uint64_t sequenceBytes(const SequenceSnapshot& sequence) {
+  Index floats = sequence.undropped.size();
   std::uint64_t bytes = resultBytes(sequence.attention) + pictureBytes(sequence.pictures);
-  if (sequence.other)
+  if (sequence.other) {
+    floats += sequence.other->undropped.size();
     bytes += resultBytes(sequence.other->attention) + pictureBytes(sequence.other->pictures);
+  }
+  bytes += static_cast<std::uint64_t>(floats) * sizeof(float);
   return bytes;
 }
 
@@ -138,8 +144,10 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
   }
   attention::attendHeads(config, mask, keys, values, other.attention, stop);
   if (stop.stop_requested()) return other;
-  other.pictures = drawPictures(other.attention, stop);
-  other.comparison = attention::compareMasks(sequence.attention, other.attention);
+  if (config.dropout.probability > 0) other.undropped = attention::undroppedWeights(other.attention, stop);
+  other.pictures = drawPictures(other.attention, other.probabilities(), stop);
+  other.comparison = attention::compareMasks({sequence.probabilities(), sequence.attention.headOutput},
+                                             {other.probabilities(), other.attention.headOutput});
   return other;
 }
 
@@ -154,13 +162,16 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& pr
   sequence.mask.additive = additiveOf(setup, masks.mask->queries(), masks.mask->keys());
   sequence.attention = attention::attend(config, projections, input.x,
                                          setup.input.cross ? input.context : input.x, sequence.mask, stop);
+  if (!stop.stop_requested() && config.dropout.probability > 0)
+    sequence.undropped = attention::undroppedWeights(sequence.attention, stop);
   if (!stop.stop_requested()) sequence.decode = checkDecode(snapshot, projections, input.x, sequence, stop);
   if (!stop.stop_requested() && masks.other)
     sequence.other = computeOther(config, sequence, masks.other, stop);
   sequence.queries = std::move(line.queries);
   sequence.keys = std::move(line.keys);
   if (!stop.stop_requested()) profileHeads(setup, sequence, stop);
-  if (!stop.stop_requested()) sequence.pictures = drawPictures(sequence.attention, stop);
+  if (!stop.stop_requested())
+    sequence.pictures = drawPictures(sequence.attention, sequence.probabilities(), stop);
   return sequence;
 }
 
@@ -183,12 +194,29 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
   return masks;
 }
 
+/// Which layers let no query see a later key, each by itself, where that is not the causal one's doing.
+std::vector<std::string> futureHiders(const Setup& setup, const LineTokens& line, InputCache& cache) {
+  std::vector<std::string> titles;
+  const Result<attention::MaskSources> sources = maskSources(setup, cache);
+  if (!sources || hasRule(setup.mask.layers, attention::PatternKind::causal)) return titles;
+  const attention::MaskGeometry geometry = geometryOf(setup, line, 0);
+  for (const attention::Layer& layer : setup.mask.layers) {
+    if (!layer.on) continue;
+    const auto alone = attention::compileMask({layer}, geometry, *sources);
+    if (alone.ok() && !seesFuture(**alone)) titles.push_back(layerTitle(layer));
+  }
+  return titles;
+}
+
 /// What the computation will hold at once, in bytes.
 double bytesNeeded(const Setup& setup, const AttentionConfig& config, const TokenBatch& batch) {
   const auto queries = static_cast<Index>(batch.lines.front().queries.size());
   const auto keys = static_cast<Index>(batch.lines.front().keys.size());
   const Index inputs = (queries + (setup.input.cross ? keys : 0)) * config.modelDim;
-  const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys));
+  const double weights =
+      static_cast<double>(config.heads * queries) * static_cast<double>(keys) * sizeof(float);
+  const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys)) +
+                         (config.dropout.probability > 0 ? weights : 0);
   const double each = results * (setup.mask.compare ? 2 : 1) + static_cast<double>(inputs) * sizeof(float);
   return each * static_cast<double>(batch.lines.size());
 }
@@ -236,6 +264,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   snapshot.causal = !setup.input.cross && std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) {
     return seesFuture(*m.mask);
   });
+  if (snapshot.causal) snapshot.hidesFuture = futureHiders(setup, batch.lines.front(), resources.inputs);
   if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.causal;
   if (stop.stop_requested()) return;
   const auto projections = resources.inputs.projections(setup, std::max(queries, keys));

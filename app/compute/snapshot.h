@@ -27,6 +27,8 @@ struct OtherMask {
   attention::AttentionResult attention;  ///< without k and v, which are the first's
   HeadPictures pictures;
   attention::MaskComparison comparison;
+  attention::Stack undropped;  ///< as SequenceSnapshot::undropped
+  const attention::Stack& probabilities() const { return undropped.empty() ? attention.weights : undropped; }
 };
 
 /// One line of the batch, computed.
@@ -36,11 +38,22 @@ struct SequenceSnapshot {
   Index queryLength = 0, keyLength = 0;   ///< without padding
   attention::MaskInput mask;
   attention::AttentionResult attention;
+  attention::Stack
+      undropped;  ///< [heads, n, m] the weights before dropout, where there is dropout; else empty
   std::vector<attention::HeadProfile> profiles;  ///< [heads]
   std::vector<attention::HeadLabel> labels;      ///< [heads]
   HeadPictures pictures;
   DecodeCheck decode;
   std::optional<OtherMask> other;  ///< when the scene compares
+
+  /// The softmax's probabilities, before dropout: [heads, n, m].
+  const attention::Stack& probabilities() const { return undropped.empty() ? attention.weights : undropped; }
+  /// What a picture of that quantity shows: [heads, n, m].
+  const attention::Stack& values(Quantity quantity) const {
+    return quantity == Quantity::scores    ? attention.scores
+           : quantity == Quantity::dropped ? attention.weights
+                                           : probabilities();
+  }
 };
 
 /// Which control an error belongs to, so that it is shown beside it.
@@ -48,6 +61,7 @@ enum class Place { input, context, model, weights, mask, memory };
 struct PlacedError {
   Place place = Place::input;
   std::string message;
+  bool waits = false;  ///< for something to be typed or chosen: no mistake
 };
 
 /// Everything computed from one Setup. Either `error`, or `empty` (no tokens were typed), or sequences.
@@ -55,6 +69,8 @@ struct Snapshot {
   Setup setup;  ///< what this was computed from
   attention::AttentionConfig config;
   bool causal = false;  ///< self-attention in which no query of any line sees a later key
+  /// Where no layer called causal hides the future: the titles of those that do, each by itself.
+  std::vector<std::string> hidesFuture;
   std::optional<PlacedError> error;
   bool empty = true;
   std::vector<SequenceSnapshot> sequences;

@@ -46,7 +46,8 @@ enum class Key : int {
   backspace,
   enter,
   escape,
-  f1
+  f1,
+  f11
 };
 inline constexpr int kKeyCount = 288;
 

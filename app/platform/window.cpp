@@ -12,6 +12,11 @@
 
 namespace headscope::app {
 
+/// Where a window was before it took the whole screen, in screen coordinates.
+struct WindowPlace {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+
 struct Window::State {
   GLFWwindow* handle = nullptr;
   InputQueue* queue = nullptr;
@@ -23,6 +28,7 @@ struct Window::State {
     refresh = true;
     if (queue) queue->push(std::move(event));
   }
+  WindowPlace place;
 };
 
 namespace {
@@ -68,6 +74,8 @@ Key keyOf(int key) {
       return Key::escape;
     case GLFW_KEY_F1:
       return Key::f1;
+    case GLFW_KEY_F11:
+      return Key::f11;
     default:
       return Key::none;
   }
@@ -194,6 +202,32 @@ const char* getClipboard(void* user) {
 
 }  // namespace
 
+namespace {
+
+/// The monitor that holds most of the window; null where there is none.
+GLFWmonitor* monitorUnder(const WindowPlace& place) {
+  int count = 0;
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  GLFWmonitor* best = nullptr;
+  int most = -1;
+  for (int i = 0; i < count; ++i) {
+    int x = 0, y = 0;
+    glfwGetMonitorPos(monitors[i], &x, &y);
+    const GLFWvidmode* const mode = glfwGetVideoMode(monitors[i]);
+    if (!mode) continue;
+    const int wide = std::min(place.x + place.width, x + mode->width) - std::max(place.x, x);
+    const int high = std::min(place.y + place.height, y + mode->height) - std::max(place.y, y);
+    const int shared = std::max(wide, 0) * std::max(high, 0);
+    if (shared > most) {
+      most = shared;
+      best = monitors[i];
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 bool Window::displayAvailable() {
   glfwSetErrorCallback(nullptr);
   return glfwInit() == GLFW_TRUE;
@@ -265,6 +299,20 @@ void Window::present() {
 }
 void Window::setTitle(const std::string& title) {
   glfwSetWindowTitle(state_->handle, title.c_str());
+}
+
+void Window::setFullScreen(bool full) {
+  GLFWwindow* window = state_->handle;
+  if (full == (glfwGetWindowMonitor(window) != nullptr)) return;
+  WindowPlace& place = state_->place;
+  if (!full)
+    return glfwSetWindowMonitor(window, nullptr, place.x, place.y, place.width, place.height, GLFW_DONT_CARE);
+  glfwGetWindowPos(window, &place.x, &place.y);
+  glfwGetWindowSize(window, &place.width, &place.height);
+  GLFWmonitor* const monitor = monitorUnder(place);
+  if (!monitor) return;
+  const GLFWvidmode* const mode = glfwGetVideoMode(monitor);
+  glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
 }
 
 bool Window::takeRefresh() {

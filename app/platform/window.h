@@ -30,6 +30,8 @@ class Window {
   /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor.
   void present();
   void setTitle(const std::string& title);
+  /// Over the whole monitor that holds most of the window, or back to where it was.
+  void setFullScreen(bool full);
   bool takeRefresh();  ///< the window was resized, uncovered or woken since the last call
 
   int width() const;  ///< framebuffer pixels

@@ -19,6 +19,7 @@ constexpr const char* kWeightLabels[] = {"Random", "Planted", "File"};
 
 constexpr Anything kText{"text"}, kYesOrNo{"true or false"}, kSeed{"a whole number from 0"}, kFile{"a path"};
 constexpr Track kSeeds{0, 99};
+constexpr Scale kLog = Scale::logarithmic;
 constexpr Range kDims{1, kMaxModelDim, "dimensions"};
 #define HEADSCOPE_T5 "cursor.page=mask cursor.studio.room=biases model.position=t5"
 
@@ -42,16 +43,17 @@ constexpr Field kRows[] = {
     {"input.context", kInput<&InputSetup::contextText>, kText, Elsewhere{"a text box"},
      "The text that cross-attention reads: one line for all sequences, or one for each."},
     {"model.heads", kModel<&ModelSetup::heads>, Range{1, kMaxHeads, "heads"},
-     Slider{"heads", "Heads", {}, "model.linked=false"}, "Query heads, each with a heatmap of its own."},
+     Slider{"heads", "Heads", {1, kMaxHeads, kLog}, "model.linked=false"},
+     "Query heads, each with a heatmap of its own."},
     {"model.kv_heads", kModel<&ModelSetup::kvHeads>, Range{1, kMaxHeads, "heads"},
-     Slider{"kv_heads", "KV heads", {}, "model.linked=false model.heads=64"},
+     Slider{"kv_heads", "KV heads", {1, kMaxHeads, kLog}, "model.linked=false model.heads=64"},
      "Heads that have keys and values; query head h reads kv head ⌊h / (heads / kv_heads)⌋, so they divide "
      "heads."},
     {"model.head_dim", kModel<&ModelSetup::headDim>, Range{1, kMaxHeadDim, "dimensions"},
-     Slider{"head_dim", "Head dim", {}, "model.linked=false"},
+     Slider{"head_dim", "Head dim", {1, kMaxHeadDim, kLog}, "model.linked=false"},
      "Size of the queries, keys and values of one head; even under RoPE."},
     {"model.model_dim", kModel<&ModelSetup::modelDim>, kDims,
-     Slider{"model_dim", "Model dim", {}, "model.linked=false"},
+     Slider{"model_dim", "Model dim", {1, kMaxModelDim, kLog}, "model.linked=false weights.source=random"},
      "Size of a token's vector, before and after the heads."},
     {"model.linked", kModel<&ModelSetup::linked>, kYesOrNo, Toggle{"linked", "Head dim = model dim / heads"},
      "Keeps head_dim · heads = model_dim."},
@@ -78,7 +80,7 @@ constexpr Field kRows[] = {
      Slider{"t5_buckets", "Buckets", {}, HEADSCOPE_T5},
      "T5's distance buckets, each with a number that is added to the scores."},
     {"model.t5_distance", kModel<&ModelSetup::t5Distance>, Range{3, kMaxTokens, "tokens"},
-     Slider{"t5_distance", "Max distance", {16, kMaxTokens}, HEADSCOPE_T5 " model.t5_buckets=4"},
+     Slider{"t5_distance", "Max distance", {16, kMaxTokens, kLog}, HEADSCOPE_T5 " model.t5_buckets=4"},
      "Keys farther away than this share T5's last bucket; more than half of t5_buckets."},
     {"model.t5_strength", kModel<&ModelSetup::t5Strength>, Range{0, 100},
      Slider{"t5_strength", "Strength", {0, 8}, HEADSCOPE_T5},

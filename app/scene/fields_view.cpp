@@ -16,7 +16,7 @@ constexpr Access kStudio = kCursor<&Cursor::studio, Member>;
 template <auto Member>
 constexpr Access kInMap = kCursor<&Cursor::map, Member>;
 
-constexpr const char* kQuantityLabels[] = {"Weights", "Scores"};
+constexpr const char* kQuantityLabels[] = {"Weights", "Scores", "After dropout"};
 constexpr const char* kColormapLabels[] = {"viridis", "cividis", "magma", "blues", "greys", "diverging"};
 constexpr const char* kRangeLabels[] = {"Range per head", "Range shared", "Range 0–1", "Logarithmic"};
 constexpr Index kBytes[] = {4, 2, 1};
@@ -35,8 +35,9 @@ constexpr Range kWindow{-100.0 * kMaxMapTokens, 100.0 * kMaxMapTokens, "cells"};
 
 constexpr Field kRows[] = {
     {"look.quantity", kLook<&Look::quantity>, Names{kQuantityNames},
-     Selection{"quantity", kQuantityLabels, "", true},
-     "What the heatmaps show: weights after the softmax, or scores before it."},
+     Selection{"quantity", kQuantityLabels, "model.dropout=0.5", true},
+     "What the heatmaps show: weights after the softmax, scores before it, or what dropout leaves of the "
+     "weights."},
     {"look.colormap", kLook<&Look::colormap>, Names{kColormapNames},
      Selection{"colormap", kColormapLabels, "", true}, "Colours of weights."},
     {"look.score_colormap", kLook<&Look::scoreColormap>, Names{kColormapNames},
@@ -51,7 +52,10 @@ constexpr Field kRows[] = {
      Selection{"map.source", kSourceLabels, "cursor.page=map"},
      "Whose queries and keys the map shows: the scene's text, a long text made up for it, or a file's."},
     {"map.tokens", kMap<&MapSetup::tokens>, Range{kMinMapTokens, kMaxMapTokens, "tokens"},
-     Slider{"map.tokens", "Tokens", {}, "cursor.page=map map.source=generated"},
+     Slider{"map.tokens",
+            "Tokens",
+            {kMinMapTokens, kMaxMapTokens, Scale::logarithmic},
+            "cursor.page=map map.source=generated"},
      "Length of the text that is made up."},
     {"map.seed", kMap<&MapSetup::seed>, Anything{"a whole number from 0"}, Elsewhere{"a button"},
      "Another seed makes up another text."},

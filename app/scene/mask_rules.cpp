@@ -30,4 +30,20 @@ void setRule(MaskLayers& layers, PatternKind kind, bool on) {
     layers.push_back(layerOf(kind));
 }
 
+std::string layerTitle(const Layer& layer) {
+  if (!layer.name.empty()) return layer.name;
+  const std::string not_ = layer.negated ? "Not " : "";
+  if (layer.isGroup()) {
+    std::string title;
+    for (const Layer& inner : layer.group) {
+      const char* word = inner.combine == Combine::all   ? " and "
+                         : inner.combine == Combine::any ? " or "
+                                                         : " then ";
+      title += (title.empty() ? "" : word) + layerTitle(inner);
+    }
+    return not_ + title;
+  }
+  return not_ + std::string(attention::infoOf(layer.pattern.kind).title);
+}
+
 }  // namespace headscope::app

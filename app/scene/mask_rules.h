@@ -20,4 +20,7 @@ bool hasRule(const attention::MaskLayers& layers, attention::PatternKind kind);
 /// Turns the plain layer on or off; adds one where there is none to turn on.
 void setRule(attention::MaskLayers& layers, attention::PatternKind kind, bool on);
 
+/// A layer's name, or what its pattern is called.
+std::string layerTitle(const attention::Layer& layer);
+
 }  // namespace headscope::app

@@ -8,6 +8,7 @@
 
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/model_fit.h"
 
 namespace headscope::app {
 
@@ -92,13 +93,6 @@ AttentionKind kindOf(const ModelSetup& model) {
   return model.kvHeads == 1 ? AttentionKind::mqa : AttentionKind::gqa;
 }
 
-std::vector<Index> divisors(Index n) {
-  std::vector<Index> result;
-  for (Index d = 1; d <= n; ++d)
-    if (n % d == 0) result.push_back(d);
-  return result;
-}
-
 Index kvHeadsFor(AttentionKind kind, Index heads) {
   if (kind == AttentionKind::mha) return heads;
   if (kind == AttentionKind::mqa) return 1;
@@ -107,27 +101,6 @@ Index kvHeadsFor(AttentionKind kind, Index heads) {
   for (Index d : divisors(heads))
     if (d != 1 && d != heads && (best == 1 || std::abs(d - wanted) < std::abs(best - wanted))) best = d;
   return best;
-}
-
-void fitModelTo(ModelSetup& model) {
-  if (!model.linked) return;
-  const bool even = model.position == PositionKind::rope;
-  const auto fits = [&](Index heads) {
-    const Index headDim = model.modelDim / heads;
-    return model.modelDim % heads == 0 && headDim <= kMaxHeadDim && !(even && headDim % 2 != 0);
-  };
-  Index heads = 0;
-  for (Index candidate = 1; candidate <= kMaxHeads; ++candidate)
-    if (fits(candidate) && (heads == 0 || std::abs(candidate - model.heads) < std::abs(heads - model.heads)))
-      heads = candidate;
-  if (heads == 0) {
-    model.linked = false;
-    return;
-  }
-  const AttentionKind kind = kindOf(model);
-  model.heads = heads;
-  if (heads % model.kvHeads != 0 || kind != AttentionKind::gqa) model.kvHeads = kvHeadsFor(kind, heads);
-  model.headDim = model.modelDim / heads;
 }
 
 }  // namespace headscope::app

@@ -89,7 +89,8 @@ struct Setup {
   bool operator==(const Setup&) const = default;
 };
 
-enum class Quantity { weights, scores };
+/// `dropped`: what dropout left of the weights, which are themselves the softmax's probabilities.
+enum class Quantity { weights, scores, dropped };
 enum class RangeMode { perHead, shared, unit, logarithmic };
 
 struct Look {
@@ -182,6 +183,9 @@ inline bool sameDocument(const Scene& a, const Scene& b) {
   return a.setup == b.setup && a.look == b.look && a.map == b.map;
 }
 
+/// What the opening scene's sentence is read against until another context is typed.
+inline constexpr const char* kSampleContext = "Das Tier war zu müde , um die Straße zu überqueren .";
+
 /// What a new scene masks: causal & padding.
 attention::MaskLayers openingMask();
 
@@ -199,10 +203,4 @@ enum class AttentionKind { mha, gqa, mqa };
 AttentionKind kindOf(const ModelSetup& model);
 /// kvHeads for `kind`; for GQA the divisor nearest to √heads that is neither 1 nor heads, if there is one.
 Index kvHeadsFor(AttentionKind kind, Index heads);
-/// Divisors of `n`, ascending.
-std::vector<Index> divisors(Index n);
-
-/// After modelDim was set from outside: keeps heads and head size legal, changing as little as possible.
-void fitModelTo(ModelSetup& model);
-
 }  // namespace headscope::app

@@ -31,6 +31,23 @@ void figures(View& view, const WindowState& window, const LabStatus& page, ImDra
     view.request("edit.stop");
 }
 
+/// The last error, else what was just done, from `x` to `end`; whether there is either.
+bool messageLine(const View& view, ImDrawList& list, float x, float y, float end) {
+  const Messages& messages = view.messages;
+  const float half = view.px(8);
+  if (!messages.error.empty()) {
+    list.AddRectFilled(ImVec2(x, y - half), ImVec2(x + view.px(3), y + half), view.theme->error);
+    paintFitted(view, list, view.fonts->small, ImVec2(x + view.px(10), y), end - x - view.px(40),
+                view.theme->error, messages.error);
+    track("error", ImVec2(x, y - half), ImVec2(end, y + half));
+    return true;
+  }
+  if (messages.notice.empty()) return false;
+  paintFitted(view, list, view.fonts->small, ImVec2(x, y), end - x, view.theme->text, messages.notice);
+  track("notice", ImVec2(x, y - half), ImVec2(end, y + half));
+  return true;
+}
+
 }  // namespace
 
 void statusLine(View& view, const Layout& layout, const WindowState& window, const LabStatus& page) {
@@ -45,17 +62,23 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
     paintText(list, view.fonts->small, ImVec2(right, y), theme.secondary, page.shape, Align::right);
     const float end = right - textWidth(view.fonts->small, page.shape) - view.px(24);
     const float x = view.px(20);
-    const Messages& messages = view.messages;
-    if (!messages.error.empty()) {
-      list.AddRectFilled(ImVec2(x, y - view.px(8)), ImVec2(x + view.px(3), y + view.px(8)), theme.error);
-      paintFitted(view, list, view.fonts->small, ImVec2(x + view.px(10), y), end - x - view.px(40),
-                  theme.error, messages.error);
-      track("error", ImVec2(x, y - view.px(8)), ImVec2(end, y + view.px(8)));
-    } else if (!messages.notice.empty()) {
-      paintFitted(view, list, view.fonts->small, ImVec2(x, y), end - x, theme.text, messages.notice);
-      track("notice", ImVec2(x, y - view.px(8)), ImVec2(end, y + view.px(8)));
-    } else {
-      figures(view, window, page, list, x, y, end);
+    if (!messageLine(view, list, x, y, end)) figures(view, window, page, list, x, y, end);
+  }
+  endPanel();
+}
+
+void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption) {
+  if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float y = layout.status.GetCenter().y, end = layout.status.Max.x - view.px(14);
+    float x = layout.status.Min.x + view.px(14);
+    if (!messageLine(view, list, x, y, end)) {
+      const float from = x;
+      for (const CaptionPart& part : caption)
+        if (end - x > view.px(12))
+          x += paintText(list, view.fonts->text, ImVec2(x, y), part.color,
+                         fitted(view.fonts->text, part.text, end - x));
+      track("caption", ImVec2(from, y - view.px(9)), ImVec2(x, y + view.px(9)));
     }
   }
   endPanel();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/platform/track.h"
 #include "app/shell/shell.h"
 #include "app/widgets/controls.h"
@@ -55,6 +57,75 @@ float pages(View& view, std::span<const LabRow> labs, std::size_t shown, float x
   return x + view.px(8);
 }
 
+struct BarItem {
+  std::string name, label;
+  const Action* action;
+  bool enabled = true;
+};
+
+/// What the bar offers, what matters most first.
+std::vector<BarItem> barItems(const View& view, const Layout& layout, const WindowState& window,
+                              const ActionTable& actions, std::string_view side) {
+  std::vector<BarItem> items;
+  const auto add = [&](const char* name, std::string label, const char* action, bool enabled = true) {
+    items.push_back({name, std::move(label), &actions.find(action), enabled});
+  };
+  add("bar.palette", "Actions", "palette");
+  if (layout.narrow && !side.empty())
+    add("bar.receipt", view.drawer ? "Hide side" : std::string(side), "look.side");
+  add("bar.present", "Present", "look.present");
+  add("bar.redo", "Redo", "edit.redo", window.canRedo);
+  add("bar.undo", "Undo", "edit.undo", window.canUndo);
+  add("bar.save", "Save", "scene.save");
+  add("bar.open", "Open", "scene.open");
+  add("bar.theme", view.theme->light ? "Dark" : "Light", "appearance.theme");
+  add("bar.reset", "Reset", "scene.reset");
+  return items;
+}
+
+/// What the bar has no room for, behind one button whose right end is at `right`; returns the left edge.
+float menu(View& view, std::span<const BarItem> items, float right, const ImRect& bar) {
+  const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
+  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(15)));
+  const bool clicked = ImGui::InvisibleButton("bar.menu", ImVec2(width, view.px(30)));
+  trackItem("bar.menu");
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::uint32_t color = ImGui::IsItemHovered() ? view.theme->text : view.theme->secondary;
+  for (const float step : {-5.0f, 0.0f, 5.0f})
+    list.AddRectFilled(ImVec2(left + view.px(10), y + view.px(step - 1)),
+                       ImVec2(right - view.px(10), y + view.px(step + 1)), color);
+  if (clicked) ImGui::OpenPopup("bar.more");
+  ImGui::SetNextWindowPos(ImVec2(std::max(view.px(8), right - view.px(230)), bar.Max.y));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(8), view.px(8)));
+  if (ImGui::BeginPopup("bar.more", ImGuiWindowFlags_NoMove)) {
+    for (const BarItem& item : items) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const ImVec2 to(at.x + view.px(214), at.y + view.px(30));
+      const bool chosen = ImGui::InvisibleButton(item.name.c_str(), ImVec2(to.x - at.x, to.y - at.y));
+      trackItem(item.name);
+      ImDrawList& lines = *ImGui::GetWindowDrawList();
+      if (ImGui::IsItemHovered() && item.enabled) lines.AddRectFilled(at, to, view.theme->line, view.px(4));
+      const float middle = (at.y + to.y) / 2;
+      paintText(lines, view.fonts->text, ImVec2(at.x + view.px(8), middle),
+                item.enabled ? view.theme->text : view.theme->faint, item.label);
+      paintText(lines, view.fonts->monoSmall, ImVec2(to.x - view.px(8), middle), view.theme->faint,
+                shortcutText(item.action->shortcut), Align::right);
+      if (!chosen || !item.enabled) continue;
+      view.request(item.action->id);
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+  return left - view.px(16);
+}
+
+float itemWidth(const View& view, const BarItem& item) {
+  const std::string shortcut = shortcutText(item.action->shortcut);
+  const float key = shortcut.empty() ? 0 : textWidth(view.fonts->monoSmall, shortcut) + view.px(17);
+  return textWidth(view.fonts->text, item.label) + key + view.px(24);
+}
+
 }  // namespace
 
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
@@ -72,26 +143,24 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
       x += view.px(14);
     }
     x += view.px(2);
-    x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
-    x = pages(view, labs, shown, x, layout.top);
-    const std::string name = window.sceneName + (window.dirty ? "  ·  edited" : "");
+    if (layout.top.GetWidth() > view.px(760))
+      x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
+    x = pages(view, labs, shown, x + view.px(6), layout.top);
+    // The tabs come first; what doesn't fit beside them is in a menu.
+    const std::vector<BarItem> items = barItems(view, layout, window, actions, labs[shown].info.side);
+    const float room = layout.top.Max.x - view.px(22) - x;
+    float used = 0;
+    for (const BarItem& item : items) used += itemWidth(view, item);
+    std::size_t fits = items.size();
+    const float menuRoom = used > room ? view.px(54) : 0;
+    while (fits > 0 && used > room - menuRoom) used -= itemWidth(view, items[--fits]);
     float right = layout.top.Max.x - view.px(22);
-    const bool wide = layout.top.GetWidth() > view.px(1180);
-    const auto item = [&](const char* name, const std::string& label, const char* action,
-                          bool enabled = true) {
-      right = barItem(view, name, label, actions.find(action), right, y, enabled);
-    };
-    item("bar.palette", "Actions", "palette");
-    if (const std::string_view side = labs[shown].info.side; layout.narrow && !side.empty())
-      item("bar.receipt", view.drawer ? "Hide side" : std::string(side), "look.side");
-    item("bar.present", view.present ? "Leave" : "Present", "look.present");
-    if (wide) item("bar.theme", theme.light ? "Dark" : "Light", "appearance.theme");
-    item("bar.redo", "Redo", "edit.redo", window.canRedo);
-    item("bar.undo", "Undo", "edit.undo", window.canUndo);
-    if (wide) item("bar.save", "Save", "scene.save");
-    if (layout.top.GetWidth() > view.px(1480)) item("bar.reset", "Reset", "scene.reset");
-    if (wide) item("bar.open", "Open", "scene.open");
-    paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x, theme.secondary, name);
+    if (fits < items.size()) right = menu(view, std::span(items).subspan(fits), right, layout.top);
+    for (const BarItem& item : std::span(items).first(fits))
+      right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);
+    const std::string name = window.sceneName + (window.dirty ? "  ·  edited" : "");
+    if (right - x > view.px(60))
+      paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x, theme.secondary, name);
   }
   endPanel();
 }

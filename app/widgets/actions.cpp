@@ -51,6 +51,8 @@ std::string shortcutText(const KeyPress& press) {
       return text + "Esc";
     case Key::f1:
       return text + "F1";
+    case Key::f11:
+      return text + "F11";
     case Key::pageUp:
       return text + "Page Up";
     case Key::pageDown:

@@ -50,6 +50,10 @@ struct SliderSpec {
   std::string disabledReason;
   std::string limits;  ///< "1 to 64", shown while its value is hovered
   const char* help = "";
+  /// Of sliders over whole numbers: keeps its scale whatever the legal values are; low == high: they lie side
+  /// by side.
+  Track track = {};
+  const char* shown = "";  ///< in place of the value
 };
 
 /// A slider over the legal values `stops` (ascending, not empty). A typed value that is not one of them and

@@ -53,8 +53,9 @@ bool seedSlider(View& view, const Field& field, SliderState state, std::uint64_t
 SliderSpec sliderSpec(const Field& field, const SliderState& state) {
   const auto& control = std::get<Slider>(field.control);
   SliderSpec spec{control.name, control.label, state.disabledReason, state.limits, field.help};
-  if (!spec.limits.empty()) return spec;
   const Track track = trackOf(field);
+  if (track.scale == Scale::logarithmic) spec.track = track;
+  if (!spec.limits.empty()) return spec;
   const auto* range = std::get_if<Range>(&field.values);
   spec.limits = number(track.low) + " to " + (*control.upTo ? control.upTo : number(track.high));
   if (!range)

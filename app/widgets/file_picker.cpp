@@ -1,8 +1,10 @@
 #include "app/widgets/file_picker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/platform/track.h"
+#include "app/scene/field.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
@@ -57,12 +59,39 @@ void FilePicker::choose(Scene& scene, View& view, const fs::path& path) {
   const fs::path full = path.extension().empty() && question_.saves()
                             ? fs::path(path.string() + question_.endings.front())
                             : path;
+  refused_ = refusal(full);
+  if (!refused_.empty()) return;
   if (question_.saves() && fs::exists(full, ignored) && !confirmReplace_) {
     confirmReplace_ = true;
     return;
   }
-  view.dialog.reset();
+  view.messages.clear();
+  waiting_ = true;
   question_.chosen(scene, full);
+}
+
+std::string FilePicker::refusal(const fs::path& path) const {
+  std::error_code ignored;
+  const std::string name = path.filename().string(), ending = path.extension().string();
+  if (!question_.saves())
+    return fs::exists(path, ignored) ? "" : name + " is not in " + path.parent_path().string() + ".";
+  const auto& endings = question_.endings;
+  if (std::find(endings.begin(), endings.end(), ending) == endings.end())
+    return name + " ends in " + ending + "; expected " + alternatives(endings) + ".";
+  if (const fs::path folder = path.parent_path(); !folder.empty() && !fs::is_directory(folder, ignored))
+    return "There is no folder " + folder.string() + ".";
+  return "";
+}
+
+/// What failed belongs beside the name; what was done closes the dialog.
+void FilePicker::takeOutcome(View& view) {
+  if (!waiting_) return;
+  if (!view.messages.error.empty()) {
+    refused_ = std::exchange(view.messages.error, {});
+    waiting_ = confirmReplace_ = false;
+  } else if (!view.messages.notice.empty()) {
+    view.dialog.reset();
+  }
 }
 
 bool FilePicker::row(const View& view, const Entry& entry) const {
@@ -92,7 +121,7 @@ void FilePicker::place(const View& view) {
 }
 
 void FilePicker::list(Scene& scene, View& view) {
-  const float foot = view.px(confirmReplace_ ? 132 : 92);
+  const float foot = view.px(164);  // with room for two lines that say what is wrong with the name
   ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
                     ImGuiWindowFlags_NoBackground);
   if (!problem_.empty()) problem(view, problem_);
@@ -111,7 +140,33 @@ void FilePicker::list(Scene& scene, View& view) {
   ImGui::EndChild();
 }
 
+void FilePicker::nameLine(Scene& scene, View& view, bool opening) {
+  const std::string before = typed_;
+  const bool entered = lineBox(view, "files.path", typed_, ImGui::GetContentRegionAvail().x, opening,
+                               "A name here, or a whole path");
+  if (before != typed_) {
+    confirmReplace_ = false;
+    refused_.clear();
+  }
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  if (!refused_.empty()) {
+    problem(view, refused_);
+    trackItem("files.refused");
+  } else if (confirmReplace_)
+    problem(view, "A file of that name is there. Choose Replace to write over it.");
+  else if (question_.endings.size() > 1 || question_.saves())
+    hint(view, "Files that end in " + alternatives(question_.endings) + ".");
+  ImGui::SetCursorScreenPos(ImVec2(below.x, below.y + view.px(56)));
+  const std::string reason = typed_.empty() ? "Type a name, or click on a file" : waiting_ ? "Under way" : "";
+  const char* word = waiting_ ? "…" : !question_.saves() ? "Open" : confirmReplace_ ? "Replace" : "Save";
+  const bool pressed = button(view, "files.ok", word, reason);
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "files.cancel", "Cancel")) view.dialog.reset();
+  if ((pressed || entered) && reason.empty()) choose(scene, view, folder_ / typed_);
+}
+
 void FilePicker::draw(Scene& scene, View& view, bool opening) {
+  takeOutcome(view);
   if (beginDialog(view, "files", question_.title, 640, 500)) {
     if (button(view, "files.up", "Up", folder_.has_relative_path() ? "" : "This is the top folder"))
       enter(folder_.parent_path());
@@ -120,18 +175,7 @@ void FilePicker::draw(Scene& scene, View& view, bool opening) {
     gap(view, 4);
     list(scene, view);
     gap(view, 4);
-    const std::string before = typed_;
-    const bool entered = lineBox(view, "files.path", typed_, ImGui::GetContentRegionAvail().x, opening,
-                                 "A name here, or a whole path");
-    if (before != typed_) confirmReplace_ = false;
-    if (confirmReplace_) problem(view, "A file of that name is there. Choose Replace to write over it.");
-    gap(view, 2);
-    const std::string empty = typed_.empty() ? "Type a name, or click on a file" : "";
-    const char* word = !question_.saves() ? "Open" : confirmReplace_ ? "Replace" : "Save";
-    const bool pressed = button(view, "files.ok", word, empty);
-    ImGui::SameLine(0, view.px(8));
-    if (button(view, "files.cancel", "Cancel")) view.dialog.reset();
-    if ((pressed || entered) && empty.empty()) choose(scene, view, folder_ / typed_);
+    nameLine(scene, view, opening);
   }
   endDialog();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -34,14 +35,16 @@ HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range)
 }
 
 render::Colormap colormapFor(const Look& look) {
-  return look.quantity == Quantity::weights ? look.colormap : look.scoreColormap;
+  return look.quantity == Quantity::scores ? look.scoreColormap : look.colormap;
 }
 
 ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) {
   const auto h = static_cast<std::size_t>(head);
   const bool perHead = look.range == RangeMode::perHead;
-  if (look.quantity == Quantity::weights) {
-    if (look.range == RangeMode::unit) return {0, 1, false};
+  if (look.quantity != Quantity::scores) {
+    // What dropout keeps may be larger than 1.
+    if (look.range == RangeMode::unit)
+      return {0, look.quantity == Quantity::dropped ? std::max(1.0f, pictures.maxWeight[h]) : 1, false};
     const float most = perHead ? pictures.maxWeight[h]
                                : *std::max_element(pictures.maxWeight.begin(), pictures.maxWeight.end());
     if (look.range == RangeMode::logarithmic) return {1e-4f, 1, true};
@@ -62,7 +65,7 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) 
 render::HeatmapStyle styleFor(const View& view, const Look& look) {
   render::HeatmapStyle style;
   style.colormap = colormapFor(look);
-  style.logarithmic = look.quantity == Quantity::weights && look.range == RangeMode::logarithmic;
+  style.logarithmic = look.quantity != Quantity::scores && look.range == RangeMode::logarithmic;
   style.background = unpacked(view.theme->background);
   style.masked = unpacked(mixed(view.theme->background, view.theme->panel, 0.7f));
   style.maskedHatch = unpacked(mixed(view.theme->background, view.theme->line, 0.8f));
@@ -72,24 +75,36 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
   return style;
 }
 
+namespace {
+
+/// An outline in a colour with the opposite tone around it, so that it shows on every colour of a map.
+void twoToned(const View& view, ImDrawList& list, const ImRect& box, std::uint32_t color) {
+  const float thick = std::max(1.5f, view.px(1.6f)), grow = thick / 2;
+  const std::uint32_t opposite = view.theme->light ? IM_COL32(255, 255, 255, 230) : IM_COL32(0, 0, 0, 230);
+  const auto outline = [&](float by, std::uint32_t ink, float width) {
+    compat::rectOutline(list, ImVec2(box.Min.x - by, box.Min.y - by), ImVec2(box.Max.x + by, box.Max.y + by),
+                        ink, 0, width);
+  };
+  outline(grow, opposite, thick + 2 * std::max(1.0f, view.px(1)));
+  outline(grow, color, thick);
+}
+
+}  // namespace
+
 void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m) {
-  const float thick = std::max(1.5f, view.px(1.6f));
   const float right = std::min(tile.area.Max.x, tile.x(static_cast<float>(m)));
   const float bottom = std::min(tile.area.Max.y, tile.y(static_cast<float>(n)));
   const float left = std::max(tile.area.Min.x, tile.x(0)), top = std::max(tile.area.Min.y, tile.y(0));
-  list.PushClipRect(ImVec2(tile.area.Min.x - 2, tile.area.Min.y - 2),
-                    ImVec2(tile.area.Max.x + 2, tile.area.Max.y + 2), true);
-  const float grow = thick / 2;
+  list.PushClipRect(ImVec2(tile.area.Min.x - view.px(4), tile.area.Min.y - view.px(4)),
+                    ImVec2(tile.area.Max.x + view.px(4), tile.area.Max.y + view.px(4)), true);
   if (key >= 0 && key < m) {
     const float x0 = tile.x(static_cast<float>(key)), x1 = tile.x(static_cast<float>(key + 1));
-    compat::rectOutline(list, ImVec2(x0 - grow, top - grow),
-                        ImVec2(std::max(x1, x0 + 2) + grow, bottom + grow), view.theme->key, 0, thick);
+    twoToned(view, list, {ImVec2(x0, top), ImVec2(std::max(x1, x0 + 2), bottom)}, view.theme->key);
   }
   if (query >= 0 && query < n) {
     const float y0 = tile.y(static_cast<float>(query)), y1 = tile.y(static_cast<float>(query + 1));
-    compat::rectOutline(list, ImVec2(left - grow, y0 - grow),
-                        ImVec2(right + grow, std::max(y1, y0 + 2) + grow), view.theme->query, 0, thick);
+    twoToned(view, list, {ImVec2(left, y0), ImVec2(right, std::max(y1, y0 + 2))}, view.theme->query);
   }
   list.PopClipRect();
 }
@@ -110,6 +125,18 @@ std::vector<Index> labelled(float first, float count, Index total, float cell, f
 }
 
 }  // namespace
+
+void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room) {
+  const float right = cells.Min.x - view.px(8), y = cells.Min.y - view.px(12),
+              below = cells.Max.y + view.px(13);
+  const bool wide = textWidth(view.fonts->small, "query ↓") <= room - view.px(8);
+  const float query = paintText(list, view.fonts->small, ImVec2(right, y), view.theme->query,
+                                wide ? "query ↓" : "q ↓", Align::right);
+  const float key = paintText(list, view.fonts->small, ImVec2(right, below), view.theme->key,
+                              wide ? "key →" : "k →", Align::right);
+  track("axis.query", ImVec2(right - query, y - view.px(7)), ImVec2(right, y + view.px(7)));
+  track("axis.key", ImVec2(right - key, below - view.px(7)), ImVec2(right, below + view.px(7)));
+}
 
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels) {
   ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
@@ -138,17 +165,12 @@ void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, c
 
 namespace {
 
-std::string cellText(float value, Quantity quantity) {
+/// ".82", where there is room ".819": a cell needs no 0 before the point.
+std::string cellText(float value, Quantity quantity, bool roomy) {
   if (quantity == Quantity::scores) return numberText(value, 3);
-  std::string text = weightText(value);
-  // ".82" rather than "0.819": two digits are what a cell has room for.
-  if (value > 0 && value < 1) {
-    text = fmt::format("{:.2f}", value);
-    if (text == "0.00") return "";
-    if (text == "1.00") return "1.0";
-    text.erase(0, 1);
-  }
-  return text;
+  if (!(value < 1) || (value == 0 && quantity == Quantity::dropped)) return weightText(value);
+  const std::string text = roomy ? fmt::format("{:.3f}", value) : fmt::format("{:.2f}", value);
+  return text.front() == '0' ? text.substr(1) : roomy ? "1.00" : "1.0";
 }
 
 float normalized(const ValueRange& range, float value) {
@@ -165,7 +187,9 @@ void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index
   ImFont* font = side > view.px(60)   ? view.fonts->monoTitle
                  : side > view.px(40) ? view.fonts->mono
                                       : view.fonts->monoSmall;
-  const float needed = textWidth(font, look.quantity == Quantity::weights ? ".88" : "−88.8") + view.px(4);
+  const bool scores = look.quantity == Quantity::scores;
+  const float needed = textWidth(font, scores ? "−88.8" : ".88") + view.px(4);
+  const bool roomy = tile.cellWidth() > textWidth(font, ".8888") + view.px(10);
   if (tile.cellWidth() < needed || tile.cellHeight() < lineHeight(font) * 1.25f) return;
   const auto firstRow = std::max<Index>(0, static_cast<Index>(tile.row)),
              firstCol = std::max<Index>(0, static_cast<Index>(tile.col));
@@ -175,7 +199,7 @@ void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index
   for (Index row = firstRow; row < lastRow; ++row)
     for (Index col = firstCol; col < lastCol; ++col) {
       const std::optional<float> shown = value(row, col);
-      const std::string text = shown ? cellText(*shown, look.quantity) : "";
+      const std::string text = shown ? cellText(*shown, look.quantity, roomy) : "";
       if (text.empty()) continue;
       paintText(list, font,
                 ImVec2(tile.x(static_cast<float>(col) + 0.5f), tile.y(static_cast<float>(row) + 0.5f)),
@@ -188,8 +212,7 @@ void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index
 void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
                      const SequenceSnapshot& sequence, const Look& look, const ValueRange& range) {
   const attention::AttentionResult& result = sequence.attention;
-  const attention::MatrixView values =
-      look.quantity == Quantity::weights ? result.weights[tile.head] : result.scores[tile.head];
+  const attention::MatrixView values = sequence.values(look.quantity)[tile.head];
   const Index lit = tile.decodedRows >= 0 ? tile.decodedRows : values.rows();
   paintValues(view, list, tile, lit, values.cols(), look, range,
               [&](Index row, Index col) -> std::optional<float> {
@@ -202,8 +225,10 @@ std::string pooledText(int factor) {
   return fmt::format("brightest of {} × {} cells", factor, factor);
 }
 
-void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key) {
-  const attention::AttentionResult& result = sequence.attention;
+void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key,
+                 bool underOther) {
+  const attention::AttentionResult& result = underOther ? sequence.other->attention : sequence.attention;
+  const attention::Stack& weights = underOther ? sequence.other->probabilities() : sequence.probabilities();
   const float score = result.scores.at(head, query, key);
   std::string text =
       fmt::format("{} → {}\n{} · query {} · key {}\n", sequence.queries[static_cast<std::size_t>(query)].text,
@@ -213,17 +238,41 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
   else if (score == render::kMaskedCell)
     text += "masked";
   else
-    text += "weight " + weightText(result.weights.at(head, query, key)) + " · score " + numberText(score);
+    text += "weight " + weightText(weights.at(head, query, key)) + " · score " + numberText(score);
+  if (&weights != &result.weights && score != render::kMaskedCell) {
+    const float left = result.weights.at(head, query, key);
+    text += left == 0 ? "\ndropped" : "\nafter dropout " + weightText(left);
+  }
   tooltip(view, text);
 }
 
 namespace {
+
 /// A word for tight places.
 std::string shortName(const attention::HeadLabel& label) {
   const bool fixed = label.detector && !label.detector->titleOf;
   return fixed ? std::string(label.detector->shortName) : attention::describe(label);
 }
+
+/// The score as the cells show it: the share of the weight, not the excess over even attention.
+float shownScore(const attention::HeadLabel& label, const attention::HeadProfile& profile) {
+  return label.detector ? profile[label.detector->name].raw : 0;
+}
+
 }  // namespace
+
+std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile) {
+  if (!label.detector)
+    return "mixed: no detector finds 0.3 more of the weight on its keys than even attention over the visible "
+           "keys "
+           "would put there.";
+  const attention::DetectorScore& score = profile[label.detector->name];
+  const std::string help(label.detector->help);
+  if (label.detector->labelsTheRestFrom)
+    return fmt::format("{}: {:.2f}\n{}", describe(label), score.raw, help);
+  return fmt::format("{}: {:.2f} of the weight over {} {}, {:.2f} above even attention\n{}", describe(label),
+                     score.raw, score.rows, score.rows == 1 ? "row" : "rows", score.above(), help);
+}
 
 void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
@@ -240,10 +289,11 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
     x += view.px(5);
   }
   const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
+  const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  const std::string digits = label.detector ? fmt::format("{:.2f}", label.score) : "";
+  const std::string digits = label.detector ? fmt::format("{:.2f}", shownScore(label, profile)) : "";
   const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
   // The whole name with its score, else a short name with it, else the short name: a number alone says
   // nothing.
@@ -256,6 +306,11 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   }
   if (end - x >= std::min(view.px(26), textWidth(small, word)))
     paintFitted(view, list, small, ImVec2(end, at.y), end - x, theme.secondary, word, Align::right);
+  const float half = lineHeight(nameFont) * 0.6f;
+  const ImVec2 from(at.x, at.y - half), to(right, at.y + half);
+  track(fmt::format("title.{}", head), from, to);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
+    tooltip(view, headHelp(label, profile));
 }
 
 }  // namespace headscope::app

@@ -54,6 +54,9 @@ struct AxisLabels {
   float leftRoom = 0, bottomRoom = 0;  ///< pixels
   bool large = false;
 };
+/// "query ↓" and "key →" in their colours in the corners at the left of the cells, where `room` pixels are
+/// free.
+void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room);
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
 
 /// Writes values into the cells of an n × m matrix, where the cells are large enough; `value` says what
@@ -69,7 +72,12 @@ void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
 std::string pooledText(int factor);
 
 /// "it → animal", weight and score, beside the pointer.
-void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key);
+/// `underOther`: under the scene's second mask.
+void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key,
+                 bool underOther = false);
+
+/// What the head is seen to do, how surely, and what the detector asks: for hovering.
+std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile);
 
 /// The head's title line: name, kv badge, and what it does with its score, within `width`.
 void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,

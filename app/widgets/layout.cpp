@@ -1,16 +1,39 @@
 #include "app/widgets/layout.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
+namespace {
+
+/// Who presents shows the page alone, over a line that says what is seen; one head shares it with its
+/// receipt.
+Layout presentLayout(const View& view, float width, float height, bool hasSide, bool hasStrip) {
+  Layout layout;
+  layout.presents = true;
+  const float bottom = height - view.px(34), middle = std::round(width * 0.5f);
+  layout.showRight = hasSide;
+  layout.showCache = hasStrip;
+  layout.cacheLine = false;
+  layout.top = layout.left = ImRect(0, 0, 0, 0);
+  layout.status = ImRect(0, bottom, width, height);
+  const float right = hasSide ? middle : width, cacheTop = hasStrip ? bottom - view.px(92) : bottom;
+  layout.right = ImRect(right, 0, width, bottom);
+  layout.cache = ImRect(0, cacheTop, right, bottom);
+  layout.center = ImRect(0, 0, right, cacheTop);
+  return layout;
+}
+
+}  // namespace
+
 Layout layoutFor(const View& view, float width, float height, bool hasSide, bool hasStrip) {
+  if (view.present) return presentLayout(view, width, height, hasSide, hasStrip);
   Layout layout;
   const float unitsWide = width / view.unit, unitsHigh = height / view.unit;
   const float top = view.px(52), status = view.px(32);
   layout.narrow = unitsWide < 1500;
-  layout.showLeft = !view.present;
-  layout.showRight = hasSide && !view.present && (!layout.narrow || view.drawer);
+  layout.showRight = hasSide && (!layout.narrow || view.drawer);
   layout.showCache = hasStrip;
   layout.cacheLine = unitsHigh < 860;
   const float leftWidth = view.px(std::clamp(unitsWide * 0.19f, 280.0f, 348.0f));
@@ -19,9 +42,13 @@ Layout layoutFor(const View& view, float width, float height, bool hasSide, bool
   const float bottom = height - status;
   layout.top = ImRect(0, 0, width, top);
   layout.status = ImRect(0, bottom, width, height);
+  // A drawer takes its room from the page as the fixed panel does, but where too little would be left of
+  // that: there it takes the place of the panel at the left, and where that is not enough it lies over the
+  // page.
+  const float least = view.px(420);
+  layout.showLeft = !(layout.showRight && width - leftWidth - rightWidth < least);
   const float left = layout.showLeft ? leftWidth : 0;
-  // A drawer lies over the heads; a fixed panel takes its room from them.
-  const float right = layout.showRight && !layout.narrow ? rightWidth : 0;
+  const float right = layout.showRight && width - left - rightWidth >= view.px(240) ? rightWidth : 0;
   const float cacheTop = layout.showCache ? bottom - cacheHeight : bottom;
   layout.left = ImRect(0, top, left, bottom);
   layout.right = ImRect(width - rightWidth, top, width, bottom);

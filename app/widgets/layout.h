@@ -8,7 +8,8 @@ namespace headscope::app {
 /// Where the parts of the window are, in framebuffer pixels.
 struct Layout {
   ImRect top, left, center, cache, right, status;
-  bool narrow = false;  ///< the panel at the right is a drawer over the middle
+  bool narrow = false;    ///< the panel at the right is a drawer
+  bool presents = false;  ///< nothing but the page and a line below it
   bool showLeft = true, showRight = true, showCache = true;
   bool cacheLine = false;  ///< the strip at the bottom is one line
 };

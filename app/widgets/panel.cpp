@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -47,6 +48,16 @@ void paintMessage(const View& view, const ImRect& area, const std::string& title
   const float needed = std::min(width, textWidth(font, text) + 1);
   paintParagraph(list, font, ImVec2(middle.x - needed / 2, middle.y + view.px(2)), width,
                  view.theme->secondary, text);
+}
+
+void emptyMessage(View& view, const ImRect& area, const std::string& title, const std::string& text,
+                  const std::string& label, const char* action) {
+  const ImVec2 middle = area.GetCenter();
+  const ImRect above(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(30));
+  paintMessage(view, above, title, text, view.theme->text);
+  ImGui::SetCursorScreenPos(
+      ImVec2(middle.x - textWidth(view.fonts->text, label) / 2 - view.px(11), middle.y + view.px(34)));
+  if (button(view, std::string("empty.") + action, label)) view.request(action);
 }
 
 std::string headName(Index head) {

@@ -19,6 +19,9 @@ void scrollEdge(const View& view, const ImRect& area);
 /// A sentence in the middle of the area, with a smaller one under it.
 void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,
                   std::uint32_t color);
+/// The same for a page that waits for something, with a button below that asks for `action`.
+void emptyMessage(View& view, const ImRect& area, const std::string& title, const std::string& text,
+                  const std::string& label, const char* action);
 /// "Head 4", "KV 1": the same words everywhere.
 std::string headName(Index head);
 std::string kvName(Index kvHead);

@@ -15,22 +15,6 @@ using attention::Layer;
 using attention::ParameterInfo;
 using attention::ParameterKind;
 
-std::string layerTitle(const Layer& layer) {
-  if (!layer.name.empty()) return layer.name;
-  const std::string not_ = layer.negated ? "Not " : "";
-  if (layer.isGroup()) {
-    std::string title;
-    for (const Layer& inner : layer.group) {
-      const char* word = inner.combine == attention::Combine::all   ? " and "
-                         : inner.combine == attention::Combine::any ? " or "
-                                                                    : " then ";
-      title += (title.empty() ? "" : word) + layerTitle(inner);
-    }
-    return not_ + title;
-  }
-  return not_ + std::string(attention::infoOf(layer.pattern.kind).title);
-}
-
 std::string capitalized(std::string_view text) {
   std::string result(text);
   if (!result.empty() && result.front() >= 'a' && result.front() <= 'z') result.front() -= 32;
@@ -56,9 +40,9 @@ void countSlider(const ParameterInfo& parameter, std::optional<Argument>& argume
   if (!argument) {
     Index value =
         text.geometry && parameter.fromText ? parameter.fromText->count(*text.geometry) : parameter.low;
-    if (slider(view, {name, capitalized(parameter.name), "", "from the text until moved"},
-               stopsFor(parameter.low, high, value), value))
-      argument = Argument{{value}, ""};
+    SliderSpec spec{name, capitalized(parameter.name), "", "from the text until moved"};
+    if (!text.geometry) spec.shown = "text";
+    if (slider(view, spec, stopsFor(parameter.low, high, value), value)) argument = Argument{{value}, ""};
     return;
   }
   const bool list = argument->values.size() > 1;

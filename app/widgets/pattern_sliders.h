@@ -2,13 +2,11 @@
 
 #include <string>
 
+#include "app/scene/mask_rules.h"
 #include "app/widgets/view.h"
 #include "attention/masks/compile.h"
 
 namespace headscope::app {
-
-/// A layer's name, or what its pattern is called.
-std::string layerTitle(const attention::Layer& layer);
 
 /// "prefix" → "Prefix".
 std::string capitalized(std::string_view text);

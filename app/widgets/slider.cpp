@@ -32,22 +32,32 @@ Place placeOf(const View& view, ImVec2 from, float width, float height) {
   return {trackFrom - view.px(6), trackFrom, right - view.px(62), right, from.y + height / 2};
 }
 
-void paintSlider(const View& view, const SliderSpec& spec, const Place& at, float left, float position,
-                 const std::string& shown, bool lit) {
+/// Where a slider's value lies on its track and what of the track can be reached: 0 to 1.
+struct Position {
+  float value, lowest = 0, highest = 1;
+};
+
+void paintSlider(const View& view, const SliderSpec& spec, const Place& at, float left,
+                 const Position& position, const std::string& shown, bool lit) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
-  const bool enabled = spec.disabledReason.empty();
+  const bool enabled = spec.disabledReason.empty(), gaveWay = view.hasGivenWay(spec.name);
   paintFitted(view, list, view.fonts->text, ImVec2(left, at.y), at.labelEnd - left,
               enabled ? theme.text : theme.faint, spec.label);
-  const float x = at.trackFrom + position * (at.trackTo - at.trackFrom), half = view.px(1.5f);
-  list.AddRectFilled(ImVec2(at.trackFrom, at.y - half), ImVec2(at.trackTo, at.y + half), theme.line, half);
-  list.AddRectFilled(ImVec2(at.trackFrom, at.y - half), ImVec2(x, at.y + half),
+  const auto on = [&](float share) { return at.trackFrom + share * (at.trackTo - at.trackFrom); };
+  const float x = on(position.value), half = view.px(1.5f);
+  // What can't be reached at the moment is a hairline, so that the scale stays where it is.
+  list.AddLine(ImVec2(at.trackFrom, at.y), ImVec2(at.trackTo, at.y), theme.line);
+  list.AddRectFilled(ImVec2(on(position.lowest), at.y - half), ImVec2(on(position.highest), at.y + half),
+                     theme.line, half);
+  list.AddRectFilled(ImVec2(on(position.lowest), at.y - half), ImVec2(x, at.y + half),
                      enabled ? theme.secondary : theme.faint, half);
   list.AddCircleFilled(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.knob : theme.faint, 24);
   if (theme.light)
     list.AddCircle(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.secondary : theme.line, 24, 1.2f);
-  paintText(list, view.fonts->mono, ImVec2(at.right, at.y), enabled ? theme.text : theme.faint, shown,
-            Align::right);
+  const std::uint32_t ink = gaveWay ? theme.warning : enabled ? theme.text : theme.faint;
+  if (gaveWay) list.AddCircle(ImVec2(x, at.y), view.px(10), theme.warning, 24, view.px(1.5f));
+  paintText(list, view.fonts->mono, ImVec2(at.right, at.y), ink, shown, Align::right);
 }
 
 /// The text field over the value while it is typed. Returns true when Enter was pressed.
@@ -81,7 +91,7 @@ int touchedSteps(const View& view, bool wheel) {
   return steps;
 }
 
-Touch touchSlider(View& view, const SliderSpec& spec, float position, const std::string& shown) {
+Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, const std::string& shown) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(28);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const Place at = placeOf(view, from, width, height);
@@ -131,8 +141,49 @@ Touch touchSlider(View& view, const SliderSpec& spec, float position, const std:
   return touch;
 }
 
+/// Below the slider and over what follows, so that nothing moves under the pointer.
 void showRefusal(const View& view, const std::string& control) {
-  if (view.controls.refusal.control == control) problem(view, view.controls.refusal.reason);
+  if (view.controls.refusal.control != control) return;
+  const std::string& reason = view.controls.refusal.reason;
+  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, pad = view.px(9), indent = view.px(10);
+  ImFont* font = view.fonts->small;
+  const float height = font->CalcTextSizeA(compat::sizeOf(font), FLT_MAX, width - indent - 2 * pad,
+                                           reason.data(), reason.data() + reason.size())
+                           .y;
+  const ImVec2 to(at.x + width, at.y + height + 2 * pad);
+  list.AddRectFilled(at, to, view.theme->raised, view.px(6));
+  compat::rectOutline(list, at, to, view.theme->line, view.px(6), 1);
+  list.AddRectFilled(ImVec2(at.x + pad, at.y + pad), ImVec2(at.x + pad + view.px(3), to.y - pad),
+                     view.theme->error, view.px(1.5f));
+  paintParagraph(list, font, ImVec2(at.x + pad + indent, at.y + pad), width - indent - 2 * pad,
+                 view.theme->error, reason);
+  track("refusal." + control, at, to);
+}
+
+/// Where `value` lies on the track, 0 to 1.
+float positionOn(const Track& track, float value) {
+  const auto low = static_cast<float>(track.low), high = static_cast<float>(track.high);
+  if (track.scale == Scale::logarithmic)
+    return std::clamp(std::log(std::max(value, low) / low) / std::log(high / low), 0.0f, 1.0f);
+  const float share = std::clamp((value - low) / (high - low), 0.0f, 1.0f);
+  return track.scale == Scale::cubic ? std::cbrt(share) : share;
+}
+
+/// Where stop `i` lies: on the track where the slider has one, else one step after the other.
+float positionOf(const Track& track, std::span<const Index> stops, std::size_t i) {
+  if (track.low < track.high) return positionOn(track, static_cast<float>(stops[i]));
+  return static_cast<float>(i) / static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
+}
+
+std::size_t stopAt(const Track& track, std::span<const Index> stops, float position) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < stops.size(); ++i)
+    if (std::abs(positionOf(track, stops, i) - position) <
+        std::abs(positionOf(track, stops, best) - position))
+      best = i;
+  return best;
 }
 
 std::size_t nearestStop(std::span<const Index> stops, Index value) {
@@ -143,8 +194,9 @@ std::size_t nearestStop(std::span<const Index> stops, Index value) {
 }
 
 /// The typed whole number, or the stop nearest to it; a refusal stays beside the slider.
-void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std::span<const Index> stops,
+void takeTyped(View& view, const SliderSpec& spec, std::string text, std::span<const Index> stops,
                Index& value, const std::function<std::string(Index)>& refuse) {
+  std::erase(text, ',');  // as numbers are shown
   long long number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
@@ -171,13 +223,17 @@ void takeTyped(View& view, const SliderSpec& spec, const std::string& text, std:
 bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, Index& value,
             const std::function<std::string(Index)>& refuse) {
   const std::size_t at = nearestStop(stops, value);
-  const auto last = static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
-  const Touch touch = touchSlider(view, spec, static_cast<float>(at) / last, std::to_string(value));
+  const Track& track = spec.track;
+  const Position position{
+      track.low < track.high ? positionOn(track, static_cast<float>(value)) : positionOf(track, stops, at),
+      positionOf(track, stops, 0), stops.size() > 1 ? positionOf(track, stops, stops.size() - 1) : 1};
+  const std::string shown =
+      *spec.shown ? spec.shown : countText(static_cast<std::uint64_t>(std::max<Index>(value, 0)));
+  const Touch touch = touchSlider(view, spec, position, shown);
   const Index before = value;
   if (touch.kind == Touch::Kind::moved) {
     // A click on the knob itself must not move a typed value onto the nearest stop.
-    const auto wanted =
-        std::min(static_cast<std::size_t>(std::lround(touch.position * last)), stops.size() - 1);
+    const std::size_t wanted = stopAt(track, stops, touch.position);
     if (wanted != at) value = stops[wanted];
   } else if (touch.kind == Touch::Kind::stepped) {
     const auto wanted = static_cast<std::ptrdiff_t>(at) + touch.steps;
@@ -191,15 +247,6 @@ bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, In
 }
 
 namespace {
-
-/// Where `value` lies on the track, 0 to 1.
-float positionOn(const Track& track, float value) {
-  const auto low = static_cast<float>(track.low), high = static_cast<float>(track.high);
-  if (track.scale == Scale::logarithmic)
-    return std::clamp(std::log(std::max(value, low) / low) / std::log(high / low), 0.0f, 1.0f);
-  const float share = std::clamp((value - low) / (high - low), 0.0f, 1.0f);
-  return track.scale == Scale::cubic ? std::cbrt(share) : share;
-}
 
 /// The value there, in two significant digits, so that what is shown is what is used.
 float valueOn(const Track& track, float position) {
@@ -218,7 +265,7 @@ float valueOn(const Track& track, float position) {
 bool slider(View& view, const SliderSpec& spec, const Range& range, Track track, float& value) {
   if (track.low == track.high) track = {range.low, range.high, track.scale};
   const float at = positionOn(track, value);
-  const Touch touch = touchSlider(view, spec, at, numberText(value, value < 1 ? 3 : 2));
+  const Touch touch = touchSlider(view, spec, {at}, numberText(value, value < 1 ? 3 : 2));
   const float before = value;
   if (touch.kind == Touch::Kind::moved) {
     value = valueOn(track, touch.position);

@@ -11,4 +11,17 @@ bool View::pressed(Key key, Mods mods) const {
   });
 }
 
+void View::gaveWay(std::string control) {
+  std::erase_if(controls.gaveWay, [&](const GaveWay& each) {
+    return each.control == control || time - each.at > kGaveWaySeconds;
+  });
+  controls.gaveWay.push_back({std::move(control), time});
+}
+
+bool View::hasGivenWay(std::string_view control) const {
+  return std::any_of(controls.gaveWay.begin(), controls.gaveWay.end(), [&](const GaveWay& each) {
+    return each.control == control && time - each.at < kGaveWaySeconds;
+  });
+}
+
 }  // namespace headscope::app

@@ -35,6 +35,13 @@ struct Refusal {
   std::string control, reason;
 };
 
+/// A control whose value gave way to another that was moved, which it shows for a while.
+struct GaveWay {
+  std::string control;
+  double at;
+};
+inline constexpr double kGaveWaySeconds = 1.5;
+
 /// Seconds the pointer rests on a label before its help is shown.
 inline constexpr double kHelpDelay = 0.6;
 
@@ -49,6 +56,7 @@ struct RestingPointer {
 struct ControlState {
   TypedValue typed;
   Refusal refusal;
+  std::vector<GaveWay> gaveWay;
   std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
   float scroll = 0;            ///< of the side panel, in the last frame
   double scrolledAt = -1;      ///< when that last moved under the pointer
@@ -89,9 +97,11 @@ struct View {
   ControlState controls;
   Messages messages;
   std::vector<std::string> requests;  ///< ids of actions, for the session, after the panels
+  std::vector<std::string> menu;      ///< ids of actions: asks the session to offer them beside the pointer
   std::shared_ptr<Dialog> dialog;     ///< a question that covers the window until it is answered
 
-  bool present = false;     ///< side panels away, heads large
+  bool present = false;     ///< chrome away, type for the last row
+  bool fullScreen = false;  ///< the window takes the whole monitor
   bool drawer = false;      ///< narrow windows: the panel at the right is pulled out
   bool showTimings = true;  ///< and the memory limit: off where pictures have to come out the same every time
   bool quickFrames = true;  ///< what is there but takes long to draw may wait for the next frame
@@ -103,6 +113,9 @@ struct View {
   void redraw(int frames = 3) { framesToDraw = framesToDraw > frames ? framesToDraw : frames; }
   /// Whether `key` was pressed in this frame while nobody is typing text.
   bool pressed(Key key, Mods mods = {}) const;
+  /// The value of that control followed another's; said by the control for kGaveWaySeconds.
+  void gaveWay(std::string control);
+  bool hasGivenWay(std::string_view control) const;
 };
 
 }  // namespace headscope::app

@@ -6,7 +6,9 @@
 
 #include "attention/core/attention_parts.h"
 #include "attention/core/fast_attention.h"
+#include "attention/core/parallel.h"
 #include "attention/core/saturating.h"
+#include "attention/core/softmax.h"
 #include "attention/kernels/gemm.h"
 
 namespace headscope::attention {
@@ -63,6 +65,16 @@ void mapOutput(const AttentionConfig& config, const Linear& o, AttentionResult& 
 }
 
 }  // namespace
+
+Stack undroppedWeights(const AttentionResult& result, std::stop_token stop) {
+  const Stack& scores = result.scores;
+  Stack weights = Stack::uninitialized(scores.count(), scores.rows(), scores.cols());
+  forEach(scores.count(), stop, [&](Index head) {
+    for (Index row = 0; row < scores.rows(); ++row)
+      softmaxRow(scores[head].row(row).data(), scores.cols(), weights[head].row(row).data());
+  });
+  return weights;
+}
 
 Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count) {
   require(count >= 1 && y.cols() % count == 0,

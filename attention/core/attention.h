@@ -47,6 +47,10 @@ void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span
                  std::span<const MatrixView> values, AttentionResult& result, std::stop_token stop = {},
                  Keep keep = Keep::scores);
 
+/// The weights as softmax made them of the scores, before dropout: [heads, n, m]. Incomplete once `stop` is
+/// requested.
+Stack undroppedWeights(const AttentionResult& result, std::stop_token stop = {});
+
 /// Splits y [n, count · headDim] into [count, n, headDim].
 Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count);
 /// The inverse: [count, n, headDim] to [n, count · headDim].

@@ -47,6 +47,12 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   if (receipt.score > -std::numeric_limits<float>::infinity() || std::isnan(receipt.score))
     receipt.exponential = expNonPositive(receipt.score - row.max);
   receipt.weight = result.weights.at(head, query, key);
+  receipt.output = result.headOutput[head].row(query).transpose();
+  receipt.weighted = Vector::Zero(receipt.output.size());
+  // What is masked or dropped adds nothing, not even where its value is NaN.
+  if (receipt.weight != 0)
+    receipt.weighted = receipt.weight * result.v[config.kvHeadOf(head)].row(key).transpose();
+  receipt.rest = receipt.output - receipt.weighted;
   return receipt;
 }
 

@@ -5,7 +5,8 @@
 
 namespace headscope::attention {
 
-/// How one weight came about, term by term: q·k, the score terms in their order, softmax. The last step's
+/// How one weight came about, term by term, and what it does: q·k, the score terms in their order, softmax,
+/// weight · v, the head's output. The last step's
 /// score is the stored one, and weight = exp(score − rowMax) / rowSum, up to rounding.
 struct ScoreReceipt {
   Vector q, k, product;          ///< [headDim]; product = q ∘ k
@@ -16,7 +17,11 @@ struct ScoreReceipt {
   float rowMax = 0;       ///< largest score of the row; −inf for a row without visible keys
   float exponential = 0;  ///< exp(score − rowMax); 0 when masked
   float rowSum = 0;       ///< Σ exp(score − rowMax) over the row
-  float weight = 0;       ///< the stored weight
+  float weight = 0;       ///< the stored weight, after dropout
+
+  Vector weighted;  ///< [headDim] weight · v of the key: its part of the head's output
+  Vector rest;      ///< [headDim] Σ weight · v of all other keys
+  Vector output;    ///< [headDim] of the head for this query; weighted + rest
 };
 
 /// Throws std::invalid_argument if an index lies outside the result.

@@ -37,7 +37,7 @@ constexpr ScoreTerm kTerms[] = {
      }},
     {"gain", TermKind::factor,
      [](const AttentionConfig& config, const MaskInput&) { return config.gain != 1; },
-     [](const AttentionConfig& config) { return fmt::format("sharpness × {:.4g}", config.gain); },
+     [](const AttentionConfig& config) { return fmt::format("× {:.4g} sharpness", config.gain); },
      [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), row.config.gain); }},
     {"ALiBi", TermKind::distance,
      [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },

@@ -201,6 +201,18 @@ std::string describe(const PlantedHead& head) {
   return "";
 }
 
+Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
+                const std::vector<PlantedHead>& heads) {
+  const Index group = config.groupSize();
+  for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
+    const std::span<const PlantedHead> readers(heads.data() + kvHead * group,
+                                               static_cast<std::size_t>(group));
+    if (const Result<Division> division = divide(config, layout, readers, kvHead); !division)
+      return division.error();
+  }
+  return success();
+}
+
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed) {

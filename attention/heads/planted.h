@@ -39,5 +39,8 @@ std::string describe(const PlantedHead& head);
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed);
+/// The same error without the weights: whether the heads can be planted at all.
+Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
+                const std::vector<PlantedHead>& heads);
 
 }  // namespace headscope::attention

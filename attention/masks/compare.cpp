@@ -22,9 +22,9 @@ void requireSameShape(const Stack& a, const Stack& b, const char* what) {
 
 }  // namespace
 
-MaskComparison compareMasks(const AttentionResult& a, const AttentionResult& b) {
+MaskComparison compareMasks(const MaskedHeads& a, const MaskedHeads& b) {
   requireSameShape(a.weights, b.weights, "the weights under both masks");
-  requireSameShape(a.headOutput, b.headOutput, "the outputs under both masks");
+  requireSameShape(a.outputs, b.outputs, "the outputs under both masks");
   const Index heads = a.weights.count(), rows = a.weights.rows();
   MaskComparison comparison;
   comparison.movedMass = comparison.entropyChange = comparison.outputChange = Matrix::Zero(heads, rows);
@@ -33,9 +33,9 @@ MaskComparison compareMasks(const AttentionResult& a, const AttentionResult& b) 
     for (Index row = 0; row < rows; ++row) {
       comparison.movedMass(head, row) = (after.row(row) - before.row(row)).cwiseAbs().sum() / 2;
       comparison.entropyChange(head, row) = rowEntropy(after.row(row)) - rowEntropy(before.row(row));
-      const auto from = a.headOutput[head].row(row);
+      const auto from = a.outputs[head].row(row);
       comparison.outputChange(head, row) =
-          relativeChange((from - b.headOutput[head].row(row)).norm(), from.norm());
+          relativeChange((from - b.outputs[head].row(row)).norm(), from.norm());
     }
   }
   return comparison;

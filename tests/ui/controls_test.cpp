@@ -45,6 +45,9 @@ TEST(Toggles, EachChangesItsOwnField) {
   flips("scaled", [](Scene& s) -> bool& { return s.setup.model.scaled; });
   flips("bias", [](Scene& s) -> bool& { return s.setup.model.bias; });
   flips("causal", [](Scene& s) -> bool& { return s.setup.mask.layers[0].on; });
+  // Without a context of its own, cross-attention begins with a sample.
+  ui.session().scene().setup.input.contextText = "a b c d e f g h i j k l";
+  ui.draw();
   flips("cross", [](Scene& s) -> bool& { return s.setup.input.cross; });
 }
 

@@ -84,7 +84,7 @@ TEST(Decode, TheStepSliderGoesAnywhereAndThePrefillIsAChoice) {
   UiDriver ui(1920, 1080);
   ui.dragTo("step", -0.2f);
   EXPECT_TRUE(ui.scene().cursor.decoding);
-  EXPECT_EQ(ui.scene().cursor.step, 1);
+  EXPECT_EQ(ui.scene().cursor.step, 4) << "the prefill comes in at once";
   ui.dragTo("step", 1.2f);
   EXPECT_EQ(ui.scene().cursor.step, 12);
   EXPECT_FALSE(ui.session().document().canUndo());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
+#include "app/widgets/file_picker.h"
 #include "test_paths.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -32,13 +33,16 @@ class Files : public testing::Test {
     EXPECT_TRUE(scene.ok()) << scene.error().message;
     return scene.ok() ? *scene : Scene{};
   }
-  /// Expects one sentence on screen that names the file, and the scene as it was.
+  /// Expects one sentence on screen that names the file, beside the name in a dialog, and the scene as it
+  /// was.
   void expectRefused(const std::string& name, const Scene& before) {
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << name;
-    EXPECT_THAT(ui.view().messages.error, HasSubstr(name));
-    EXPECT_EQ(ui.view().messages.error.find('\n'), std::string::npos)
-        << "one sentence: " << ui.view().messages.error;
-    EXPECT_TRUE(ui.visible("error")) << name;
+    const auto* picker = dynamic_cast<const app::FilePicker*>(ui.view().dialog.get());
+    const std::string said = picker ? picker->refused() : ui.view().messages.error;
+    EXPECT_THAT(said, HasSubstr(name));
+    EXPECT_EQ(said.find('\n'), std::string::npos) << "one sentence: " << said;
+    EXPECT_TRUE(picker ? ui.has("files.refused") : ui.visible("error")) << name;
+    ui.key(Key::escape);
     EXPECT_FALSE(ui.session().document().canUndo()) << name;
     EXPECT_EQ(ui.names("head.").size(), 8u) << name;
   }

@@ -54,7 +54,8 @@ TEST_F(Picture, EmptyText) {
 }
 
 TEST_F(Picture, Error) {
-  ui.typeValue("model_dim", "8");
+  ui.session().scene().setup.model.modelDim = 8;  // as a file may have it
+  ui.session().scene().setup.model.headDim = 1;
   ui.wait(1);
   ASSERT_TRUE(ui.snapshot().error.has_value());
   EXPECT_TRUE(imagesMatch(image(), "window_error"));

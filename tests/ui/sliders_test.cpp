@@ -57,16 +57,18 @@ TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
   ui.typeValue("heads", "8");
   for (int i = 0; i <= 10; ++i) {
     // The far end computes thousands of dimensions; its limit is checked once below.
-    ui.dragTo("model_dim", static_cast<float>(i) / 16);
+    ui.dragTo("model_dim", 0.3f + static_cast<float>(i) / 32);
     const app::ModelSetup& model = ui.scene().setup.model;
     EXPECT_EQ(model.heads, 8);
     EXPECT_EQ(model.headDim * model.heads, model.modelDim);
     EXPECT_EQ(ui.snapshot().config.modelDim, model.modelDim);
   }
   ui.dragTo("model_dim", -1);
-  EXPECT_EQ(ui.scene().setup.model.modelDim, 8);
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 1);
+  EXPECT_EQ(ui.scene().setup.model.heads, 1) << "eight heads can't share one dimension";
   ui.dragTo("model_dim", 2);
   EXPECT_EQ(ui.scene().setup.model.modelDim, 4096);
+  EXPECT_EQ(ui.scene().setup.model.heads, 8);
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
@@ -135,8 +137,9 @@ TEST(Sliders, RefusalsAreDrawnBesideTheirSlider) {
   UiDriver ui;
   const ImRect next = ui.find("kv_heads");
   ui.typeValue("heads", "7");
-  EXPECT_GT(ui.find("kv_heads").Min.y - ui.find("heads").Min.y, next.Min.y - ui.find("heads").Min.y + 4)
-      << "the sentence pushes the next slider down";
+  const ImRect refusal = ui.find("refusal.heads");
+  EXPECT_NEAR(refusal.Min.y, ui.find("heads").Max.y, 5);
+  EXPECT_EQ(ui.find("kv_heads").Min.y, next.Min.y) << "nothing moves under the pointer";
 }
 
 TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {

@@ -218,6 +218,8 @@ TEST(Chips, PointingAtOneLightsItsQueryAndKeyEverywhere) {
 TEST(Cross, ReadsTheContext) {
   UiDriver ui;
   ui.click("cross");
+  ASSERT_FALSE(ui.snapshot().error.has_value()) << "it begins with a sample";
+  ui.replaceText("context", "");
   ASSERT_TRUE(ui.snapshot().error.has_value()) << "a context has to be typed first";
   EXPECT_EQ(ui.snapshot().error->place, app::Place::context);
   ui.click("context");
@@ -250,7 +252,13 @@ TEST(Cross, ContextLinesHaveToMatchTheTexts) {
 
 TEST(Errors, AShortModelDimSaysSoAndTypingGoesOn) {
   UiDriver ui;
+  const app::Scene before = ui.scene();
   ui.typeValue("model_dim", "8");
+  EXPECT_EQ(ui.scene(), before) << "planted heads need at least 16";
+  EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("16"));
+  ui.session().scene().setup.model.modelDim = 8;  // as a file may have it
+  ui.session().scene().setup.model.headDim = 1;
+  ui.draw();
   ASSERT_TRUE(ui.snapshot().error.has_value()) << "planted embeddings need room";
   EXPECT_EQ(ui.scene().setup.input.text, app::openingScene().setup.input.text);
   ui.typeValue("model_dim", "256");

@@ -32,10 +32,10 @@ TEST(Palette, OpensNarrowsAndActsOnEnter) {
 TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
   UiDriver ui;
   ui.chord(kCtrl, Key::k);
-  ui.type("text");
+  ui.type("er text");
   ui.key(Key::down);
   ui.key(Key::enter);
-  EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller, normal";
+  EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller";
   ui.chord(kCtrl, Key::k);
   ui.click("palette.Larger text");
   EXPECT_EQ(ui.view().preferences.textSize, 1);
@@ -53,7 +53,8 @@ TEST(Palette, EveryActionCanBeReached) {
     if (info.id == "palette" || info.id == "quit") continue;
     UiDriver ui;
     ui.chord(kCtrl, Key::k);
-    ui.click("palette." + info.name);
+    ui.type(info.name);
+    ui.key(Key::enter);
     EXPECT_NE(ui.dialog(), "palette") << info.name;
     ui.key(Key::escape);
     EXPECT_EQ(ui.dialog(), "") << info.name;
@@ -178,11 +179,12 @@ TEST(Present, ShowsTheHeadsAloneAndComesBack) {
   const float width = ui.find("head.0").GetWidth();
   ui.key(Key::p);
   EXPECT_TRUE(ui.view().present);
-  EXPECT_FALSE(ui.has("heads"));
+  EXPECT_FALSE(ui.has("heads.track")) << "no panels";
   EXPECT_FALSE(ui.has("bars.q"));
   EXPECT_GT(ui.find("head.0").GetWidth(), width) << "the heads take the room";
   ui.click("head.5");
   EXPECT_EQ(ui.scene().cursor.focus, 5);
+  EXPECT_TRUE(ui.has("bars.q")) << "one head has its receipt beside it";
   ui.key(Key::escape);
   EXPECT_TRUE(ui.view().present) << "first back to the grid";
   ui.key(Key::escape);
@@ -193,7 +195,7 @@ TEST(Present, ShowsTheHeadsAloneAndComesBack) {
   EXPECT_EQ(pixelsApart(before, ui.screenshot(), ImRect(0, 0, 1600, 900 - 32)), 0);
   ui.click("bar.present");
   EXPECT_TRUE(ui.view().present);
-  ui.click("bar.present");
+  ui.key(Key::p);
   EXPECT_FALSE(ui.view().present);
 }
 
@@ -201,10 +203,9 @@ TEST(SmallWindow, TheReceiptIsADrawer) {
   UiDriver ui(1280, 720);
   EXPECT_FALSE(ui.has("bars.q"));
   EXPECT_EQ(ui.names("head.").size(), 8u);
-  const ImRect head = ui.find("head.0");
   ui.click("bar.receipt");
   EXPECT_TRUE(ui.has("bars.q"));
-  EXPECT_EQ(ui.find("head.0").Min.x, head.Min.x) << "it lies over the heads, which stay where they are";
+  EXPECT_LE(ui.find("head.7").Max.x, ui.find("bars.q").Min.x) << "the heads give way";
   ui.key(Key::r);
   EXPECT_FALSE(ui.has("bars.q"));
   ui.key(Key::r);

@@ -12,6 +12,7 @@
 #include "app/compute/layer.h"
 #include "app/compute/resources.h"
 #include "app/widgets/actions.h"
+#include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
 #include "app/widgets/view.h"
 
@@ -81,6 +82,10 @@ class Lab {
   virtual Index heads(const Scene& scene) const { return scene.setup.model.heads; }
   /// Whether the scene shows the strip below the page.
   virtual bool showsStrip(const Scene&) const { return false; }
+  /// Whether the scene shows the panel at the right, where the page has one.
+  virtual bool showsSide(const Scene&) const { return true; }
+  /// While presenting: one sentence that says what is seen.
+  virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
   virtual LabStatus status(const Scene& scene) const = 0;
   /// Why nothing can be shown, in a sentence.
   virtual std::optional<std::string> error(const Scene&) const { return std::nullopt; }

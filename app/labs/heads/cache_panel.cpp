@@ -56,12 +56,16 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
   const float each = std::min((width - view.px(24)) / 2, view.px(420));
   std::vector<Index> stops;
   for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);
+  Index prefill = std::min(scene.setup.prefill, stops.back());
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginChild(
       "step", ImVec2(each, view.px(30)), false,
       ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
   Index step = state.now;
-  if (slider(view, sliderSpec(fieldAt("cursor.step"), {state.reason}), stops, step)) {
+  SliderSpec steps = sliderSpec(fieldAt("cursor.step"), {state.reason});
+  steps.track = {1, static_cast<double>(std::max<Index>(state.tokens, 2))};
+  const auto reachable = std::span<const Index>(stops).subspan(static_cast<std::size_t>(prefill - 1));
+  if (slider(view, steps, reachable, step)) {
     scene.cursor.decoding = true;
     scene.cursor.step = step;
     page.playing = false;
@@ -71,7 +75,8 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
   ImGui::BeginChild(
       "prefill", ImVec2(each, view.px(30)), false,
       ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
-  fieldSlider(view, scene, "prefill", {state.reason, stops});
+  if (slider(view, sliderSpec(fieldAt("prefill"), {state.reason}), stops, prefill))
+    scene.setup.prefill = prefill;
   ImGui::EndChild();
 }
 
@@ -178,7 +183,9 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
     if (!sequence) {
       paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
                 "KV CACHE");
-    } else if (const CacheState state = stateOf(scene, *snapshot, *sequence); layout.cacheLine) {
+    } else if (const CacheState state = stateOf(scene, *snapshot, *sequence); layout.presents) {
+      cacheStrips(scene, page, *sequence, state, layout.cache);
+    } else if (layout.cacheLine) {
       cacheLine(scene, page, state, area);
     } else {
       const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);

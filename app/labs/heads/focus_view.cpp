@@ -74,6 +74,7 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   paintCellValues(view, list, tile, sequence, scene.look, range);
   paintAxisLabels(view, list, tile,
                   {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
+  paintAxisTitles(view, list, cells, view.px(112));
   paintCrosshair(view, list, tile, query, key, n, m);
   paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
             whatIsShown(page, tile, n, m));
@@ -83,6 +84,7 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   view.nextHover = {head, cell->row, cell->col};
   if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
   if (released) scene.cursor.cell = {head, cell->row, cell->col};
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, {head, cell->row, cell->col});
 }
 
 }  // namespace headscope::app

@@ -12,37 +12,49 @@ float aspectOf(float queries, float keys) {
   return std::clamp(keys / queries, 0.2f, 5.0f);
 }
 
-GridPlan planWith(const View& view, ImVec2 area, int heads, int columns, float aspect, float left,
-                  float bottom) {
+struct Request {
+  ImVec2 area;
+  int heads, groupSize;
+  float aspect, labelLeft, labelBottom;
+};
+
+GridPlan planWith(const View& view, const Request& asked, int columns, GridPlan::Labels labels) {
+  using Labels = GridPlan::Labels;
   GridPlan plan;
   plan.columns = columns;
-  plan.rows = (heads + columns - 1) / columns;
-  plan.labels = left > 0;
-  plan.leftRoom = left;
-  plan.bottomRoom = bottom;
-  plan.titleHeight = view.px(heads > 32 ? 20 : 26);
-  plan.gapX = view.px(plan.labels ? 12 : heads > 16 ? 10 : 16);
-  plan.gapY = view.px(heads > 16 ? 6 : 10);
+  plan.rows = (asked.heads + columns - 1) / columns;
+  plan.labels = labels;
+  plan.titleHeight = view.px(asked.heads > 32 ? 20 : 26);
+  plan.gapX = view.px(labels == Labels::every ? 12 : asked.heads > 16 ? 10 : 16);
+  plan.gapY = view.px(asked.heads > 16 ? 6 : 10);
+  if (labels == Labels::every) {
+    plan.leftRoom = asked.labelLeft;
+    plan.bottomRoom = asked.labelBottom;
+  } else {
+    // Titles of the axes stay, so that nobody has to guess that rows ask and columns are read.
+    plan.margin = labels == Labels::firstOfRow ? asked.labelLeft : view.px(58);
+    plan.bottomRoom = labels == Labels::firstOfRow ? view.px(20) : 0;
+  }
   const auto c = static_cast<float>(columns), r = static_cast<float>(plan.rows);
-  const float roomX = (area.x - plan.gapX * (c - 1)) / c - left;
-  const float roomY = (area.y - plan.gapY * (r - 1)) / r - plan.titleHeight - bottom;
-  plan.mapWidth = std::max(4.0f, std::floor(std::min(roomX, roomY * aspect)));
-  plan.mapHeight = std::max(4.0f, std::floor(plan.mapWidth / aspect));
-  plan.tileWidth = plan.mapWidth + left;
-  plan.tileHeight = plan.mapHeight + plan.titleHeight + bottom;
+  const float roomX = (asked.area.x - plan.margin - plan.gapX * (c - 1)) / c - plan.leftRoom;
+  const float roomY = (asked.area.y - plan.gapY * (r - 1)) / r - plan.titleHeight - plan.bottomRoom;
+  plan.mapWidth = std::max(4.0f, std::floor(std::min(roomX, roomY * asked.aspect)));
+  plan.mapHeight = std::max(4.0f, std::floor(plan.mapWidth / asked.aspect));
+  plan.tileWidth = plan.mapWidth + plan.leftRoom;
+  plan.tileHeight = plan.mapHeight + plan.titleHeight + plan.bottomRoom;
   return plan;
 }
 
-GridPlan bestPlan(const View& view, ImVec2 area, int heads, int groupSize, float aspect, float left,
-                  float bottom) {
+GridPlan bestPlan(const View& view, const Request& asked, GridPlan::Labels labels) {
   GridPlan best;
   float bestScore = -1;
-  for (int columns = 1; columns <= heads; ++columns) {
-    const GridPlan plan = planWith(view, area, heads, columns, aspect, left, bottom);
-    const bool aligned = groupSize > 1 && (columns % groupSize == 0 || groupSize % columns == 0);
-    const bool full = heads % columns == 0;
+  for (int columns = 1; columns <= asked.heads; ++columns) {
+    const GridPlan plan = planWith(view, asked, columns, labels);
+    const bool aligned =
+        asked.groupSize > 1 && (columns % asked.groupSize == 0 || asked.groupSize % columns == 0);
+    const bool full = asked.heads % columns == 0;
     const float score =
-        std::min(plan.mapWidth, plan.mapHeight * aspect) * (aligned ? 1.08f : 1) * (full ? 1.06f : 1);
+        std::min(plan.mapWidth, plan.mapHeight * asked.aspect) * (aligned ? 1.08f : 1) * (full ? 1.06f : 1);
     if (score > bestScore) {
       best = plan;
       bestScore = score;
@@ -55,19 +67,24 @@ GridPlan bestPlan(const View& view, ImVec2 area, int heads, int groupSize, float
 
 GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float queries, float keys,
                   float labelLeft, float labelBottom) {
-  const float aspect = aspectOf(queries, keys);
-  GridPlan plan = bestPlan(view, area, heads, groupSize, aspect, labelLeft, labelBottom);
+  using Labels = GridPlan::Labels;
+  const Request asked{area, heads, groupSize, aspectOf(queries, keys), labelLeft, labelBottom};
+  GridPlan plan;
   // Labels earn their room while the maps they explain stay larger than the labels.
-  const float cell = std::min(plan.mapWidth / keys, plan.mapHeight / queries);
-  if (std::min(plan.mapWidth, plan.mapHeight) < view.px(130) && cell < view.px(18))
-    plan = bestPlan(view, area, heads, groupSize, aspect, 0, 0);
-  plan.cell = std::max(plan.mapWidth / keys, plan.mapHeight / queries);
+  for (const Labels labels : {Labels::every, Labels::firstOfRow, Labels::none}) {
+    plan = bestPlan(view, asked, labels);
+    plan.cell = std::max(plan.mapWidth / keys, plan.mapHeight / queries);
+    const float side = std::min(plan.mapWidth, plan.mapHeight);
+    const float cell = std::min(plan.mapWidth / keys, plan.mapHeight / queries);
+    const float least = labels == Labels::every ? 130 : 64;
+    if (side >= view.px(least) || (labels == Labels::every && cell >= view.px(18))) break;
+  }
   return plan;
 }
 
 std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRect& area, int heads) {
   const auto columns = static_cast<float>(plan.columns), rows = static_cast<float>(plan.rows);
-  const float wide = plan.tileWidth * columns + plan.gapX * (columns - 1);
+  const float wide = plan.margin + plan.tileWidth * columns + plan.gapX * (columns - 1);
   const float high = plan.tileHeight * rows + plan.gapY * (rows - 1);
   // Spare room goes between the tiles, up to a limit, and then around them.
   const float spreadX = columns > 1 ? std::min((area.GetWidth() - wide) / (columns - 1), view.px(40)) : 0;
@@ -78,7 +95,8 @@ std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRec
   for (int head = 0; head < heads; ++head) {
     const auto column = static_cast<float>(head % plan.columns),
                row = static_cast<float>(head / plan.columns);
-    const float x = std::round(startX + column * (plan.tileWidth + plan.gapX + spreadX) + plan.leftRoom);
+    const float x =
+        std::round(startX + plan.margin + column * (plan.tileWidth + plan.gapX + spreadX) + plan.leftRoom);
     const float y = std::round(startY + row * (plan.tileHeight + plan.gapY + spreadY) + plan.titleHeight);
     areas.emplace_back(x, y, x + plan.mapWidth, y + plan.mapHeight);
   }

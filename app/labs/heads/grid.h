@@ -14,11 +14,13 @@ struct GridPlan {
   float titleHeight = 0, leftRoom = 0, bottomRoom = 0;  ///< around one map
   float tileWidth = 1, tileHeight = 1;
   float gapX = 0, gapY = 0;
-  bool labels = false;  ///< tokens stand on the axes of every map
+  /// Where tokens stand on the axes: on every map; on the queries' axis of each row's first map; nowhere.
+  enum class Labels { every, firstOfRow, none } labels = Labels::none;
+  float margin = 0;  ///< left of the first map of each row, for its axis
 };
 
 /// The plan with the largest maps; among nearly equal ones, one whose columns line up with the kv groups.
-/// labelLeft and labelBottom are what token labels would need, in pixels.
+/// labelLeft and labelBottom are what token labels would need, in pixels. Labels are the last thing to go.
 GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float queries, float keys,
                   float labelLeft, float labelBottom);
 

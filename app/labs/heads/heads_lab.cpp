@@ -1,9 +1,13 @@
 #include "app/labs/heads/heads_lab.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "app/compute/cache_picture.h"
+#include "app/compute/matrix_csv.h"
 #include "app/labs/common/layer_status.h"
 #include "app/labs/heads/table_editor.h"
 
@@ -23,6 +27,7 @@ bool HeadsLab::take(const Scene& scene) {
 
 void HeadsLab::prepare(Scene& scene) {
   advancePlay(scene);
+  walk(scene);
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
@@ -72,7 +77,7 @@ void HeadsLab::showPictures(const Scene& scene) {
   page_.grid.set(level.of(quantity), view.time, ease);
   page_.cache.set(cachePicture(sequence.attention), view.time, ease);
   if (focus >= 0)
-    page_.focus.set(drawHead(sequence.attention, focus, quantity, focusFactor), view.time,
+    page_.focus.set(drawHead(sequence.attention, sequence.values(quantity), focus, focusFactor), view.time,
                     ease && shown_.focus == focus);
   shown_ = std::move(wanted);
   uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -109,14 +114,39 @@ void HeadsLab::decode(Scene& scene, Decode what) {
       cursor.step = wasDecoding ? std::min(cursor.step + 1, last) : prefill;
       break;
     case Decode::back:
-      cursor.step = wasDecoding ? std::max<Index>(cursor.step - 1, prefill) : last;
+      cursor.step =
+          wasDecoding ? std::max<Index>(cursor.step - 1, prefill) : std::max<Index>(last - 1, prefill);
       break;
   }
   if (cursor.decoding) cursor.cell.query = cursor.step - 1;
 }
 
+/// Who presents walks with the arrows, or a clicker: through the steps of a decode, else through the heads.
+void HeadsLab::walk(Scene& scene) {
+  View& view = services_.view;
+  if (!view.present || view.dialog) return;
+  const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
+  const bool back = view.pressed(Key::left) || view.pressed(Key::up);
+  if (forward == back) return;
+  if (scene.cursor.decoding)
+    decode(scene, forward ? Decode::forward : Decode::back);
+  else
+    view.request(forward ? "look.next_head" : "look.previous_head");
+}
+
+/// One large head takes the room of the strip, but while it is decoded step by step.
 bool HeadsLab::showsStrip(const Scene& scene) const {
-  return !services_.view.present || scene.cursor.decoding;
+  return scene.cursor.focus < 0 || (scene.cursor.decoding && !services_.view.present);
+}
+
+bool HeadsLab::showsSide(const Scene& scene) const {
+  return !services_.view.present || scene.cursor.focus >= 0;
+}
+
+std::vector<CaptionPart> HeadsLab::caption(const Scene& scene) const {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  return sequence ? headsCaption(scene, *page_.snapshot, *sequence, services_.view)
+                  : std::vector<CaptionPart>();
 }
 
 LabStatus HeadsLab::status(const Scene& scene) const {
@@ -125,6 +155,18 @@ LabStatus HeadsLab::status(const Scene& scene) const {
 
 std::optional<std::string> HeadsLab::error(const Scene&) const {
   return layerError(page_.snapshot.get());
+}
+
+/// What the picture of the chosen head shows, with its tokens, to the clipboard.
+void HeadsLab::copyNumbers(const Scene& scene) {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return services_.view.messages.fail("There is no head to copy: type a sentence first.");
+  const Index head = std::clamp<Index>(scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head,
+                                       0, page_.snapshot->config.heads - 1);
+  const attention::MatrixView values = sequence->values(scene.look.quantity)[head];
+  ImGui::SetClipboardText(matrixCsv(values, sequence->queries, sequence->keys).c_str());
+  services_.view.say(
+      fmt::format("Copied head {}: {} × {} numbers as CSV", head, values.rows(), values.cols()));
 }
 
 double HeadsLab::nextFrameIn() const {
@@ -150,6 +192,41 @@ std::vector<Action> HeadsLab::actions() {
       {"decode.forward", "Decode one token", "Decode", key('.'), false, true, decodes(Decode::forward)});
   actions.push_back(
       {"decode.back", "Take one token back", "Decode", key(','), false, true, decodes(Decode::back)});
+  const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
+      {AttentionKind::mha, "set.kind.mha", "MHA: every head has its own keys"},
+      {AttentionKind::gqa, "set.kind.gqa", "GQA: groups of heads share keys"},
+      {AttentionKind::mqa, "set.kind.mqa", "MQA: all heads share one"}};
+  for (const auto& [kind, id, name] : kKinds)
+    actions.push_back({id, name, "Choices", {}, true, false, [kind = kind](Scene& scene) {
+                         ModelSetup& model = scene.setup.model;
+                         if (scene.setup.weights.source != WeightSource::file)
+                           model.kvHeads = kvHeadsFor(kind, model.heads);
+                       }});
+  actions.push_back(
+      {"look.focus", "Show this head large", "Look", {Key::enter, {}}, false, false, [this](Scene& scene) {
+         scene.cursor.page = "heads";
+         scene.cursor.focus = scene.cursor.cell.head;
+         page_.camera = {};
+       }});
+  actions.push_back(
+      {"head.copy", "Copy the head's numbers as CSV", "Look", {}, true, false, [this](Scene& scene) {
+         copyNumbers(scene);
+       }});
+  actions.push_back(
+      {"input.sample", "Start with the opening sentence", "Scene", {}, false, false, [](Scene& scene) {
+         scene.setup.input.source = EmbeddingSource::text;
+         scene.setup.input.text = openingScene().setup.input.text;
+       }});
+  actions.push_back({"input.sample_context",
+                     "Cross-attention with a sample context",
+                     "Scene",
+                     {},
+                     false,
+                     false,
+                     [](Scene& scene) {
+                       scene.setup.input.cross = true;
+                       scene.setup.input.contextText = kSampleContext;
+                     }});
   return actions;
 }
 

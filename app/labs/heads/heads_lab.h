@@ -19,6 +19,8 @@ class HeadsLab : public Lab {
   void leave() override;
   void reset() override;
   bool showsStrip(const Scene& scene) const override;
+  bool showsSide(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
@@ -32,7 +34,9 @@ class HeadsLab : public Lab {
 
  private:
   void showPictures(const Scene& scene);
+  void copyNumbers(const Scene& scene);
   void advancePlay(Scene& scene);
+  void walk(Scene& scene);
   enum class Decode { toggle, play, forward, back };
   void decode(Scene& scene, Decode what);
   std::vector<Action> fileActions();

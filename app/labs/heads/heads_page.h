@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/compute/snapshot.h"
+#include "app/scene/model_fit.h"
 #include "app/widgets/camera.h"
+#include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
 
@@ -15,6 +17,8 @@ struct HeadsPage {
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
   EasedTextures grid, focus, cache;          ///< all heads, the large one, keys and values
 
+  ChosenHeads chosenHeads;
+  Index dim = -1, nextDim = -1;  ///< of the receipt's vectors: pointed at in the last frame and in this one
   Camera camera;
   bool playing = false;  ///< the decode steps by itself
   double playedAt = 0;
@@ -35,12 +39,20 @@ void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout);
 void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout);
 void receiptPanel(Scene& scene, HeadsPage& page, const Layout& layout);
 
+/// One sentence on what is seen while presenting: of the large head's cell, of the decode step, else of the
+/// axes.
+std::vector<CaptionPart> headsCaption(const Scene& scene, const Snapshot& snapshot,
+                                      const SequenceSnapshot& sequence, const View& view);
+
+/// A right click on a cell: chooses it and offers what can be done there.
+void offerForCell(Scene& scene, View& view, const Cell& cell);
+
 /// One head large, with its axes and its numbers.
 void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area);
 
 // Sections of the side panel.
 void inputSection(Scene& scene, const Snapshot* snapshot, View& view);
-void modelSection(Scene& scene, const Snapshot* snapshot, View& view);
+void modelSection(Scene& scene, HeadsPage& page);
 void weightsSection(Scene& scene, const Snapshot* snapshot, View& view);
 void maskSection(Scene& scene, const Snapshot* snapshot, View& view);
 void moreSection(Scene& scene, View& view);

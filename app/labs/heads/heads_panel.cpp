@@ -18,11 +18,12 @@ namespace headscope::app {
 namespace {
 
 void quantityChoice(Scene& scene, View& view) {
-  if (fieldChoice(view, scene, "look.quantity")) {
+  const std::string off = scene.setup.model.dropout > 0 ? "" : "Dropout is off: the weights are what is used";
+  if (fieldChoice(view, scene, "look.quantity", {"", "", off})) {
     const bool perHeadOrShared =
         scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
     if (scene.look.quantity == Quantity::scores && !perHeadOrShared) scene.look.range = RangeMode::shared;
-    if (scene.look.quantity == Quantity::weights) scene.look.range = RangeMode::unit;
+    if (scene.look.quantity != Quantity::scores) scene.look.range = RangeMode::unit;
   }
 }
 
@@ -43,13 +44,13 @@ float choicesWidth(const Scene& scene, const View& view) {
     const auto chosen = static_cast<std::size_t>(chosenIn(field, scene));
     return textWidth(view.fonts->text, std::get<Selection>(field.control).labels[chosen]) + view.px(24);
   };
-  const bool weights = scene.look.quantity == Quantity::weights;
+  const bool weights = scene.look.quantity != Quantity::scores;
   return width("look.quantity") + width("look.range") +
          width(weights ? "look.colormap" : "look.score_colormap") + view.px(16);
 }
 
 std::string rangeEnd(const Look& look, float value) {
-  return look.quantity == Quantity::weights ? weightText(value) : numberText(value, 3);
+  return look.quantity == Quantity::scores ? numberText(value, 3) : weightText(value);
 }
 
 /// The labelled colour bar, its right end at `right`.
@@ -65,7 +66,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
     middle = rangeEnd(look, (range.low + range.high) / 2);
   }
   if (varies) {
-    low = look.quantity == Quantity::weights                 ? "0"
+    low = look.quantity != Quantity::scores                  ? "0"
           : colormapFor(look) == render::Colormap::diverging ? "−max"
                                                              : "min";
     high = "max";
@@ -111,8 +112,7 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
-  fieldChoice(view, scene,
-              scene.look.quantity == Quantity::weights ? "look.colormap" : "look.score_colormap");
+  fieldChoice(view, scene, scene.look.quantity == Quantity::scores ? "look.score_colormap" : "look.colormap");
 }
 
 float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most) {
@@ -145,6 +145,34 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page
     scene.cursor.focus = tile.head;
     page.camera = {};
   }
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, {tile.head, cell->row, cell->col});
+}
+
+/// The key that is lit, below its column; nothing else has room there.
+void paintLitKey(const View& view, ImDrawList& list, const SequenceSnapshot& sequence, const HeatTile& tile,
+                 Index key) {
+  const std::string& text = sequence.keys[static_cast<std::size_t>(key)].text;
+  const std::string shown = fitted(view.fonts->monoSmall, text, tile.area.GetWidth());
+  const float half = textWidth(view.fonts->monoSmall, shown) / 2;
+  const float x = std::clamp(tile.x(static_cast<float>(key) + 0.5f), tile.area.Min.x + half,
+                             std::max(tile.area.Max.x - half, tile.area.Min.x + half));
+  paintText(list, view.fonts->monoSmall, ImVec2(x, tile.area.Max.y + view.px(11)), view.theme->key, shown,
+            Align::center);
+}
+
+/// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
+void paintAxes(const View& view, ImDrawList& list, const SequenceSnapshot& sequence, const GridPlan& plan,
+               const HeatTile& tile, Index query, Index key) {
+  using Labels = GridPlan::Labels;
+  static const std::vector<attention::Token> kNone;
+  const bool first = static_cast<int>(tile.head) % plan.columns == 0, every = plan.labels == Labels::every;
+  const float room = every ? plan.leftRoom : plan.margin;
+  if (first) paintAxisTitles(view, list, tile.area, room);
+  if (every || (first && plan.labels == Labels::firstOfRow))
+    paintAxisLabels(view, list, tile,
+                    {&sequence.queries, every ? &sequence.keys : &kNone, query, key, room, plan.bottomRoom});
+  if (!every && plan.bottomRoom > 0 && key >= 0 && key < static_cast<Index>(sequence.keys.size()))
+    paintLitKey(view, list, sequence, tile, key);
 }
 
 /// Title, labels, numbers and the crosshair over the picture of one head.
@@ -161,9 +189,7 @@ void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnap
                  false);
   if (snapshot.config.kvHeads < snapshot.config.heads)
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
-  if (plan.labels)
-    paintAxisLabels(view, list, tile,
-                    {&sequence.queries, &sequence.keys, query, key, plan.leftRoom, plan.bottomRoom});
+  paintAxes(view, list, sequence, plan, tile, query, key);
   paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
   paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
                  static_cast<Index>(sequence.keys.size()));
@@ -174,7 +200,7 @@ void grid(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const
   const attention::AttentionConfig& config = page.snapshot->config;
   const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
   const int heads = static_cast<int>(config.heads), factor = page.gridFactor;
-  const float left = longestLabel(view, sequence.queries, view.px(76)) + view.px(8);
+  const float left = std::max(longestLabel(view, sequence.queries, view.px(76)) + view.px(8), view.px(62));
   const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
   const GridPlan plan =
       planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
@@ -198,23 +224,33 @@ void grid(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const
 
 }  // namespace
 
+void offerForCell(Scene& scene, View& view, const Cell& cell) {
+  scene.cursor.cell = cell;
+  view.menu = {"look.focus", "head.copy", "page.map", "page.mask"};
+  if (scene.cursor.focus >= 0) view.menu.front() = "look.back";
+}
+
 void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    const float pad = view.px(22);
+    const float pad = view.px(layout.presents ? 12 : 22);
     const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
-                       layout.center.Max.y - view.px(8));
+                       layout.center.Max.y - view.px(layout.presents ? 2 : 8));
     const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
     if (!snapshot) {
       paintMessage(view, inner, "Computing…", "The first picture is on its way.", view.theme->text);
+    } else if (snapshot->error && snapshot->error->waits) {
+      emptyMessage(view, inner, "Nothing to read from yet", snapshot->error->message, "Use a sample context",
+                   "input.sample_context");
     } else if (snapshot->error) {
       paintMessage(view, inner, "This can't be computed", snapshot->error->message, view.theme->error);
     } else if (!sequence) {
-      paintMessage(view, inner, "Nothing to attend to yet",
-                   "Type a sentence on the left: every word becomes a query and a key.", view.theme->text);
+      emptyMessage(view, inner, "Nothing to attend to yet",
+                   "Type a sentence on the left: every word becomes a query and a key.",
+                   "Start with a sentence", "input.sample");
     } else {
-      header(scene, page, *sequence, inner);
+      if (!layout.presents) header(scene, page, *sequence, inner);
       if (page.catchingUp && page.busySeconds > 0.5) {
         // The picture is of the setting before; it says so until the new one is there.
         ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -224,7 +260,8 @@ void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
         const float wide = inner.GetWidth() * 0.2f, at = inner.Min.x + phase * (inner.GetWidth() - wide);
         list.AddRectFilled(ImVec2(at, y), ImVec2(at + wide, y + view.px(2)), view.theme->warning);
       }
-      const ImRect area(inner.Min.x, inner.Min.y + view.px(52), inner.Max.x, inner.Max.y);
+      const ImRect area(inner.Min.x, inner.Min.y + view.px(layout.presents ? 4 : 52), inner.Max.x,
+                        inner.Max.y);
       if (scene.cursor.focus >= 0)
         focusView(scene, page, *sequence, area);
       else

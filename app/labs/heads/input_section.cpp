@@ -172,7 +172,8 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
     gap(view, 6);
     sectionTitle(view, "CONTEXT", sequence ? tokenCount(sequence->keyLength) : "");
     textBox(view, "context", input.contextText, 2, "The text that is read: keys and values.");
-    if (const PlacedError* error = errorAt(snapshot, Place::context)) problem(view, error->message);
+    if (const PlacedError* error = errorAt(snapshot, Place::context))
+      error->waits ? hint(view, error->message) : problem(view, error->message);
     if (sequence) {
       gap(view, 2);
       chips(view, "context_token", sequence->keys, sequence->keyLength, false, true, scene.cursor.cell,
@@ -182,7 +183,8 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   gap(view, 2);
   if (typed) {
     fieldToggle(view, scene, "input.ignore_case");
-    fieldToggle(view, scene, "input.cross");
+    if (fieldToggle(view, scene, "input.cross") && input.cross && input.contextText.empty())
+      input.contextText = kSampleContext;
   }
   embeddingChoice(scene, view);
 }

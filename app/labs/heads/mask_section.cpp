@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/labs/heads/heads_page.h"
+#include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/pattern_sliders.h"
@@ -67,6 +68,11 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
       toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), layers[i].on);
+  if (snapshot && !snapshot->hidesFuture.empty()) {
+    hint(view, fmt::format("{} hides the future too: without Causal nothing changes.",
+                           alternatives(snapshot->hidesFuture)));
+    trackItem("mask.future");
+  }
   if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
   if (button(view, "open_studio", "Mask studio…")) view.request("page.mask");
   gap(view, 8);

@@ -1,7 +1,12 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "app/compute/layer_inputs.h"
 #include "app/labs/heads/heads_page.h"
+#include "app/scene/model_fit.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/panel.h"
@@ -11,7 +16,7 @@ namespace headscope::app {
 namespace {
 
 std::string sizeText(Index value) {
-  return std::to_string(value);
+  return countText(static_cast<std::uint64_t>(value));
 }
 
 bool evenNeeded(const ModelSetup& model) {
@@ -40,100 +45,183 @@ std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
   return "";
 }
 
-std::vector<Index> headStops(const ModelSetup& model) {
+/// Whether the setup's weights can be made for another model of its.
+Suits suitsOf(const Setup& setup) {
+  if (setup.weights.source != WeightSource::planted) return {};
+  return [trial = setup](const ModelSetup& model) mutable {
+    trial.model = model;
+    return plantedMisfit(trial).empty();
+  };
+}
+
+/// Why the model would leave no room for what is planted, or "".
+std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
+  Setup trial = setup;
+  trial.model = model;
+  const std::string misfit = plantedMisfit(trial);
+  return misfit.empty() ? "" : "Planted: " + misfit + ".";
+}
+
+std::vector<Index> headStops(const Setup& setup, const ChosenHeads& chosen) {
+  const ModelSetup& model = setup.model;
+  const Suits suits = suitsOf(setup);
   std::vector<Index> stops;
-  for (Index heads = 1; heads <= kMaxHeads; ++heads)
-    if (!model.linked || splitRefusal(model, model.modelDim, heads).empty()) stops.push_back(heads);
+  for (Index heads = 1; heads <= kMaxHeads; ++heads) {
+    if (model.linked && !splitRefusal(model, model.modelDim, heads).empty()) continue;
+    ModelSetup trial = model;
+    if (ChosenHeads(chosen).setHeads(trial, heads, suits)) stops.push_back(heads);
+  }
   return stops.empty() ? std::vector<Index>{model.heads} : stops;
 }
 
-/// Sizes that are pleasant to drag over: every one at first, then in growing steps.
-std::vector<Index> modelDimStops(const ModelSetup& model) {
+std::vector<Index> kvHeadStops(const Setup& setup) {
+  const Suits suits = suitsOf(setup);
   std::vector<Index> stops;
-  const Index unit = model.linked ? model.heads * (evenNeeded(model) ? 2 : 1) : 1;
-  Index last = 0;
+  for (const Index kvHeads : divisors(setup.model.heads)) {
+    ModelSetup trial = setup.model;
+    trial.kvHeads = kvHeads;
+    if (!suits || suits(trial)) stops.push_back(kvHeads);
+  }
+  return stops.empty() ? std::vector<Index>{setup.model.kvHeads} : stops;
+}
+
+/// Sizes that are pleasant to drag over: every one at first, then in growing steps. Where the head size is
+/// linked, those that `heads` divide, and below them those for which fewer heads can do.
+std::vector<Index> modelDimStops(const Setup& setup, const ChosenHeads& chosen, Index heads) {
+  const ModelSetup& model = setup.model;
+  const Suits suits = suitsOf(setup);
+  const Index even = evenNeeded(model) ? 2 : 1, unit = model.linked ? heads * even : 1;
+  std::vector<Index> stops;
+  const auto add = [&](Index value) {
+    const bool fits = !model.linked || value < unit || headDimFits(model, value / heads);
+    if (value < smallestModelDim(setup) || value > kMaxModelDim || !fits) return;
+    ModelSetup trial = model;
+    if (ChosenHeads(chosen).setModelDim(trial, value, suits)) stops.push_back(value);
+  };
+  if (model.linked)
+    for (Index below = even; below < unit; below += below < 16 ? even : 8) add(below);
   for (double wanted = 1; wanted <= kMaxModelDim * 1.0001; wanted *= 1.03) {
-    Index value = std::max<Index>(1, std::lround(wanted / static_cast<double>(unit))) * unit;
-    if (value > 64 && unit == 1) value = value / 8 * 8;
-    const bool fits = value <= kMaxModelDim && (!model.linked || headDimFits(model, value / model.heads));
-    if (fits && value > last) stops.push_back(last = value);
+    const Index value = std::max<Index>(1, std::lround(wanted / static_cast<double>(unit))) * unit;
+    add(value > 64 && unit == 1 ? value / 8 * 8 : value);
   }
   for (Index power = 16; power <= kMaxModelDim; power *= 2)
-    if (power % unit == 0 && (!model.linked || headDimFits(model, power / model.heads)) &&
-        !std::binary_search(stops.begin(), stops.end(), power))
-      stops.insert(std::lower_bound(stops.begin(), stops.end(), power), power);
+    if (power % unit == 0) add(power);
+  std::sort(stops.begin(), stops.end());
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
   return stops.empty() ? std::vector<Index>{model.modelDim} : stops;
 }
 
-std::vector<Index> headDimStops(const ModelSetup& model) {
+std::vector<Index> headDimStops(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  const Suits suits = suitsOf(setup);
   std::vector<Index> stops;
   const Index step = evenNeeded(model) ? 2 : 1;
-  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32)
-    stops.push_back(size);
-  return stops;
-}
-
-/// kvHeads after the number of heads changed: the same kind of sharing, the nearest divisor.
-Index followKvHeads(const ModelSetup& before, Index heads) {
-  const AttentionKind kind = kindOf(before);
-  if (kind != AttentionKind::gqa) return kvHeadsFor(kind, heads);
-  Index best = 1;
-  for (Index d : divisors(heads))
-    if (std::abs(d - before.kvHeads) < std::abs(best - before.kvHeads)) best = d;
-  return best;
+  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32) {
+    ModelSetup trial = model;
+    trial.headDim = size;
+    if (!suits || suits(trial)) stops.push_back(size);
+  }
+  return stops.empty() ? std::vector<Index>{model.headDim} : stops;
 }
 
 void relink(ModelSetup& model) {
   if (model.linked) model.headDim = model.modelDim / model.heads;
 }
 
-void kindChoice(ModelSetup& model, View& view, const std::string& locked) {
-  const std::vector<Index> possible = divisors(model.heads);
-  std::string gqa = locked, other = locked;
-  if (gqa.empty() && possible.size() <= 2)
-    gqa = sizeText(model.heads) + " heads have no divisor between 1 and " + sizeText(model.heads) +
-          " to group by";
-  const std::vector<Choice> choices{{"MHA", other, "mha"}, {"GQA", gqa, "gqa"}, {"MQA", other, "mqa"}};
+/// Marks the sliders whose values followed another's.
+void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& after, std::string_view moved) {
+  if (moved != "heads" && before.heads != after.heads) view.gaveWay("heads");
+  if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
+}
+
+/// Why the heads can't share keys in that way, or "".
+std::string kindRefusal(const Setup& setup, AttentionKind kind) {
+  ModelSetup trial = setup.model;
+  if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
+    return sizeText(trial.heads) + " heads have no divisor between 1 and " + sizeText(trial.heads) +
+           " to group by";
+  trial.kvHeads = kvHeadsFor(kind, trial.heads);
+  return plantedRefusal(setup, trial);
+}
+
+void kindChoice(Setup& setup, View& view, const std::string& locked) {
+  ModelSetup& model = setup.model;
+  std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", locked, "gqa"}, {"MQA", locked, "mqa"}};
+  for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
+    choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
   int chosen = static_cast<int>(kindOf(model));
-  if (segmented(view, "kind", choices, chosen))
+  if (segmented(
+          view, "kind", choices, chosen,
+          "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: all "
+          "share one pair. The cache shrinks by kv_heads / heads."))
     model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
 }
 
-void headSliders(Scene& scene, View& view, const std::string& locked) {
+void headSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
+  View& view = page.view;
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
-  const auto refuseHeads = [&](Index heads) {
-    return before.linked ? splitRefusal(before, before.modelDim, heads) : "";
+  const auto refuseHeads = [&](Index heads) -> std::string {
+    const std::string split = before.linked ? splitRefusal(before, before.modelDim, heads) : "";
+    if (!split.empty()) return split;
+    ModelSetup trial = before;
+    return ChosenHeads(page.chosenHeads).setHeads(trial, heads, suitsOf(scene.setup))
+               ? ""
+               : plantedRefusal(scene.setup, trial);
   };
-  if (fieldSlider(view, scene, "model.heads", {locked, headStops(model), refuseHeads})) {
-    model.kvHeads = followKvHeads(before, model.heads);
-    relink(model);
+  if (fieldSlider(view, scene, "model.heads",
+                  {locked, headStops(scene.setup, page.chosenHeads), refuseHeads})) {
+    const Index heads = std::exchange(model.heads, before.heads);
+    page.chosenHeads.setHeads(model, heads, suitsOf(scene.setup));
+    sayWhatGaveWay(view, before, model, "heads");
   }
-  const auto refuseKv = [&](Index kvHeads) {
+  const auto refuseKv = [&](Index kvHeads) -> std::string {
+    ModelSetup trial = model;
+    trial.kvHeads = kvHeads;
+    if (model.heads % kvHeads == 0) return plantedRefusal(scene.setup, trial);
     return sizeText(model.heads) + " query heads can't be shared evenly by " + sizeText(kvHeads) +
            " kv heads: it has to be a divisor.";
   };
   const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
   fieldSlider(view, scene, "model.kv_heads",
-              {one, divisors(model.heads), refuseKv, "divisors of " + sizeText(model.heads)});
+              {one, kvHeadStops(scene.setup), refuseKv, "divisors of " + sizeText(model.heads)});
 }
 
-void sizeSliders(Scene& scene, View& view, const std::string& locked) {
+void sizeSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
+  View& view = page.view;
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
   const std::string fromTable = scene.setup.input.source == EmbeddingSource::table
                                     ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
                                     : locked;
-  const auto refuseModel = [&](Index modelDim) {
-    return before.linked ? splitRefusal(before, modelDim, before.heads) : "";
+  const Index least = smallestModelDim(scene.setup);
+  const auto refuseModel = [&](Index modelDim) -> std::string {
+    if (modelDim < least)
+      return fmt::format(
+          "Planted heads need at least {} dimensions, {} were asked for. Choose more, or random weights.",
+          least, modelDim);
+    const std::string split = before.linked ? splitRefusal(before, modelDim, before.heads) : "";
+    if (!split.empty()) return split;
+    ModelSetup trial = before;
+    return ChosenHeads(page.chosenHeads).setModelDim(trial, modelDim, suitsOf(scene.setup))
+               ? ""
+               : plantedRefusal(scene.setup, trial);
   };
-  if (fieldSlider(view, scene, "model.model_dim", {fromTable, modelDimStops(model), refuseModel}))
-    relink(model);
+  const std::vector<Index> stops =
+      modelDimStops(scene.setup, page.chosenHeads, page.chosenHeads.heads(model));
+  if (fieldSlider(view, scene, "model.model_dim", {fromTable, stops, refuseModel})) {
+    const Index modelDim = std::exchange(model.modelDim, before.modelDim);
+    page.chosenHeads.setModelDim(model, modelDim, suitsOf(scene.setup));
+    sayWhatGaveWay(view, before, model, "model_dim");
+  }
   const std::string linked = model.linked ? "Follows model dim / heads; unlink to choose" : locked;
-  const auto refuseHead = [&](Index headDim) {
-    return headDimFits(model, headDim) ? "" : "RoPE rotates pairs of dimensions and needs an even head size.";
+  const auto refuseHead = [&](Index headDim) -> std::string {
+    ModelSetup trial = model;
+    trial.headDim = headDim;
+    return headDimFits(model, headDim) ? plantedRefusal(scene.setup, trial)
+                                       : "RoPE rotates pairs of dimensions and needs an even head size.";
   };
-  fieldSlider(view, scene, "model.head_dim", {linked, headDimStops(model), refuseHead});
+  fieldSlider(view, scene, "model.head_dim", {linked, headDimStops(scene.setup), refuseHead});
   std::string cannotLink = locked;
   if (cannotLink.empty() && !model.linked) cannotLink = splitRefusal(model, model.modelDim, model.heads);
   if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
@@ -157,15 +245,17 @@ void sharingHint(const ModelSetup& model, View& view) {
 
 }  // namespace
 
-void modelSection(Scene& scene, const Snapshot* snapshot, View& view) {
+void modelSection(Scene& scene, HeadsPage& page) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
   ModelSetup& model = scene.setup.model;
   const std::string locked =
       scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
   sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
-  kindChoice(model, view, locked);
+  kindChoice(scene.setup, view, locked);
   gap(view, 4);
-  headSliders(scene, view, locked);
-  sizeSliders(scene, view, locked);
+  headSliders(scene, page, locked);
+  sizeSliders(scene, page, locked);
   fieldSlider(view, scene, "model.sharpness");
   sharingHint(model, view);
   if (const PlacedError* error = errorAt(snapshot, Place::model)) problem(view, error->message);

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "app/compute/score_text.h"
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
+#include "app/scene/fields.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -31,41 +32,78 @@ std::string subscript(Index number) {
   return text;
 }
 
-/// One vector as bars around a zero line; more dimensions than bars are shown by their largest magnitude.
-void bars(View& view, const std::string& name, const std::string& label, const Vector& values,
-          std::uint32_t color, float height) {
-  const float width = ImGui::GetContentRegionAvail().x, labelHeight = view.px(18);
+/// "the", or "the₄" where the text has the word more than once.
+std::string tokenName(const std::vector<attention::Token>& tokens, Index i) {
+  const std::string& text = tokenText(tokens, i);
+  const auto same =
+      std::count_if(tokens.begin(), tokens.end(), [&](const auto& token) { return token.text == text; });
+  return same > 1 ? text + subscript(i) : text;
+}
+
+/// The dimensions a bar stands for: where there are more of them than bars, several.
+struct BarSpan {
+  Index from, to;
+};
+BarSpan spanOf(Index bar, Index bars, Index dims) {
+  const Index from = bar * dims / bars;
+  return {from, std::max(from + 1, (bar + 1) * dims / bars)};
+}
+
+float farthestFrom0(const Vector& values, BarSpan span) {
+  float farthest = values[span.from];
+  for (Index i = span.from; i < span.to; ++i)
+    if (std::abs(values[i]) > std::abs(farthest)) farthest = values[i];
+  return farthest;
+}
+
+/// One vector on a line: its name, bars around 0 on the scale ±`most`, and at the right the value of the
+/// dimension that is pointed at in any of the lines, else the scale.
+void vectorLine(HeadsPage& page, const std::string& name, const std::string& label, const Vector& values,
+                std::uint32_t color, float most) {
+  View& view = page.view;
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->mono, ImVec2(at.x, at.y + labelHeight / 2), color, label);
-  const float largest = values.size() ? values.cwiseAbs().maxCoeff() : 0;
-  const float most = largest > 0 ? largest : 1;
-  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, at.y + labelHeight / 2), view.theme->faint,
-            largest > 0 ? "±" + numberText(most, 3) : "all 0", Align::right);
-  const float top = at.y + labelHeight + view.px(2), zero = top + height / 2;
-  const Index count = std::min<Index>(values.size(), static_cast<Index>(width / view.px(3)));
-  list.AddLine(ImVec2(at.x, zero), ImVec2(at.x + width, zero), view.theme->line);
-  const float step = width / static_cast<float>(std::max<Index>(count, 1)),
-              space = step > view.px(5) ? view.px(2) : view.px(0.6f);
-  for (Index bar = 0; bar < count; ++bar) {
-    const Index from = bar * values.size() / count,
-                to = std::max(from + 1, (bar + 1) * values.size() / count);
-    float value = values[from];
-    for (Index i = from; i < to; ++i)
-      if (std::abs(values[i]) > std::abs(value)) value = values[i];
-    const float end = zero - value / most * height / 2, x = at.x + static_cast<float>(bar) * step;
-    const float minimum = view.px(0.75f);
-    list.AddRectFilled(ImVec2(x, std::min(end, zero) - (value > 0 ? 0 : -0.0f) - minimum / 2),
-                       ImVec2(x + step - space, std::max(end, zero) + minimum / 2), color, view.px(1));
+  const float from = at.x + view.px(84), to = at.x + width - view.px(62), zero = at.y + height / 2;
+  paintFitted(view, list, view.fonts->mono, ImVec2(at.x, zero), from - at.x - view.px(6), color, label);
+  const Index bars = std::min<Index>(values.size(), static_cast<Index>((to - from) / view.px(3)));
+  const float step = (to - from) / static_cast<float>(std::max<Index>(bars, 1));
+  const float space = step > view.px(5) ? view.px(2) : view.px(0.6f), least = view.px(0.75f);
+  list.AddLine(ImVec2(from, zero), ImVec2(to, zero), view.theme->line);
+  const float scale = (height / 2 - view.px(2)) / (most > 0 ? most : 1);
+  for (Index bar = 0; bar < bars; ++bar) {
+    const BarSpan span = spanOf(bar, bars, values.size());
+    const float x = from + static_cast<float>(bar) * step, end = zero - farthestFrom0(values, span) * scale;
+    if (page.dim >= span.from && page.dim < span.to)
+      list.AddRectFilled(ImVec2(x - space / 2, at.y), ImVec2(x + step - space / 2, at.y + height),
+                         view.theme->line);
+    list.AddRectFilled(ImVec2(x, std::min(end, zero) - least / 2),
+                       ImVec2(x + step - space, std::max(end, zero) + least / 2), color, view.px(1));
   }
-  ImGui::Dummy(ImVec2(width, labelHeight + height + view.px(8)));
+  const bool pointed = page.dim >= 0 && page.dim < values.size();
+  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, zero), pointed ? color : view.theme->faint,
+            pointed    ? numberText(values[page.dim])
+            : most > 0 ? "±" + numberText(most, 3)
+                       : "all 0",
+            Align::right);
+  ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
+  const float mouse = ImGui::GetIO().MousePos.x;
+  if (ImGui::IsItemHovered() && mouse >= from && mouse < to && bars > 0)
+    page.nextDim =
+        spanOf(std::min(static_cast<Index>((mouse - from) / step), bars - 1), bars, values.size()).from;
+}
+
+float largestOf(const Vector& values) {
+  return values.size() ? values.cwiseAbs().maxCoeff() : 0;
 }
 
 /// A term of the formula at the left and its number at the right, over a hairline.
 void term(const View& view, const std::string& left, const std::string& right, std::uint32_t color,
           bool large = false) {
-  const float width = ImGui::GetContentRegionAvail().x, height = view.px(large ? 34 : 29);
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? (large ? 30 : 24)
+                                                                         : large      ? 34
+                                                                                      : 29);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = at.y + height / 2;
@@ -77,14 +115,27 @@ void term(const View& view, const std::string& left, const std::string& right, s
   ImGui::Dummy(ImVec2(width, height + 1));
 }
 
-void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, const View& view) {
+/// What a term of the score means, in the words of the field that sets it.
+const char* helpOf(const attention::ScoreTerm& term) {
+  static constexpr std::pair<std::string_view, std::string_view> kFields[] = {
+      {"scale", "model.scaled"}, {"gain", "model.sharpness"},   {"ALiBi", "model.position"},
+      {"T5", "model.position"},  {"soft-cap", "model.softcap"}, {"additive", "mask.additive"}};
+  for (const auto& [name, path] : kFields)
+    if (name == term.name) return fieldAt(path).help;
+  return term.kind == attention::TermKind::visibility
+             ? "What the mask hides has the score −∞, and so the weight 0."
+             : "";
+}
+
+void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
   const Theme& theme = *view.theme;
-  term(view, "q · k", numberText(receipt.dot), theme.text);
+  term(view, "Σ q ∘ k", numberText(receipt.dot), theme.text);
   for (const attention::ScoreStep& step : receipt.steps) {
     const bool mask = step.term->kind == attention::TermKind::visibility;
     const std::uint32_t color = !mask ? theme.text : receipt.visible ? theme.value : theme.faint;
     term(view, step.term->label(snapshot.config), stepText(step), color);
     trackItem("receipt.term." + std::string(step.term->name));
+    if (ImGui::IsItemHovered()) restingHelp(view, "term." + std::string(step.term->name), helpOf(*step.term));
   }
   if (receipt.rowMax == -INFINITY) {
     term(view, "no key is visible", "weight 0", theme.faint);
@@ -96,50 +147,77 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, const View& vi
        weightText(receipt.exponential), theme.text);
   const float probability = receipt.exponential / receipt.rowSum;
   const float dropout = snapshot.config.dropout.probability;
-  if (dropout > 0) {
-    term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(probability), theme.text);
-    const bool dropped = receipt.weight == 0 && probability > 0;
-    term(view, dropped ? "dropout: dropped" : "dropout: kept, ÷ " + numberText(1 - dropout, 2),
-         weightText(receipt.weight), theme.query, true);
-    return;
-  }
-  term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(receipt.weight), theme.query, true);
+  term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(probability), theme.query, dropout == 0);
+  if (dropout == 0) return;
+  const bool dropped = receipt.weight == 0 && probability > 0;
+  term(view, dropped ? "dropout: dropped" : "dropout: kept, ÷ " + numberText(1 - dropout, 3),
+       weightText(receipt.weight), theme.query, true);
 }
 
-/// The row's largest weights, each a bar that can be clicked.
-void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, Index head, Index query) {
-  const attention::MatrixView weights = sequence.attention.weights[head];
-  std::vector<Index> order(static_cast<std::size_t>(weights.cols()));
-  std::iota(order.begin(), order.end(), 0);
-  const std::size_t shown = std::min<std::size_t>(order.size(), 6);
-  std::partial_sort(
-      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(), [&](Index a, Index b) {
-        return weights(query, a) > weights(query, b) || (weights(query, a) == weights(query, b) && a < b);
-      });
+/// What the weight does with the key's value, and the head's output for the query.
+void outputLines(HeadsPage& page, const ScoreReceipt& receipt, Index key, Index visibleKeys) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const float most =
+      std::max({largestOf(receipt.weighted), largestOf(receipt.rest), largestOf(receipt.output)});
+  if (!view.present) sectionTitle(view, "OUTPUT OF THE HEAD", "Σ weight · v");
+  vectorLine(page, "bars.weighted", weightText(receipt.weight) + "·v" + subscript(key), receipt.weighted,
+             theme.value, most);
+  const Index others = std::max<Index>(visibleKeys - (receipt.visible ? 1 : 0), 0);
+  vectorLine(page, "bars.rest", fmt::format("+ {} more", others), receipt.rest, theme.value, most);
+  vectorLine(page, "bars.output", "= output", receipt.output, theme.value, most);
+}
+
+/// One key of the row with its weight as a bar; a click chooses it.
+void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, const Cell& cell, Index key,
+                float weight, std::size_t place) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(25);
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Index key = order[i];
-    const float weight = weights(query, key);
-    if (weight == 0 && i > 0) break;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::PushID(static_cast<int>(key));
-    if (ImGui::InvisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
-    ImGui::PopID();
-    trackItem(fmt::format("top.{}", i));
-    const bool lit = ImGui::IsItemHovered() || scene.cursor.cell.key == key;
-    if (ImGui::IsItemHovered()) view.nextHover = {head, query, key};
-    const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62),
-                half = view.px(5);
-    paintFitted(view, list, view.fonts->mono, ImVec2(at.x, y), barFrom - at.x - view.px(8),
-                lit ? view.theme->key : view.theme->text, tokenText(sequence.keys, key));
-    list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
-    list.AddRectFilled(ImVec2(barFrom, y - half),
-                       ImVec2(barFrom + std::max(view.px(2), weight * (barTo - barFrom)), y + half),
-                       view.theme->key, view.px(3));
-    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, weightText(weight),
-              Align::right);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::PushID(static_cast<int>(key));
+  if (ImGui::InvisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
+  ImGui::PopID();
+  trackItem(fmt::format("top.{}", place));
+  if (ImGui::IsItemHovered()) view.nextHover = {cell.head, cell.query, key};
+  const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62),
+              half = view.px(5);
+  if (key == cell.key) track("top.lit", at, ImVec2(at.x + width, at.y + height));
+  paintFitted(view, list, view.fonts->mono, ImVec2(at.x, y), barFrom - at.x - view.px(8),
+              key == cell.key ? view.theme->key : view.theme->text, tokenName(sequence.keys, key));
+  list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
+  list.AddRectFilled(
+      ImVec2(barFrom, y - half),
+      ImVec2(barFrom + std::max(view.px(2), std::min(weight, 1.0f) * (barTo - barFrom)), y + half),
+      view.theme->key, view.px(3));
+  paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, weightText(weight),
+            Align::right);
+}
+
+/// The row's largest weights, and the others in one line.
+void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, const Cell& cell) {
+  constexpr std::size_t kShown = 6;
+  const attention::MatrixView weights = sequence.probabilities()[cell.head];
+  const attention::MatrixView scores = sequence.attention.scores[cell.head];
+  std::vector<Index> order;
+  for (Index key = 0; key < weights.cols(); ++key)
+    if (!(scores(cell.query, key) == -INFINITY)) order.push_back(key);
+  const std::size_t shown = std::min(order.size(), kShown);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                    [&](Index a, Index b) {
+                      const float left = weights(cell.query, a), right = weights(cell.query, b);
+                      return left > right || (left == right && a < b);
+                    });
+  double rest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const float weight = weights(cell.query, order[i]);
+    if (i < shown)
+      weightLine(scene, sequence, view, cell, order[i], weight, i);
+    else
+      rest += static_cast<double>(weight);
   }
+  if (order.size() > shown)
+    term(view, fmt::format("+ {} more", order.size() - shown), weightText(static_cast<float>(rest)),
+         view.theme->secondary);
 }
 
 /// What the head was made to do and what it is seen to do.
@@ -171,7 +249,12 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
   hint(view, text);
 }
 
-void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view) {
+Index visibleKeys(const SequenceSnapshot& sequence, const Cell& cell) {
+  return (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count();
+}
+
+void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, HeadsPage& page) {
+  View& view = page.view;
   const Theme& theme = *view.theme;
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   Cell cell = scene.cursor.cell;
@@ -183,30 +266,41 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   cell.key = std::clamp<Index>(cell.key, 0, m - 1);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
-  sectionTitle(view, "RECEIPT", headName(cell.head));
+  if (!view.present) sectionTitle(view, "RECEIPT", headName(cell.head));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
-  const std::string from = fitted(view.fonts->hero, tokenText(sequence.queries, cell.query), width * 0.42f);
+  const std::string from = fitted(view.fonts->hero, tokenName(sequence.queries, cell.query), width * 0.42f);
   float x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, from);
   x += paintText(list, view.fonts->hero, ImVec2(x + view.px(9), y), theme.faint, "→") + view.px(18);
   paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
-            fitted(view.fonts->hero, tokenText(sequence.keys, cell.key), at.x + width - x));
+            fitted(view.fonts->hero, tokenName(sequence.keys, cell.key), at.x + width - x));
   ImGui::Dummy(ImVec2(width, view.px(32)));
-  hint(view, fmt::format("query {} reads key {} through {}", cell.query, cell.key,
-                         kvName(snapshot.config.kvHeadOf(cell.head))));
+  if (!view.present)
+    hint(view, fmt::format("query {} reads key {} through {}", cell.query, cell.key,
+                           kvName(snapshot.config.kvHeadOf(cell.head))));
   const std::string q = "q" + subscript(cell.query), k = "k" + subscript(cell.key);
-  bars(view, "bars.q", q, explained.q, theme.query, view.px(40));
-  bars(view, "bars.k", k, explained.k, theme.key, view.px(40));
-  bars(view, "bars.product", q + " ∘ " + k, explained.product, theme.secondary, view.px(40));
+  page.dim = std::exchange(page.nextDim, -1);
+  if (page.dim >= 0) view.redraw(2);
+  vectorLine(page, "bars.q", q, explained.q, theme.query, largestOf(explained.q));
+  vectorLine(page, "bars.k", k, explained.k, theme.key, largestOf(explained.k));
+  vectorLine(page, "bars.product", q + "∘" + k, explained.product, theme.secondary,
+             largestOf(explained.product));
   terms(snapshot, explained, view);
+  gap(view, 8);
+  outputLines(page, explained, cell.key, visibleKeys(sequence, cell));
+  if (view.present) return;  // the rest is for reading
   gap(view, 12);
-  const float entropy = attention::rowEntropy(sequence.attention.weights[cell.head].row(cell.query));
+  const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
   sectionTitle(
       view,
       "ROW OF “" + fitted(view.fonts->smallBold, tokenText(sequence.queries, cell.query), view.px(90)) + "”",
       "entropy " + numberText(entropy, 3) + " nats");
-  largestWeights(scene, sequence, view, cell.head, cell.query);
+  if (ImGui::IsItemHovered())
+    restingHelp(
+        view, "entropy",
+        "Entropy −Σ w·ln w of the row's weights: 0 where one key has all, ln n where n keys have the same.");
+  largestWeights(scene, sequence, view, cell);
   whatItDoes(snapshot, sequence, view, cell.head);
 }
 
@@ -220,7 +314,7 @@ void receiptPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
   if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
     fillDrawer(view, layout, {"heads", "cache"});
     if (const SequenceSnapshot* sequence = shownSequence(scene, snapshot)) {
-      receipt(scene, *snapshot, *sequence, view);
+      receipt(scene, *snapshot, *sequence, page);
     } else {
       sectionTitle(view, "RECEIPT");
       hint(view, "Point at a cell: its weight is taken apart here, term by term.");

@@ -13,7 +13,7 @@ void sidePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
     noteScroll(view);
     inputSection(scene, snapshot, view);
     gap(view, 12);
-    modelSection(scene, snapshot, view);
+    modelSection(scene, page);
     gap(view, 12);
     maskSection(scene, snapshot, view);
     gap(view, 12);

@@ -1,6 +1,8 @@
 #include <filesystem>
 
+#include "app/compute/layer_inputs.h"
 #include "app/labs/heads/heads_page.h"
+#include "app/scene/model_fit.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
@@ -80,11 +82,18 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
           ? "Planted heads read the parts of a text's embedding; the typed table has none"
           : "";
   const WeightSource before = weights.source;
-  if (fieldChoice(view, scene, "weights.source", {"", typed}) && weights.source == WeightSource::file &&
-      weights.file.empty()) {
-    // Without a file there is nothing to switch to yet; the dialog switches when it has one.
-    weights.source = before;
-    view.request("weights.open");
+  if (fieldChoice(view, scene, "weights.source", {"", typed})) {
+    if (weights.source == WeightSource::file && weights.file.empty()) {
+      // Without a file there is nothing to switch to yet; the dialog switches when it has one.
+      weights.source = before;
+      view.request("weights.open");
+    }
+    const auto suits = [&](const ModelSetup& model) {
+      Setup trial = scene.setup;
+      trial.model = model;
+      return plantedMisfit(trial).empty();
+    };
+    if (growModelDim(scene.setup.model, smallestModelDim(scene.setup), suits)) view.gaveWay("model_dim");
   }
   gap(view, 3);
   if (weights.source == WeightSource::planted) plantedChoices(scene, view);

@@ -84,7 +84,10 @@ void sourceSection(Scene& scene, MapPage& page) {
   const MapState* state = shownState(page);
   sectionTitle(view, "TOKENS",
                state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
-  fieldChoice(view, scene, "map.source");
+  // Over so many keys a weight is a small number: from 0 to 1 nothing but the diagonal would be seen.
+  if (fieldChoice(view, scene, "map.source") && scene.map.source != MapSource::scene &&
+      scene.look.range == RangeMode::unit)
+    scene.look.range = RangeMode::logarithmic;
   gap(view, 4);
   if (scene.map.source == MapSource::scene) textSource(scene, view);
   if (scene.map.source == MapSource::generated) generatedSource(scene, view);
@@ -142,6 +145,7 @@ void minimap(Scene& scene, MapPage& page) {
 
 void goToBox(Scene& scene, MapPage& page) {
   View& view = page.view;
+  const std::string before = page.goTo;
   const bool entered = lineBox(view, "map.go_to", page.goTo, ImGui::GetContentRegionAvail().x, page.goToKeeps,
                                "Go to query, key or a word");
   page.goToKeeps = false;
@@ -149,10 +153,12 @@ void goToBox(Scene& scene, MapPage& page) {
   if (entered && state) {
     const auto place = findPlace(page.goTo, *state, scene.cursor.map);
     page.goToProblem = place.ok() ? "" : place.error().message;
+    page.goToField = state->field;
     if (place.ok()) goToCell(scene.cursor.map, view, place->query, place->key);
     page.goToKeeps = true;  // Enter once more goes on to the next
   }
-  if (page.goTo.empty()) page.goToProblem.clear();
+  // The sentence goes with its cause: other words, another head or another text.
+  if (page.goTo != before || (state && page.goToField != state->field)) page.goToProblem.clear();
   if (!page.goToProblem.empty()) {
     problem(view, page.goToProblem);
     trackItem("map.go_to.problem");

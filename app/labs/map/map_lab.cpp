@@ -116,7 +116,10 @@ bool MapLab::open(const std::filesystem::path& path, Scene& scene) {
 std::vector<Action> MapLab::actions() {
   return {{"map.open", "Map queries and keys from a file…", "Scene", {}, true, false, [this](Scene&) {
              FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
-             question.chosen = [this](Scene& scene, const auto& path) { openFile(path, scene); };
+             question.chosen = [this](Scene& scene, const auto& path) {
+               services_.view.dialog.reset();
+               openFile(path, scene);
+             };
              services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
            }}};
 }

@@ -37,7 +37,8 @@ struct MapPage {
   std::string trouble;   ///< why nothing can be drawn
 
   std::string goTo, goToProblem;
-  bool goToKeeps = false;  ///< the go-to box takes the keyboard again: Enter repeats
+  std::uint64_t goToField = 0;  ///< the head that the problem is of
+  bool goToKeeps = false;       ///< the go-to box takes the keyboard again: Enter repeats
 };
 
 /// A value of the map at the level that is drawn, by a cell; nothing where it is not there yet.

@@ -202,6 +202,10 @@ void mapPanel(Scene& scene, MapPage& page, const Layout& layout) {
     const MapState* state = page.state.get();
     if (!state)
       paintMessage(view, inner, "Mapping…", "The first picture is on its way.", view.theme->text);
+    else if (scene.map.source == MapSource::file && scene.map.file.empty())
+      emptyMessage(view, inner, "No file yet",
+                   "A safetensors file with queries and keys becomes a map of any size.", "Open a file…",
+                   "map.open");
     else if (state->error || !page.trouble.empty())
       paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : page.trouble,
                    view.theme->error);

@@ -40,7 +40,7 @@ MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Ind
   window.n = n;
   window.m = m;
   const double whole = wholeZoom(area, n, m);
-  const double closest = std::min(whole, 1 / static_cast<double>(view.px(96)));
+  const double closest = window.closest = std::min(whole, 1 / static_cast<double>(view.px(96)));
   const bool all = cursor.cellsPerPixel <= 0 || cursor.cellsPerPixel >= whole * (1 - 1e-9);
   if (all) {
     cursor.cellsPerPixel = 0;
@@ -55,7 +55,8 @@ MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Ind
 }
 
 void zoomMap(MapCursor& cursor, const MapWindow& window, double factor, ImVec2 about) {
-  const double next = window.cellsPerPixel * factor;
+  // No closer than the window goes, or what is under the pointer would not be what was meant.
+  const double next = std::max(window.cellsPerPixel * factor, window.closest);
   const double fromMiddleX = about.x - window.area.GetCenter().x,
                fromMiddleY = about.y - window.area.GetCenter().y;
   cursor.row = window.rowAt(about.y) - fromMiddleY * next;

@@ -15,6 +15,7 @@ struct MapWindow {
   Index n = 1, m = 1;       ///< cells
   double row = 0, col = 0;  ///< the cell at the area's top left, fractional; negative where there is a margin
   double cellsPerPixel = 1;
+  double closest = 0;  ///< the least cellsPerPixel there can be
 
   float x(double col_) const { return area.Min.x + static_cast<float>((col_ - col) / cellsPerPixel); }
   float y(double row_) const { return area.Min.y + static_cast<float>((row_ - row) / cellsPerPixel); }

@@ -31,10 +31,6 @@ Strip stripFor(const View& view, Index heads, float width) {
   return {};
 }
 
-bool differ(const StudiedMask& mask) {
-  return mask.formula && mask.formula->variants() > 1;
-}
-
 /// The head's number and the colour of its kv head below its picture, an outline around it where it is lit.
 void paintAround(const View& view, const ModelSetup& model, Index head, const ImRect& box, bool chosen,
                  bool lit) {
@@ -68,19 +64,41 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
   const Theme& theme = *view.theme;
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const std::string words = !mask || !mask->formula ? ""
-                            : differ(*mask) ? fmt::format("{} different masks", mask->formula->variants())
-                            : heads == 1    ? ""
-                                            : "all have the same mask";
+                            : mask->distinct > 1    ? fmt::format("{} different masks", mask->distinct)
+                            : heads == 1            ? ""
+                                                    : "all have the same mask";
   const float titleY = area.Min.y + view.px(kTitle) / 2 + view.px(4);
   const float x0 = area.Min.x + paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, titleY),
                                             theme.faint, "HEADS", view.px(1.2f));
   paintText(list, view.fonts->small, ImVec2(x0 + view.px(12), titleY), theme.secondary, words);
-  const Strip strip = stripFor(view, heads, area.GetWidth());
-  const bool drawn = mask && mask->formula;
-  const float top = area.Min.y + view.px(kTitle), step = strip.side + view.px(kSpace);
+  Strip strip = stripFor(view, heads, area.GetWidth());
+  const bool drawn = mask && mask->formula, same = drawn && mask->distinct == 1 && heads > 1;
+  const float top = area.Min.y + view.px(kTitle);
   std::vector<HeatmapTile> tiles;
+  const auto picture = [&](Index head, const ImRect& box) {
+    HeatmapTile tile;
+    tile.view.target = {box.Min.x, box.Min.y, box.Max.x, box.Max.y};
+    tile.view.clip = tile.view.target;
+    tile.view.layer = static_cast<int>(mask->formula->variantOf(head));
+    tile.view.rows = static_cast<float>(mask->thumbnails.rows());
+    tile.view.cols = static_cast<float>(mask->thumbnails.cols());
+    tiles.push_back(tile);
+  };
+  // Equal pictures are one; heads are chosen by their numbers beside it.
+  float left = area.Min.x;
+  if (same) {
+    const float side = strip.side;
+    picture(0, ImRect(left, top, left + side, top + side));
+    paintText(list, view.fonts->monoSmall, ImVec2(left + side / 2, top + side + view.px(kNumber) / 2),
+              theme.secondary, fmt::format("all {}", heads), Align::center);
+    left += side + view.px(24);
+    strip.side = std::min(side, view.px(20));
+    strip.columns = std::max<Index>(
+        1, static_cast<Index>((area.Max.x - left + view.px(kSpace)) / (strip.side + view.px(kSpace))));
+  }
+  const float step = strip.side + view.px(kSpace);
   for (Index head = 0; head < heads; ++head) {
-    const float x = area.Min.x + static_cast<float>(head % strip.columns) * step;
+    const float x = left + static_cast<float>(head % strip.columns) * step;
     const float y = top + static_cast<float>(head / strip.columns) * (strip.side + view.px(kNumber));
     const ImRect box(x, y, x + strip.side, y + strip.side);
     ImGui::SetCursorScreenPos(box.Min);
@@ -90,14 +108,10 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
     trackItem(fmt::format("strip.{}", head));
     ImGui::PopID();
     const bool chosen = head == scene.cursor.cell.head, lit = chosen || ImGui::IsItemHovered();
-    if (drawn && head < mask->formula->heads()) {
-      HeatmapTile tile;
-      tile.view.target = {box.Min.x, box.Min.y, box.Max.x, box.Max.y};
-      tile.view.clip = tile.view.target;
-      tile.view.layer = static_cast<int>(mask->formula->variantOf(head));
-      tile.view.rows = static_cast<float>(mask->thumbnails.rows());
-      tile.view.cols = static_cast<float>(mask->thumbnails.cols());
-      tiles.push_back(tile);
+    if (same) {
+      list.AddRectFilled(box.Min, box.Max, chosen ? theme.line : theme.raised, view.px(3));
+    } else if (drawn && head < mask->formula->heads()) {
+      picture(head, box);
     } else {
       list.AddRectFilled(box.Min, box.Max, theme.raised, view.px(3));
     }

@@ -121,6 +121,17 @@ std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) 
   return columns;
 }
 
+MapPlaces mapPlaces(const MapSpec& spec, const MaskPage& page, const ImRect& area, int count) {
+  MapPlaces beside{mapColumns(page.view, area, count)}, below{{}, true};
+  const float each = area.GetHeight() / static_cast<float>(count);
+  for (int i = 0; i < count; ++i) {
+    const float top = area.Min.y + each * static_cast<float>(i);
+    below.areas.emplace_back(area.Min.x, top, area.Max.x, top + each);
+  }
+  const auto shown = [&](const MapPlaces& places) { return mapCells(spec, page, places.areas[0]).GetArea(); };
+  return shown(below) > shown(beside) ? below : beside;
+}
+
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   const MaskStudy& study = *page.study;
@@ -155,6 +166,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRec
   paintAxisLabels(view, list, tile,
                   {spec.rowLabels ? &line.queries : &kNone, &line.keys, query, key, view.px(kRowLabels - 4),
                    view.px(kKeyLabels - 6), false});
+  if (spec.rowLabels) paintAxisTitles(view, list, cells, view.px(kRowLabels));
   paintCrosshair(view, list, tile, query, key, n, m);
   if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (answer.cell && hovered) {

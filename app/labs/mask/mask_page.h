@@ -131,6 +131,12 @@ ImRect mapCells(const MapSpec& spec, const MaskPage& page, const ImRect& area);
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRect& area);
 /// `count` areas side by side whose cells come out equally large though only the first has row labels.
 std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count);
+/// `count` areas for maps like `spec`, beside or below each other, whichever draws larger.
+struct MapPlaces {
+  std::vector<ImRect> areas;
+  bool stacked = false;  ///< below each other: each has row labels of its own
+};
+MapPlaces mapPlaces(const MapSpec& spec, const MaskPage& page, const ImRect& area, int count);
 
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);

@@ -134,14 +134,16 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRec
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
   if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);
-  if (page.surface(MaskSurface::weights).empty()) return;
-  MapSpec weights = weightsMap(scene, *sequence, "weights_map", Surface::weights,
-                               other ? "Weights under mask A" : "Weights under it", page);
+  const Surface surface = other ? Surface::otherWeights : Surface::weights;
+  if (page.surface(surface).empty() || (other && !sequence->other))
+    return instead(view, right, "Computing…", view.theme->secondary);
+  MapSpec weights = weightsMap(scene, *sequence, "weights_map", surface,
+                               other ? "Weights under mask B" : "Weights under it", page);
   weights.rowLabels = false;
   const MapAnswer map = drawMap(weights, scene, page, right);
-  const attention::Stack& shown = sequence->attention.weights;
-  if (map.cell && map.cell->row < shown.rows() && map.cell->col < shown.cols())
-    cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col);
+  const attention::AttentionResult& shown = other ? sequence->other->attention : sequence->attention;
+  if (map.cell && map.cell->row < shown.scores.rows() && map.cell->col < shown.scores.cols())
+    cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col, other);
 }
 
 void biasTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
@@ -241,8 +243,8 @@ void compareTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Im
   MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, page)
                       : maskMap(*study.other, "b_map", Surface::otherMask, "B · " + what, page);
   if (page.wipe) return wipeMap(scene, page, a, b, area);
-  const std::vector<ImRect> columns = mapColumns(view, area, 3);
-  b.rowLabels = false;
+  const auto [columns, stacked] = mapPlaces(a, page, area, 3);
+  b.rowLabels = stacked;
   drawMap(a, scene, page, columns[0]);
   drawMap(b, scene, page, columns[1]);
   const HeadStudy* head = page.headStudy;
@@ -252,7 +254,7 @@ void compareTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Im
       weights ? signedMap("difference_map", Surface::difference, "B − A", head->difference.extreme,
                           head->difference.factor, view)
               : signedMap("difference_map", Surface::difference, "B − A", 1, page.maskFactor, view);
-  difference.rowLabels = false;
+  difference.rowLabels = stacked;
   if (weights) return drawSigned(difference, head->difference, "B − A", scene, page, columns[2]);
   drawMap(difference, scene, page, columns[2]);
 }

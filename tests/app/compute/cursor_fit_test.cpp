@@ -69,11 +69,11 @@ TEST(CursorFit, WhatIsChosenMeanwhileStays) {
   Cursor cursor = farCursor();
   fit.apply(cursor, kSmall);
   cursor.cell = {1, 2, 3};
-  cursor.step = 2;
+  cursor.step = 4;  // the first after the prefill
   fit.apply(cursor, kSmall);
   fit.apply(cursor, kLarge);
   EXPECT_EQ(cursor.cell, (Cell{1, 2, 3}));
-  EXPECT_EQ(cursor.step, 2);
+  EXPECT_EQ(cursor.step, 4);
   EXPECT_EQ(cursor.sequence, 2);
   EXPECT_EQ(cursor.focus, 11);
 }

@@ -74,7 +74,7 @@ TEST(Pictures, MarkMaskedCellsAndDeadRowsAtEveryLevel) {
   for (const auto& [rows, cols] :
        {std::pair<Index, Index>{1, 1}, {7, 5}, {48, 48}, {49, 3}, {2, 130}, {513, 40}}) {
     const AttentionResult result = randomResult(dice, 3, rows, cols);
-    const HeadPictures pictures = drawPictures(result, {});
+    const HeadPictures pictures = drawPictures(result, result.weights, {});
     for (const PictureLevel& level : pictures.levels)
       for (const Quantity quantity : {Quantity::weights, Quantity::scores})
         for (Index head = 0; head < 3; ++head)
@@ -86,7 +86,8 @@ TEST(Pictures, HalveFromLevelToLevel) {
   Dice dice(2);
   for (const auto& [rows, cols] :
        {std::pair<Index, Index>{1, 1}, {48, 1}, {49, 49}, {512, 512}, {513, 1}, {1, 2048}}) {
-    const HeadPictures pictures = drawPictures(randomResult(dice, 1, rows, cols), {});
+    const AttentionResult result = randomResult(dice, 1, rows, cols);
+    const HeadPictures pictures = drawPictures(result, result.weights, {});
     ASSERT_FALSE(pictures.levels.empty());
     const Index longer = std::max(rows, cols);
     int factor = pictures.levels.front().factor;
@@ -116,7 +117,7 @@ TEST(Pictures, MeasureWhatIsFinite) {
   result.scores[2].setConstant(2.5F);
   result.scores[2](0, 0) = kNaN;
   result.scores[2](1, 1) = std::numeric_limits<float>::infinity();
-  const HeadPictures pictures = drawPictures(result, {});
+  const HeadPictures pictures = drawPictures(result, result.weights, {});
   EXPECT_EQ(pictures.minScore[1], 0);
   EXPECT_EQ(pictures.maxScore[1], 0);
   EXPECT_EQ(pictures.maxWeight[1], 0);
@@ -131,7 +132,7 @@ TEST(Pictures, KeepNaNInSight) {
   AttentionResult result = randomResult(dice, 1, 600, 600);
   result.lse(0, 300) = 0;
   result.scores[0](300, 17) = result.weights[0](300, 17) = kNaN;
-  const HeadPictures pictures = drawPictures(result, {});
+  const HeadPictures pictures = drawPictures(result, result.weights, {});
   for (const PictureLevel& level : pictures.levels)
     for (const Quantity quantity : {Quantity::weights, Quantity::scores})
       EXPECT_TRUE(std::isnan(level.of(quantity).at(0, 300 / level.factor, 17 / level.factor)))
@@ -143,7 +144,8 @@ TEST(Pictures, DrawOneHeadAtAnySize) {
   const AttentionResult result = randomResult(dice, 2, 33, 20);
   for (const int factor : {1, 2, 3, 4, 7, 40})
     for (const Quantity quantity : {Quantity::weights, Quantity::scores}) {
-      const Matrix picture = drawHead(result, 1, quantity, factor);
+      const Matrix picture =
+          drawHead(result, quantity == Quantity::scores ? result.scores : result.weights, 1, factor);
       expectPicture(result, 1, quantity, factor, {picture.data(), picture.rows(), picture.cols()});
     }
 }
@@ -152,7 +154,8 @@ TEST(Pictures, StopBetweenHeads) {
   Dice dice(6);
   std::stop_source stop;
   stop.request_stop();
-  drawPictures(randomResult(dice, 2, 100, 100), stop.get_token());
+  const AttentionResult result = randomResult(dice, 2, 100, 100);
+  drawPictures(result, result.weights, stop.get_token());
 }
 
 /// Keys [kvHeads, m, headDim] and as many values, random.

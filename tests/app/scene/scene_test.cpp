@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "app/scene/model_fit.h"
 #include "tests/app/scene/random_scene.h"
 
 namespace headscope::app {

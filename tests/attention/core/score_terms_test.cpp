@@ -143,11 +143,11 @@ TEST(ScoreTerms, areLabelledAsPeopleWriteThem) {
     for (const ScoreTerm& term : scoreTerms()) text += (text.empty() ? "" : ", ") + term.label(config);
     return text;
   };
-  EXPECT_EQ(labels(), "÷ √32, sharpness × 10, + ALiBi, + T5, soft-cap 30, + additive, mask");
+  EXPECT_EQ(labels(), "÷ √32, × 10 sharpness, + ALiBi, + T5, soft-cap 30, + additive, mask");
   config.scale = 1 / std::sqrt(32.0f);
   config.softcap = 0.25f;
   config.gain = 0.1f;
-  EXPECT_EQ(labels(), "÷ √32, sharpness × 0.1, + ALiBi, + T5, soft-cap 0.25, + additive, mask");
+  EXPECT_EQ(labels(), "÷ √32, × 0.1 sharpness, + ALiBi, + T5, soft-cap 0.25, + additive, mask");
   config.scale = 1;
   EXPECT_EQ(labels().substr(0, 10), "not scaled");
   config.scale = -0.5f;

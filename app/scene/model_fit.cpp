@@ -1,0 +1,123 @@
+#include "app/scene/model_fit.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "attention/text/embedding.h"
+
+namespace headscope::app {
+
+Index smallestModelDim(const Setup& setup) {
+  const bool planted =
+      setup.weights.source == WeightSource::planted && setup.input.source == EmbeddingSource::text;
+  return planted ? attention::kSmallestPlantedDim : 1;
+}
+
+bool growModelDim(ModelSetup& model, Index least, const Suits& suits) {
+  const Index before = model.modelDim;
+  const Index even = model.position == PositionKind::rope ? 2 : 1,
+              unit = model.linked ? model.heads * even : 1;
+  const auto set = [&](Index modelDim) {
+    model.modelDim = modelDim;
+    if (model.linked) model.headDim = model.modelDim / model.heads;
+  };
+  if (model.modelDim < least) set((least + unit - 1) / unit * unit);
+  while (suits && !suits(model) && model.modelDim + unit <= kMaxModelDim) set(model.modelDim + unit);
+  return model.modelDim != before;
+}
+
+std::vector<Index> divisors(Index n) {
+  std::vector<Index> result;
+  for (Index d = 1; d <= n; ++d)
+    if (n % d == 0) result.push_back(d);
+  return result;
+}
+
+namespace {
+
+/// The kv heads of `heads` query heads, for a choice of `wanted` of them.
+Index kvHeadsNear(AttentionKind kind, Index wanted, Index heads) {
+  if (kind != AttentionKind::gqa) return kvHeadsFor(kind, heads);
+  Index best = 1;
+  for (Index d : divisors(heads))
+    if (std::abs(d - wanted) < std::abs(best - wanted)) best = d;
+  return best;
+}
+
+/// The legal number of heads nearest to `wanted`; 0 where none is.
+Index headsNear(const ModelSetup& model, Index wanted) {
+  const bool even = model.position == PositionKind::rope;
+  Index best = 0;
+  for (Index heads = 1; heads <= kMaxHeads; ++heads) {
+    const Index headDim = model.modelDim / heads;
+    const bool fits = model.modelDim % heads == 0 && headDim <= kMaxHeadDim && !(even && headDim % 2 != 0);
+    if (fits && (best == 0 || std::abs(heads - wanted) < std::abs(best - wanted))) best = heads;
+  }
+  return best;
+}
+
+}  // namespace
+
+void fitModelTo(ModelSetup& model) {
+  if (!model.linked) return;
+  const Index heads = headsNear(model, model.heads);
+  if (heads == 0) {
+    model.linked = false;
+    return;
+  }
+  if (heads != model.heads) model.kvHeads = kvHeadsNear(kindOf(model), model.kvHeads, heads);
+  model.heads = heads;
+  model.headDim = model.modelDim / heads;
+}
+
+void ChosenHeads::follow(const ModelSetup& model) {
+  if (model.heads == leftHeads_ && model.kvHeads == leftKvHeads_ && model.modelDim == leftModelDim_) return;
+  kind_ = kindOf(model);
+  heads_ = model.heads;
+  kvHeads_ = model.kvHeads;
+}
+
+/// kvHeads follow what was chosen; then the model is as it is left.
+bool ChosenHeads::settle(ModelSetup& model, const Suits& suits) {
+  if (model.heads != heads_ || model.heads % kvHeads_ != 0 || kind_ != AttentionKind::gqa)
+    model.kvHeads = kvHeadsNear(kind_, kvHeads_, model.heads);
+  else
+    model.kvHeads = kvHeads_;
+  bool suited = !suits || suits(model);
+  if (!suited && kind_ == AttentionKind::gqa) {
+    std::vector<Index> others = divisors(model.heads);
+    std::stable_sort(others.begin(), others.end(),
+                     [&](Index a, Index b) { return std::abs(a - kvHeads_) < std::abs(b - kvHeads_); });
+    for (std::size_t i = 0; i < others.size() && !suited; ++i) {
+      model.kvHeads = others[i];
+      suited = suits(model);
+    }
+  }
+  leftHeads_ = model.heads;
+  leftKvHeads_ = model.kvHeads;
+  leftModelDim_ = model.modelDim;
+  return suited;
+}
+
+bool ChosenHeads::setHeads(ModelSetup& model, Index heads, const Suits& suits) {
+  follow(model);
+  model.heads = heads_ = heads;
+  if (model.linked) model.headDim = model.modelDim / heads;
+  return settle(model, suits);
+}
+
+bool ChosenHeads::setModelDim(ModelSetup& model, Index modelDim, const Suits& suits) {
+  follow(model);
+  model.modelDim = modelDim;
+  model.heads = heads_;
+  model.kvHeads = kvHeads_;
+  fitModelTo(model);
+  return settle(model, suits);
+}
+
+Index ChosenHeads::heads(const ModelSetup& model) {
+  follow(model);
+  return heads_;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "app/platform/track.h"
+#include "app/shell/shell.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// One action with its shortcut at the right; whether it was chosen.
+bool menuLine(const View& view, const Action& action, float width) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 to(at.x + width, at.y + view.px(30));
+  const bool chosen = ImGui::InvisibleButton(action.id.c_str(), ImVec2(width, to.y - at.y));
+  trackItem("menu." + action.id);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (ImGui::IsItemHovered()) list.AddRectFilled(at, to, view.theme->line, view.px(4));
+  const float y = (at.y + to.y) / 2;
+  paintText(list, view.fonts->text, ImVec2(at.x + view.px(8), y), view.theme->text, action.name);
+  paintText(list, view.fonts->monoSmall, ImVec2(to.x - view.px(8), y), view.theme->faint,
+            shortcutText(action.shortcut), Align::right);
+  return chosen;
+}
+
+}  // namespace
+
+void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered) {
+  constexpr const char* kPopup = "context";
+  if (!view.menu.empty()) {
+    offered = std::exchange(view.menu, {});
+    ImGui::OpenPopup(kPopup);
+  }
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(8), view.px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  if (ImGui::BeginPopup(kPopup, ImGuiWindowFlags_NoMove)) {
+    float width = 0;
+    for (const std::string& id : offered) {
+      const Action& action = actions.find(id);
+      width =
+          std::max(width, textWidth(view.fonts->text, action.name) +
+                              textWidth(view.fonts->monoSmall, shortcutText(action.shortcut)) + view.px(48));
+    }
+    for (const std::string& id : offered)
+      if (menuLine(view, actions.find(id), width)) {
+        view.request(id);
+        ImGui::CloseCurrentPopup();
+      }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(2);
+}
+
+}  // namespace headscope::app

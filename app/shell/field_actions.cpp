@@ -1,0 +1,73 @@
+#include "app/scene/fields.h"
+#include "app/scene/model_fit.h"
+#include "app/shell/shell.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Does something to the scene unless that would make it one that can't be: then says why.
+void tryChange(Scene& scene, View& view, const std::function<void(Scene&)>& change) {
+  Scene changed = scene;
+  change(changed);
+  growModelDim(changed.setup.model, smallestModelDim(changed.setup));
+  if (const auto status = validate(changed); !status) return view.messages.fail(status.error().message);
+  scene = std::move(changed);
+}
+
+/// "Colours: Magma".
+std::string nameOf(const Field& field, const std::string& choice) {
+  std::string name(field.path.substr(field.path.find_last_of('.') + 1));
+  std::replace(name.begin(), name.end(), '_', ' ');
+  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') name.front() -= 32;
+  return name + ": " + choice;
+}
+
+void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
+  const auto& selection = std::get<Selection>(field.control);
+  for (std::size_t i = 0; i < selection.labels.size(); ++i) {
+    const std::string id = "set." + std::string(field.path) + "." + choiceName(field, i);
+    const bool needsFile = field.path == "weights.source" && choiceName(field, i) == "file";
+    actions.push_back({id,
+                       nameOf(field, selection.labels[i]),
+                       "Choices",
+                       {},
+                       true,
+                       false,
+                       [&field, &view, i, needsFile](Scene& scene) {
+                         if (needsFile && scene.setup.weights.file.empty())
+                           return view.request("weights.open");
+                         tryChange(scene, view,
+                                   [&](Scene& changed) { choose(field, changed, static_cast<int>(i)); });
+                       }});
+  }
+}
+
+void addSwitch(std::vector<Action>& actions, const Field& field, View& view) {
+  actions.push_back({"set." + std::string(field.path),
+                     std::string(std::get<Toggle>(field.control).label) + ": on or off",
+                     "Choices",
+                     {},
+                     true,
+                     false,
+                     [&field, &view](Scene& scene) {
+                       tryChange(scene, view, [&](Scene& changed) {
+                         bool& value = std::get<Member<bool>>(field.access).edit(changed);
+                         value = !value;
+                         if (field.path == "model.linked") fitModelTo(changed.setup.model);
+                       });
+                     }});
+}
+
+}  // namespace
+
+std::vector<Action> fieldActions(View& view) {
+  std::vector<Action> actions;
+  for (const Field& field : allFields()) {
+    if (std::holds_alternative<Selection>(field.control)) addChoices(actions, field, view);
+    if (std::holds_alternative<Toggle>(field.control)) addSwitch(actions, field, view);
+  }
+  return actions;
+}
+
+}  // namespace headscope::app

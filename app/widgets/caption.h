@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headscope::app {
+
+/// Some words of a sentence, in a colour that means something.
+struct CaptionPart {
+  std::string text;
+  std::uint32_t color;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,54 @@
+#include "app/scene/model_fit.h"
+
+#include <gtest/gtest.h>
+
+namespace headscope::app {
+namespace {
+
+/// Any walk of both sliders leaves a legal model, and walking back to where it began is where it began.
+TEST(ChosenHeads, EveryWalkIsLegalAndComesBack) {
+  for (const Index kvHeads : {1, 2, 8}) {
+    Scene scene = openingScene();
+    ModelSetup& model = scene.setup.model;
+    model.kvHeads = kvHeads;
+    const ModelSetup before = model;
+    ChosenHeads chosen;
+    for (Index modelDim = 256; modelDim >= 16; --modelDim) {
+      chosen.setModelDim(model, modelDim);
+      const auto status = validate(scene);
+      ASSERT_TRUE(status.ok()) << modelDim << ": " << status.error().message;
+    }
+    chosen.setModelDim(model, 256);
+    EXPECT_EQ(model, before);
+    for (const Index heads : {4, 2, 1, 2, 16, 64, 8}) {
+      chosen.setHeads(model, heads);
+      ASSERT_TRUE(validate(scene).ok()) << heads;
+    }
+    EXPECT_EQ(model, before);
+  }
+}
+
+TEST(ChosenHeads, WhatSomebodyElseChoseCounts) {
+  ModelSetup model = openingScene().setup.model;
+  ChosenHeads chosen;
+  chosen.setHeads(model, 1);
+  model.heads = model.kvHeads = 4;  // undone, or another scene
+  model.headDim = 64;
+  chosen.setHeads(model, 8);
+  EXPECT_EQ(model.kvHeads, 8) << "every head has keys of its own, as it was then";
+}
+
+TEST(GrowModelDim, MakesRoomInWholeHeads) {
+  ModelSetup model = openingScene().setup.model;
+  model.heads = 6;
+  model.kvHeads = 3;
+  model.modelDim = 6;
+  model.headDim = 1;
+  EXPECT_TRUE(growModelDim(model, 16));
+  EXPECT_EQ(model.modelDim, 18);
+  EXPECT_EQ(model.headDim, 3);
+  EXPECT_FALSE(growModelDim(model, 16));
+}
+
+}  // namespace
+}  // namespace headscope::app

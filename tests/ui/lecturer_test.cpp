@@ -1,0 +1,247 @@
+// The window as a lecturer uses it: what a drag leaves, what the words say, what is seen from the last row.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/scene/mask_rules.h"
+#include "app/widgets/paint.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Index;
+using app::Key;
+using app::Scene;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(GivingWay, ADraggedModelDimNeverBlanksThePage) {
+  UiDriver ui;
+  for (int i = 10; i >= -1; --i) {
+    ui.dragTo("model_dim", static_cast<float>(i) / 20);
+    ASSERT_FALSE(ui.snapshot().error.has_value()) << ui.scene().setup.model.modelDim;
+    ASSERT_GE(ui.scene().setup.model.modelDim, 16) << "planted heads need as many";
+  }
+}
+
+TEST(GivingWay, HeadsFollowASmallModelDimAndComeBack) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.typeValue("heads", "32");
+  ui.dragTo("model_dim", -1);
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 1);
+  EXPECT_EQ(ui.scene().setup.model.heads, 1);
+  EXPECT_TRUE(ui.view().hasGivenWay("heads"));
+  EXPECT_FALSE(ui.view().hasGivenWay("model_dim"));
+  ui.dragTo("model_dim", 0.7f);
+  EXPECT_EQ(ui.scene().setup.model.heads, 32) << "what was chosen";
+  ui.wait(app::kGaveWaySeconds + 0.1);
+  EXPECT_FALSE(ui.view().hasGivenWay("heads"));
+}
+
+TEST(GivingWay, TheKindSurvivesADragToOneHeadAndBack) {
+  UiDriver ui;
+  ASSERT_EQ(ui.scene().setup.model.kvHeads, 2);
+  ui.dragTo("heads", -0.5f);
+  ASSERT_EQ(ui.scene().setup.model.heads, 1);
+  ui.typeValue("heads", "8");
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 2) << "GQA stays GQA";
+  ui.click("kind.mqa");
+  ui.dragTo("heads", 1.5f);
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
+  ui.click("kind.mha");
+  ui.typeValue("heads", "1");
+  ui.typeValue("heads", "16");
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 16);
+}
+
+TEST(GivingWay, PlantedHeadsMakeRoomForThemselves) {
+  UiDriver ui;
+  ui.click("weights.random");
+  ui.typeValue("model_dim", "8");
+  ui.click("weights.planted");
+  EXPECT_EQ(ui.scene().setup.model.modelDim, 16);
+  EXPECT_TRUE(ui.view().hasGivenWay("model_dim"));
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+/// The knob of a value stands where it stood, whatever another slider says can be reached.
+TEST(Scale, StaysWhateverOtherSlidersSay) {
+  UiDriver ui;
+  ui.typeValue("kv_heads", "4");
+  ui.park();
+  const ImRect track = ui.find("kv_heads.track");
+  const render::Image before = ui.screenshot();
+  ui.session().scene().setup.model.heads = 16;  // of 16 dimensions each
+  ui.session().scene().setup.model.headDim = 16;
+  ui.draw();
+  ui.park();
+  const ImRect now = ui.find("kv_heads.track");
+  const render::Image after = ui.screenshot();
+  ASSERT_EQ(now.Min.y, track.Min.y);
+  // 4 of 1 to 64 on a logarithmic scale: a third of the way.
+  const float x = track.Min.x + track.GetWidth() / 3;
+  EXPECT_EQ(pixelsApart(before, after, ImRect(x - 8, track.Min.y, x + 8, track.Max.y)), 0);
+}
+
+TEST(Dropout, ShowsProbabilitiesAndWhatBecameOfThemApart) {
+  UiDriver ui;
+  const std::vector<attention::HeadLabel> labels = ui.sequence().labels;
+  const float weight = ui.sequence().attention.weights.at(0, 7, 6);
+  ui.typeValue("dropout", "0.5");
+  const app::SequenceSnapshot& sequence = ui.sequence();
+  EXPECT_NEAR(sequence.probabilities().at(0, 7, 6), weight, 1e-6f);
+  const float left = sequence.attention.weights.at(0, 7, 6);
+  EXPECT_TRUE(left == 0 || std::abs(left - 2 * weight) < 1e-5f) << left;
+  for (std::size_t head = 0; head < labels.size(); ++head)
+    EXPECT_EQ(describe(sequence.labels[head]), describe(labels[head])) << "judged before dropout";
+  const render::Image before = ui.screenshot();
+  ui.choose("quantity", "after_dropout");
+  EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("head.0")), 50);
+}
+
+TEST(Receipt, MarksTheKeyThatIsPointedAt) {
+  UiDriver ui;
+  ui.hover("top.1");
+  ui.frames(2);
+  EXPECT_EQ(ui.find("top.lit").Min.y, ui.find("top.1").Min.y);
+}
+
+TEST(Decode, PrefillAndStepFitTheText) {
+  UiDriver ui;
+  ui.replaceText("text", "a b c");
+  ui.draw();
+  ui.click("decode.forward");
+  EXPECT_EQ(ui.scene().cursor.step, 3) << "the prefill of 4 is all there is";
+  EXPECT_EQ(ui.scene().setup.prefill, 4) << "what was chosen stays";
+  ui.replaceText("text", "a b c d e f g h");
+  ui.clickAway();
+  ui.dragTo("step", -0.5f);
+  EXPECT_EQ(ui.scene().cursor.step, 4) << "there is no step before the prefill";
+}
+
+TEST(Decode, AStepBackFromAllTakesOneTokenBack) {
+  UiDriver ui;
+  const Index all = ui.sequence().queryLength;
+  ui.click("decode.back");
+  EXPECT_EQ(ui.scene().cursor.step, all - 1);
+}
+
+TEST(Mask, SaysWhichLayerStillHidesTheFuture) {
+  UiDriver ui;
+  EXPECT_FALSE(ui.has("mask.future"));
+  ui.click("window");
+  ui.click("causal");
+  ui.draw();
+  ASSERT_TRUE(ui.snapshot().causal);
+  EXPECT_THAT(ui.snapshot().hidesFuture, ElementsAre(HasSubstr("Sliding window")));
+  ui.find("mask.future");
+  ui.click("window");
+  ui.draw();
+  EXPECT_THAT(ui.snapshot().hidesFuture, IsEmpty());
+  EXPECT_FALSE(ui.has("mask.future"));
+}
+
+TEST(Mask, EqualMasksAreOneWhateverTheirTexts) {
+  UiDriver ui;
+  // Over twelve tokens a window of twelve hides nothing that causality shows.
+  ui.session().scene().setup.mask.layers =
+      attention::parseMask("heads(even): causal & heads(odd): causal & heads(odd): window(12)").layers;
+  ui.session().scene().cursor.page = "mask";
+  ui.draw();
+  ASSERT_NE(ui.mask().study, nullptr);
+  ASSERT_TRUE(ui.mask().study->mask.formula);
+  EXPECT_EQ(ui.mask().study->mask.distinct, 2);
+  ui.session().scene().setup.mask.layers = attention::parseMask("causal & heads(odd): window(12)").layers;
+  ui.draw();
+  EXPECT_EQ(ui.mask().study->mask.distinct, 1);
+}
+
+TEST(Cross, StartsWithASampleContextAndWaitsCalmlyWithoutOne) {
+  UiDriver ui;
+  ui.click("cross");
+  ui.draw();
+  EXPECT_EQ(*ui.scene().setup.input.contextText, app::kSampleContext);
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+  ui.session().scene().setup.input.contextText = "";
+  ui.draw();
+  ASSERT_TRUE(ui.snapshot().error.has_value());
+  EXPECT_TRUE(ui.snapshot().error->waits);
+  ui.click("empty.input.sample_context");
+  ui.draw();
+  EXPECT_FALSE(ui.snapshot().error.has_value());
+}
+
+TEST(Axes, SayWhatTheyAreOnEachRowOfTheGridAndOnLargePictures) {
+  UiDriver ui;
+  EXPECT_TRUE(ui.has("axis.query"));
+  EXPECT_TRUE(ui.has("axis.key"));
+  ui.click("head.2");
+  EXPECT_TRUE(ui.has("axis.query"));
+  const ImRect title = ui.find("axis.query"), head = ui.find("focus");
+  EXPECT_LE(title.Max.x, head.Min.x);
+  ui.session().scene().cursor.page = "mask";
+  ui.draw();
+  EXPECT_TRUE(ui.has("axis.key"));
+}
+
+TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
+  for (const int width : {640, 760, 900, 1100, 1280, 1600}) {
+    UiDriver ui(width, 640);
+    const std::vector<std::string> tabs = ui.names("page."), items = ui.names("bar.");
+    for (const std::string& item : items)
+      for (const std::string& tab : tabs)
+        EXPECT_FALSE(ui.find(item).Overlaps(ui.find(tab))) << item << " lies over " << tab << " at " << width;
+    if (!ui.has("bar.theme")) ui.click("bar.menu");
+    for (const char* item :
+         {"bar.palette", "bar.present", "bar.undo", "bar.redo", "bar.save", "bar.open", "bar.theme"})
+      EXPECT_TRUE(ui.has(item)) << item << " at " << width;
+    ui.click("bar.theme");
+    EXPECT_TRUE(ui.view().preferences.light) << width;
+  }
+}
+
+TEST(Drawer, PushesTheHeadsWhereThereIsRoom) {
+  UiDriver ui(1280, 720);
+  ui.click("bar.receipt");
+  ui.draw();
+  const ImRect receipt = ui.find("bars.q");
+  for (const std::string& head : ui.names("head.")) EXPECT_LE(ui.find(head).Max.x, receipt.Min.x) << head;
+}
+
+TEST(Presenting, TypeIsReadFromTheLastRow) {
+  for (const auto& [width, height] : {std::pair(1280, 720), {1920, 1080}, {3840, 2160}}) {
+    UiDriver ui(width, height);
+    ui.key(Key::p);
+    ui.draw();
+    for (ImFont* font : {ui.view().fonts->small, ui.view().fonts->monoSmall, ui.view().fonts->text})
+      EXPECT_GE(app::lineHeight(font), 20.0f * static_cast<float>(height) / 720) << height;
+    EXPECT_THAT(ui.names("bar."), IsEmpty());
+    EXPECT_TRUE(ui.has("axis.query"));
+    EXPECT_TRUE(ui.has("caption"));
+  }
+}
+
+TEST(Presenting, ArrowsWalkThroughHeadsAndStepsOfTheDecode) {
+  UiDriver ui(1280, 720);
+  ui.key(Key::p);
+  ui.key(Key::right);
+  EXPECT_EQ(ui.scene().cursor.focus, 0);
+  ui.key(Key::right);
+  EXPECT_EQ(ui.scene().cursor.focus, 1);
+  EXPECT_TRUE(ui.has("bars.output")) << "one head with its receipt";
+  ui.key(Key::pageUp);
+  EXPECT_EQ(ui.scene().cursor.focus, 0);
+  ui.key(Key::escape);
+  ui.key(static_cast<Key>('D'));
+  const Index step = ui.scene().cursor.step;
+  ui.key(Key::right);
+  EXPECT_EQ(ui.scene().cursor.step, step + 1);
+  ui.key(Key::left);
+  EXPECT_EQ(ui.scene().cursor.step, step);
+}
+
+}  // namespace
+}  // namespace headscope::test
