@@ -50,7 +50,7 @@ constexpr Field kRows[] = {
      "Heads that have keys and values; query head h reads kv head ⌊h / (heads / kv_heads)⌋, so they divide "
      "heads."},
     {"model.head_dim", kModel<&ModelSetup::headDim>, Range{1, kMaxHeadDim, "dimensions"},
-     Slider{"head_dim", "Head dim", {1, kMaxHeadDim, kLog}, "model.linked=false"},
+     Slider{"head_dim", "Head dim", {1, kMaxHeadDim, kLog}, "model.linked=false weights.source=random"},
      "Size of the queries, keys and values of one head; even under RoPE."},
     {"model.model_dim", kModel<&ModelSetup::modelDim>, kDims,
      Slider{"model_dim", "Model dim", {1, kMaxModelDim, kLog}, "model.linked=false weights.source=random"},

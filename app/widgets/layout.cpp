@@ -12,6 +12,7 @@ namespace {
 Layout presentLayout(const View& view, float width, float height, bool hasSide, bool hasStrip) {
   Layout layout;
   layout.presents = true;
+  layout.showLeft = false;
   const float bottom = height - view.px(34), middle = std::round(width * 0.5f);
   layout.showRight = hasSide;
   layout.showCache = hasStrip;

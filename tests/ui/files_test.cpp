@@ -206,7 +206,13 @@ TEST_F(Files, WhatIsMissingOrCantBeWrittenIsSaid) {
   expectRefused("missing.json", before);
   ui.chord(kCtrlShift, Key::s);
   answer(path("no/such/folder/scene.json"));
-  EXPECT_THAT(ui.view().messages.error, HasSubstr("scene.json"));
+  const auto* picker = dynamic_cast<const app::FilePicker*>(ui.view().dialog.get());
+  ASSERT_NE(picker, nullptr) << "it stays open, so that the name can be mended";
+  EXPECT_THAT(picker->refused(), HasSubstr("no/such/folder"));
+  ui.chord(kCtrl, Key::a);
+  answer(path("scene.txt"));
+  ASSERT_NE(ui.view().dialog, nullptr);
+  EXPECT_THAT(picker->refused(), HasSubstr("scene.txt ends in .txt; expected .json"));
   EXPECT_TRUE(ui.scene() == before);
   EXPECT_EQ(ui.session().title().find("scene.json"), std::string::npos)
       << "nothing was saved under that name";

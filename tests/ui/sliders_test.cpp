@@ -74,6 +74,7 @@ TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
 
 TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
   UiDriver ui;
+  ui.click("weights.random");  // what is planted needs some dimensions
   const Scene before = ui.scene();
   ui.dragTo("head_dim", 0.9f);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "linked, it follows the model dim";
