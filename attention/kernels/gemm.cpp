@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/numbers-inl.h"
 #include "attention/kernels/vector-inl.h"
 
 // The loops around the product follow Goto and van de Geijn (2008): a panel of weights stays in the first
@@ -49,33 +51,97 @@ void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const floa
   }
 }
 
-void gemmBlock(const GemmBlock& block, const float* weight, float* panels) {
+/// Calls use with the weight's first number as a pointer of its type, which may be at any byte.
+template <typename Use>
+HWY_INLINE void withNumbers(const WeightColumns& weight, const Use& use) {
+  switch (weight.type) {
+    case WeightType::f32:
+      return use(reinterpret_cast<const float*>(weight.data));
+    case WeightType::f16:
+      return use(reinterpret_cast<const hwy::float16_t*>(weight.data));
+    case WeightType::bf16:
+      return use(reinterpret_cast<const hwy::bfloat16_t*>(weight.data));
+    case WeightType::f64:
+      return use(reinterpret_cast<const double*>(weight.data));
+  }
+}
+
+/// Outputs column … column+columns−1 over kDepth steps from `step` on as a panel. `rows`: room for a panel.
+template <typename Number>
+void packWeights(const WeightColumns& weight, const Number* numbers, size_t column, size_t columns,
+                 size_t step, size_t depth, float* rows, float* panel) {
+  const size_t wide = panelColumns();
+  if (weight.transposed) {
+    for (size_t k = 0; k < depth; ++k) {
+      copyNumbers(numbers + (step + k) * weight.row + column, columns, panel + k * wide);
+      std::fill(panel + k * wide + columns, panel + (k + 1) * wide, 0.0f);
+    }
+    return;
+  }
+  const Number* const first = numbers + column * weight.row + step;
+  if constexpr (std::is_same_v<Number, float>)
+    if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) == 0)
+      return packPanel(first, weight.row, columns, wide, depth, panel);
+  for (size_t c = 0; c < columns; ++c) copyNumbers(first + c * weight.row, depth, rows + c * depth);
+  packPanel(rows, depth, columns, wide, depth, panel);
+}
+
+/// `panels`: room for the block's columns in whole panels and one more, each of kGemmDepth steps.
+void gemmBlock(const GemmBlock& block, const WeightColumns& weight, float* panels) {
   const size_t panel = panelColumns();
+  float* const rows = panels + roundedUp(block.columns, panel) * std::min(block.in, kGemmDepth);
   for (size_t step = 0; step < block.in; step += kGemmDepth) {
     const size_t depth = std::min(kGemmDepth, block.in - step);
-    for (size_t column = 0; column < block.columns; column += panel)
-      packPanel(weight + column * block.in + step, block.in, std::min(panel, block.columns - column), panel,
-                depth, panels + column * depth);
+    withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
+      for (size_t column = 0; column < block.columns; column += panel)
+        packWeights(weight, numbers, column, std::min(panel, block.columns - column), step, depth, rows,
+                    panels + column * depth);
+    });
     multiplyBlock(block, step, depth, panels);
   }
 }
 
-/// Outputs first … first+count−1 of one input row: weights are read once and nothing is packed.
-void mapRow(const float* x, const float* weight, const float* bias, size_t in, size_t count, float* y) {
+/// Σ w·x over `count` steps.
+template <typename Number>
+HWY_INLINE float dot(const Number* w, const float* x, size_t count) {
   const Lane d;
   const size_t n = hn::Lanes(d);
-  for (size_t o = 0; o < count; ++o) {
-    const float* const w = weight + o * in;
-    Lanes a = hn::Zero(d), b = a;
-    size_t k = 0;
-    for (; k + 2 * n <= in; k += 2 * n) {
-      a = hn::MulAdd(hn::LoadU(d, w + k), hn::LoadU(d, x + k), a);
-      b = hn::MulAdd(hn::LoadU(d, w + k + n), hn::LoadU(d, x + k + n), b);
-    }
-    float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
-    for (; k < in; ++k) sum += w[k] * x[k];
-    y[o] = sum + (bias ? bias[o] : 0.0f);
+  Lanes a = hn::Zero(d), b = a;
+  size_t k = 0;
+  for (; k + 2 * n <= count; k += 2 * n) {
+    a = hn::MulAdd(loadNumbers(w + k), hn::LoadU(d, x + k), a);
+    b = hn::MulAdd(loadNumbers(w + k + n), hn::LoadU(d, x + k + n), b);
   }
+  for (; k < count; k += n) {
+    const size_t some = std::min(n, count - k);
+    a = hn::MulAdd(loadNumbersPart(w + k, some), loadPart(x + k, some), a);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+}
+
+/// y += Σ x[k]·(row k of a transposed weight).
+template <typename Number>
+HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, size_t count, float* y) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  for (size_t k = 0; k < in; ++k, w += row) {
+    const Lanes factor = hn::Set(d, x[k]);
+    size_t o = 0;
+    for (; o + n <= count; o += n)
+      hn::StoreU(hn::MulAdd(factor, loadNumbers(w + o), hn::LoadU(d, y + o)), d, y + o);
+    if (o < count)  // y has room for whole vectors
+      hn::StoreU(hn::MulAdd(factor, loadNumbersPart(w + o, count - o), hn::LoadU(d, y + o)), d, y + o);
+  }
+}
+
+/// Outputs of one input row: weights are read once and nothing is packed. y has room for whole vectors.
+void mapRow(const float* x, const WeightColumns& weight, size_t in, size_t count, float* y) {
+  withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
+    if (!weight.transposed)
+      for (size_t o = 0; o < count; ++o) y[o] = dot(numbers + o * weight.row, x, in);
+    else
+      addRows(numbers, weight.row, x, in, count, y);
+  });
 }
 
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
@@ -105,12 +171,22 @@ std::vector<Task> tasksFor(std::size_t rows, std::size_t in, std::span<const Lin
       std::clamp(kTaskWork / (kGemmColumns * std::max<std::size_t>(in, 1)), panelRows, kGemmRows);
   step = step / panelRows * panelRows;
   std::vector<Task> tasks;
-  for (const LinearMap& map : maps)
-    for (std::size_t column = 0; column < map.out; column += kGemmColumns)
+  for (const LinearMap& map : maps) {
+    const std::size_t wide = rows == 1 && map.transposed ? kRowColumns : kGemmColumns;
+    for (std::size_t column = 0; column < map.out; column += wide)
       for (std::size_t row = 0; row < rows; row += step)
-        tasks.push_back(
-            {&map, row, std::min(step, rows - row), column, std::min(kGemmColumns, map.out - column)});
+        tasks.push_back({&map, row, std::min(step, rows - row), column, std::min(wide, map.out - column)});
+  }
   return tasks;
+}
+
+/// The weights of a task's outputs.
+WeightColumns weightsOf(const Task& task, std::size_t in) {
+  const LinearMap& map = *task.map;
+  const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
+  const std::size_t first = task.column * (map.transposed ? 1 : row);
+  return {static_cast<const unsigned char*>(map.weight) + first * weightBytes(map.type), map.type,
+          map.transposed, row};
 }
 
 void addBias(const Task& task, float* c, std::size_t cRow) {
@@ -146,7 +222,7 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
   block.c = direct ? place(y, task.row, task.column) : sums.atLeast(task.rows * wide);
   block.cRow = direct ? y.rowStride : wide;
   HWY_DYNAMIC_DISPATCH(gemmBlock)
-  (block, task.map->weight + task.column * in, panels.atLeast(wide * std::min(in, kGemmDepth)));
+  (block, weightsOf(task, in), panels.atLeast((wide + panel) * std::min(in, kGemmDepth)));
   addBias(task, block.c, block.cRow);
   if (!direct) scatter(task, block.c, block.cRow);
 }
@@ -164,17 +240,20 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
   const std::vector<Task> tasks = tasksFor(1, in, maps, 1);
   const bool done = pool.run(tasks.size(), stop, [&](std::size_t i) {
     const Task& task = tasks[i];
-    float sums[kGemmColumns];
-    HWY_DYNAMIC_DISPATCH(mapRow)
-    (row.data(), task.map->weight + task.column * in, task.map->bias ? task.map->bias + task.column : nullptr,
-     in, task.columns, sums);
-    scatter(task, sums, kGemmColumns);
+    float sums[kRowColumns] = {};
+    HWY_DYNAMIC_DISPATCH(mapRow)(row.data(), weightsOf(task, in), in, task.columns, sums);
+    addBias(task, sums, kRowColumns);
+    scatter(task, sums, kRowColumns);
   });
   kept = std::move(row);
   return done;
 }
 
 }  // namespace
+
+std::size_t weightBytes(WeightType type) {
+  return type == WeightType::f32 ? 4 : type == WeightType::f64 ? 8 : 2;
+}
 
 bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
                std::span<const LinearMap> maps, const std::stop_token& stop) {
