@@ -10,9 +10,9 @@
 
 namespace headscope::attention::test {
 
-/// Models by their papers' equations, in double precision, one element after another: a second formulation that
-/// shares nothing with the code under test, not even the tensors' names. Weights are made up as the equations
-/// ask for them, so that running one also makes its checkpoint.
+/// Models by their papers' equations, in double precision, one element after another: a second formulation
+/// that shares nothing with the code under test, not even the tensors' names. Weights are made up as the
+/// equations ask for them, so that running one also makes its checkpoint.
 
 using Wide = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -39,9 +39,9 @@ class MadeUpTensors {
 };
 
 struct PlainOutcome {
-  std::vector<Wide> hidden;                   ///< [layers + 1] of [n, d]
-  std::vector<std::vector<Wide>> attention;   ///< [layers][heads] of [n, n]
-  Wide logits;                                ///< [n, vocabulary]
+  std::vector<Wide> hidden;                  ///< [layers + 1] of [n, d]
+  std::vector<std::vector<Wide>> attention;  ///< [layers][heads] of [n, n]
+  Wide logits;                               ///< [n, vocabulary]
 };
 
 /// One family with a config of odd sizes.
@@ -65,8 +65,8 @@ double silu(double x);
 /// x·Wᵀ.
 Wide times(const Wide& x, const Wide& weight);
 Wide plus(const Wide& x, const Wide& bias);
-/// x [n, heads · headDim] turned by its position: of the first 2·|frequencies| dimensions of a head, t with its
-/// partner in the second half.
+/// x [n, heads · headDim] turned by its position: of the first 2·|frequencies| dimensions of a head, t with
+/// its partner in the second half.
 Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude = 1);
 std::vector<double> frequencies(Index dims, double theta);
 
