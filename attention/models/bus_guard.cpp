@@ -37,7 +37,7 @@ bool mapZeros(GuardedRange& range, std::uintptr_t address) {
 void onBusError(int signal, siginfo_t* info, void* context) {
   const int code = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  GuardedRange* const range = rangeAt(address);
+  GuardedRange* const range = info->si_code > 0 ? rangeAt(address) : nullptr;  // else somebody sent it
   const bool guarded = range && mapZeros(*range, address);
   errno = code;
   if (guarded) return;
@@ -45,6 +45,7 @@ void onBusError(int signal, siginfo_t* info, void* context) {
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
   // Nobody else's: once more without a handler, which ends the program as it would have.
   ::signal(signal, SIG_DFL);
+  ::raise(signal);
 }
 
 void install() {

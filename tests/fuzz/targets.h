@@ -13,6 +13,8 @@
 #include "attention/formats/qk_file.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
+#include "attention/models/model_config.h"
+#include "attention/models/shard_index.h"
 #include "tests/support/memory_file.h"
 
 /// What has to hold for any bytes at all: a parser returns a value or an error, and what it accepted can be
@@ -137,6 +139,33 @@ inline void fuzzMaskFile(Bytes bytes) {
         hold(said == cells.keys);
       }
     }
+  }
+}
+
+inline void fuzzModelConfig(Bytes bytes) {
+  using namespace attention;
+  const auto config = readModelConfig({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz");
+  if (!config) return hold(config.error().message.starts_with("fuzz: "));
+  hold(config->family && config->layerCount() >= 1 && config->heads % config->kvHeads == 0);
+  for (Index layer = 0; layer < std::min<Index>(config->layerCount(), 64); ++layer) {
+    hold(validate(config->attention(layer)).ok());
+    hold(!parseMask(config->maskText(layer)).error);
+    const auto& rotation = config->layers[static_cast<std::size_t>(layer)].rotation;
+    if (!rotation) continue;
+    const Rotation& turns = config->rotations.at(static_cast<std::size_t>(*rotation));
+    hold(turns.dims >= 2 && turns.dims <= config->headDim && 2 * std::ssize(turns.frequencies) == turns.dims);
+    hold(rotationTable(turns, 5, 2, 7).rows() == 2);
+  }
+}
+
+inline void fuzzShardIndex(Bytes bytes) {
+  using namespace attention;
+  const auto index = parseShardIndex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz");
+  if (!index) return hold(index.error().message.starts_with("fuzz: "));
+  hold(!index->empty());
+  for (const auto& [tensor, file] : *index) {
+    const std::filesystem::path path(file);
+    hold(!path.empty() && path == path.filename() && file != "." && file != "..");
   }
 }
 

@@ -167,5 +167,13 @@ TEST(FuzzReplay, MaskFile) {
   replay("mask_file", corpus("npy"), fuzz::fuzzMaskFile);
 }
 
+TEST(FuzzReplay, ModelConfig) {
+  replay("model_config", {}, fuzz::fuzzModelConfig);
+}
+
+TEST(FuzzReplay, ShardIndex) {
+  replay("shard_index", {}, fuzz::fuzzShardIndex);
+}
+
 }  // namespace
 }  // namespace headscope::attention
