@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   addSnapshotCommand(app, exitCode);
   addSceneCommand(app, exitCode);
   addMaskCommand(app, exitCode);
+  addModelCommand(app, exitCode);
   addViewCommand(app, exitCode);
   addBenchCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.

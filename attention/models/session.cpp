@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attention/core/saturating.h"
 #include "attention/models/block.h"
 
 namespace headscope::attention {
@@ -52,6 +53,25 @@ std::vector<Matrix> rotationTables(const ModelConfig& config, PassRows rows, Ind
 }
 
 }  // namespace
+
+std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request) {
+  const Index n = tokens, bytes = sizeof(float), keys = config.kvHeads * config.headDim;
+  const Index queries = config.heads * config.headDim;
+  const auto layers = request.layers ? std::ssize(*request.layers) : config.layerCount();
+  const auto heads = request.heads ? std::ssize(*request.heads) : config.heads;
+  const Index rows = request.logits == LogitRows::all ? n : request.logits == LogitRows::last ? 1 : 0;
+  const auto product = [&](Index a, Index b, Index c) { return saturatingProduct({a, b, c, bytes}); };
+  std::uint64_t sum = saturatingSum({product(2 * config.layerCount(), keys, n),  // cached keys and values
+                                     product(2, rows, config.vocabulary)});
+  // One layer at work: the stream and its norms, projections, the MLP's inner rows, all heads' weights.
+  sum = saturatingSum({sum, product(4, config.modelDim, n), product(2, queries + keys, n),
+                       product(2, config.innerDim, n),
+                       request.weights && layers > 0 ? product(config.heads, n, n) : 0});
+  if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, n)});
+  if (request.projections) sum = saturatingSum({sum, product(layers, queries + 2 * keys, n)});
+  if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
+  return sum;
+}
 
 ModelSession::ModelSession(std::shared_ptr<const Model> model) : model_(std::move(model)) {
   for (Index layer = 0; layer < model_->config().layerCount(); ++layer)

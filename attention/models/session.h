@@ -50,6 +50,10 @@ struct PassResult {
   Matrix logits;        ///< [n or 1, vocabulary]; empty where none are asked for or the model has no head
 };
 
+/// Memory that a pass over a whole text of so many tokens takes, its results included; saturates instead of
+/// overflowing. The weights, which are the system's to hold, are not in it.
+std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request);
+
 /// A text in a model: its tokens so far, with the keys and values of every layer, so that a token more costs
 /// one row. One thread at a time.
 class ModelSession {
