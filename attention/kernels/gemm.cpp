@@ -106,35 +106,38 @@ template <typename Number>
 HWY_INLINE float dot(const Number* w, const float* x, size_t count) {
   const Lane d;
   const size_t n = hn::Lanes(d);
-  Lanes a = hn::Zero(d), b = a;
+  Lanes a = hn::Zero(d), b = a, c = a, e = a;
   size_t k = 0;
-  for (; k + 2 * n <= count; k += 2 * n) {
+  for (; k + 4 * n <= count; k += 4 * n) {
     a = hn::MulAdd(loadNumbers(w + k), hn::LoadU(d, x + k), a);
     b = hn::MulAdd(loadNumbers(w + k + n), hn::LoadU(d, x + k + n), b);
+    c = hn::MulAdd(loadNumbers(w + k + 2 * n), hn::LoadU(d, x + k + 2 * n), c);
+    e = hn::MulAdd(loadNumbers(w + k + 3 * n), hn::LoadU(d, x + k + 3 * n), e);
   }
   for (; k < count; k += n) {
     const size_t some = std::min(n, count - k);
     a = hn::MulAdd(loadNumbersPart(w + k, some), loadPart(x + k, some), a);
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
 }
 
-/// y += Σ x[k]·(row k of a transposed weight).
+/// y = Σ x[k]·(row k of a transposed weight). y has room for whole vectors.
 template <typename Number>
 HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, size_t count, float* y) {
   const Lane d;
   const size_t n = hn::Lanes(d);
+  std::fill_n(y, roundedUp(count, n), 0.0f);
   for (size_t k = 0; k < in; ++k, w += row) {
     const Lanes factor = hn::Set(d, x[k]);
     size_t o = 0;
     for (; o + n <= count; o += n)
       hn::StoreU(hn::MulAdd(factor, loadNumbers(w + o), hn::LoadU(d, y + o)), d, y + o);
-    if (o < count)  // y has room for whole vectors
+    if (o < count)
       hn::StoreU(hn::MulAdd(factor, loadNumbersPart(w + o, count - o), hn::LoadU(d, y + o)), d, y + o);
   }
 }
 
-/// Outputs of one input row: weights are read once and nothing is packed. y has room for whole vectors.
+/// Outputs of one input row: weights are read once and nothing is packed.
 void mapRow(const float* x, const WeightColumns& weight, size_t in, size_t count, float* y) {
   withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
     if (!weight.transposed)
@@ -171,20 +174,19 @@ std::vector<Task> tasksFor(std::size_t rows, std::size_t in, std::span<const Lin
       std::clamp(kTaskWork / (kGemmColumns * std::max<std::size_t>(in, 1)), panelRows, kGemmRows);
   step = step / panelRows * panelRows;
   std::vector<Task> tasks;
-  for (const LinearMap& map : maps) {
-    const std::size_t wide = rows == 1 && map.transposed ? kRowColumns : kGemmColumns;
-    for (std::size_t column = 0; column < map.out; column += wide)
+  for (const LinearMap& map : maps)
+    for (std::size_t column = 0; column < map.out; column += kGemmColumns)
       for (std::size_t row = 0; row < rows; row += step)
-        tasks.push_back({&map, row, std::min(step, rows - row), column, std::min(wide, map.out - column)});
-  }
+        tasks.push_back(
+            {&map, row, std::min(step, rows - row), column, std::min(kGemmColumns, map.out - column)});
   return tasks;
 }
 
-/// The weights of a task's outputs.
-WeightColumns weightsOf(const Task& task, std::size_t in) {
+/// The weights of a task's outputs, from a step of their sums on.
+WeightColumns weightsOf(const Task& task, std::size_t in, std::size_t step = 0) {
   const LinearMap& map = *task.map;
   const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
-  const std::size_t first = task.column * (map.transposed ? 1 : row);
+  const std::size_t first = map.transposed ? step * row + task.column : task.column * row + step;
   return {static_cast<const unsigned char*>(map.weight) + first * weightBytes(map.type), map.type,
           map.transposed, row};
 }
@@ -227,6 +229,46 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
   if (!direct) scatter(task, block.c, block.cRow);
 }
 
+/// Some outputs of a single row of input, over steps step … step+steps−1 of the sums.
+struct RowTask {
+  Task outputs;
+  std::size_t step, steps;
+  float* partial;  ///< where the sums wait for those of other steps; null where these are all
+};
+
+/// Outputs in groups where a weight's rows are theirs; steps in groups where its rows are the inputs'.
+std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, Buffer& sums) {
+  constexpr std::size_t kSpare = 64;  // a vector of any target
+  const std::size_t parts = (in + kRowSteps - 1) / kRowSteps;
+  std::size_t floats = 0;
+  for (const LinearMap& map : maps) floats += map.transposed ? parts * (map.out + kSpare) : 0;
+  float* partial = sums.atLeast(floats);
+  std::vector<RowTask> tasks;
+  for (const LinearMap& map : maps) {
+    if (!map.transposed) {
+      for (const Task& task : tasksFor(1, in, {&map, 1}, 1)) tasks.push_back({task, 0, in, nullptr});
+      continue;
+    }
+    for (std::size_t step = 0; step < in; step += kRowSteps, partial += map.out + kSpare)
+      tasks.push_back({{&map, 0, 1, 0, map.out}, step, std::min(kRowSteps, in - step), partial});
+  }
+  return tasks;
+}
+
+void finishRow(const Task& outputs, float* sums) {
+  addBias(outputs, sums, outputs.columns);
+  scatter(outputs, sums, outputs.columns);
+}
+
+/// Where task i is the first of its outputs: adds what the others made of them, in their order.
+void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
+  const RowTask& first = tasks[i];
+  if (!first.partial || first.step > 0) return;
+  for (std::size_t t = i + 1; t < tasks.size() && tasks[t].outputs.map == first.outputs.map; ++t)
+    for (std::size_t o = 0; o < first.outputs.columns; ++o) first.partial[o] += tasks[t].partial[o];
+  finishRow(first.outputs, first.partial);
+}
+
 /// One row has no use for panels: each weight takes part once.
 bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
                 const std::stop_token& stop) {
@@ -237,14 +279,19 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
     const float* const group = x.data + column / x.width * x.groupStride;
     row.insert(row.end(), group, group + std::min(x.width, in - column));
   }
-  const std::vector<Task> tasks = tasksFor(1, in, maps, 1);
+  static thread_local Buffer keptSums;
+  Buffer sums = std::move(keptSums);
+  const std::vector<RowTask> tasks = rowTasks(in, maps, sums);
   const bool done = pool.run(tasks.size(), stop, [&](std::size_t i) {
-    const Task& task = tasks[i];
-    float sums[kRowColumns] = {};
-    HWY_DYNAMIC_DISPATCH(mapRow)(row.data(), weightsOf(task, in), in, task.columns, sums);
-    addBias(task, sums, kRowColumns);
-    scatter(task, sums, kRowColumns);
+    const RowTask& task = tasks[i];
+    float own[kGemmColumns];
+    float* const to = task.partial ? task.partial : own;
+    HWY_DYNAMIC_DISPATCH(mapRow)
+    (row.data() + task.step, weightsOf(task.outputs, in, task.step), task.steps, task.outputs.columns, to);
+    if (!task.partial) finishRow(task.outputs, own);
   });
+  for (std::size_t i = 0; done && i < tasks.size(); ++i) addPartials(tasks, i);
+  keptSums = std::move(sums);
   kept = std::move(row);
   return done;
 }

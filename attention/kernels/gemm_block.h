@@ -11,8 +11,8 @@ namespace headscope::attention::kernels {
 inline constexpr std::size_t kGemmDepth = 256;
 /// Outputs of one task, a multiple of every target's panel, and rows of one at the most.
 inline constexpr std::size_t kGemmColumns = 64, kGemmRows = 768;
-/// Outputs of one task for a single row and a transposed weight, whose rows are then read a KiB at a time.
-inline constexpr std::size_t kRowColumns = 256;
+/// Rows of a transposed weight that one task takes for a single row of input: memory is then read as it lies.
+inline constexpr std::size_t kRowSteps = 64;
 
 /// The weights of some outputs of a map.
 struct WeightColumns {
