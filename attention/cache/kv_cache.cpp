@@ -125,6 +125,9 @@ AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stac
   require(
       config.heads == config_.heads && config.kvHeads == config_.kvHeads && config.headDim == config_.headDim,
       "a cache takes heads of the sizes it was made for");
+  require(q.count() == config.heads && q.cols() == config.headDim,
+          fmt::format("queries are [{}, {}, {}], expected [{}, n, {}]", q.count(), n, q.cols(), config.heads,
+                      config.headDim));
   for (const Stack* stack : {&k, &v})
     require(stack->count() == config.kvHeads && stack->rows() == n && stack->cols() == config.headDim,
             fmt::format("keys or values are [{}, {}, {}], expected [{}, {}, {}]", stack->count(),

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "attention/models/sampling.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
@@ -152,6 +154,30 @@ TEST(Session, layersAreToldOfBeforeLaterOnesAreComputed) {
   EXPECT_EQ(session.length(), 0);
   ModelSession other(model);
   EXPECT_EQ(passOf(session, ids, {}).logits, passOf(other, ids, {}).logits);
+}
+
+TEST(Session, theMemoryOfAPassIsKnownBefore) {
+  const auto model = openModel(goldenModel("gemma2"));
+  PassRequest request = everything();
+  const auto bytes = [](const PassResult& pass) {
+    Index numbers = pass.embedded.size() + pass.stream.size() + pass.logits.size();
+    for (const auto& layer : pass.layers)
+      numbers +=
+          layer->q.size() + layer->k.size() + layer->v.size() + layer->weights.size() + layer->hidden.size();
+    return static_cast<std::uint64_t>(numbers) * sizeof(float);
+  };
+  const auto ids = someIds(40, 300, 9);
+  for (int i = 0; i < 2; ++i) {
+    ModelSession session(model);
+    const std::uint64_t kept = bytes(passOf(session, ids, request)),
+                        told = passBytes(model->config(), 40, request);
+    EXPECT_GE(told, kept);
+    EXPECT_LE(told, 3 * kept);
+    request.layers = {1};
+    request.heads = {0};
+  }
+  EXPECT_EQ(passBytes(model->config(), Index{1} << 40, everything()),
+            std::numeric_limits<std::uint64_t>::max());
 }
 
 TEST(Session, theLensOfTheLastLayerIsTheLogits) {
