@@ -7,23 +7,30 @@ namespace headscope::attention {
 AttentionResult Block::run(Matrix& x, KvCache& cache) const {
   AttentionResult result;
   const LayerWeights& w = weights;
+  const auto attended = [&] {
+    if (between) *between = x;
+  };
   switch (config.order) {
     case BlockOrder::before:
       x += attend(norm(x, w.attentionNorm), cache, result);
+      attended();
       x += mlp(norm(x, w.mlpNorm));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);
       x += attend(norm(x, w.attentionNorm), cache, result);
+      attended();
       x += mlp(mlpInput);
       break;
     }
     case BlockOrder::after:
       x = norm(x + attend(x, cache, result), w.attentionNorm);
+      attended();
       x = norm(x + mlp(x), w.mlpNorm);
       break;
     case BlockOrder::around:
       x += norm(attend(norm(x, w.attentionNorm), cache, result), w.afterAttentionNorm);
+      attended();
       x += norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm);
       break;
   }

@@ -16,6 +16,7 @@ struct Block {
   const Matrix* rotation;  ///< of the rows' positions; null: positions aren't rotated
   Keep keep;
   std::stop_token stop;
+  Matrix* between;  ///< takes the stream as it is after attention and before the MLP; null: not wanted
 
   /// Takes the residual stream x [n, modelDim] through attention and MLP, in the order and with the norms of
   /// the model's family; the rows' keys and values are appended to the cache. Gives q, k and v of these rows

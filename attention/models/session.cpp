@@ -28,7 +28,7 @@ Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads)
 
 std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassRequest& request,
                                         LayerAttention&& attention, AttentionResult&& computed,
-                                        const Matrix& stream) {
+                                        Matrix&& between, const Matrix& stream) {
   auto result = std::make_shared<LayerResult>();
   result->layer = layer;
   result->config = attention.config;
@@ -38,8 +38,10 @@ std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassReque
     result->q = std::move(computed.q);
     result->k = std::move(computed.k);
     result->v = std::move(computed.v);
+    result->headOutput = std::move(computed.headOutput);
   }
   if (request.weights) result->weights = chosenHeads(std::move(computed.weights), request.heads);
+  result->between = std::move(between);
   if (request.hidden) result->hidden = stream;
   return result;
 }
@@ -68,8 +70,9 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
                        product(2, config.innerDim, n),
                        request.weights && layers > 0 ? product(config.heads, n, n) : 0});
   if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, n)});
-  if (request.projections) sum = saturatingSum({sum, product(layers, queries + 2 * keys, n)});
+  if (request.projections) sum = saturatingSum({sum, product(layers, 2 * (queries + keys), n)});
   if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
+  if (request.between) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
   return sum;
 }
 
@@ -165,17 +168,20 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     if (!attention) return attention.error();
     const bool asked = contains(request.layers, layer);
     const auto& rotation = config.layers[i].rotation;
+    Matrix between;
     const Block block{config,
                       model_->weights().layers[i],
                       *attention,
                       rotation ? &tables[static_cast<std::size_t>(*rotation)] : nullptr,
                       asked && request.weights ? Keep::weights : Keep::output,
-                      stop};
+                      stop,
+                      asked && request.between ? &between : nullptr};
     AttentionResult computed = block.run(x, caches_[i]);
     if (stop.stop_requested()) return stopped();
     if (const Status status = model_->checkpoint().intact(); !status)
       return Error{fmt::format("{} (stopped at layer {})", status.error().message, layer)};
-    auto kept = keep(layer, asked, request, std::move(*attention), std::move(computed), x);
+    auto kept =
+        keep(layer, asked, request, std::move(*attention), std::move(computed), std::move(between), x);
     if (asked) result.layers.push_back(kept);
     if (request.onLayer) request.onLayer(kept);
   }

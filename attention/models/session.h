@@ -22,6 +22,8 @@ struct LayerResult {
   Stack q;                 ///< [heads, n, headDim], normed and rotated
   Stack k, v;              ///< [kvHeads, n, headDim], as they are cached
   Stack weights;           ///< [heads asked for, n, m]; rows sum to 1, or are 0 where no key is visible
+  Stack headOutput;        ///< [heads, n, headDim], Σ weights·v, before W_O
+  Matrix between;          ///< [n, modelDim], the residual stream between attention and MLP
   Matrix hidden;           ///< [n, modelDim], the residual stream after the layer
 };
 using LayerResults = std::vector<std::shared_ptr<const LayerResult>>;
@@ -32,7 +34,9 @@ enum class LogitRows { none, last, all };
 struct PassRequest {
   std::optional<std::vector<Index>> layers;  ///< whose results are kept; nothing: of all
   std::optional<std::vector<Index>> heads;   ///< whose weights are kept, in these layers; nothing: of all
-  bool weights = true, projections = false, hidden = false;
+  bool weights = true;
+  bool projections = false;  ///< q, k, v and the heads' outputs
+  bool hidden = false, between = false;
   LogitRows logits = LogitRows::last;
 
   std::vector<AttentionEdit> edits;

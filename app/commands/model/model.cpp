@@ -67,8 +67,11 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelRun& run) {
   if (!session.model().config().causal)
     return Error{"this model is an encoder, which sees both ways and writes nothing on; expected a decoder"};
+  const Index before = session.length();
+  if (const Status status = session.model().checkTokens({}, before + *options.generate); !status)
+    return status;
   run.generatedIds.emplace();
-  session.reserve(session.length() + *options.generate);
+  session.reserve(before + *options.generate);
   PassRequest request;
   request.layers = std::vector<Index>();
   const auto begin = std::chrono::steady_clock::now();

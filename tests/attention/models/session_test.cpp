@@ -21,7 +21,7 @@ std::vector<Index> someIds(Index count, Index vocabulary, std::uint64_t seed) {
 
 PassRequest everything() {
   PassRequest request;
-  request.projections = request.hidden = true;
+  request.projections = request.hidden = request.between = true;
   request.logits = LogitRows::all;
   return request;
 }
@@ -154,6 +154,27 @@ TEST(Session, layersAreToldOfBeforeLaterOnesAreComputed) {
   EXPECT_EQ(session.length(), 0);
   ModelSession other(model);
   EXPECT_EQ(passOf(session, ids, {}).logits, passOf(other, ids, {}).logits);
+}
+
+TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
+  // Where all heads are off, a layer's attention adds W_O's bias alone, and Llama's has none.
+  const auto model = openModel(goldenModel("llama"));
+  const auto ids = someIds(7, 300, 10);
+  PassRequest request = everything();
+  ModelSession on(model), off(model);
+  const PassResult plain = passOf(on, ids, request);
+  AttentionEdit silent;
+  silent.layer = 1;
+  silent.headScale.assign(4, 0);
+  request.edits = {silent};
+  const PassResult edited = passOf(off, ids, request);
+  EXPECT_EQ(edited.layers[1]->between, edited.layers[0]->hidden);
+  EXPECT_GT(distance(plain.layers[1]->between, plain.layers[0]->hidden), 1e-3);
+  // The stream before attention and Σ weights·v through W_O make the stream behind it.
+  const LayerResult& layer = *plain.layers[1];
+  for (Index h = 0; h < 4; ++h) EXPECT_LE(distance(layer.headOutput[h], layer.weights[h] * layer.v[0]), 1e-5);
+  const Matrix added = model->weights().layers[1].o.apply(mergeHeads(layer.headOutput), {});
+  EXPECT_LE(distance(layer.between, plain.layers[0]->hidden + added), 1e-5);
 }
 
 TEST(Session, theMemoryOfAPassIsKnownBefore) {
