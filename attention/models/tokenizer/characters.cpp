@@ -44,7 +44,6 @@ bool isMark(char32_t c) {
 
 bool isOther(char32_t c) {
   switch (categoryOf(c)) {
-    case UTF8PROC_CATEGORY_CN:
     case UTF8PROC_CATEGORY_CC:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_CS:

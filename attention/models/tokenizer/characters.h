@@ -18,7 +18,7 @@ bool isNumeric(char32_t c);
 bool isNonspacingMark(char32_t c);
 /// M*.
 bool isMark(char32_t c);
-/// C*: controls, format characters, surrogates, private use, unassigned.
+/// Cc, Cf, Cs and Co: controls, format characters, surrogates and private use, but not what is unassigned.
 bool isOther(char32_t c);
 /// \w of regular expressions (Unicode Technical Standard 18): letters, marks, decimal digits, connectors,
 /// joiners.

@@ -101,18 +101,35 @@ class SpacedIdeographs final : public Normalizer {
   }
 };
 
+/// Puts something in front, such as SentencePiece's mark of a space. Where typed spaces or marks follow, all of
+/// them look alike in the end: then the typed ones count as the first, and what nobody typed as the last.
 class Prepend final : public Normalizer {
  public:
   explicit Prepend(std::string what) : what_(std::move(what)) {}
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token&) const override {
-    if (text.size() == 0) return text;
+    if (text.size() == 0 || what_.empty()) return text;
     AlignedText result;
-    result.append(what_, text, {0, 0});
-    result.append(text, {0, text.size()});
+    result.reserve(text.size() + what_.size());
+    ByteRange last{0, 0};
+    std::string_view written = what_;
+    for (std::size_t next = alike(text, 0); next > last.end; next = alike(text, last.end)) {
+      result.append(written, text, {last.end, next});
+      written = text.part({last.end, next});
+      last = {last.end, next};
+    }
+    result.append(written, text, {last.end, last.end});
+    result.append(text, {last.end, text.size()});
     return result;
   }
 
  private:
+  /// The end of the space or mark at `at`; `at` where there is none.
+  std::size_t alike(const AlignedText& text, std::size_t at) const {
+    const std::string_view rest = std::string_view(text.text()).substr(at);
+    if (rest.starts_with(what_)) return at + what_.size();
+    return at + (what_ == "▁" && rest.starts_with(' ') ? 1 : 0);
+  }
+
   std::string what_;
 };
 
