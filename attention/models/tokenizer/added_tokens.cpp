@@ -140,16 +140,16 @@ Result<AddedTokens> AddedTokens::read(const JsonValue& list, const std::string& 
           fmt::format("tokens {} and {} have the same id {}",
                       quotedText(added.tokens_[other->second].content), quotedText(token.content), token.id);
     if (!problem.empty()) return Error{fields.where() + ": " + problem};
-    std::string wanted = token.content;
+    token.wanted = token.content;
     if (token.normalized) {
-      auto changed = normalize(normalizers, AlignedText(wanted, {0, wanted.size()}), stop);
+      auto changed = normalize(normalizers, AlignedText(token.wanted, {0, token.wanted.size()}), stop);
       if (!changed) return changed.error();
-      wanted = changed->text();
-      if (wanted.empty() || wanted.size() > kLongest)
+      token.wanted = changed->text();
+      if (token.wanted.empty() || token.wanted.size() > kLongest)
         return Error{fmt::format("{}: {} has {} bytes once it is normalized, expected 1 to {}",
-                                 fields.where(), quotedText(token.content), wanted.size(), kLongest)};
+                                 fields.where(), quotedText(token.content), token.wanted.size(), kLongest)};
     }
-    (token.normalized ? normalized : typed).push_back(std::move(wanted));
+    (token.normalized ? normalized : typed).push_back(token.wanted);
     (token.normalized ? added.normalized_ : added.typed_).tokens.push_back(i);
     added.byId_[token.id] = i;
     added.byContent_[token.content] = i;

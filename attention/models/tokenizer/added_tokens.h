@@ -18,6 +18,7 @@ namespace headscope::attention {
 struct AddedToken {
   TokenId id = 0;
   std::string content;
+  std::string wanted;       ///< what is looked for and decoded: the content, or what normalizing makes of it
   bool singleWord = false;  ///< only where no word character stands beside it
   bool takesLeft = false;   ///< with the white space before it ("lstrip")
   bool takesRight = false;  ///< with the white space behind it ("rstrip")

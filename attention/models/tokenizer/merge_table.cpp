@@ -101,34 +101,56 @@ class MergeReader {
   std::string leftBuffer_, rightBuffer_, problem_;
 };
 
-/// The merge's three tokens by their ids.
-bool addMerge(MergeReader& entry, std::uint32_t rank, const Vocabulary& vocabulary, std::string& joined,
-              MergeTable& merges) {
-  if (entry.left.empty() || entry.right.empty()) return entry.fail("joins an empty token");
-  const auto left = vocabulary.find(entry.left), right = vocabulary.find(entry.right);
-  if (!left || !right)
-    return entry.fail(
-        fmt::format("joins {}, which is not in the vocabulary", quotedText(left ? entry.right : entry.left)));
-  joined.assign(entry.left).append(entry.right);
-  const auto result = vocabulary.find(joined);
-  if (!result) return entry.fail(fmt::format("makes {}, which is not in the vocabulary", quotedText(joined)));
-  merges.add(*left, *right, {rank, *result});
-  return true;
-}
+/// Adds entries by the ids of their three tokens.
+class MergeAdder {
+ public:
+  MergeAdder(const Vocabulary& vocabulary, MergeTable& merges) : vocabulary_(vocabulary), merges_(merges) {}
+
+  bool add(MergeReader& entry, std::uint32_t rank) {
+    if (entry.left.empty() || entry.right.empty()) return entry.fail("joins an empty token");
+    const auto left = vocabulary_.find(entry.left), right = vocabulary_.find(entry.right);
+    if (!left || !right)
+      return entry.fail(fmt::format("joins {}, which is not in the vocabulary",
+                                    quotedText(left ? entry.right : entry.left)));
+    if (!findResult(entry))
+      return entry.fail(fmt::format("makes {}, which is not in the vocabulary", quotedText(joined_)));
+    merges_.add(*left, *right, {rank, result_});
+    return true;
+  }
+
+ private:
+  /// Nearly always that of the merge before or the one after it: a look there is far cheaper than a search.
+  bool findResult(const MergeReader& entry) {
+    joined_.assign(entry.left).append(entry.right);
+    for (const TokenId likely : {result_, result_ + 1}) {
+      if (vocabulary_.text(likely) != joined_) continue;
+      result_ = likely;
+      return true;
+    }
+    const auto found = vocabulary_.find(joined_);
+    result_ = found.value_or(0);
+    return found.has_value();
+  }
+
+  const Vocabulary& vocabulary_;
+  MergeTable& merges_;
+  std::string joined_;
+  TokenId result_ = 0;
+};
 
 }  // namespace
 
 Status readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
                   MergeTable& merges, const std::stop_token& stop) {
-  constexpr std::size_t kLeastEntry = 24;
-  merges.reserve(json.size() / kLeastEntry);
+  // Most files have one merge for a token, some one for each way to make it.
+  merges.reserve(2 * vocabulary.count());
   JsonCursor cursor(json);
   MergeReader entry(cursor, where);
-  std::string joined;
+  MergeAdder adder(vocabulary, merges);
   if (cursor.enter('[')) {
     for (std::uint32_t rank = 0; cursor.next(); ++rank) {
       if (rank % 4096 == 0 && stop.stop_requested()) return stopped();
-      if (!entry.read(rank) || !addMerge(entry, rank, vocabulary, joined, merges)) break;
+      if (!entry.read(rank) || !adder.add(entry, rank)) break;
     }
   }
   if (!entry.problem().empty()) return Error{entry.problem()};

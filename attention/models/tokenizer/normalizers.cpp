@@ -101,8 +101,8 @@ class SpacedIdeographs final : public Normalizer {
   }
 };
 
-/// Puts something in front, such as SentencePiece's mark of a space. Where typed spaces or marks follow, all of
-/// them look alike in the end: then the typed ones count as the first, and what nobody typed as the last.
+/// Puts something in front, such as SentencePiece's mark of a space. Where typed spaces or marks follow, all
+/// of them look alike in the end: then the typed ones count as the first, and what nobody typed as the last.
 class Prepend final : public Normalizer {
  public:
   explicit Prepend(std::string what) : what_(std::move(what)) {}

@@ -176,7 +176,7 @@ std::vector<std::string> TextTokenizer::spellings(const EncodedText& text) const
 }
 
 std::optional<std::string> TextTokenizer::spelling(TokenId id) const {
-  if (const AddedToken* token = parts_->added.find(id)) return token->content;
+  if (const AddedToken* token = parts_->added.find(id)) return token->wanted;
   const Vocabulary& vocabulary = parts_->model->vocabulary();
   if (!vocabulary.has(id)) return std::nullopt;
   return std::string(vocabulary.text(id));

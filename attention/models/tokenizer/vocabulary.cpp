@@ -39,26 +39,34 @@ std::uint64_t randomHashSeed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-Vocabulary::Vocabulary() : seed_(randomHashSeed()), slots_(64, -1) {}
+Vocabulary::Vocabulary() : seed_(randomHashSeed()), slots_(64) {}
 
 void Vocabulary::reserve(std::size_t texts, std::size_t bytes) {
+  texts = std::min(texts, static_cast<std::size_t>(kMostTokens));
   bytes_.reserve(bytes);
-  texts_.reserve(std::min(texts, static_cast<std::size_t>(kMostTokens)));
+  texts_.reserve(texts);
   std::size_t slots = slots_.size();
-  while (slots < 2 * texts && slots < 2 * static_cast<std::size_t>(kMostTokens)) slots *= 2;
+  while (slots < 2 * texts) slots *= 2;
   if (slots > slots_.size()) grow(slots);
 }
 
-std::size_t Vocabulary::slotOf(std::string_view text) const {
+std::size_t Vocabulary::slotOf(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = tokenHash(text, seed_) & mask;; slot = (slot + 1) & mask)
-    if (slots_[slot] < 0 || this->text(slots_[slot]) == text) return slot;
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    const Slot& slot = slots_[i];
+    if (slot.id < 0 || (slot.hash == tag && at(slot.place) == text)) return i;
+  }
 }
 
 void Vocabulary::grow(std::size_t slots) {
-  slots_.assign(slots, -1);
-  for (TokenId id = 0; id < limit(); ++id)
-    if (has(id)) slots_[slotOf(text(id))] = id;
+  slots_.assign(slots, {});
+  for (TokenId id = 0; id < limit(); ++id) {
+    const Place place = texts_[static_cast<std::size_t>(id)];
+    if (place.begin == kNowhere) continue;
+    const std::uint64_t hash = tokenHash(at(place), seed_);
+    slots_[slotOf(at(place), hash)] = {static_cast<std::uint32_t>(hash >> 32), id, place};
+  }
 }
 
 Status Vocabulary::add(std::string_view text, std::int64_t id) {
@@ -70,31 +78,31 @@ Status Vocabulary::add(std::string_view text, std::int64_t id) {
     return Error{fmt::format("tokens {} and {} have the same id {}", quotedText(this->text(row)),
                              quotedText(text), id)};
   if (2 * (count_ + 1) > slots_.size()) grow(2 * slots_.size());
-  const std::size_t slot = slotOf(text);
-  if (slots_[slot] >= 0)
-    return Error{fmt::format("token {} has two ids, {} and {}", quotedText(text), slots_[slot], id)};
+  const std::uint64_t hash = tokenHash(text, seed_);
+  Slot& slot = slots_[slotOf(text, hash)];
+  if (slot.id >= 0)
+    return Error{fmt::format("token {} has two ids, {} and {}", quotedText(text), slot.id, id)};
   if (text.size() >= kNowhere - bytes_.size())
     return Error{fmt::format("the tokens are longer than {} bytes in all", kNowhere)};
-  if (row >= limit()) texts_.resize(static_cast<std::size_t>(row) + 1);
-  texts_[static_cast<std::size_t>(row)] = {static_cast<std::uint32_t>(bytes_.size()),
-                                           static_cast<std::uint32_t>(text.size())};
+  const Place place{static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(text.size())};
   bytes_ += text;
-  slots_[slot] = row;
+  if (row >= limit()) texts_.resize(static_cast<std::size_t>(row) + 1);
+  texts_[static_cast<std::size_t>(row)] = place;
+  slot = {static_cast<std::uint32_t>(hash >> 32), row, place};
   ++count_;
   longest_ = std::max(longest_, text.size());
   return success();
 }
 
 std::optional<TokenId> Vocabulary::find(std::string_view text) const {
-  const TokenId id = slots_[slotOf(text)];
+  const TokenId id = slots_[slotOf(text, tokenHash(text, seed_))].id;
   return id < 0 ? std::nullopt : std::optional(id);
 }
 
 std::string_view Vocabulary::text(TokenId id) const {
   if (id < 0 || id >= limit()) return {};
-  const Place& place = texts_[static_cast<std::size_t>(id)];
-  if (place.begin == kNowhere) return {};
-  return {bytes_.data() + place.begin, place.length};
+  const Place place = texts_[static_cast<std::size_t>(id)];
+  return place.begin == kNowhere ? std::string_view() : at(place);
 }
 
 Status readVocabulary(std::string_view json, const std::string& where, Vocabulary& vocabulary,

@@ -41,15 +41,23 @@ class Vocabulary {
   struct Place {
     std::uint32_t begin = kNowhere, length = 0;
   };
+  /// Of open addressing. Most of the hash and the place are in it, so that a text that isn't the one is
+  /// passed over without a look at it.
+  struct Slot {
+    std::uint32_t hash = 0;
+    TokenId id = -1;  ///< free where negative
+    Place place;
+  };
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+  std::string_view at(Place place) const { return {bytes_.data() + place.begin, place.length}; }
   /// The slot of that text, or the free one where it would stand.
-  std::size_t slotOf(std::string_view text) const;
+  std::size_t slotOf(std::string_view text, std::uint64_t hash) const;
   void grow(std::size_t slots);
 
   std::uint64_t seed_;
   std::string bytes_;
-  std::vector<Place> texts_;    // by id
-  std::vector<TokenId> slots_;  // open addressing; -1 is free
+  std::vector<Place> texts_;  // by id
+  std::vector<Slot> slots_;
   std::size_t count_ = 0, longest_ = 0;
 };
 
