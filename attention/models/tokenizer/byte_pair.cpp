@@ -125,7 +125,8 @@ class BytePairEncoder final : public PieceEncoder {
     return true;
   }
 
-  const Merge* mergeAt(std::int32_t place) const {
+  const Merge* mergeAt(std::int32_t place) {
+    ++steps_;
     const Symbol& left = symbols_[static_cast<std::size_t>(place)];
     if (left.next == kNone) return nullptr;
     return model_.merges().find(left.id, symbols_[static_cast<std::size_t>(left.next)].id);

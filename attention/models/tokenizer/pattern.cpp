@@ -150,6 +150,7 @@ Status PatternFinder::findExpression(std::string_view text, std::vector<ByteRang
     // Characters stay whole.
     std::size_t end = text.size() - at <= window ? text.size() : at + window;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+    steps_ += end - at;
     const std::size_t steps = std::min<std::size_t>(kStepsPerByte * window, 0xFFFF'FFFF);
     pcre2_set_match_limit(search_->context.get(), static_cast<std::uint32_t>(steps));
     // The text is known to be UTF-8.

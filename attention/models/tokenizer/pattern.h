@@ -42,6 +42,8 @@ class PatternFinder {
   /// look at so much of the text, and all of them together at so much, that the time stays in proportion to
   /// the text's length; an expression that needs more is an error, which names it.
   Status find(std::string_view text, std::vector<ByteRange>& matches, const std::stop_token& stop);
+  /// How many bytes searches were let look at so far, which is what the time is in proportion to.
+  std::size_t steps() const { return steps_; }
 
  private:
   struct Search;
@@ -50,6 +52,7 @@ class PatternFinder {
 
   const Pattern& pattern_;
   std::unique_ptr<Search> search_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace headscope::attention

@@ -26,6 +26,11 @@ class PieceEncoder {
   /// Adds the tokens of a piece that is not empty; `offset` is added to their ranges.
   virtual Status encode(std::string_view piece, std::size_t offset, std::vector<PlacedToken>& tokens,
                         const std::stop_token& stop) = 0;
+  /// How often the tables have been asked so far, which is what the time is in proportion to.
+  std::size_t steps() const { return steps_; }
+
+ protected:
+  std::size_t steps_ = 0;
 };
 
 /// The "model" of a tokenizer: its vocabulary and how pieces become tokens of it. Any number of threads may

@@ -63,6 +63,7 @@ class WordPieceEncoder final : public PieceEncoder {
     while (end < word.size() && end > begin && continuesCharacter(word[end])) --end;
     spelled_ += word.substr(begin, end - begin);
     while (end > begin) {
+      ++steps_;
       if (const auto id = model_.vocabulary().find(spelled_)) return PlacedToken{*id, {begin, end}};
       // One character less.
       do {
