@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -19,14 +20,15 @@ struct Merge {
 /// The merges of byte-pair encoding, by the two tokens they join.
 class MergeTable {
  public:
-  MergeTable();
+  struct Entry {
+    TokenId left, right;
+    Merge merge;
+  };
+  /// A later entry takes the place of an earlier one of the same two.
+  explicit MergeTable(std::span<const Entry> entries = {});
 
-  void reserve(std::size_t merges);
-  /// Takes the place of an earlier merge of the same two.
-  void add(TokenId left, TokenId right, Merge merge);
   /// Null where the two stay apart.
   const Merge* find(TokenId left, TokenId right) const;
-  std::size_t count() const { return count_; }
 
  private:
   struct Slot {
@@ -34,18 +36,17 @@ class MergeTable {
     Merge merge{};
   };
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+  std::size_t hashOf(std::uint64_t pair) const;
   std::size_t slotOf(std::uint64_t pair) const;
-  void grow(std::size_t slots);
 
   std::uint64_t seed_;
   std::vector<Slot> slots_;
-  std::size_t count_ = 0;
 };
 
 /// Reads ["a b", …] or [["a", "b"], …], the earlier the lower in rank. Both parts and what they join to must
 /// be in the vocabulary, and neither may be empty, so that every merge makes a longer token. `where` stands
 /// in front of messages, which name the merge by its number.
-Status readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
-                  MergeTable& merges, const std::stop_token& stop);
+Result<MergeTable> readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
+                              const std::stop_token& stop);
 
 }  // namespace headscope::attention

@@ -68,10 +68,9 @@ Result<std::unique_ptr<const TokenModel>> readBytePairs(const ModelText& text, F
   options.ignoreMerges = fields.flag("ignore_merges", false);
   if (text.merges.empty()) fields.fail("\"merges\" is missing, expected a list");
   if (fields.error()) return *fields.error();
-  MergeTable merges;
-  const auto read = readMerges(text.merges, fields.where() + ".merges", vocabulary, merges, stop);
-  if (!read) return read.error();
-  return inside(fields.where(), bytePairModel(std::move(vocabulary), std::move(merges), options));
+  auto merges = readMerges(text.merges, fields.where() + ".merges", vocabulary, stop);
+  if (!merges) return merges.error();
+  return inside(fields.where(), bytePairModel(std::move(vocabulary), std::move(*merges), options));
 }
 
 Result<std::unique_ptr<const TokenModel>> readWordPieces(FieldReader& fields, Vocabulary vocabulary) {

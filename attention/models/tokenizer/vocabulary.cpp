@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -39,15 +41,47 @@ std::uint64_t randomHashSeed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-Vocabulary::Vocabulary() : seed_(randomHashSeed()), slots_(64) {}
+Vocabulary::Vocabulary() : seed_(randomHashSeed()), slots_(1) {}
 
 void Vocabulary::reserve(std::size_t texts, std::size_t bytes) {
-  texts = std::min(texts, static_cast<std::size_t>(kMostTokens));
   bytes_.reserve(bytes);
-  texts_.reserve(texts);
-  std::size_t slots = slots_.size();
-  while (slots < 2 * texts) slots *= 2;
-  if (slots > slots_.size()) grow(slots);
+  texts_.reserve(std::min(texts, static_cast<std::size_t>(kMostTokens)));
+}
+
+Status Vocabulary::add(std::string_view text, std::int64_t id) {
+  if (id < 0 || id >= kMostTokens)
+    return Error{
+        fmt::format("token {} has the id {}, expected 0 to {}", quotedText(text), id, kMostTokens - 1)};
+  const auto row = static_cast<TokenId>(id);
+  if (has(row))
+    return Error{fmt::format("tokens {} and {} have the same id {}", quotedText(this->text(row)),
+                             quotedText(text), id)};
+  if (text.size() >= kNowhere - bytes_.size())
+    return Error{fmt::format("the tokens are longer than {} bytes in all", kNowhere)};
+  if (row >= limit()) texts_.resize(static_cast<std::size_t>(row) + 1);
+  texts_[static_cast<std::size_t>(row)] = {static_cast<std::uint32_t>(bytes_.size()),
+                                           static_cast<std::uint32_t>(text.size())};
+  bytes_ += text;
+  ++count_;
+  longest_ = std::max(longest_, text.size());
+  return success();
+}
+
+Status Vocabulary::index() {
+  constexpr TokenId kAhead = 16;
+  std::array<std::uint64_t, kAhead> hashes{};
+  slots_.assign(std::bit_ceil(2 * count_ + 1), {});
+  for (TokenId id = 0; id < limit() + kAhead; ++id) {
+    std::uint64_t& hash = hashes[static_cast<std::size_t>(id % kAhead)];
+    if (const TokenId done = id - kAhead; done >= 0 && has(done)) {
+      Slot& slot = slots_[slotOf(text(done), hash)];
+      if (slot.id >= 0)
+        return Error{fmt::format("token {} has two ids, {} and {}", quotedText(text(done)), slot.id, done)};
+      slot = {static_cast<std::uint32_t>(hash >> 32), done, texts_[static_cast<std::size_t>(done)]};
+    }
+    if (id < limit()) hash = ask(text(id)).hash;
+  }
+  return success();
 }
 
 std::size_t Vocabulary::slotOf(std::string_view text, std::uint64_t hash) const {
@@ -59,43 +93,14 @@ std::size_t Vocabulary::slotOf(std::string_view text, std::uint64_t hash) const 
   }
 }
 
-void Vocabulary::grow(std::size_t slots) {
-  slots_.assign(slots, {});
-  for (TokenId id = 0; id < limit(); ++id) {
-    const Place place = texts_[static_cast<std::size_t>(id)];
-    if (place.begin == kNowhere) continue;
-    const std::uint64_t hash = tokenHash(at(place), seed_);
-    slots_[slotOf(at(place), hash)] = {static_cast<std::uint32_t>(hash >> 32), id, place};
-  }
-}
-
-Status Vocabulary::add(std::string_view text, std::int64_t id) {
-  if (id < 0 || id >= kMostTokens)
-    return Error{
-        fmt::format("token {} has the id {}, expected 0 to {}", quotedText(text), id, kMostTokens - 1)};
-  const auto row = static_cast<TokenId>(id);
-  if (has(row))
-    return Error{fmt::format("tokens {} and {} have the same id {}", quotedText(this->text(row)),
-                             quotedText(text), id)};
-  if (2 * (count_ + 1) > slots_.size()) grow(2 * slots_.size());
+Vocabulary::Question Vocabulary::ask(std::string_view text) const {
   const std::uint64_t hash = tokenHash(text, seed_);
-  Slot& slot = slots_[slotOf(text, hash)];
-  if (slot.id >= 0)
-    return Error{fmt::format("token {} has two ids, {} and {}", quotedText(text), slot.id, id)};
-  if (text.size() >= kNowhere - bytes_.size())
-    return Error{fmt::format("the tokens are longer than {} bytes in all", kNowhere)};
-  const Place place{static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(text.size())};
-  bytes_ += text;
-  if (row >= limit()) texts_.resize(static_cast<std::size_t>(row) + 1);
-  texts_[static_cast<std::size_t>(row)] = place;
-  slot = {static_cast<std::uint32_t>(hash >> 32), row, place};
-  ++count_;
-  longest_ = std::max(longest_, text.size());
-  return success();
+  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  return {text, hash};
 }
 
-std::optional<TokenId> Vocabulary::find(std::string_view text) const {
-  const TokenId id = slots_[slotOf(text, tokenHash(text, seed_))].id;
+std::optional<TokenId> Vocabulary::find(const Question& question) const {
+  const TokenId id = slots_[slotOf(question.text, question.hash)].id;
   return id < 0 ? std::nullopt : std::optional(id);
 }
 
@@ -122,7 +127,8 @@ Status readVocabulary(std::string_view json, const std::string& where, Vocabular
     }
   }
   if (!cursor.finish()) return Error{where + ": " + cursor.fault()};
-  return success();
+  const auto status = vocabulary.index();
+  return status ? status : Error{where + ": " + status.error().message};
 }
 
 }  // namespace headscope::attention

@@ -23,12 +23,22 @@ class Vocabulary {
  public:
   Vocabulary();
 
-  /// An error where the id is negative or beyond kMostTokens, or where text or id are taken.
+  /// An error where the id is negative or beyond kMostTokens, or taken. Texts are found once index() is done.
   Status add(std::string_view text, std::int64_t id);
   /// Makes room for about so many texts with so many bytes in all.
   void reserve(std::size_t texts, std::size_t bytes);
+  /// An error where two ids have the same text.
+  Status index();
 
-  std::optional<TokenId> find(std::string_view text) const;
+  /// A text that is looked for. Between asking and finding, memory has time to bring what is needed: whoever
+  /// looks for thousands asks for some before finding the first.
+  struct Question {
+    std::string_view text;
+    std::uint64_t hash;
+  };
+  Question ask(std::string_view text) const;
+  std::optional<TokenId> find(const Question& question) const;
+  std::optional<TokenId> find(std::string_view text) const { return find(ask(text)); }
   /// Null data where no token has this id.
   std::string_view text(TokenId id) const;
   bool has(TokenId id) const { return text(id).data() != nullptr; }
@@ -52,7 +62,6 @@ class Vocabulary {
   std::string_view at(Place place) const { return {bytes_.data() + place.begin, place.length}; }
   /// The slot of that text, or the free one where it would stand.
   std::size_t slotOf(std::string_view text, std::uint64_t hash) const;
-  void grow(std::size_t slots);
 
   std::uint64_t seed_;
   std::string bytes_;
