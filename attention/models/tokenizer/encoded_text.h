@@ -41,4 +41,13 @@ struct EncodedText {
   std::vector<std::pair<std::size_t, std::string>> addedSpellings;
 };
 
+/// Neighbouring tokens that hold whole characters together, as people read them: nearly always one, and two
+/// or more where a character is split.
+struct ReadableRun {
+  std::size_t begin = 0, end = 0;  ///< tokens [begin, end)
+  std::string text;
+  bool complete = true;  ///< false at the end of a list that breaks off within a character
+  bool operator==(const ReadableRun&) const = default;
+};
+
 }  // namespace headscope::attention

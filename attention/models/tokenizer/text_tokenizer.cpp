@@ -192,12 +192,31 @@ bool TextTokenizer::isSpecial(TokenId id) const {
   return token && token->special;
 }
 
-std::optional<std::string> TextTokenizer::readable(TokenId id) const {
-  auto token = spelling(id);
-  if (!token) return std::nullopt;
+std::string TextTokenizer::bytesOf(TokenId id) const {
+  std::string token = spelling(id).value_or("");
   if (!parts_->added.find(id))
-    for (const auto& rule : parts_->decoders) rule->toBytes(*token);
-  return readableBytes(*token);
+    for (const auto& rule : parts_->decoders) rule->toBytes(token);
+  return token;
+}
+
+std::optional<std::string> TextTokenizer::readable(TokenId id) const {
+  if (!spelling(id)) return std::nullopt;
+  return readableBytes(bytesOf(id));
+}
+
+std::vector<ReadableRun> TextTokenizer::readable(std::span<const TokenId> ids) const {
+  std::vector<ReadableRun> runs;
+  std::string bytes;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    bytes += bytesOf(ids[i]);
+    const bool complete = unfinishedLength(bytes) == 0;
+    if (!complete && i + 1 < ids.size()) continue;
+    runs.push_back({begin, i + 1, readableBytes(bytes), complete});
+    begin = i + 1;
+    bytes.clear();
+  }
+  return runs;
 }
 
 }  // namespace headscope::attention

@@ -62,8 +62,13 @@ class TextTokenizer {
   /// ("<0A>"), a byte of a split character "<E2>", and a part inside a word keeps its "##". None where the id
   /// has no token.
   std::optional<std::string> readable(TokenId id) const;
+  /// The same for tokens that follow each other; those that share a character come together as that
+  /// character.
+  std::vector<ReadableRun> readable(std::span<const TokenId> ids) const;
 
  private:
+  /// What a token stands for wherever it stands, which may be a part of a character.
+  std::string bytesOf(TokenId id) const;
   explicit TextTokenizer(std::unique_ptr<const TokenizerParts> parts);
   std::unique_ptr<const TokenizerParts> parts_;
 };

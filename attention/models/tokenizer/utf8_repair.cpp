@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "attention/text/unicode.h"
@@ -38,6 +39,19 @@ std::string repairedUtf8(std::string_view bytes) {
     at += length;
   }
   return text;
+}
+
+std::size_t unfinishedLength(std::string_view bytes) {
+  for (std::size_t length = 1; length <= std::min<std::size_t>(3, bytes.size()); ++length) {
+    const std::string_view end = bytes.substr(bytes.size() - length);
+    const auto lead = static_cast<unsigned char>(end[0]);
+    if ((lead & 0xC0) == 0x80) continue;
+    const std::size_t whole = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    // A lead byte by itself can begin one, and so can all that is one maximal beginning.
+    const bool begins = lead >= 0xC2 && lead <= 0xF4 && length < whole;
+    return begins && (length == 1 || brokenLength(end) == length) ? length : 0;
+  }
+  return 0;
 }
 
 std::string readableBytes(std::string_view bytes) {

@@ -41,7 +41,8 @@ TEST(TokenizeCommand, printsTheGoldenTokensAsJson) {
       const json printed = json::parse(outcome.output);
       EXPECT_EQ(printed.at("ids"), one.at("ids"));
       EXPECT_EQ(printed.at("tokens"), one.at("tokens"));
-      if (one.contains("spans")) EXPECT_EQ(printed.at("spans"), one.at("spans"));
+      if (!one.contains("spans")) continue;
+      EXPECT_EQ(printed.at("spans"), one.at("spans"));
     }
   }
 }
@@ -50,7 +51,14 @@ TEST(TokenizeCommand, printsATableForPeople) {
   const Outcome outcome =
       runHeadscope({"tokenize", kGolden + "small-byte-bpe.tokenizer.json", "--text", "the héads"});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-  EXPECT_EQ(outcome.output, "");
+  EXPECT_EQ(outcome.output,
+            "     id             bytes  token\n"
+            "    321        0-3         the\n"
+            "    220        3-4         ␣\n"
+            "     71        4-5         h\n"
+            "    127        5-6         <C3>\n"
+            "    102        6-7         <A9>\n"
+            "    382        7-10        ads\n");
 }
 
 TEST(TokenizeCommand, takesAFolder) {

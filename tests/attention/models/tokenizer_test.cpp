@@ -136,6 +136,20 @@ TEST(Tokenizer, tokensAreShownAsPeopleReadThem) {
   EXPECT_EQ(words.readable(*words.find("##er")), "##er");
 }
 
+TEST(Tokenizer, partsOfACharacterAreShownTogether) {
+  const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
+  const auto encoded = tokenizer.encode("a é👍");
+  ASSERT_TRUE(encoded.ok());
+  EXPECT_EQ(encoded->ids.size(), 8u);
+  EXPECT_THAT(tokenizer.readable(encoded->ids), ElementsAre(ReadableRun{0, 1, "a"}, ReadableRun{1, 2, "␣"},
+                                                            ReadableRun{2, 4, "é"}, ReadableRun{4, 8, "👍"}));
+  // While a model is still writing, the last character may be unfinished; a broken one is not waited for.
+  const std::vector<TokenId> cut(encoded->ids.begin(), encoded->ids.begin() + 6);
+  EXPECT_EQ(tokenizer.readable(cut).back(), (ReadableRun{4, 6, "<F0><9F>", false}));
+  const std::vector<TokenId> broken{encoded->ids[4], encoded->ids[0], encoded->ids[3]};
+  EXPECT_THAT(tokenizer.readable(broken), ElementsAre(ReadableRun{0, 2, "<F0>a"}, ReadableRun{2, 3, "<A9>"}));
+}
+
 TEST(Tokenizer, missingIdsArePassedOver) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   const std::vector<TokenId> ids{-7, *tokenizer.find("Ġthe"), 1 << 30, tokenizer.vocabularySize()};
