@@ -23,8 +23,8 @@ enum class SpecialTokens { leaveOut, keep };
 /// Hugging Face's tokenizer.json, run exactly: BPE and WordPiece with the normalizers, pre-tokenizers, added
 /// tokens, post-processors and decoders that published text models use. Immutable: any number of threads may
 /// use one. Truncation and padding that a file asks for are left to the caller, who knows the model's
-/// positions. The reference has tables of Unicode 8 for NFC and BERT's rules, these are of version 14: younger
-/// characters may be classed differently.
+/// positions. The reference has tables of Unicode 8 for NFC and BERT's rules, these are of version 14:
+/// younger characters may be classed differently.
 class TextTokenizer {
  public:
   /// From a file, or from tokenizer.json in a folder. Errors name the file, what was found and what would
