@@ -56,7 +56,12 @@ const std::vector<std::string> kPieces = {"0",
                                           "heads(kv 0-3): ",
                                           "documents(",
                                           "|b1",
-                                          "-inf"};
+                                          "-inf",
+                                          "\"type\":",
+                                          "\"BPE\"",
+                                          "\\p{L}+",
+                                          "(?!",
+                                          "▁"};
 
 /// One to four damages: a changed bit or byte, a cut, a doubled or swapped stretch, a piece put in.
 Bytes damaged(Bytes bytes, Random& random) {
@@ -161,6 +166,10 @@ TEST(FuzzReplay, MaskText) {
   for (const PatternInfo& info : patternTable())
     examples.emplace_back(info.example.begin(), info.example.end());
   replay("mask_text", std::move(examples), fuzz::fuzzMaskText);
+}
+
+TEST(FuzzReplay, Tokenizer) {
+  replay("tokenizer", {}, fuzz::fuzzTokenizer);
 }
 
 TEST(FuzzReplay, MaskFile) {
