@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "app/commands/attend.h"
 #include "app/commands/commands.h"
 #include "app/commands/model/output.h"
 #include "app/commands/report.h"
+#include "attention/formats/file_io.h"
 #include "attention/models/sampling.h"
 
 namespace headscope::app {
@@ -22,6 +24,7 @@ using attention::Status;
 
 struct ModelOptions {
   std::string folder, output;
+  std::optional<std::string> text, textFile;
   std::vector<Index> ids, layers;
   std::vector<std::string> only;
   std::optional<Index> generate;
@@ -31,7 +34,8 @@ struct ModelOptions {
 
 /// Options whose value is wrong whatever the model.
 Status checkOptions(const ModelOptions& options) {
-  if (options.ids.empty()) return Error{"--ids is missing: token ids such as 464,3290,318"};
+  if (options.text.has_value() + options.textFile.has_value() + !options.ids.empty() != 1)
+    return Error{"expected one of --text T, --text-file F and --ids 464,3290,318"};
   if (options.generate && (*options.generate < 0 || *options.generate > (Index{1} << 20)))
     return Error{fmt::format("--generate is {}, expected 0 to {}", *options.generate, Index{1} << 20)};
   if (options.output.empty() && (!options.layers.empty() || !options.only.empty()))
@@ -85,6 +89,37 @@ Status writeOn(const ModelOptions& options, attention::ModelSession& session, Mo
   return status;
 }
 
+/// The tokenizer of the folder, if it has one: a text needs it, ids are shown with it.
+Status openTokenizer(const ModelOptions& options, ModelRun& run) {
+  std::error_code ignored;
+  const bool needed = options.ids.empty();
+  if (!needed && !std::filesystem::exists(std::filesystem::path(options.folder) / "tokenizer.json", ignored))
+    return attention::success();
+  auto tokenizer = attention::TextTokenizer::open(options.folder);
+  if (!tokenizer) return tokenizer.error();
+  run.tokenizer = std::make_shared<const attention::TextTokenizer>(std::move(*tokenizer));
+  return attention::success();
+}
+
+/// The ids that were given, or those of the text.
+Status readInput(const ModelOptions& options, ModelRun& run) {
+  run.inputIds = options.ids;
+  if (const Status status = openTokenizer(options, run); !status) return status;
+  if (!options.ids.empty()) return attention::success();
+  std::string text = options.text.value_or("");
+  if (options.textFile) {
+    const auto bytes = attention::readFile(*options.textFile);
+    if (!bytes) return bytes.error();
+    text.assign(bytes->begin(), bytes->end());
+  }
+  const auto encoded = run.tokenizer->encode(text);
+  if (!encoded) return Error{options.textFile.value_or("--text") + ": " + encoded.error().message};
+  run.inputIds.assign(encoded->ids.begin(), encoded->ids.end());
+  if (run.inputIds.empty())
+    return Error{options.textFile.value_or("--text") + " has no token, expected at least one"};
+  return attention::success();
+}
+
 Status checkMemory(const attention::Model& model, Index tokens, const PassRequest& request) {
   const std::uint64_t bytes = attention::passBytes(model.config(), tokens, request), budget = attendBudget();
   if (bytes <= budget) return attention::success();
@@ -101,11 +136,11 @@ int runModel(const ModelOptions& options) {
   const auto model = std::make_shared<const attention::Model>(std::move(*opened));
   const PassRequest request = requestOf(options, *model);
   ModelRun run;
-  run.inputIds = options.ids;
-  if (const Status status = checkMemory(*model, std::ssize(options.ids), request); !status)
+  if (const Status status = readInput(options, run); !status) return fail(status.error());
+  if (const Status status = checkMemory(*model, std::ssize(run.inputIds), request); !status)
     return fail(status.error());
   attention::ModelSession session(model);
-  auto pass = session.append(options.ids, request);
+  auto pass = session.append(run.inputIds, request);
   if (!pass) return fail(pass.error());
   run.pass = std::move(*pass);
   if (options.generate)
@@ -128,6 +163,9 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<ModelOptions>();
   command->add_option("FOLDER", options->folder, "As Hugging Face lays it out")->required();
   command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
+  command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
+  command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
+      ->type_name("F");
   command->add_option("--generate", options->generate, "Write on, so many tokens");
   command->add_option("--temperature", options->sampling.temperature, "0 takes the likeliest token")
       ->capture_default_str();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "attention/formats/safetensors.h"
 #include "attention/models/families.h"
@@ -81,6 +82,27 @@ Index firstGuess(const attention::Model& model, const Matrix& logits) {
   return model.config().causal ? std::max<Index>(logits.rows() - 1, 0) : 0;
 }
 
+/// As people read it; "" where nobody knows.
+std::string readable(const ModelRun& run, Index id) {
+  if (!run.tokenizer) return "";
+  return run.tokenizer->readable(static_cast<attention::TokenId>(id)).value_or("");
+}
+
+/// "464", with a tokenizer "464 The".
+std::string named(const ModelRun& run, Index id) {
+  const std::string text = readable(run, id);
+  return text.empty() ? fmt::format("{}", id) : fmt::format("{} {}", id, text);
+}
+
+/// The text that was written on; none where nobody knows.
+std::optional<std::string> writtenText(const ModelRun& run) {
+  if (!run.tokenizer || !run.generatedIds) return std::nullopt;
+  std::vector<attention::TokenId> ids;
+  for (const Index id : *run.generatedIds) ids.push_back(static_cast<attention::TokenId>(id));
+  auto text = run.tokenizer->decode(ids);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
+}
+
 Index positionOf(const ModelRun& run, Index row) {
   return std::ssize(run.inputIds) - run.pass.logits.rows() + row;
 }
@@ -122,15 +144,18 @@ std::string modelTable(const attention::Model& model, const ModelRun& run) {
       config.family->name, config.layerCount(), config.heads, config.kvHeads, config.headDim, config.modelDim,
       config.vocabulary, static_cast<double>(model.checkpoint().bytes()) / 1e6);
   for (const std::string& note : config.notes) text += note + "\n";
-  text += fmt::format("{} tokens: {}\n", run.inputIds.size(), fmt::join(run.inputIds, " "));
+  text += fmt::format("{} tokens:", run.inputIds.size());
+  for (const Index id : run.inputIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
+  text += "\n";
   const Matrix& logits = run.pass.logits;
   if (!model.guesses()) text += "This checkpoint has no head, so it makes no guesses.\n";
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     text += fmt::format("{} {}:", config.causal ? "after token" : "token", positionOf(run, row));
     for (const Guess& guess : guessesOf(logits.row(row)))
-      text += fmt::format("  {} {:.3f}", guess.id, guess.probability);
+      text += fmt::format("  {} {:.3f}", named(run, guess.id), guess.probability);
     text += "\n";
   }
+  if (const auto written = writtenText(run)) text += "text: " + *written + "\n";
   if (run.generatedIds)
     text += fmt::format("written: {} ({:.1f} tokens a second)\n", fmt::join(*run.generatedIds, " "),
                         run.tokensPerSecond);
@@ -153,10 +178,17 @@ std::string modelJson(const attention::Model& model, const ModelRun& run) {
   const Matrix& logits = run.pass.logits;
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     auto likeliest = nlohmann::json::array();
-    for (const Guess& guess : guessesOf(logits.row(row)))
+    for (const Guess& guess : guessesOf(logits.row(row))) {
       likeliest.push_back({{"id", guess.id}, {"probability", guess.probability}});
+      if (run.tokenizer) likeliest.back()["token"] = readable(run, guess.id);
+    }
     json["guesses"].push_back({{"position", positionOf(run, row)}, {"likeliest", likeliest}});
   }
+  if (run.tokenizer) {
+    json["tokens"] = nlohmann::json::array();
+    for (const Index id : run.inputIds) json["tokens"].push_back(readable(run, id));
+  }
+  if (const auto written = writtenText(run)) json["generated_text"] = *written;
   if (run.generatedIds) {
     json["generated_ids"] = *run.generatedIds;
     json["tokens_per_second"] = run.tokensPerSecond;

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "attention/models/session.h"
+#include "attention/models/tokenizer/text_tokenizer.h"
 
 namespace headscope::app {
 
 /// What a run of `headscope model` came to.
 struct ModelRun {
+  std::shared_ptr<const attention::TextTokenizer>
+      tokenizer;  ///< null where ids were given and the folder has none
   std::vector<attention::Index> inputIds;
   std::optional<std::vector<attention::Index>> generatedIds;  ///< where --generate was given
   attention::PassResult pass;                                 ///< over the input

@@ -123,7 +123,9 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
     EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
   };
   const std::string gpt2 = folderOf("gpt2");
-  expectError({"model", gpt2}, 2, "--ids is missing");
+  expectError({"model", gpt2}, 2, "expected one of --text T, --text-file F and --ids");
+  expectError({"model", gpt2, "--ids", "5", "--text", "a"}, 2, "expected one of --text T");
+  expectError({"model", gpt2, "--text", "a"}, 1, "tokenizer.json");
   expectError({"model", gpt2, "--ids", "5,x"}, 2, "--ids");
   expectError({"model", gpt2, "--ids", "5", "--top-p", "0"}, 2, "top-p is 0, expected above 0 and at most 1");
   expectError({"model", gpt2, "--ids", "5", "--only", "weights", "-o", "x"}, 2, "--only");
@@ -136,6 +138,28 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
   expectError({"model", "/nowhere", "--ids", "5"}, 1,
               "/nowhere: is missing, expected a folder with config.json");
   expectError({"model", gpt2, "--ids", "5", "-o", "/nowhere/out.safetensors"}, 1, "cannot be written");
+}
+
+/// A model's folder with a tokenizer beside it: the same run by text and by the ids of that text.
+TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(folderOf("gpt2") + "/" + name, folder / name);
+  std::filesystem::copy_file(std::string(HEADSCOPE_TEST_DIR) + "/golden/tokens/small-byte-bpe.tokenizer.json",
+                             folder / "tokenizer.json");
+  const std::string path = folder.path().string();
+  const Outcome tokens = runHeadscope({"tokenize", path, "--text", "zq!", "--json"});
+  ASSERT_EQ(tokens.exitCode, 0) << tokens.errors;
+  const auto ids = nlohmann::json::parse(tokens.output)["ids"].get<std::vector<std::int64_t>>();
+  const Outcome typed = runHeadscope({"model", path, "--text", "zq!", "--json", "--generate", "2"});
+  ASSERT_EQ(typed.exitCode, 0) << typed.errors;
+  const auto json = nlohmann::json::parse(typed.output);
+  EXPECT_EQ(json["input_ids"].get<std::vector<std::int64_t>>(), ids);
+  EXPECT_EQ(json["tokens"].size(), ids.size());
+  EXPECT_EQ(json["tokens"][0], "z");
+  EXPECT_TRUE(json.contains("generated_text"));
+  const Outcome given = runHeadscope({"model", path, "--ids", listed(ids), "--json", "--generate", "2"});
+  EXPECT_EQ(nlohmann::json::parse(given.output)["guesses"], json["guesses"]);
 }
 
 }  // namespace
