@@ -1,18 +1,21 @@
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "app/commands/attend.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "attention/formats/temporary_file.h"
 
 int main(int argc, char** argv) {
   using namespace headscope::app;
+  headscope::attention::removeTemporaryFilesOnSignals();
   CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.",
                "headscope"};
   app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
   app.require_subcommand(0, 1);
   app.fallthrough(false);
   std::string scene;
-  app.add_option("SCENE", scene, "A scene file to open in the window");
+  app.add_option("SCENE", scene, "A scene file to open in the window")->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);
   addAttendCommand(app, exitCode);
@@ -30,12 +33,14 @@ int main(int argc, char** argv) {
                                  app.get_subcommands().front()->get_name() + ", expected behind it");
   });
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return "headscope: " + std::string(error.what()) + "\n";
+    return "headscope: " + printable(error.what()) + "\n";
   });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    // Help and the version are exceptions too.
+    if (app.exit(error) != 0) return kExitUsage;
+    return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
   }
   if (app.get_subcommands().empty()) exitCode = guarded([&] { return runWindow(scene); });
   return exitCode;

@@ -70,9 +70,9 @@ Result<Linear> readLinear(TensorReader& reader, const std::string& tensor, Index
   return linear;
 }
 
-Result<AttentionProblem> readLayerParts(TensorReader& reader, const SafetensorsFile& file,
+Result<AttentionProblem> readLayerParts(TensorReader& reader, const TensorSource& file,
                                         const AttentionOptions& options, const std::string& name) {
-  auto parsed = parseOptions(file.metadata, options, name);
+  auto parsed = parseOptions(file.header().metadata, options, name);
   if (!parsed) return parsed.error();
   const auto q = reader.get("q_proj.weight", 2, 2, "[heads * head_dim, model_dim]");
   if (!q) return q.error();
@@ -147,23 +147,23 @@ Status readContext(TensorReader& reader, AttentionProblem& problem) {
 
 }  // namespace
 
-Result<AttentionProblem> readLayer(const SafetensorsFile& file, const AttentionOptions& options,
-                                   const std::string& name) {
-  TensorReader reader(file, name);
+Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOptions& options,
+                                   const std::string& name, std::uint64_t budget) {
+  TensorReader reader(file, name, budget);
   auto problem = readLayerParts(reader, file, options, name);
   if (problem) problem->unused = reader.unused();
   return problem;
 }
 
-Result<AttentionProblem> readProblem(const SafetensorsFile& file, const AttentionOptions& options,
-                                     const std::string& name) {
-  TensorReader reader(file, name);
+Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOptions& options,
+                                     const std::string& name, std::uint64_t budget) {
+  TensorReader reader(file, name, budget);
   auto problem = readLayerParts(reader, file, options, name);
   if (!problem) return problem.error();
   auto x = readSequences(reader, "x", problem->config.modelDim);
   if (!x) return x.error();
   problem->x = *std::move(x);
-  problem->batched = file.tensors.at("x").shape.size() == 3;
+  problem->batched = file.header().tensors.at("x").shape.size() == 3;
   if (const auto status = readContext(reader, *problem); !status) return status.error();
 
   const Index queries = problem->x[0].rows();

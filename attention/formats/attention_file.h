@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "attention/core/attention.h"
 #include "attention/formats/safetensors.h"
+#include "attention/formats/tensor_source.h"
 #include "attention/masks/plain_rules.h"
 
 namespace headscope::attention {
@@ -29,13 +31,16 @@ using AttentionOptions = std::map<std::string, std::string>;
 
 /// Reads the layer alone: projections by attend's tensor names and the config from metadata
 /// overridden by `options`. Sizes that metadata leaves out are inferred where the shapes allow it.
-/// NaN or infinite values are errors. `name` stands in front of messages.
-Result<AttentionProblem> readLayer(const SafetensorsFile& file, const AttentionOptions& options,
-                                   const std::string& name);
+/// NaN or infinite values are errors, and tensors that take more than `budget` bytes together. Of other
+/// tensors nothing is read. `name` stands in front of messages.
+Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOptions& options,
+                                   const std::string& name,
+                                   std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());
 /// The layer and its input: x, context, mask, key_lengths. NaN or infinite inputs are errors, apart from
 /// −inf in an additive mask.
-Result<AttentionProblem> readProblem(const SafetensorsFile& file, const AttentionOptions& options,
-                                     const std::string& name);
+Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOptions& options,
+                                     const std::string& name,
+                                     std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());
 
 /// Whether the results of `problem` fit into `bytes`; the error says what they need. For before solve().
 Status checkBudget(const AttentionProblem& problem, std::uint64_t bytes);

@@ -23,15 +23,17 @@ struct MaskParts {
 
 /// BOOL [heads, n, m]: true cells as masked, the others left alone, so that nothing else they are joined to
 /// is touched.
-Result<std::shared_ptr<const CellTable>> readCells(const TensorReader& reader, const NamedTensor& tensor,
+Result<std::shared_ptr<const CellTable>> readCells(TensorReader& reader, const TensorEntry& tensor,
                                                    Index heads, Index queries, Index keys) {
   auto cells = std::make_shared<CellTable>(CellTable{heads, queries, keys, {}});
-  const std::uint8_t* flag = tensor.bytes.data();
+  const auto bytes = reader.bytes("mask", tensor);
+  if (!bytes) return bytes.error();
+  const std::uint8_t* flag = bytes->data();
   for (Index i = 0; i < heads * queries; ++i) {
     CellRow row;
     for (Index j = 0; j < keys; ++j, ++flag) {
       if (*flag > 1) {
-        const auto place = static_cast<std::size_t>(flag - tensor.bytes.data());
+        const auto place = static_cast<std::size_t>(flag - bytes->data());
         return Error{fmt::format("{} is {} at {}, expected a BOOL of 0 or 1", reader.at("mask"), *flag,
                                  positionText(place, tensor.shape))};
       }
@@ -88,9 +90,11 @@ Status readKeyLengths(TensorReader& reader, Index keys, std::size_t sequences, M
     return Error{reader.at("key_lengths") + " is " + std::string(name(tensor->dtype)) + ", expected I64"};
   }
   const auto size = byteSize(tensor->dtype);
+  const auto bytes = reader.bytes("key_lengths", *tensor);
+  if (!bytes) return bytes.error();
   for (std::size_t i = 0; i < sequences; ++i) {
     std::int64_t length = 0;
-    std::memcpy(&length, tensor->bytes.data() + i * size, size);
+    std::memcpy(&length, bytes->data() + i * size, size);
     if (tensor->dtype == DType::I32) length = static_cast<std::int32_t>(length);
     if (length < 0 || length > keys) {
       return Error{

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,6 +18,9 @@ enum class MaskConvention {
 Result<MaskConvention> parseConvention(const std::string& word);
 std::string conventionName(MaskConvention convention);
 
+/// As much as is written, read and kept of a mask at most.
+inline constexpr std::uint64_t kMaxMaskBytes = std::uint64_t{1} << 32;
+
 /// A mask read from a file. `additive` holds the finite values under that convention, empty when all are 0.
 struct MaskFile {
   std::shared_ptr<const CellTable> cells;
@@ -27,7 +31,9 @@ struct MaskFile {
 /// BF16, F32, F64; the tensor called attn_mask, mask or bias, else the only one), of 2 dimensions, 3 (heads
 /// first) or 4 (batch of 1 first). visible and masked take true/false, 0 and 1 alone; additive takes any
 /// number but NaN and +inf. Errors name the file, the place, what was found and what was expected.
-Result<MaskFile> readMaskFile(const std::filesystem::path& path, MaskConvention convention);
+/// An error also where what is kept of it would take more than `budget` bytes.
+Result<MaskFile> readMaskFile(const std::filesystem::path& path, MaskConvention convention,
+                              std::uint64_t budget = kMaxMaskBytes);
 
 /// Whether the numbers of a mask file can be read under each convention, for asking which one it is.
 Result<std::vector<MaskConvention>> possibleConventions(const std::filesystem::path& path);

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "attention/formats/quote.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -96,8 +98,12 @@ std::string systemText(int code) {
   return std::generic_category().message(code);
 }
 
+std::string shownPath(const std::filesystem::path& path) {
+  return escapedText(path.string());
+}
+
 Error fileError(const std::filesystem::path& path, const std::string& what) {
-  return Error{path.string() + ": " + what};
+  return Error{shownPath(path) + ": " + what};
 }
 
 }  // namespace headscope::attention

@@ -60,6 +60,9 @@ class RegularFile {
 /// "a directory", "a pipe", … for the mode that stat() found, which is not a regular file's.
 const char* kindOfFile(unsigned mode);
 
+/// A path for messages: what could steer a terminal is escaped.
+std::string shownPath(const std::filesystem::path& path);
+
 /// The system's words for an error number.
 std::string systemText(int code);
 Error fileError(const std::filesystem::path& path, const std::string& what);

@@ -13,6 +13,7 @@
 #include "attention/formats/file_io.h"
 #include "attention/formats/float_formats.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors_header.h"
 
 namespace headscope::attention {
@@ -104,7 +105,7 @@ Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, co
 Result<SafetensorsFile> readSafetensors(const std::filesystem::path& path) {
   const auto bytes = readFile(path);
   if (!bytes) return bytes.error();
-  return parseSafetensors(*bytes, path.string());
+  return parseSafetensors(*bytes, shownPath(path));
 }
 
 namespace {
@@ -179,7 +180,7 @@ Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPie
 
 Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile& file) {
   const auto bytes = formatSafetensors(file);
-  if (!bytes) return Error{path.string() + ": " + bytes.error().message};
+  if (!bytes) return fileError(path, bytes.error().message);
   return writeFile(path, *bytes);
 }
 

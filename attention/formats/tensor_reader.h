@@ -8,7 +8,7 @@
 #include "attention/core/result.h"
 #include "attention/core/tensor.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/safetensors.h"
+#include "attention/formats/tensor_source.h"
 
 namespace headscope::attention {
 
@@ -24,19 +24,23 @@ inline Index asIndex(std::uint64_t value) {
 /// "[2, 5]": the position of the value `flat` of a tensor of this shape.
 std::string positionText(std::size_t flat, const Shape& shape);
 
-/// Takes tensors out of a file, each with its checks, and remembers which ones were taken.
+/// Takes tensors out of a file, each with its checks, and remembers which ones were taken. What is taken may
+/// need `budget` bytes in all: a tensor that needs more is an error before anything of it is read.
 class TensorReader {
  public:
-  TensorReader(const SafetensorsFile& file, const std::string& name) : file_(file), name_(name) {}
+  TensorReader(const TensorSource& file, const std::string& name, std::uint64_t budget)
+      : file_(file), name_(name), budget_(budget) {}
 
   /// Null where the file has none.
-  const NamedTensor* find(const std::string& tensor);
+  const TensorEntry* find(const std::string& tensor);
   /// A tensor with `expected` axes (as words, for the message), none of them empty.
-  Result<const NamedTensor*> get(const std::string& tensor, std::size_t least, std::size_t most,
+  Result<const TensorEntry*> get(const std::string& tensor, std::size_t least, std::size_t most,
                                  const std::string& expected);
   /// Its values, an error where one is NaN or infinite.
-  Result<std::vector<float>> floats(const std::string& tensor, const NamedTensor& found,
-                                    bool allowMinusInfinity = false) const;
+  Result<std::vector<float>> floats(const std::string& tensor, const TensorEntry& found,
+                                    bool allowMinusInfinity = false);
+  /// Its bytes as they lie in the file.
+  Result<std::vector<std::uint8_t>> bytes(const std::string& tensor, const TensorEntry& found);
   Error wrongShape(const std::string& tensor, const Shape& shape, const std::string& expected) const;
   /// `file: tensor "q"`, for messages.
   std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
@@ -44,8 +48,13 @@ class TensorReader {
   std::vector<std::string> unused() const;
 
  private:
-  const SafetensorsFile& file_;
+  /// An error where there are not so many bytes left.
+  Status take(const std::string& tensor, std::uint64_t bytes);
+
+  const TensorSource& file_;
   const std::string& name_;
+  const std::uint64_t budget_;
+  std::uint64_t taken_ = 0;
   std::set<std::string> used_;
 };
 

@@ -6,9 +6,16 @@
 #include <stdexcept>
 
 #include "attention/masks/evaluate.h"
+#include "attention/masks/patterns/definition.h"
 
 namespace headscope::attention {
 namespace {
+
+bool byDistance(const MaskProgram& program) {
+  return std::all_of(program.begin(), program.end(), [](const Step& step) {
+    return step.group.empty() ? step.rule.pattern->byDistance : byDistance(step.group);
+  });
+}
 
 class CompiledMask : public MaskFormula {
  public:
@@ -34,6 +41,10 @@ class CompiledMask : public MaskFormula {
     thread_local RowEvaluator evaluator;
     evaluator.visibleRuns(programs_.variants[static_cast<std::size_t>(variant)],
                           {row, cacheLength_ + row, keys_, cacheLength_}, runs);
+  }
+
+  bool dependsOnDistance(Index variant) const override {
+    return byDistance(programs_.variants.at(static_cast<std::size_t>(variant)));
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "app/labs/heads/heads_page.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/pattern_sliders.h"
 
@@ -63,10 +64,16 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
     if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, text, view);
     if (layer) shown.push_back(layer);
   }
-  // What was put together in the studio has a switch each.
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
+  // What was put together in the studio has a switch each, as many as anyone looks through.
+  constexpr std::size_t kMaxSwitches = 32;
+  std::size_t switches = 0;
+  for (std::size_t i = 0; i < layers.size() && switches < kMaxSwitches; ++i)
+    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end()) {
       toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), layers[i].on);
+      ++switches;
+    }
+  if (const std::size_t more = layers.size() - std::min(layers.size(), shown.size() + switches); more > 0)
+    hint(view, "and " + countText(more) + " more layers, in the mask studio");
   if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
   if (button(view, "open_studio", "Mask studio…")) view.request("page.mask");
   gap(view, 8);

@@ -9,6 +9,7 @@
 #include "app/scene/number_text.h"
 #include "attention/core/positions.h"
 #include "attention/formats/qk_file.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
@@ -135,7 +136,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   if (!file) return file.error();
   const auto layers = static_cast<Index>(file->layers().size());
   if (question.layer >= layers)
-    return Error{file->path().filename().string() + " has " + std::to_string(layers) +
+    return Error{attention::shownPath(file->path().filename()) + " has " + std::to_string(layers) +
                  (layers == 1 ? " layer" : " layers") + ", layer " + std::to_string(question.layer) +
                  " was asked for; they are counted from 0."};
   const attention::QkLayer& layer = file->layers()[static_cast<std::size_t>(question.layer)];

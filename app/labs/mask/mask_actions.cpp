@@ -6,6 +6,7 @@
 
 #include "app/compute/mask_inputs.h"
 #include "app/compute/mask_picture.h"
+#include "app/compute/memory_budget.h"
 #include "app/labs/mask/mask_dialogs.h"
 #include "app/labs/mask/mask_lab.h"
 #include "app/widgets/file_picker.h"
@@ -20,7 +21,7 @@ using attention::Result;
 namespace {
 
 Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConvention convention) {
-  Result<attention::MaskFile> file = attention::readMaskFile(path, convention);
+  Result<attention::MaskFile> file = attention::readMaskFile(path, convention, defaultLimits().memoryBytes);
   if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
     return Error{fmt::format("{}: the mask is {} × {}, the window shows at most {} a side",
                              path.filename().string(), file->cells->queries, file->cells->keys, kMaxTokens)};

@@ -44,6 +44,7 @@ struct Pattern {
   Result<RuleLists> (*lists)(const Given&) = nullptr;
   /// For patterns that are held cell by cell: their table.
   Result<std::shared_ptr<const CellTable>> (*cells)(const Given&) = nullptr;
+  bool byDistance = false;  ///< i − j alone decides, whatever keys there are
   std::string_view where = {};  ///< with `cells`: which of them it says something about, for formulas
 };
 

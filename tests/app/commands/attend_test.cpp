@@ -225,10 +225,12 @@ TEST_F(Attend, RefusesNumbersThatOverflow) {
 }
 
 TEST_F(Attend, RefusesAResultBeyondItsBudget) {
-  put(test::smallProblem());
-  const auto status = attendFile(in_.string(), out_.string(), {}, 100);
+  auto file = test::smallProblem();
+  file.tensors["x"] = test::gaussianTensor({300, 8}, 1);
+  put(file);
+  const auto status = attendFile(in_.string(), out_.string(), {}, 100'000);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, in_.string() + ": the result needs 1 MiB, more than the budget of 1 MiB");
+  EXPECT_EQ(status.error().message, in_.string() + ": the result needs 3 MiB, more than the budget of 1 MiB");
   EXPECT_FALSE(fs::exists(out_));
 }
 

@@ -136,6 +136,59 @@ TEST(MaskStatistics, stopsWhenAsked) {
   EXPECT_EQ(map.kinds.size(), 10000u);
 }
 
+/// A mask that counts how often its rows are asked, and may hide that they depend on distance alone.
+class AskedMask : public MaskFormula {
+ public:
+  AskedMask(std::shared_ptr<const MaskFormula> mask, bool tells) : mask_(std::move(mask)), tells_(tells) {}
+  Index heads() const override { return mask_->heads(); }
+  Index queries() const override { return mask_->queries(); }
+  Index keys() const override { return mask_->keys(); }
+  Index variants() const override { return mask_->variants(); }
+  Index variantOf(Index head) const override { return mask_->variantOf(head); }
+  void visibleRuns(Index variant, Index row, KeyRuns& runs) const override {
+    ++asked;
+    mask_->visibleRuns(variant, row, runs);
+  }
+  bool dependsOnDistance(Index variant) const override { return tells_ && mask_->dependsOnDistance(variant); }
+  mutable Index asked = 0;
+
+ private:
+  std::shared_ptr<const MaskFormula> mask_;
+  bool tells_;
+};
+
+/// Where key − row alone decides, rows are not asked one by one, and the counts are the same.
+TEST(BlockMaps, ofDistancesAskFewRows) {
+  for (const char* text :
+       {"causal", "full", "!full", "strided(128)", "dilated(40, 3)", "window(7) | strided(9)",
+        "causal & !window_back(5)", "window_both(30) then causal", "(causal | window(3)) & full"})
+    for (const auto& [queries, keys, cache] : {std::tuple<Index, Index, Index>{300, 300, 0},
+                                               {300, 500, 200},
+                                               {500, 70, 0},
+                                               {1, 90, 89},
+                                               {90, 1, 0}}) {
+      MaskGeometry geometry = geometryOf(queries, keys);
+      geometry.cacheLength = cache;
+      const auto mask = compiled(text, geometry);
+      ASSERT_TRUE(mask->dependsOnDistance(0)) << text;
+      const AskedMask quick(mask, true), slow(mask, false);
+      const BlockMap found = mapBlocks(quick, 0, 16), expected = mapBlocks(slow, 0, 16);
+      EXPECT_EQ(found.visible, expected.visible) << text << " " << queries << " × " << keys;
+      EXPECT_EQ(found.kinds, expected.kinds) << text;
+      EXPECT_EQ(found.full, expected.full) << text;
+      EXPECT_LE(quick.asked, queries / keys + 2) << text;
+      EXPECT_EQ(slow.asked, queries) << text;
+    }
+}
+
+/// Every pattern that says so is one, whatever else there is; the others are asked row by row.
+TEST(BlockMaps, onlyDistancesAreTakenForSome) {
+  for (const char* text : {"padding(length=20)", "documents(causal, starts=[0, 9])", "globals([3])",
+                           "chunked(8)", "fixed(block=8, summary=2)", "streaming(sinks=2, window=4)",
+                           "causal & padding(length=20)", "causal | (window(3) & globals([3]))"})
+    EXPECT_FALSE(compiled(text, geometryOf(40, 40))->dependsOnDistance(0)) << text;
+}
+
 TEST(BlockMaps, countEveryBlock) {
   Random random(22);
   for (int trial = 0; trial < 120; ++trial) {
