@@ -31,7 +31,7 @@ AttentionConfig configOf(const Setup& setup) {
     config.t5 =
         attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
   if (model.softcap > 0) config.softcap = model.softcap;
-  config.dropout = {model.dropout, setup.weights.seed};
+  config.dropout = {model.dropout, setup.weights.seed, 0};
   return config;
 }
 
@@ -144,9 +144,10 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
 }
 
 SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& projections, LineTokens line,
-                                 const LineInput& input, const LineMasks& masks, std::stop_token stop) {
+                                 const LineInput& input, LineMasks masks, std::stop_token stop) {
   const Setup& setup = snapshot.setup;
-  const AttentionConfig& config = snapshot.config;
+  AttentionConfig config = snapshot.config;
+  config.dropout.sequence = snapshot.sequences.size();
   SequenceSnapshot sequence;
   sequence.queryLength = line.queryLength;
   sequence.keyLength = line.keyLength;

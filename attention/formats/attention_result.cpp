@@ -84,7 +84,9 @@ std::vector<AttentionResult> solve(const AttentionProblem& problem) {
   results.reserve(problem.x.size());
   for (std::size_t i = 0; i < problem.x.size(); ++i) {
     const Matrix& context = problem.context.empty() ? problem.x[i] : problem.context[i];
-    results.push_back(attend(problem.config, problem.projections, problem.x[i], context, problem.masks[i]));
+    AttentionConfig config = problem.config;
+    config.dropout.sequence = i;
+    results.push_back(attend(config, problem.projections, problem.x[i], context, problem.masks[i]));
   }
   return results;
 }
