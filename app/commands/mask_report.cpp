@@ -103,14 +103,15 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
 }  // namespace
 
 std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
-                       const attention::MaskFormula& mask, std::optional<Index> head) {
+                       const attention::MaskFormula& mask, std::optional<Index> head, bool cacheGiven) {
   std::string size = countOf(mask.queries()) + (mask.queries() == 1 ? " query × " : " queries × ") +
                      counted(mask.keys(), "key") + ", " + counted(mask.heads(), "head");
   if (geometry.cacheLength > 0) size += ", " + counted(geometry.cacheLength, "token") + " cached";
+  if (geometry.queries != geometry.keys && !cacheGiven)
+    size += ", first query at position 0 (--cache is not given)";
   std::string text = "mask: " + (layers.empty() ? "everything" : maskText(layers)) + "\nsize: " + size + "\n";
-  for (const attention::Layer& layer : layers)
-    if (const std::string reason = omittedReason(layer, geometry); !reason.empty())
-      text += "left out: " + layerText(layer) + " (" + reason + ")\n";
+  for (const auto& [layer, reason] : omittedLayers(layers, geometry))
+    text += "left out: " + layer + " (" + reason + ")\n";
   for (Index variant = 0; variant < mask.variants(); ++variant) {
     std::vector<Index> heads;
     for (Index h = 0; h < mask.heads(); ++h)

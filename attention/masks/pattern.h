@@ -47,8 +47,14 @@ struct PatternInfo {
   std::string_view users = {};    ///< models and papers
   std::string_view example = {};  ///< an expression that shows it on some two dozen tokens
   std::span<const ParameterInfo> parameters = {};
-  bool comparesPositions = true;  ///< needs queries and keys to be one sequence: left out in cross-attention
+  bool comparesPositions = true;  ///< goes by how query and key lie to each other
   bool takesInner = false;        ///< its first argument is an expression
+  /// The place of the parameter called so; their number for none.
+  std::size_t indexOf(std::string_view parameter) const {
+    std::size_t at = 0;
+    while (at < parameters.size() && parameters[at].name != parameter) ++at;
+    return at;
+  }
 };
 
 /// In the order of PatternKind.

@@ -38,8 +38,7 @@ class Resolver {
     if (!layer.on) return false;
     if (layer.heads && !layer.heads->contains(head, geometry_.kvHeadOf(head))) return false;
     // Sequences have no kv heads.
-    if (layer.sequences && !layer.sequences->contains(geometry_.sequence, -1)) return false;
-    return layer.isGroup() || !geometry_.cross || !infoOf(layer.pattern.kind).comparesPositions;
+    return !layer.sequences || layer.sequences->contains(geometry_.sequence, -1);
   }
 
   Result<Rule> ruleOf(const PatternUse& use, Index head) {
