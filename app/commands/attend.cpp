@@ -132,8 +132,7 @@ Status attendFile(const std::string& input, const std::string& output,
   const auto problem = attention::readProblem(*file, options, input);
   if (!problem) return problem.error();
   file->tensors.clear();
-  for (const auto& tensor : problem->unused)
-    warn(input + ": tensor " + attention::quotedText(tensor) + " is not used");
+  for (const auto& note : problem->notes) warn(note);
   if (const auto status = attention::checkBudget(*problem, budget); !status) return in(status.error());
   const auto results = attention::solve(*problem);
   if (const auto status = attention::checkFinite(*problem, results); !status) return in(status.error());

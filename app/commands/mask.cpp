@@ -112,6 +112,7 @@ Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) 
     auto file = attention::readMaskFile(path, *convention);
     if (!file) return file.error();
     sources.files[attention::fileKey(path, word)] = file->cells;
+    if (file->largeNumbers > 0) warn(path + ": " + attention::largeNumbersText(file->largeNumbers));
     if (!file->additive.empty())
       warn(path + ": holds numbers to add besides -inf, which are no part of the mask");
   }

@@ -134,7 +134,7 @@ Result<MaskValues> parseTensorMask(const std::vector<std::uint8_t>& bytes) {
                              file->tensors.size())};
   NamedTensor& tensor = chosen->second;
   MaskValues values;
-  values.type = kTensorTypes.at(tensor.dtype);
+  values.type = maskValueType(tensor.dtype);
   if (const auto status = setShape(values, tensor.shape, false); !status)
     return Error{"tensor " + quotedText(chosen->first) + " " + status.error().message};
   values.bytes = std::move(tensor.bytes);
@@ -189,6 +189,16 @@ Result<MaskValues> parseCsvMask(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
+std::string largeNumbersText(std::uint64_t count) {
+  return fmt::format("{} of -1e4 or less {} read as masked",
+                     count == 1 ? "a finite number" : fmt::format("{} finite numbers", count),
+                     count == 1 ? "is" : "are");
+}
+
+MaskValueType maskValueType(DType dtype) {
+  return kTensorTypes.at(dtype);
+}
+
 void MaskValues::readRow(Index head, Index query, std::vector<float>& row) const {
   row.resize(static_cast<std::size_t>(keys));
   const std::size_t at =
@@ -224,23 +234,9 @@ void MaskValues::readRow(Index head, Index query, std::vector<float>& row) const
   }
 }
 
-float MaskValues::lowest() const {
-  switch (type) {
-    case MaskValueType::i8:
-      return std::numeric_limits<std::int8_t>::min();
-    case MaskValueType::i16:
-      return std::numeric_limits<std::int16_t>::min();
-    case MaskValueType::i32:
-      return static_cast<float>(std::numeric_limits<std::int32_t>::min());
-    case MaskValueType::i64:
-      return static_cast<float>(std::numeric_limits<std::int64_t>::min());
-    case MaskValueType::f16:
-      return -65504.0F;
-    case MaskValueType::bf16:
-      return bfloat16ToFloat(0xFF7F);
-    default:
-      return std::numeric_limits<float>::lowest();
-  }
+float MaskValues::masksFrom() const {
+  // The other types' lowest numbers lie below −1e4.
+  return type == MaskValueType::i8 ? std::numeric_limits<std::int8_t>::min() : kMaskingNumber;
 }
 
 std::string MaskValues::place(Index head, Index query, Index key) const {

@@ -1,8 +1,12 @@
 #include "attention/formats/tensor_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "attention/text/suggestion.h"
 
 namespace headscope::attention {
 
@@ -16,10 +20,9 @@ std::string positionText(std::size_t flat, const Shape& shape) {
 }
 
 const NamedTensor* TensorReader::find(const std::string& tensor) {
+  asked_.insert(tensor);
   const auto at = file_.tensors.find(tensor);
-  if (at == file_.tensors.end()) return nullptr;
-  used_.insert(tensor);
-  return &at->second;
+  return at == file_.tensors.end() ? nullptr : &at->second;
 }
 
 Result<const NamedTensor*> TensorReader::get(const std::string& tensor, std::size_t least, std::size_t most,
@@ -32,23 +35,18 @@ Result<const NamedTensor*> TensorReader::get(const std::string& tensor, std::siz
   return found;
 }
 
-Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const NamedTensor& found,
-                                                bool allowMinusInfinity) const {
+Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const NamedTensor& found) const {
   auto values = toFloats(found, at(tensor));
   if (!values) return values.error();
-  const auto bad = std::find_if(values->begin(), values->end(), [&](float value) {
-    return !std::isfinite(value) && !(allowMinusInfinity && value == -std::numeric_limits<float>::infinity());
-  });
-  if (bad != values->end()) {
-    const auto flat = static_cast<std::size_t>(bad - values->begin());
-    return Error{at(tensor) + " is " +
-                 (std::isnan(*bad) ? "NaN"
-                  : *bad > 0       ? "infinite"
-                                   : "-infinite") +
-                 " at " + positionText(flat, found.shape) + ", expected " +
-                 (allowMinusInfinity ? "finite values or -infinity" : "finite values")};
-  }
-  return values;
+  const auto bad =
+      std::find_if(values->begin(), values->end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values->end()) return values;
+  const auto flat = static_cast<std::size_t>(bad - values->begin());
+  return Error{at(tensor) + " is " +
+               (std::isnan(*bad) ? "NaN"
+                : *bad > 0       ? "infinite"
+                                 : "-infinite") +
+               " at " + positionText(flat, found.shape) + ", expected finite values"};
 }
 
 Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
@@ -56,12 +54,17 @@ Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
   return Error{at(tensor) + " is " + shapeText(shape) + ", expected " + expected};
 }
 
-std::vector<std::string> TensorReader::unused() const {
-  std::vector<std::string> names;
+Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver) const {
   for (const auto& [tensor, value] : file_.tensors) {
-    if (tensor.compare(0, 7, "expect.") != 0 && used_.count(tensor) == 0) names.push_back(tensor);
+    const bool known = tensor.starts_with("expect.") || tensor.starts_with(kSnapshotPrefix) ||
+                       asked_.contains(tensor) ||
+                       std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
+    if (known) continue;
+    const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});
+    return Error{at(tensor) + " is none that is read" +
+                 (near.empty() ? fmt::format(", expected one of {}", fmt::join(asked_, ", ")) : near)};
   }
-  return names;
+  return success();
 }
 
 }  // namespace headscope::attention

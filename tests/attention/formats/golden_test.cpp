@@ -16,7 +16,7 @@ TEST_P(Golden, EveryArrayIsWhatFloat64Found) {
   ASSERT_TRUE(file.ok()) << file.error().message;
   const auto problem = readProblem(*file, {}, GetParam().filename().string());
   ASSERT_TRUE(problem.ok()) << problem.error().message;
-  EXPECT_TRUE(problem->unused.empty()) << problem->unused[0];
+  EXPECT_TRUE(problem->notes.empty()) << problem->notes[0];
   const auto results = solve(*problem);
   EXPECT_TRUE(checkFinite(*problem, results).ok());
   const auto wrong = test::mismatch(*file, resultFile(results, problem->batched));
