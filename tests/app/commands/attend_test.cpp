@@ -293,6 +293,12 @@ TEST_F(Attend, TellsWrongUsageApart) {
   }
 }
 
+TEST_F(Attend, NamesTheFlagThatWasMeant) {
+  put(test::smallProblem());
+  expectFailure(attend({"--widnow", "3"}), 2, "--widnow");
+  expectFailure(attend({"--widnow=3"}), 2, "did you mean --window?");
+}
+
 TEST_F(Attend, RegistersItsSubcommand) {
   put(test::smallProblem());
   CLI::App app;
