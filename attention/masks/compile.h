@@ -53,7 +53,8 @@ struct MaskGeometry {
 /// painting) takes no part, and where no layer does everything is visible.
 /// Errors: a file's table of another size than queries × keys, a painting or file that is not in `sources`,
 /// a tree with a cycle or a parent that isn't there, a prefix longer than the keys, positions beyond them,
-/// documents(…) around a pattern that reads marks.
+/// documents(…) around a pattern that is held cell by cell, around another, or around one that would be read
+/// off the text.
 Result<std::shared_ptr<const MaskFormula>> compileMask(const MaskLayers& layers, const MaskGeometry& geometry,
                                                        const MaskSources& sources = {});
 

@@ -147,6 +147,11 @@ void addComposed(CaseList& list) {
           "documents(causal_top_left)",
           "documents(bigbird(block=2, random=1, seed=9), starts=[9, 15])",
           "documents(!(full & causal) | sinks(1))",
+          "documents(prefix_lm(3) | neighborhood(height=2, width=3), starts=[9, 15])",
+          "documents(image([1-3, 5-8]) & globals([0, 4]), starts=[9, 15])",
+          "documents(tree(prefix=2, parents=[-1, 0, 1, 1]) | packed([3, 7]), starts=[9, 15])",
+          "documents(block_diffusion(block=2, half=4) & padding(5) | neighborhood_z(height=3, width=3), "
+          "starts=[9])",
           "documents(heads(1): causal & heads(2): window(2)) & !sinks(1)",
           "neighborhood_z & painted(\"p1\")"})
       list.add(text, geometry);

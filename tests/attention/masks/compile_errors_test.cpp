@@ -88,12 +88,24 @@ TEST(CompileMaskErrors, trees) {
 
 TEST(CompileMaskErrors, insideDocuments) {
   const std::string rest =
-      ", which lies over the whole text; expected a pattern that goes by positions alone";
-  for (const std::string name :
-       {"packed", "tree", "image", "globals", "prefix_lm", "padding", "shared_prefix", "intervals",
-        "neighborhood", "block_diffusion", "longformer", "documents"})
+      ", which lies over the whole text; expected a pattern that begins anew in each document";
+  // What is not given would be read off the text.
+  for (const auto& [name, missing] : {std::pair<std::string, std::string>{"packed", "starts"},
+                                      {"tree", "prefix"},
+                                      {"image", "spans"},
+                                      {"globals", "positions"},
+                                      {"prefix_lm", "prefix"},
+                                      {"padding", "length"},
+                                      {"shared_prefix", "starts"},
+                                      {"intervals", "queries"},
+                                      {"neighborhood", "height"},
+                                      {"block_diffusion", "half"},
+                                      {"longformer", "positions"}})
     EXPECT_EQ(errorAt24("documents(causal & (full | " + name + "), starts=[4])"),
-              "documents(…) holds " + name + rest);
+              "documents(…) holds " + name + " without its " + missing +
+                  ", which would be read off the whole text; expected " + name + "(" + missing + "=…)");
+  EXPECT_EQ(errorAt24("documents(documents(causal, starts=[2]), starts=[4])"),
+            "documents(…) holds documents" + rest);
   EXPECT_EQ(errorAt24("documents(painted(\"p\"))"), "documents(…) holds painted" + rest);
   EXPECT_EQ(errorAt24("documents(file(\"p.npy\", masked))"), "documents(…) holds file" + rest);
   // What is left out does no harm.
