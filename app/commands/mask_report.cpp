@@ -85,7 +85,10 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
   using Kind = attention::ParameterKind;
   std::string text(parameter.name);
   if (parameter.kind == Kind::count) {
-    text += fmt::format(": {} to {}", parameter.low, parameter.high);
+    text += parameter.step == 1 ? fmt::format(": {} to {}", parameter.low, parameter.high)
+                                : fmt::format(": {}, {}, … {}", parameter.low, parameter.low + parameter.step,
+                                              parameter.high);
+    if (!parameter.notAbove.empty()) text += fmt::format(" and at most {}", parameter.notAbove);
     if (!parameter.fromText) text += fmt::format(", {} if left out", parameter.standard);
   } else if (parameter.kind == Kind::positions) {
     text += ": [0, 11]";

@@ -43,6 +43,7 @@ using attention::Result;
 /// The masks of one line; `other` is null where the scene doesn't compare.
 struct LineMasks {
   std::shared_ptr<const attention::MaskFormula> mask, other;
+  attention::Stack additive;
 };
 
 void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_token stop) {
@@ -152,7 +153,7 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& pr
   sequence.queryLength = line.queryLength;
   sequence.keyLength = line.keyLength;
   sequence.mask.formula = masks.mask;
-  sequence.mask.additive = additiveOf(setup, masks.mask->queries(), masks.mask->keys());
+  sequence.mask.additive = std::move(masks.additive);
   sequence.attention = attention::attend(config, projections, input.x,
                                          setup.input.cross ? input.context : input.x, sequence.mask, stop);
   if (!stop.stop_requested()) sequence.decode = checkDecode(snapshot, projections, input.x, sequence, stop);
@@ -175,7 +176,9 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
     const attention::MaskGeometry geometry = geometryOf(setup, line, static_cast<Index>(masks.size()));
     const auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
     if (!mask) return mask.error();
-    masks.push_back({*mask, nullptr});
+    auto additive = additiveOf(setup, geometry.queries, geometry.keys);
+    if (!additive) return additive.error();
+    masks.push_back({*mask, nullptr, *std::move(additive)});
     if (!setup.mask.compare) continue;
     const auto other = attention::compileMask(setup.mask.other, geometry, *sources);
     if (!other) return Error{"Mask B: " + other.error().message};
@@ -229,7 +232,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   reserveMemory(snapshot, batch, resources.memory, stop);
   if (snapshot.error || stop.stop_requested()) return;
   snapshot.empty = false;
-  const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines, resources.inputs);
+  Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines, resources.inputs);
   if (!masks) {
     snapshot.error = PlacedError{Place::mask, masks.error().message};
     return;
@@ -251,7 +254,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   }
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
     snapshot.sequences.push_back(computeSequence(snapshot, **projections, std::move(batch.lines[i]),
-                                                 (**inputs)[i], (*masks)[i], stop));
+                                                 (**inputs)[i], std::move((*masks)[i]), stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
   snapshot.memory = resources.memory.count(snapshot.bytes);

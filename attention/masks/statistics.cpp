@@ -216,9 +216,8 @@ BlockMap mapBlocks(const MaskFormula& mask, Index variant, Index blockSize, std:
     }
     const auto& counts = row.total();
     for (Index col = 0; col < map.cols; ++col) {
-      const Index width = std::min(blockSize, keys - col * blockSize);
       put(map, static_cast<std::size_t>(blockRow * map.cols + col), counts[static_cast<std::size_t>(col)],
-          saturatingProduct({end - first, width}));
+          saturatingProduct({blockSize, blockSize}));
     }
   }
   return map;

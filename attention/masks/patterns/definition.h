@@ -63,6 +63,16 @@ constexpr ParameterInfo wholeNumber(std::string_view name, Index low, Index stan
                                     std::string_view meaning, Index high = kMaxMaskCount) {
   return {name, ParameterKind::count, low, high, standard, nullptr, meaning};
 }
+/// 1, 3, 5, …
+constexpr ParameterInfo oddNumber(std::string_view name, Index standard, std::string_view meaning) {
+  ParameterInfo number = wholeNumber(name, 1, standard, meaning, kMaxMaskCount - 1);
+  number.step = 2;
+  return number;
+}
+constexpr ParameterInfo noMoreThan(std::string_view other, ParameterInfo parameter) {
+  parameter.notAbove = other;
+  return parameter;
+}
 constexpr ParameterInfo readFrom(const TextPart& part, std::string_view name, ParameterKind kind,
                                  std::string_view symbol, std::string_view meaning, Index low = 0,
                                  bool fitsKeys = false) {

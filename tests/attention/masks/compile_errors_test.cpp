@@ -18,7 +18,7 @@ TEST(CompileMaskErrors, positionsBeyondTheText) {
   EXPECT_EQ(errorAt24("documents(causal, starts=[30])"), "documents' starts hold 30, but there are 24 keys");
   EXPECT_EQ(errorAt24("image([3-24])"), "image's spans hold 3-24, but there are 24 keys");
   EXPECT_EQ(errorAt24("intervals(queries=[0, 24], keys=[0-3])"),
-            "intervals' queries hold 24, but there are 24 queries");
+            "intervals' queries hold 24, but there are 24 positions");
   EXPECT_EQ(errorAt24("intervals(queries=[0], keys=[0-30])"),
             "intervals' keys hold 0-30, but there are 24 keys");
   EXPECT_EQ(errorAt24("prefix_lm(25)"), "prefix_lm's prefix is 25, but there are 24 keys");
@@ -63,6 +63,18 @@ TEST(CompileMaskErrors, counts) {
   EXPECT_EQ(errorOfUse(PatternKind::dilated, {}), "no error");
   EXPECT_EQ(errorOfUse(PatternKind::neighborhood, {values({0}), values({3})}),
             "neighborhood's height is 0, expected 1 to 1073741824");
+}
+
+TEST(CompileMaskErrors, countsThatDependOnOthers) {
+  EXPECT_EQ(errorAt24("fixed(block=4, summary=5)"), "fixed's summary is 5, expected at most its block, 4");
+  EXPECT_EQ(errorAt24("fixed(block=4, summary=4)"), "no error");
+  EXPECT_EQ(errorAt24("fixed(block=[8, 4], summary=5)"),
+            "fixed's summary is 5, expected at most its block, 4");
+  EXPECT_EQ(errorAt24("fixed(1)"), "fixed's summary is 2, expected at most its block, 1");
+  for (const std::string name : {"neighborhood", "neighborhood_z"}) {
+    EXPECT_EQ(errorAt24(name + "(kernel=4)"), name + "'s kernel is 4, expected 1, 3, 5, …");
+    EXPECT_EQ(errorAt24(name + "(kernel=5)"), "no error");
+  }
 }
 
 TEST(CompileMaskErrors, trees) {
