@@ -65,17 +65,6 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   if (!finished) sequence.labels.clear();
 }
 
-/// What a decode step for rows from … from+count−1 sees of the masks.
-attention::MaskInput maskOf(const attention::MaskInput& whole, Index from, Index count) {
-  attention::MaskInput part;
-  part.formula = attention::maskPart(whole.formula, from, count, from + count);
-  if (!whole.additive.empty()) {
-    part.additive = attention::Stack(1, count, from + count);
-    part.additive[0] = whole.additive[0].block(from, 0, count, from + count);
-  }
-  return part;
-}
-
 /// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
 /// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
 /// is reported.
@@ -94,7 +83,7 @@ DecodeCheck checkDecode(const Snapshot& snapshot, const Projections& projections
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
     const attention::AttentionResult part =
-        cache.append(projections, x.middleRows(from, count), maskOf(sequence.mask, from, count), stop);
+        cache.append(projections, x.middleRows(from, count), maskPartOf(sequence.mask, from, count), stop);
     if (stop.stop_requested()) return;
     const attention::Matrix& full = sequence.attention.output;
     const float difference = (part.output - full.middleRows(from, count)).cwiseAbs().maxCoeff();
@@ -131,7 +120,8 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
                        std::shared_ptr<const attention::MaskFormula> formula, std::stop_token stop) {
   OtherMask other;
   other.attention.q = sequence.attention.q;
-  const attention::MaskInput mask{std::move(formula), sequence.mask.additive};
+  const attention::MaskInput mask{formula, sequence.mask.additive};
+  other.formula = std::move(formula);
   std::vector<attention::MatrixView> keys, values;
   for (Index g = 0; g < config.kvHeads; ++g) {
     keys.push_back(sequence.attention.k[g]);

@@ -85,7 +85,7 @@ TEST_F(MaskCommand, CountsWhatIsLostAndWhatLeaks) {
   EXPECT_THAT(text, HasSubstr("keys nobody sees: 1 (0)\n"));
   EXPECT_THAT(text, HasSubstr("future pairs: 9, the first: query 0 sees key 1\n"));
   EXPECT_THAT(printed({"!full", "--queries", "20", "--keys", "1"}),
-              AllOf(HasSubstr("20 queries × 1 key, 1 head\n"), HasSubstr("density: 0%"),
+              AllOf(HasSubstr("20 queries × 1 key, 1 head, "), HasSubstr("density: 0%"),
                     HasSubstr("rows that see nothing: 20 (0, 1, 2, 3, 4, 5, 6, 7, …)\n"),
                     HasSubstr("0 full, 0 partial, 1 empty\n"), HasSubstr("empty blocks: 100%")));
 }
