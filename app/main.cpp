@@ -5,6 +5,26 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "attention/formats/temporary_file.h"
+#include "attention/text/suggestion.h"
+
+namespace {
+
+/// "; did you mean --window?" for an option that none of the commands has.
+std::string meantOption(const CLI::App& app, const CLI::Error& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
+  const std::string message = error.what();
+  const std::size_t begin = message.find(" --");
+  if (begin == std::string::npos) return "";
+  const std::string word = message.substr(begin + 1, message.find_first_of(" =", begin + 1) - begin - 1);
+  std::vector<std::string> options;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return each->count() > 0; }))
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  return headscope::attention::suggestion(word,
+                                          std::vector<std::string_view>(options.begin(), options.end()));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace headscope::app;
@@ -32,8 +52,8 @@ int main(int argc, char** argv) {
       throw CLI::ValidationError("\"" + scene + "\" stands before the command " +
                                  app.get_subcommands().front()->get_name() + ", expected behind it");
   });
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return "headscope: " + printable(error.what()) + "\n";
+  app.failure_message([&app](const CLI::App*, const CLI::Error& error) {
+    return "headscope: " + printable(error.what()) + meantOption(app, error) + "\n";
   });
   try {
     app.parse(argc, argv);

@@ -133,8 +133,7 @@ Status attendFile(const std::string& input, const std::string& output,
   if (!file) return file.error();
   const auto problem = attention::readProblem(*file, options, name, budget);
   if (!problem) return problem.error();
-  for (const auto& tensor : problem->unused)
-    warn(name + ": tensor " + attention::quotedText(tensor) + " is not used");
+  for (const auto& note : problem->notes) warn(note);
   if (const auto status = attention::checkBudget(*problem, budget); !status) return in(status.error());
   const auto results = attention::solve(*problem);
   if (const auto status = attention::checkFinite(*problem, results); !status) return in(status.error());

@@ -99,7 +99,7 @@ Result<attention::MaskGeometry> geometryOf(const MaskOptions& options) {
   } else {
     geometry.queries = *options.queries;
     geometry.keys = options.keys.value_or(geometry.queries);
-    geometry.cacheLength = options.cache.value_or(std::max<Index>(0, geometry.keys - geometry.queries));
+    geometry.cacheLength = options.cache.value_or(0);
     geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
   }
   geometry.keyLength = geometry.keys;
@@ -114,6 +114,7 @@ Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) 
     auto file = attention::readMaskFile(path, *convention, defaultLimits().memoryBytes);
     if (!file) return file.error();
     sources.files[attention::fileKey(path, word)] = file->cells;
+    if (file->largeNumbers > 0) warn(path + ": " + attention::largeNumbersText(file->largeNumbers));
     if (!file->additive.empty())
       warn(attention::shownPath(path) + ": holds numbers to add besides -inf, which are no part of the mask");
   }
@@ -201,8 +202,13 @@ int runMask(const MaskOptions& options) {
   if (!sources) return fail(sources.error());
   const auto mask = attention::compileMask(parsed.layers, *geometry, *sources);
   if (!mask) return fail(mask.error());
+  const bool written = !options.output.empty() || !options.code.empty();
+  if (written && geometry->queries != geometry->keys && !options.cache)
+    warn(attention::positionRule(geometry->queries, geometry->keys, geometry->cacheLength) +
+         " (--cache is not given)");
   if (!options.output.empty()) return writeMask(options, **mask);
-  if (options.code.empty()) return put(maskReport(parsed.layers, *geometry, **mask, options.head));
+  if (options.code.empty())
+    return put(maskReport(parsed.layers, *geometry, **mask, options.head, options.cache.has_value()));
   const auto code = attention::maskCode(languageOf(options.code), parsed.layers, *geometry, *sources);
   return code ? put(*code) : fail(code.error());
 }
@@ -217,7 +223,8 @@ void addMaskCommand(CLI::App& app, int& exitCode) {
   command->add_option("--queries", options->queries, "How many queries there are")->type_name("N");
   command->add_option("--keys", options->keys, "How many keys; as many as queries if left out")
       ->type_name("M");
-  command->add_option("--cache", options->cache, "Tokens before the first query; M - N if left out")
+  command
+      ->add_option("--cache", options->cache, "Tokens before the first query, where it stands; 0 if left out")
       ->type_name("C");
   const auto* text = command->add_option("--text", options->text,
                                          "A line of text instead: its words are the tokens, and documents, "

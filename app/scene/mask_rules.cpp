@@ -30,4 +30,8 @@ void setRule(MaskLayers& layers, PatternKind kind, bool on) {
     layers.push_back(layerOf(kind));
 }
 
+void followCross(Setup& setup) {
+  if (Layer* causal = plainLayer(setup.mask.layers, PatternKind::causal)) causal->on = !setup.input.cross;
+}
+
 }  // namespace headscope::app

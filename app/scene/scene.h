@@ -74,7 +74,7 @@ struct MaskSetup {
   attention::MaskLayers layers;                                        ///< empty: everything is visible
   std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
   SharedMarks marks;     ///< for each line of the text; lines beyond have none
-  SharedTable additive;  ///< added to the scores of all heads; cells beyond it get nothing
+  SharedTable additive;  ///< added to the scores of all heads: a row for each query, a column for each key
   bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
   attention::MaskLayers other;
   bool operator==(const MaskSetup&) const = default;

@@ -128,6 +128,10 @@ void readDocument(const JsonText& json, Scene& scene, std::string& error) {
     root.note(
         fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
+  // The first scenes' masks never acted between two texts.
+  if (version == 1 && scene.setup.input.cross)
+    for (attention::Layer& layer : scene.setup.mask.layers)
+      layer.on = layer.on && !attention::comparesPositions({layer});
   root.finish();
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attention/core/attention.h"
@@ -18,11 +19,11 @@ struct AttentionProblem {
   AttentionConfig config;
   PlainRules rules;  ///< causal, window and sinks; they are in `masks` too
   Projections projections;
-  std::vector<Matrix> x;            ///< per sequence [n, modelDim]
-  std::vector<Matrix> context;      ///< per sequence [m, modelDim]; empty for self-attention
-  std::vector<MaskInput> masks;     ///< per sequence
-  bool batched = false;             ///< x had a batch axis, so the output has one
-  std::vector<std::string> unused;  ///< tensors of the file that nothing was read from, `expect.*` apart
+  std::vector<Matrix> x;           ///< per sequence [n, modelDim]
+  std::vector<Matrix> context;     ///< per sequence [m, modelDim]; empty for self-attention
+  std::vector<MaskInput> masks;    ///< per sequence
+  bool batched = false;            ///< x had a batch axis, so the output has one
+  std::vector<std::string> notes;  ///< how masks and positions were read, where one could take it otherwise
 };
 
 /// Options by name as in the file's metadata (heads, kv_heads, head_dim, causal, window, sinks,
@@ -36,8 +37,9 @@ using AttentionOptions = std::map<std::string, std::string>;
 Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOptions& options,
                                    const std::string& name,
                                    std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());
-/// The layer and its input: x, context, mask, key_lengths. NaN or infinite inputs are errors, apart from
-/// −inf in an additive mask.
+/// The layer and its input: x, context, masks (mask_names.h), key_lengths. NaN or infinite inputs are errors,
+/// apart from −inf in an additive mask; so are tensors and options of other names, `expect.*`, `snapshot.*`
+/// and the results of an earlier run apart.
 Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOptions& options,
                                      const std::string& name,
                                      std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());
@@ -52,8 +54,11 @@ std::vector<AttentionResult> solve(const AttentionProblem& problem);
 /// infinite value, or a score of −inf where the mask lets the query see the key.
 Status checkFinite(const AttentionProblem& problem, const std::vector<AttentionResult>& results);
 
+/// The names of the arrays in a result.
+std::vector<std::string_view> resultNames();
 /// q, k, v, scores, weights, lse, head_output, output as F32; a leading batch axis when `batched`.
 /// All results have the same shapes.
+SafetensorsFile resultFile(const std::vector<const AttentionResult*>& results, bool batched);
 SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool batched);
 
 }  // namespace headscope::attention

@@ -30,7 +30,7 @@ std::string valueText(float value) {
 class Interpreter {
  public:
   Interpreter(const MaskValues& values, MaskConvention convention)
-      : values_(values), convention_(convention), lowest_(values.lowest()) {}
+      : values_(values), convention_(convention), masksFrom_(values.masksFrom()) {}
 
   bool accepts(float value) const {
     if (convention_ == MaskConvention::additive)
@@ -38,8 +38,14 @@ class Interpreter {
     return value == 0 || value == 1;
   }
   bool sees(float value) const {
-    if (convention_ == MaskConvention::additive) return value > lowest_;
+    if (convention_ == MaskConvention::additive) return value > masksFrom_;
     return (value == 1) == (convention_ == MaskConvention::visible);
+  }
+  /// Finite numbers of a row that mask.
+  std::uint64_t largeNumbers(const std::vector<float>& row) const {
+    if (convention_ != MaskConvention::additive) return 0;
+    return static_cast<std::uint64_t>(std::count_if(
+        row.begin(), row.end(), [&](float value) { return std::isfinite(value) && !sees(value); }));
   }
   /// What is wrong with the first value of a row that is not accepted, or nothing.
   Status check(const std::vector<float>& row, Index head, Index query) const {
@@ -59,7 +65,7 @@ class Interpreter {
  private:
   const MaskValues& values_;
   MaskConvention convention_;
-  float lowest_;
+  float masksFrom_;
 };
 
 /// Calls `take(head, query, row)` for every row until it returns an error.
@@ -154,10 +160,11 @@ Result<MaskFile> interpretMask(const MaskValues& values, MaskConvention conventi
   cells->rows.reserve(static_cast<std::size_t>(values.heads * values.queries));
   AdditiveValues additive(values, budget);
   const std::uint64_t mostRuns = std::min(kMaxRuns, budget / sizeof(KeyRun));
-  std::uint64_t runs = 0;
+  std::uint64_t runs = 0, largeNumbers = 0;
   CellRow row;
   const auto status = forEachRow(values, [&](Index head, Index query, const std::vector<float>& numbers) {
     if (auto bad = interpreter.check(numbers, head, query); !bad) return bad;
+    largeNumbers += interpreter.largeNumbers(numbers);
     row.visible.clear();
     for (std::size_t key = 0; key < numbers.size();) {
       const std::size_t begin = key;
@@ -179,7 +186,7 @@ Result<MaskFile> interpretMask(const MaskValues& values, MaskConvention conventi
     return additive.add(numbers, head, query, interpreter);
   });
   if (!status) return status.error();
-  return MaskFile{std::move(cells), additive.take()};
+  return MaskFile{std::move(cells), additive.take(), largeNumbers};
 }
 
 Result<MaskFile> readMaskFile(const std::filesystem::path& path, MaskConvention convention,

@@ -13,7 +13,7 @@ namespace headscope::attention {
 enum class MaskConvention {
   visible,   ///< true or 1 = visible (FlexAttention, scaled_dot_product_attention, attention_mask of 1 and 0)
   masked,    ///< true or 1 = masked (MultiheadAttention's attn_mask and key_padding_mask)
-  additive,  ///< added to the scores: −inf masks (or the dtype's lowest), 0 lets see
+  additive,  ///< added to the scores: −inf masks, and so does −1e4 or less, 0 lets see
 };
 Result<MaskConvention> parseConvention(const std::string& word);
 std::string conventionName(MaskConvention convention);
@@ -21,10 +21,14 @@ std::string conventionName(MaskConvention convention);
 /// As much as is written, read and kept of a mask at most.
 inline constexpr std::uint64_t kMaxMaskBytes = std::uint64_t{1} << 32;
 
+/// "2 finite numbers of -1e4 or less are read as masked".
+std::string largeNumbersText(std::uint64_t count);
+
 /// A mask read from a file. `additive` holds the finite values under that convention, empty when all are 0.
 struct MaskFile {
   std::shared_ptr<const CellTable> cells;
-  Stack additive;  ///< [heads or 1, queries, keys]
+  Stack additive;                  ///< [heads or 1, queries, keys]
+  std::uint64_t largeNumbers = 0;  ///< finite numbers that mask because they are so large
 };
 
 /// .npy (bool, u1, i1 … i8, f2 … f8), .csv (numbers or true/false) or .safetensors (BOOL, U8, integers, F16,

@@ -134,7 +134,7 @@ Result<MaskValues> findTensorMask(const SafetensorsHeader& header, std::uint64_t
     return Error{fmt::format("holds {} tensors, expected one called attn_mask, mask or bias, or only one",
                              tensors.size())};
   MaskValues values;
-  values.type = kTensorTypes.at(chosen->second.dtype);
+  values.type = maskValueType(chosen->second.dtype);
   if (const auto status = setShape(values, chosen->second.shape, false); !status)
     return Error{"tensor " + quotedText(chosen->first) + " " + status.error().message};
   values.begin = dataBegin + chosen->second.begin;
@@ -217,6 +217,16 @@ Result<MaskValues> openTensorMask(const RegularFile& file) {
 
 }  // namespace
 
+std::string largeNumbersText(std::uint64_t count) {
+  return fmt::format("{} of -1e4 or less {} read as masked",
+                     count == 1 ? "a finite number" : fmt::format("{} finite numbers", count),
+                     count == 1 ? "is" : "are");
+}
+
+MaskValueType maskValueType(DType dtype) {
+  return kTensorTypes.at(dtype);
+}
+
 Result<const std::uint8_t*> MaskRowReader::bytesAt(std::uint64_t at, std::uint64_t size) {
   if (!values_.file) return values_.bytes.data() + values_.begin + at;
   if (at < partBegin_ || at + size > partBegin_ + part_.size()) {
@@ -280,23 +290,9 @@ Status MaskRowReader::read(Index head, Index query, std::vector<float>& row) {
   return success();
 }
 
-float MaskValues::lowest() const {
-  switch (type) {
-    case MaskValueType::i8:
-      return std::numeric_limits<std::int8_t>::min();
-    case MaskValueType::i16:
-      return std::numeric_limits<std::int16_t>::min();
-    case MaskValueType::i32:
-      return static_cast<float>(std::numeric_limits<std::int32_t>::min());
-    case MaskValueType::i64:
-      return static_cast<float>(std::numeric_limits<std::int64_t>::min());
-    case MaskValueType::f16:
-      return -65504.0F;
-    case MaskValueType::bf16:
-      return bfloat16ToFloat(0xFF7F);
-    default:
-      return std::numeric_limits<float>::lowest();
-  }
+float MaskValues::masksFrom() const {
+  // The other types' lowest numbers lie below −1e4.
+  return type == MaskValueType::i8 ? std::numeric_limits<std::int8_t>::min() : kMaskingNumber;
 }
 
 std::string MaskValues::place(Index head, Index query, Index key) const {

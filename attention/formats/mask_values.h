@@ -12,11 +12,18 @@
 #include "attention/core/tensor.h"
 #include "attention/formats/mask_file.h"
 #include "attention/formats/regular_file.h"
+#include "attention/formats/safetensors.h"
 
 namespace headscope::attention {
 
+/// Programs that can't add −inf add −1e4, −1e9, or the lowest number of the type they compute in, which may
+/// not be the one of the file: no weight comes through any of them. This is −1e4 as bfloat16 rounds it.
+inline constexpr float kMaskingNumber = -9984;
+
 /// How a mask file keeps one number.
 enum class MaskValueType { boolean, u8, i8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
+
+MaskValueType maskValueType(DType dtype);
 
 /// The numbers of a mask file as they lie in it, [heads, queries, keys].
 struct MaskValues {
@@ -28,8 +35,9 @@ struct MaskValues {
   std::vector<std::uint8_t> bytes;
   std::uint64_t begin = 0;  ///< where in the file or in `bytes` the numbers begin
 
-  /// At or below this a number added to a score masks: the type's lowest.
-  float lowest() const;
+  /// At or below this a number added to a score masks: kMaskingNumber, or the type's lowest where that is
+  /// above it.
+  float masksFrom() const;
   /// "[2, 0, 5]" for messages, as NumPy would ask for it.
   std::string place(Index head, Index query, Index key) const;
 };

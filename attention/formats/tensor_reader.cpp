@@ -1,10 +1,11 @@
 #include "attention/formats/tensor_reader.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "attention/text/suggestion.h"
 
 namespace headscope::attention {
 
@@ -18,11 +19,10 @@ std::string positionText(std::size_t flat, const Shape& shape) {
 }
 
 const TensorEntry* TensorReader::find(const std::string& tensor) {
+  asked_.insert(tensor);
   const auto& tensors = file_.header().tensors;
   const auto at = tensors.find(tensor);
-  if (at == tensors.end()) return nullptr;
-  used_.insert(tensor);
-  return &at->second;
+  return at == tensors.end() ? nullptr : &at->second;
 }
 
 Result<const TensorEntry*> TensorReader::get(const std::string& tensor, std::size_t least, std::size_t most,
@@ -51,8 +51,7 @@ Result<std::vector<std::uint8_t>> TensorReader::bytes(const std::string& tensor,
   return bytes;
 }
 
-Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const TensorEntry& found,
-                                                bool allowMinusInfinity) {
+Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const TensorEntry& found) {
   /// Read and converted at a time.
   constexpr std::size_t kValues = std::size_t{1} << 16;
   // No bytes and no numbers: says alone whether the type is one of floating-point numbers.
@@ -68,19 +67,15 @@ Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const
     if (const auto status = convertToFloats(found.dtype, bytes, part, at(tensor)); !status)
       return status.error();
   }
-  const auto bad = std::find_if(values.begin(), values.end(), [&](float value) {
-    return !std::isfinite(value) && !(allowMinusInfinity && value == -std::numeric_limits<float>::infinity());
-  });
-  if (bad != values.end()) {
-    const auto flat = static_cast<std::size_t>(bad - values.begin());
-    return Error{at(tensor) + " is " +
-                 (std::isnan(*bad) ? "NaN"
-                  : *bad > 0       ? "infinite"
-                                   : "-infinite") +
-                 " at " + positionText(flat, found.shape) + ", expected " +
-                 (allowMinusInfinity ? "finite values or -infinity" : "finite values")};
-  }
-  return values;
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values.end()) return values;
+  const auto flat = static_cast<std::size_t>(bad - values.begin());
+  return Error{at(tensor) + " is " +
+               (std::isnan(*bad) ? "NaN"
+                : *bad > 0       ? "infinite"
+                                 : "-infinite") +
+               " at " + positionText(flat, found.shape) + ", expected finite values"};
 }
 
 Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
@@ -88,12 +83,17 @@ Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
   return Error{at(tensor) + " is " + shapeText(shape) + ", expected " + expected};
 }
 
-std::vector<std::string> TensorReader::unused() const {
-  std::vector<std::string> names;
+Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver) const {
   for (const auto& [tensor, entry] : file_.header().tensors) {
-    if (tensor.compare(0, 7, "expect.") != 0 && used_.count(tensor) == 0) names.push_back(tensor);
+    const bool known = tensor.starts_with("expect.") || tensor.starts_with(kSnapshotPrefix) ||
+                       asked_.contains(tensor) ||
+                       std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
+    if (known) continue;
+    const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});
+    return Error{at(tensor) + " is none that is read" +
+                 (near.empty() ? fmt::format(", expected one of {}", fmt::join(asked_, ", ")) : near)};
   }
-  return names;
+  return success();
 }
 
 }  // namespace headscope::attention

@@ -254,7 +254,7 @@ BlockMap mapBlocks(const MaskFormula& mask, Index variant, Index blockSize, std:
       const std::uint64_t visible =
           byDistance ? byDistance->visible(first, end, key, keyEnd) : counts[static_cast<std::size_t>(col)];
       put(map, static_cast<std::size_t>(blockRow * map.cols + col), visible,
-          saturatingProduct({end - first, keyEnd - key}));
+          saturatingProduct({blockSize, blockSize}));
     }
   }
   return map;

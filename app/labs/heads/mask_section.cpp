@@ -37,10 +37,8 @@ constexpr Rule kRules[] = {{PatternKind::causal, "causal", "Causal"},
                            {PatternKind::streaming, "streaming", "Sinks + window"},
                            {PatternKind::padding, "padding", "Padding"}};
 
-std::string ruleReason(const Scene& scene, const Snapshot* snapshot, PatternKind kind) {
-  if (kind != PatternKind::padding)
-    return scene.setup.input.cross ? "Queries and keys are different texts: their positions don't compare"
-                                   : "";
+std::string ruleReason(const Snapshot* snapshot, PatternKind kind) {
+  if (kind != PatternKind::padding) return "";
   const bool ragged =
       snapshot && std::any_of(snapshot->sequences.begin(), snapshot->sequences.end(),
                               [](const auto& s) { return s.keyLength < static_cast<Index>(s.keys.size()); });
@@ -57,13 +55,17 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
     text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
   std::vector<const Layer*> shown;
   for (const Rule& rule : kRules) {
-    const std::string reason = ruleReason(scene, snapshot, rule.kind);
+    const std::string reason = ruleReason(snapshot, rule.kind);
     bool on = hasRule(layers, rule.kind);
     if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
     Layer* layer = plainLayer(layers, rule.kind);
     if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, text, view);
     if (layer) shown.push_back(layer);
   }
+  if (scene.setup.input.cross && attention::comparesPositions(layers))
+    hint(view,
+         "Both texts count from 0, and positions decide: causal shows query i the keys j ≤ i of the other "
+         "text.");
   // What was put together in the studio has a switch each, as many as anyone looks through.
   constexpr std::size_t kMaxSwitches = 32;
   std::size_t switches = 0;

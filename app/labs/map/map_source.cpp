@@ -220,13 +220,14 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
   // Free biases are a number for each cell: no map of a long text holds as many.
-  attention::Stack additive =
-      additiveOf(setup, std::min<Index>(n, kMaxTokens), std::min<Index>(m, kMaxTokens));
-  if (!additive.empty() && std::max(n, m) <= kMaxTokens)
-    field.mask.additive = std::move(additive);
-  else if (!additive.empty())
+  if (std::max(n, m) <= kMaxTokens) {
+    attention::Result<attention::Stack> additive = additiveOf(setup, n, m);
+    if (!additive) return additive.error();
+    field.mask.additive = *std::move(additive);
+  } else if (!setup.mask.additive->values.isZero(0)) {
     head.omitted.push_back("The free biases of the mask studio are left out of maps beyond " +
                            countText(kMaxTokens) + " tokens.");
+  }
   return std::optional(std::move(head));
 }
 

@@ -116,7 +116,9 @@ void MaskLab::loadFile(const std::filesystem::path& path, MaskConvention convent
       [this, path, convention](Scene& scene, Result<attention::MaskFile> file) {
         if (!file) return services_.view.messages.fail(file.error().message);
         addMaskFile(scene, *file, path, convention);
-        services_.view.say("Loaded " + path.filename().string());
+        services_.view.say(
+            "Loaded " + path.filename().string() +
+            (file->largeNumbers > 0 ? "; " + attention::largeNumbersText(file->largeNumbers) : ""));
       });
 }
 

@@ -52,7 +52,7 @@ class TensorSources : public testing::Test {
 
 /// Whatever else a file holds, only what is asked for takes memory.
 TEST_F(TensorSources, ReadOnlyWhatIsNeeded) {
-  const fs::path path = problemAnd("lm_head.weight");
+  const fs::path path = problemAnd("snapshot.scores");
   const auto expected = readProblem(smallProblem(), {}, "a");
   const auto peak = peakMemoryOf([&] {
     const auto file = TensorSource::open(path);
@@ -61,11 +61,39 @@ TEST_F(TensorSources, ReadOnlyWhatIsNeeded) {
     ASSERT_TRUE(problem.ok()) << problem.error().message;
     EXPECT_EQ(problem->x, expected->x);
     EXPECT_EQ(problem->projections.o.weight, expected->projections.o.weight);
-    EXPECT_THAT(problem->unused, testing::ElementsAre("lm_head.weight"));
   });
   if (peak) {
     EXPECT_LT(*peak, kLittle);
   }
+}
+
+/// A layer is read from a file of more; a problem refuses what it has no name for, without reading it.
+TEST_F(TensorSources, LeaveTensorsOfOtherNamesUnread) {
+  const fs::path path = problemAnd("lm_head.weight");
+  const auto peak = peakMemoryOf([&] {
+    const auto file = TensorSource::open(path);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    EXPECT_TRUE(readLayer(*file, {}, "a").ok());
+    const auto problem = readProblem(*file, {}, "a");
+    ASSERT_FALSE(problem.ok());
+    EXPECT_THAT(problem.error().message, HasSubstr("a: tensor \"lm_head.weight\" is none that is read"));
+  });
+  if (peak) {
+    EXPECT_LT(*peak, kLittle);
+  }
+}
+
+/// Masks count too, whatever program they come from.
+TEST_F(TensorSources, RefuseMasksBeyondTheBudget) {
+  auto file = smallProblem();
+  const auto tokens = file.tensors.at("x").shape[0];
+  file.tensors["attn_mask"] = {DType::Bool, {tokens, tokens}, test::Bytes(tokens * tokens)};
+  std::uint64_t others = 0;
+  for (const auto& [name, tensor] : smallProblem().tensors) others += tensor.bytes.size();
+  EXPECT_TRUE(readProblem(file, {}, "a", others + tokens * tokens).ok());
+  const auto problem = readProblem(file, {}, "a", others + tokens * tokens - 1);
+  ASSERT_FALSE(problem.ok());
+  EXPECT_THAT(problem.error().message, HasSubstr("tensor \"attn_mask\" takes"));
 }
 
 TEST_F(TensorSources, RefuseWhatTakesMoreThanTheBudgetBeforeReadingIt) {

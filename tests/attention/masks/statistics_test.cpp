@@ -210,7 +210,11 @@ TEST(BlockMaps, countEveryBlock) {
             for (Index j = col * size; j < keyEnd; ++j) visible += seen(rows, i, j);
           const auto at = static_cast<std::size_t>(row * map.cols + col);
           ASSERT_EQ(map.visible[at], visible);
-          ASSERT_EQ(map.kinds[at], mask->block(mask->variantOf(0), row * size, rowEnd, col * size, keyEnd));
+          // What a block lacks at the edges is filled up with masked cells.
+          const BlockKind kind = visible == 0                                         ? BlockKind::none
+                                 : visible == static_cast<std::uint32_t>(size * size) ? BlockKind::all
+                                                                                      : BlockKind::mixed;
+          ASSERT_EQ(map.kinds[at], kind);
           ++counts[static_cast<int>(map.kinds[at])];
         }
       EXPECT_EQ(map.empty, counts[static_cast<int>(BlockKind::none)]);
@@ -229,6 +233,13 @@ TEST(BlockMaps, causalComputesHalf) {
   EXPECT_EQ(map.computedShare(), 36.0 / 64);
 }
 
+TEST(BlockMaps, atTheEdgesArePartial) {
+  const BlockMap map = mapBlocks(*compiled("full", geometryOf(200, 200)), 0, 128);
+  EXPECT_EQ(map.full, 1);
+  EXPECT_EQ(map.partial, 3);
+  EXPECT_EQ(map.computedShare(), 1);
+}
+
 TEST(BlockMaps, limitsAreKept) {
   const auto mask = compiled("causal", geometryOf(8193, 8192));
   EXPECT_THROW((void)mapBlocks(*mask, 0, 0), std::invalid_argument);
@@ -240,7 +251,7 @@ TEST(BlockMaps, limitsAreKept) {
   const BlockMap map = mapBlocks(*large, 0, 70000);
   EXPECT_EQ(map.visible, std::vector<std::uint32_t>{std::numeric_limits<std::uint32_t>::max()});
   EXPECT_EQ(map.kinds, std::vector<BlockKind>{BlockKind::all});
-  EXPECT_EQ(mapBlocks(*large, 0, std::numeric_limits<Index>::max()).full, 1);
+  EXPECT_EQ(mapBlocks(*large, 0, std::numeric_limits<Index>::max()).partial, 1);
 }
 
 TEST(BlockMaps, flopsAreFourPerCell) {
