@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/compute/mask_inputs.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -100,6 +101,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     statusLine(view, layout, window, lab.status(scene()));
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
+  fitAdditive(before.setup.input, scene().setup);
   if (document_.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clear();
     view.controls.refusal = {};

@@ -26,11 +26,12 @@ void Session::openFile(const std::filesystem::path& path) {
   View& view = services_.view;
   if (path.extension() == ".json") {
     services_.files.read<Scene>(
-        path, [path] { return readScene(path); },
+        path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
         [this, path](Scene&, attention::Result<Scene> scene) {
           if (!scene) return services_.view.messages.fail(scene.error().message);
           if (const auto page = checkPage(*scene, rows_); !page)
-            return services_.view.messages.fail(path.filename().string() + ": " + page.error().message);
+            return services_.view.messages.fail(attention::shownPath(path.filename()) + ": " +
+                                                page.error().message);
           setScene(*std::move(scene), path);
           services_.view.say("Opened " + path.filename().string());
         });
@@ -40,7 +41,8 @@ void Session::openFile(const std::filesystem::path& path) {
   // What the page that is shown has no use for may be for another, in the order of the tabs.
   for (const auto& lab : labs_)
     if (lab->open(path, scene())) return;
-  view.messages.fail(path.filename().string() + " has the ending \"" + path.extension().string() +
+  view.messages.fail(attention::shownPath(path.filename()) + " has the ending \"" +
+                     attention::shownPath(path.extension()) +
                      "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 

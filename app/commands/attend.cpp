@@ -12,6 +12,7 @@
 
 #include "app/commands/report.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 namespace {
@@ -126,14 +127,13 @@ std::uint64_t attendBudget() {
 
 Status attendFile(const std::string& input, const std::string& output,
                   const attention::AttentionOptions& options, std::uint64_t budget) {
-  const auto in = [&](const Error& error) { return Error{input + ": " + error.message}; };
-  auto file = attention::readSafetensors(input);
+  const std::string name = attention::shownPath(input);
+  const auto in = [&](const Error& error) { return Error{name + ": " + error.message}; };
+  const auto file = attention::TensorSource::open(input);
   if (!file) return file.error();
-  const auto problem = attention::readProblem(*file, options, input);
+  const auto problem = attention::readProblem(*file, options, name, budget);
   if (!problem) return problem.error();
-  file->tensors.clear();
-  for (const auto& tensor : problem->unused)
-    warn(input + ": tensor " + attention::quotedText(tensor) + " is not used");
+  for (const auto& note : problem->notes) warn(note);
   if (const auto status = attention::checkBudget(*problem, budget); !status) return in(status.error());
   const auto results = attention::solve(*problem);
   if (const auto status = attention::checkFinite(*problem, results); !status) return in(status.error());
@@ -146,10 +146,12 @@ void addAttendCommand(CLI::App& app, int& exitCode) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("input", arguments->input, "Safetensors file with x and q_proj, k_proj, v_proj, o_proj")
       ->type_name("IN.safetensors")
-      ->required();
+      ->required()
+      ->check(namesFile);
   command->add_option("-o,--output", arguments->output, "Where the arrays go")
       ->type_name("OUT.safetensors")
-      ->required();
+      ->required()
+      ->check(namesFile);
   for (std::size_t i = 0; i < std::size(kFlags); ++i) addFlag(*command, kFlags[i], arguments->values[i]);
   command->footer(
       "Options stand in the file's metadata under the same names (kv_heads for --kv-heads); what is given "

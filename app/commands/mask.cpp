@@ -8,8 +8,10 @@
 #include "app/commands/mask_report.h"
 #include "app/commands/report.h"
 #include "app/compute/mask_picture.h"
+#include "app/compute/memory_budget.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/mask_file.h"
+#include "attention/formats/regular_file.h"
 #include "attention/masks/code.h"
 #include "attention/text/tokenizer.h"
 
@@ -67,7 +69,7 @@ Status checkOptions(const MaskOptions& options) {
   } else if (!options.code.empty()) {
     return Error{"--code prints; it can't stand beside -o"};
   } else if (ending != ".npy" && ending != ".csv" && ending != ".safetensors" && ending != ".png") {
-    return Error{"-o is " + options.output +
+    return Error{"-o is " + attention::shownPath(options.output) +
                  ", expected a name that ends in .npy, .csv, .safetensors or .png"};
   } else if (ending == ".png" && !options.convention.empty()) {
     return Error{"--convention is for numbers; a .png shows what is visible"};
@@ -97,7 +99,7 @@ Result<attention::MaskGeometry> geometryOf(const MaskOptions& options) {
   } else {
     geometry.queries = *options.queries;
     geometry.keys = options.keys.value_or(geometry.queries);
-    geometry.cacheLength = options.cache.value_or(std::max<Index>(0, geometry.keys - geometry.queries));
+    geometry.cacheLength = options.cache.value_or(0);
     geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
   }
   geometry.keyLength = geometry.keys;
@@ -109,11 +111,12 @@ Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) 
   for (const auto& [path, word] : attention::filesOf(layers)) {
     const auto convention = attention::parseConvention(word);
     if (!convention) return convention.error();
-    auto file = attention::readMaskFile(path, *convention);
+    auto file = attention::readMaskFile(path, *convention, defaultLimits().memoryBytes);
     if (!file) return file.error();
     sources.files[attention::fileKey(path, word)] = file->cells;
+    if (file->largeNumbers > 0) warn(path + ": " + attention::largeNumbersText(file->largeNumbers));
     if (!file->additive.empty())
-      warn(path + ": holds numbers to add besides -inf, which are no part of the mask");
+      warn(attention::shownPath(path) + ": holds numbers to add besides -inf, which are no part of the mask");
   }
   return sources;
 }
@@ -150,7 +153,7 @@ int writePicture(const MaskOptions& options, const MaskFormula& mask) {
   const auto status = writeMaskPicture(options.output, mask, mask.variantOf(0));
   if (!status) return fail(status.error());
   const std::string cells = std::to_string(cellsPerPixel(mask));
-  return put(options.output + ": " + sizeText(mask) + ", light = visible" +
+  return put(attention::shownPath(options.output) + ": " + sizeText(mask) + ", light = visible" +
              (cells == "1" ? "" : ", a pixel is " + cells + " × " + cells + " cells") + "\n");
 }
 
@@ -163,7 +166,7 @@ int writeNumbers(const MaskOptions& options, const MaskFormula& mask) {
   const std::string meaning = convention == attention::MaskConvention::additive
                                   ? "0 = visible, -inf = masked"
                                   : (text ? "1 = " : "true = ") + attention::conventionName(convention);
-  return put(options.output + ": " + sizeText(mask) + ", convention " +
+  return put(attention::shownPath(options.output) + ": " + sizeText(mask) + ", convention " +
              attention::conventionName(convention) + " (" + meaning + ")\n");
 }
 
@@ -199,8 +202,13 @@ int runMask(const MaskOptions& options) {
   if (!sources) return fail(sources.error());
   const auto mask = attention::compileMask(parsed.layers, *geometry, *sources);
   if (!mask) return fail(mask.error());
+  const bool written = !options.output.empty() || !options.code.empty();
+  if (written && geometry->queries != geometry->keys && !options.cache)
+    warn(attention::positionRule(geometry->queries, geometry->keys, geometry->cacheLength) +
+         " (--cache is not given)");
   if (!options.output.empty()) return writeMask(options, **mask);
-  if (options.code.empty()) return put(maskReport(parsed.layers, *geometry, **mask, options.head));
+  if (options.code.empty())
+    return put(maskReport(parsed.layers, *geometry, **mask, options.head, options.cache.has_value()));
   const auto code = attention::maskCode(languageOf(options.code), parsed.layers, *geometry, *sources);
   return code ? put(*code) : fail(code.error());
 }
@@ -215,7 +223,8 @@ void addMaskCommand(CLI::App& app, int& exitCode) {
   command->add_option("--queries", options->queries, "How many queries there are")->type_name("N");
   command->add_option("--keys", options->keys, "How many keys; as many as queries if left out")
       ->type_name("M");
-  command->add_option("--cache", options->cache, "Tokens before the first query; M - N if left out")
+  command
+      ->add_option("--cache", options->cache, "Tokens before the first query, where it stands; 0 if left out")
       ->type_name("C");
   const auto* text = command->add_option("--text", options->text,
                                          "A line of text instead: its words are the tokens, and documents, "
@@ -225,7 +234,8 @@ void addMaskCommand(CLI::App& app, int& exitCode) {
       ->type_name("G");
   command->add_option("--head", options->head, "This head alone")->type_name("h");
   command->add_option("-o,--output", options->output, "Write a .npy, .csv, .safetensors or .png")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(namesFile);
   command
       ->add_option(
           "--convention", options->convention,

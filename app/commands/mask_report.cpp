@@ -85,7 +85,10 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
   using Kind = attention::ParameterKind;
   std::string text(parameter.name);
   if (parameter.kind == Kind::count) {
-    text += fmt::format(": {} to {}", parameter.low, parameter.high);
+    text += parameter.step == 1 ? fmt::format(": {} to {}", parameter.low, parameter.high)
+                                : fmt::format(": {}, {}, … {}", parameter.low, parameter.low + parameter.step,
+                                              parameter.high);
+    if (!parameter.notAbove.empty()) text += fmt::format(" and at most {}", parameter.notAbove);
     if (!parameter.fromText) text += fmt::format(", {} if left out", parameter.standard);
   } else if (parameter.kind == Kind::positions) {
     text += ": [0, 11]";
@@ -103,14 +106,15 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
 }  // namespace
 
 std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
-                       const attention::MaskFormula& mask, std::optional<Index> head) {
+                       const attention::MaskFormula& mask, std::optional<Index> head, bool cacheGiven) {
   std::string size = countOf(mask.queries()) + (mask.queries() == 1 ? " query × " : " queries × ") +
                      counted(mask.keys(), "key") + ", " + counted(mask.heads(), "head");
   if (geometry.cacheLength > 0) size += ", " + counted(geometry.cacheLength, "token") + " cached";
+  if (geometry.queries != geometry.keys && !cacheGiven)
+    size += ", first query at position 0 (--cache is not given)";
   std::string text = "mask: " + (layers.empty() ? "everything" : maskText(layers)) + "\nsize: " + size + "\n";
-  for (const attention::Layer& layer : layers)
-    if (const std::string reason = omittedReason(layer, geometry); !reason.empty())
-      text += "left out: " + layerText(layer) + " (" + reason + ")\n";
+  for (const auto& [layer, reason] : omittedLayers(layers, geometry))
+    text += "left out: " + layer + " (" + reason + ")\n";
   for (Index variant = 0; variant < mask.variants(); ++variant) {
     std::vector<Index> heads;
     for (Index h = 0; h < mask.heads(); ++h)

@@ -8,9 +8,10 @@ namespace headscope::app {
 
 /// Everything `headscope mask` says about a mask: its text, what is left out, and for every group of heads
 /// with the same mask (of `head` alone where one is chosen) formula, density, empty rows, unseen keys, future
-/// pairs and blocks.
+/// pairs and blocks. Where the first query stands is said if it was not given.
 std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
-                       const attention::MaskFormula& mask, std::optional<attention::Index> head);
+                       const attention::MaskFormula& mask, std::optional<attention::Index> head,
+                       bool cacheGiven);
 
 /// All patterns with their formulas, parameters and limits.
 std::string patternList();

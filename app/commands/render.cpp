@@ -8,6 +8,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/headless.h"
+#include "app/platform/address_space.h"
 #include "app/scene/enum_names.h"
 #include "attention/formats/file_io.h"
 
@@ -69,6 +70,8 @@ int runRender(const RenderOptions& options) {
     scene->cursor.page = "mask";
     scene->cursor.studio.tab = static_cast<StudioTab>(chosen(kTabNames, options.room));
   }
+  // A picture is held as it is drawn, as it is read and as the file has it.
+  requireAddressSpace(16.0 * size->first * size->second);
   HeadlessApp headless(size->first, size->second, options.scale);
   headless.session().view().preferences.light = options.theme == "light";
   headless.session().setScene(*scene, options.scene);
@@ -93,8 +96,9 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   CLI::App* command =
       app.add_subcommand("render", "Draw what the window would show into a PNG, without a display");
   auto options = std::make_shared<RenderOptions>();
-  command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out");
-  command->add_option("-o,--output", options->output, "The PNG to write")->required();
+  command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out")
+      ->check(namesFile);
+  command->add_option("-o,--output", options->output, "The PNG to write")->required()->check(namesFile);
   command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT")->capture_default_str();
   command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")
       ->capture_default_str();

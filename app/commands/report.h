@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -7,15 +8,32 @@
 #include <system_error>
 
 #include "attention/core/result.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::app {
 
 /// How a command ended: as asked, could not, or was asked wrongly.
 inline constexpr int kExitDone = 0, kExitFailed = 1, kExitUsage = 2;
 
+/// A message whose lines stay lines, and in which nothing else steers the terminal.
+inline std::string printable(const std::string& message) {
+  std::string text;
+  for (std::size_t from = 0; from <= message.size();) {
+    const std::size_t to = std::min(message.find('\n', from), message.size());
+    text += (from > 0 ? "\n" : "") + attention::escapedText(message.substr(from, to - from));
+    from = to + 1;
+  }
+  return text;
+}
+
 /// One sentence on standard error.
 inline void warn(const std::string& sentence) {
-  std::fprintf(stderr, "headscope: %s\n", sentence.c_str());
+  std::fprintf(stderr, "headscope: %s\n", printable(sentence).c_str());
+}
+
+/// For options that take a path: what is wrong with one, or nothing.
+inline std::string namesFile(const std::string& path) {
+  return path.empty() ? "the name is empty, expected a file's" : "";
 }
 
 /// Says why the command could not; its exit code.

@@ -5,6 +5,7 @@
 #include "app/labs/labs.h"
 #include "app/scene/fields.h"
 #include "app/scene/scene_json.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
@@ -13,7 +14,8 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
   attention::Result<Scene> scene = readScene(path);
   if (scene.ok())
     if (const auto page = checkPage(*scene, labTable()); !page)
-      return attention::Error{std::filesystem::path(path).filename().string() + ": " + page.error().message};
+      return attention::Error{attention::shownPath(std::filesystem::path(path).filename()) + ": " +
+                              page.error().message};
   return scene;
 }
 

@@ -1,26 +1,40 @@
-#include "app/compute/snapshot.h"
-
 #include <memory>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "attention/formats/attention_file.h"
+#include "app/compute/mask_inputs.h"
+#include "app/compute/snapshot_file.h"
 
 namespace headscope::app {
 
 namespace {
 
+/// What of the scene's masks one could miss or take otherwise.
+void tellOfMasks(const Scene& scene, const Snapshot& snapshot) {
+  for (const auto& [layer, reason] : omittedLayers(scene.setup))
+    warn("left out: " + layer + " (" + reason + ")");
+  const SequenceSnapshot& first = snapshot.sequences.front();
+  const MaskSetup& mask = scene.setup.mask;
+  const bool compares =
+      attention::comparesPositions(mask.layers) || (mask.compare && attention::comparesPositions(mask.other));
+  if (compares && scene.setup.input.cross)
+    warn(attention::positionRule(static_cast<Index>(first.queries.size()),
+                                 static_cast<Index>(first.keys.size()), 0));
+}
+
 int runSnapshot(const std::string& path, const std::string& output) {
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
-  Snapshot snapshot = computeSnapshot(scene->setup, defaultLimits());
+  Resources resources(defaultLimits());
+  const Snapshot snapshot = computeSnapshot(scene->setup, resources);
   if (snapshot.error) return fail({snapshot.error->message});
   if (snapshot.empty) return fail({"the scene has no tokens: there is nothing to compute"});
-  std::vector<attention::AttentionResult> results;
-  for (SequenceSnapshot& sequence : snapshot.sequences) results.push_back(std::move(sequence.attention));
-  const auto written =
-      attention::writeSafetensors(output, attention::resultFile(results, results.size() > 1));
-  return written.ok() ? 0 : fail(written.error());
+  const auto file = snapshotFile(*scene, snapshot, resources);
+  if (!file) return fail(file.error());
+  const auto written = attention::writeSafetensors(output, *file);
+  if (!written) return fail(written.error());
+  tellOfMasks(*scene, snapshot);
+  return kExitDone;
 }
 
 }  // namespace
@@ -28,8 +42,8 @@ int runSnapshot(const std::string& path, const std::string& output) {
 void addSnapshotCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("snapshot", "Write everything computed from a scene as safetensors");
   auto scene = std::make_shared<std::string>(), output = std::make_shared<std::string>();
-  command->add_option("SCENE", *scene, "A scene file; the opening scene if left out");
-  command->add_option("-o,--output", *output, "The safetensors file to write")->required();
+  command->add_option("SCENE", *scene, "A scene file; the opening scene if left out")->check(namesFile);
+  command->add_option("-o,--output", *output, "The safetensors file to write")->required()->check(namesFile);
   command->callback(
       [scene, output, &exitCode] { exitCode = guarded([&] { return runSnapshot(*scene, *output); }); });
 }

@@ -44,7 +44,9 @@ void addViewCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
       "view", "Open the map on queries and keys of a safetensors file, up to 131,072 tokens");
   auto options = std::make_shared<ViewOptions>();
-  command->add_option("FILE", options->file, "Queries and keys, or the dump of a key cache")->required();
+  command->add_option("FILE", options->file, "Queries and keys, or the dump of a key cache")
+      ->required()
+      ->check(namesFile);
   command->add_option("--head", options->head, "The head that is shown first")->capture_default_str();
   command->add_option("--layer", options->layer, "The layer, where the file has several")
       ->capture_default_str();

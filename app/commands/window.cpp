@@ -1,18 +1,17 @@
 #include "app/platform/window.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <stdexcept>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "app/platform/address_space.h"
 #include "app/platform/quit_signals.h"
 #include "app/platform/ui.h"
 #include "app/session.h"
+#include "attention/formats/temporary_file.h"
 
 namespace headscope::app {
 
@@ -47,17 +46,6 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
   }
 }
 
-/// OpenGL's and ImGui's own code ends the program where it gets no memory for its shaders and fonts: better
-/// to say so before. Throws std::runtime_error.
-void requireAddressSpace() {
-  constexpr std::size_t kNeeded = std::size_t{640} << 20;
-  void* const room = mmap(nullptr, kNeeded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED)
-    throw std::runtime_error(
-        "a window needs about 750 MB of address space, and the limit on it (ulimit -v) leaves less");
-  munmap(room, kNeeded);
-}
-
 /// With `path` the scene is that file's.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
   requireAddressSpace();
@@ -74,7 +62,10 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
   if (ownScene) session.setScene(scene, path);
   runLoop(window, session, askedToQuit);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
-  if (!session.stop()) std::_Exit(0);
+  if (!session.stop()) {
+    attention::removeTemporaryFiles();
+    std::_Exit(0);
+  }
   return 0;
 }
 

@@ -44,6 +44,7 @@ void FileQueue::finish() {
 void FileQueue::stop() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(stopping_, true)) return;
+  stopReads_.request_stop();
   std::erase_if(waiting_, [](const Job& job) { return !job.writes; });
   // A read of a slow disk may not come back for long, and what is to be written can't wait for it.
   if (reading_ > 0 && !waiting_.empty()) threads_.emplace_back([this](std::stop_token quit) { serve(quit); });

@@ -13,6 +13,7 @@
 
 #include "app/compute/caught_error.h"
 #include "app/scene/scene.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
@@ -41,12 +42,16 @@ class FileQueue {
   /// Hands out the answers that have come, in order; whether there were any.
   bool take(Scene& scene);
 
+  /// Requested by stop(): for reads that take long.
+  std::stop_token stopToken() const { return stopReads_.get_token(); }
+
   /// Whether something that is to be written is not yet.
   bool writesPending() const;
   /// Blocks until everything asked for can be taken. For tests and headless rendering, never for the window.
   void finish();
 
-  /// For quitting: drops the reads that wait and takes nothing more. Writes go on, also when a read hangs.
+  /// For quitting: drops the reads that wait, ends those that look at stopToken(), and takes nothing more.
+  /// Writes go on, also when a read hangs.
   void stop();
   /// Whether, after stop(), nothing is under way any more `within` that time.
   bool stopped(std::chrono::milliseconds within);
@@ -62,7 +67,8 @@ class FileQueue {
   static std::function<Answer()> answering(const std::filesystem::path& file,
                                            std::function<attention::Result<T>()> job,
                                            std::function<void(Scene&, attention::Result<T>)> done) {
-    return [name = file.filename().string(), job = std::move(job), done = std::move(done)]() -> Answer {
+    return [name = attention::shownPath(file.filename()), job = std::move(job),
+            done = std::move(done)]() -> Answer {
       auto result = std::make_shared<attention::Result<T>>(attention::Error{});
       try {
         *result = job();
@@ -83,6 +89,7 @@ class FileQueue {
   std::deque<Answer> answers_;
   int reading_ = 0, writing_ = 0;  ///< under way; more than one only after stop()
   bool stopping_ = false;
+  std::stop_source stopReads_;
   std::vector<std::jthread> threads_;  // last: they end before what they touch goes
 };
 

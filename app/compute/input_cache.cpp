@@ -111,8 +111,9 @@ InputCache::FileStamp::FileStamp(const std::string& file) : path(file) {
 }
 
 Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup) {
-  const Result<std::shared_ptr<const LayerWeights>> layer = layers_.get(
-      memory_, {FileStamp(setup.weights.file), setup.model.heads}, [&] { return readLayerWeights(setup); });
+  const Result<std::shared_ptr<const LayerWeights>> layer =
+      layers_.get(memory_, {FileStamp(setup.weights.file), setup.model.heads},
+                  [&] { return readLayerWeights(setup, memory_.total()); });
   if (!layer) return layer.error();
   if (const attention::Status fits = checkLayer(setup, (*layer)->config); !fits) return fits.error();
   return std::shared_ptr<const Projections>(*layer, &(*layer)->projections);
@@ -139,7 +140,7 @@ Result<std::shared_ptr<const std::vector<LineInput>>> InputCache::inputs(
 Result<std::shared_ptr<const attention::CellTable>> InputCache::maskCells(
     const std::string& path, attention::MaskConvention convention) {
   return masks_.get(memory_, {FileStamp(path), convention}, [&]() -> Result<attention::CellTable> {
-    const Result<attention::MaskFile> file = attention::readMaskFile(path, convention);
+    const Result<attention::MaskFile> file = attention::readMaskFile(path, convention, memory_.total());
     if (!file) return file.error();
     return *file->cells;
   });

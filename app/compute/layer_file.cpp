@@ -1,22 +1,25 @@
 #include "app/compute/layer_file.h"
 
+#include "app/compute/memory_budget.h"
 #include "app/scene/fields.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
 attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path,
-                                                             attention::Index heads) {
-  attention::Result<attention::SafetensorsFile> file = attention::readSafetensors(path);
+                                                             attention::Index heads, std::uint64_t budget) {
+  const attention::Result<attention::TensorSource> file = attention::TensorSource::open(path);
   if (!file) return file.error();
+  const auto& metadata = file->header().metadata;
   attention::AttentionOptions options;
-  if (!file->metadata.contains("heads") && !file->metadata.contains("head_dim"))
-    options["heads"] = std::to_string(heads);
-  return attention::readLayer(*file, options, path.filename().string());
+  if (!metadata.contains("heads") && !metadata.contains("head_dim")) options["heads"] = std::to_string(heads);
+  return attention::readLayer(*file, options, attention::shownPath(path.filename()), budget);
 }
 
 attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& path,
                                                    attention::Index heads) {
-  attention::Result<attention::AttentionProblem> layer = readLayerFile(path, heads);
+  attention::Result<attention::AttentionProblem> layer =
+      readLayerFile(path, heads, defaultLimits().memoryBytes);
   if (!layer) return layer.error();
   const attention::AttentionConfig& config = layer->config;
   // attend takes any layer; a scene takes over these, and they have to be legal in one.
@@ -31,7 +34,7 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
         Taken{"soft-cap", "model.softcap", static_cast<double>(config.softcap.value_or(0))},
         Taken{"RoPE theta", "model.rope_theta", config.ropeTheta.value_or(1)}})
     if (const Field& field = fieldAt(taken.field); !allows(field, taken.value))
-      return attention::Error{path.filename().string() + ": the " + taken.what + " is " +
+      return attention::Error{attention::shownPath(path.filename()) + ": the " + taken.what + " is " +
                               shortNumber(taken.value) + ", expected " + valuesText(field) + " in a scene"};
   return LoadedWeights{config, layer->rules, layer->projections.q.bias.size() > 0};
 }
@@ -39,7 +42,7 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
 attention::Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {
   attention::Result<attention::Table> table = attention::readTable(path);
   if (!table) return table;
-  const std::string name = path.filename().string();
+  const std::string name = attention::shownPath(path.filename());
   if (table->values.rows() > kMaxTokens || table->values.cols() > kMaxModelDim)
     return attention::Error{
         name + ": the table is " + attention::shapeText(table->values.rows(), table->values.cols()) +

@@ -9,9 +9,10 @@
 namespace headscope::app {
 
 /// A layer's weights from a safetensors file. Where its metadata says neither how many heads there are nor
-/// how large they are, which shapes alone can't tell, it is read with `heads` heads.
+/// how large they are, which shapes alone can't tell, it is read with `heads` heads. Weights that take more
+/// than `budget` bytes are an error.
 attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path,
-                                                             attention::Index heads);
+                                                             attention::Index heads, std::uint64_t budget);
 
 /// The layer sizes and masks a weights file asks the sliders to take.
 struct LoadedWeights {

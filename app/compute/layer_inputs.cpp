@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "app/compute/layer_file.h"
+#include "app/compute/memory_budget.h"
 #include "attention/core/positions.h"
+#include "attention/formats/regular_file.h"
 #include "attention/text/embedding.h"
 
 namespace headscope::app {
@@ -58,7 +60,20 @@ Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, I
   return attention::embedPlanted(tokens, *layout, options);
 }
 
+/// Words without an end would be measured and drawn in every frame.
+std::optional<PlacedError> checkTokens(const TokenLines& lines, Place place) {
+  constexpr std::size_t kMaxTokenBytes = 4096;
+  for (std::size_t line = 0; line < lines.size(); ++line)
+    for (std::size_t at = 0; at < lines[line].size(); ++at)
+      if (const std::size_t bytes = lines[line][at].text.size(); bytes > kMaxTokenBytes)
+        return PlacedError{place, fmt::format("Token {} of line {} has {} bytes; it can have at most {}. Put "
+                                              "spaces into it, or tokenize by characters.",
+                                              at, line + 1, bytes, kMaxTokenBytes)};
+  return std::nullopt;
+}
+
 std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Index most) {
+  if (auto error = checkTokens(lines, place)) return error;
   const std::size_t longest = longestLine(lines);
   if (longest > static_cast<std::size_t>(most))
     return PlacedError{place,
@@ -183,10 +198,10 @@ Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
   return input;
 }
 
-Result<LayerWeights> readLayerWeights(const Setup& setup) {
+Result<LayerWeights> readLayerWeights(const Setup& setup, std::uint64_t budget) {
   if (setup.weights.file.empty())
     return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
-  Result<attention::AttentionProblem> layer = readLayerFile(setup.weights.file, setup.model.heads);
+  Result<attention::AttentionProblem> layer = readLayerFile(setup.weights.file, setup.model.heads, budget);
   if (!layer) return layer.error();
   return LayerWeights{layer->config, std::move(layer->projections)};
 }
@@ -196,11 +211,11 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
   if (found.modelDim == model.modelDim && found.heads * found.headDim == model.heads * model.headDim &&
       found.kvHeads * found.headDim == model.kvHeads * model.headDim)
     return attention::success();
-  return Error{
-      fmt::format("{} holds model dim {}, {} heads over {} of size {}, which the scene's model dim {}, {} "
-                  "heads over {} of size {} don't match. Loading the file in the window sets them.",
-                  std::filesystem::path(setup.weights.file).filename().string(), found.modelDim, found.heads,
-                  found.kvHeads, found.headDim, model.modelDim, model.heads, model.kvHeads, model.headDim)};
+  return Error{fmt::format(
+      "{} holds model dim {}, {} heads over {} of size {}, which the scene's model dim {}, {} "
+      "heads over {} of size {} don't match. Loading the file in the window sets them.",
+      attention::shownPath(std::filesystem::path(setup.weights.file).filename()), found.modelDim, found.heads,
+      found.kvHeads, found.headDim, model.modelDim, model.heads, model.kvHeads, model.headDim)};
 }
 
 std::string plantedMisfit(const Setup& setup) {
@@ -218,7 +233,7 @@ Index plantedReach(Index longest) {
 Result<Projections> buildProjections(const Setup& setup, Index longest) {
   const attention::AttentionConfig config = configOf(setup);
   if (setup.weights.source == WeightSource::file) {
-    Result<LayerWeights> layer = readLayerWeights(setup);
+    Result<LayerWeights> layer = readLayerWeights(setup, defaultLimits().memoryBytes);
     if (!layer) return layer.error();
     if (const attention::Status fits = checkLayer(setup, layer->config); !fits) return fits.error();
     return std::move(layer->projections);

@@ -47,7 +47,7 @@ struct LayerWeights {
   attention::AttentionConfig config;
   attention::Projections projections;
 };
-attention::Result<LayerWeights> readLayerWeights(const Setup& setup);
+attention::Result<LayerWeights> readLayerWeights(const Setup& setup, std::uint64_t budget);
 /// Whether a file's layer is of the sizes that the scene has.
 attention::Status checkLayer(const Setup& setup, const attention::AttentionConfig& found);
 

@@ -1,5 +1,7 @@
 #include "app/compute/mask_inputs.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace headscope::app {
@@ -41,13 +43,69 @@ Result<MaskSources> maskSources(const Setup& setup, InputCache& cache) {
   return sources;
 }
 
-attention::Stack additiveOf(const Setup& setup, Index queries, Index keys) {
+Result<attention::Stack> additiveOf(const Setup& setup, Index queries, Index keys) {
   const attention::Matrix& given = setup.mask.additive->values;
-  const Index rows = std::min(queries, given.rows()), cols = std::min(keys, given.cols());
-  if (rows == 0 || cols == 0 || given.topLeftCorner(rows, cols).isZero(0)) return {};
+  if (given.size() == 0 || given.isZero(0)) return attention::Stack();
+  if (given.rows() != queries || given.cols() != keys)
+    return attention::Error{
+        fmt::format("The added matrix is {} × {}, expected {} × {}: a row for each query, a column for "
+                    "each key.",
+                    given.rows(), given.cols(), queries, keys)};
   attention::Stack additive(1, queries, keys);
-  additive[0].topLeftCorner(rows, cols) = given.topLeftCorner(rows, cols);
+  additive[0] = given;
   return additive;
+}
+
+void fitAdditive(const InputSetup& before, Setup& setup) {
+  const attention::Matrix& given = setup.mask.additive->values;
+  if (given.size() == 0 || before == setup.input) return;
+  const auto sizeOf = [&](const InputSetup& input) {
+    Setup asked = setup;
+    asked.input = input;
+    const TokenBatch batch = tokenizeBatch(asked);
+    if (batch.lines.empty()) return std::pair<Index, Index>(0, 0);
+    return std::pair(static_cast<Index>(batch.lines.front().queries.size()),
+                     static_cast<Index>(batch.lines.front().keys.size()));
+  };
+  const auto old = sizeOf(before), now = sizeOf(setup.input);
+  const std::pair size(given.rows(), given.cols());
+  if (now.first == 0 || now == size || (old.first != 0 && old != size)) return;
+  attention::Matrix fitting = attention::Matrix::Zero(now.first, now.second);
+  const Index rows = std::min(now.first, size.first), cols = std::min(now.second, size.second);
+  fitting.topLeftCorner(rows, cols) = given.topLeftCorner(rows, cols);
+  setup.mask.additive.edit().values = std::move(fitting);
+}
+
+attention::MaskInput maskPartOf(const attention::MaskInput& whole, Index from, Index count) {
+  attention::MaskInput part;
+  part.formula = attention::maskPart(whole.formula, from, count, from + count);
+  if (!whole.additive.empty()) {
+    part.additive = attention::Stack(1, count, from + count);
+    part.additive[0] = whole.additive[0].block(from, 0, count, from + count);
+  }
+  return part;
+}
+
+std::vector<attention::OmittedLayer> omittedLayers(const Setup& setup) {
+  const TokenBatch batch = tokenizeBatch(setup);
+  std::vector<attention::OmittedLayer> all;
+  const auto gather = [&](const attention::MaskLayers& layers, const std::string& prefix) {
+    std::vector<attention::OmittedLayer> everywhere;
+    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+      const auto here =
+          attention::omittedLayers(layers, geometryOf(setup, batch.lines[line], static_cast<Index>(line)));
+      if (line == 0) everywhere = here;
+      std::erase_if(everywhere, [&](const attention::OmittedLayer& omitted) {
+        return std::none_of(here.begin(), here.end(),
+                            [&](const attention::OmittedLayer& other) { return other.text == omitted.text; });
+      });
+    }
+    for (attention::OmittedLayer& layer : everywhere)
+      all.push_back({prefix + layer.text, std::move(layer.reason)});
+  };
+  gather(setup.mask.layers, "");
+  if (setup.mask.compare) gather(setup.mask.other, "mask B: ");
+  return all;
 }
 
 std::optional<std::string> refusalOf(const Setup& setup, const attention::MaskLayers& layers) {

@@ -15,8 +15,18 @@ attention::MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, I
 /// Paintings of the scene and the files that both of its masks name. The error names the file.
 attention::Result<attention::MaskSources> maskSources(const Setup& setup, InputCache& cache);
 
-/// The free additive matrix cut and filled up with zeros to [1, queries, keys]; empty when all of it is 0.
-attention::Stack additiveOf(const Setup& setup, Index queries, Index keys);
+/// The free additive matrix as [1, queries, keys]; empty when all of it is 0. An error where it is of another
+/// size.
+attention::Result<attention::Stack> additiveOf(const Setup& setup, Index queries, Index keys);
+/// Keeps the additive matrix as large as the text when the text changes from `before`: cut, or filled up with
+/// zeros. One that did not fit before is left alone.
+void fitAdditive(const InputSetup& before, Setup& setup);
+
+/// What a decode step for rows from … from+count−1 sees of the masks.
+attention::MaskInput maskPartOf(const attention::MaskInput& whole, Index from, Index count);
+
+/// Layers of either mask that play no part in any line; those of the second begin with "mask B: ".
+std::vector<attention::OmittedLayer> omittedLayers(const Setup& setup);
 
 /// Why a mask can't be laid over the text there is, or nothing. Masks that name files are let through:
 /// reading them is for the workers.

@@ -203,7 +203,7 @@ MaskStudy studyMask(const MaskQuestion& question, InputCache& cache, std::stop_t
 }
 
 MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop) {
-  InputCache own{MemoryBudget(0)};
+  InputCache own{MemoryBudget(defaultLimits().memoryBytes)};
   return studyMask(question, own, stop);
 }
 

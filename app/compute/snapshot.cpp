@@ -32,7 +32,7 @@ AttentionConfig configOf(const Setup& setup) {
     config.t5 =
         attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
   if (model.softcap > 0) config.softcap = model.softcap;
-  config.dropout = {model.dropout, setup.weights.seed};
+  config.dropout = {model.dropout, setup.weights.seed, 0};
   return config;
 }
 
@@ -44,6 +44,7 @@ using attention::Result;
 /// The masks of one line; `other` is null where the scene doesn't compare.
 struct LineMasks {
   std::shared_ptr<const attention::MaskFormula> mask, other;
+  attention::Stack additive;
 };
 
 void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_token stop) {
@@ -65,17 +66,6 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   if (!finished) sequence.labels.clear();
 }
 
-/// What a decode step for rows from … from+count−1 sees of the masks.
-attention::MaskInput maskOf(const attention::MaskInput& whole, Index from, Index count) {
-  attention::MaskInput part;
-  part.formula = attention::maskPart(whole.formula, from, count, from + count);
-  if (!whole.additive.empty()) {
-    part.additive = attention::Stack(1, count, from + count);
-    part.additive[0] = whole.additive[0].block(from, 0, count, from + count);
-  }
-  return part;
-}
-
 /// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
 /// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
 /// is reported.
@@ -94,7 +84,7 @@ DecodeCheck checkDecode(const Snapshot& snapshot, const Projections& projections
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
     const attention::AttentionResult part =
-        cache.append(projections, x.middleRows(from, count), maskOf(sequence.mask, from, count), stop);
+        cache.append(projections, x.middleRows(from, count), maskPartOf(sequence.mask, from, count), stop);
     if (stop.stop_requested()) return;
     const attention::Matrix& full = sequence.attention.output;
     const float difference = (part.output - full.middleRows(from, count)).cwiseAbs().maxCoeff();
@@ -136,7 +126,8 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
                        std::shared_ptr<const attention::MaskFormula> formula, std::stop_token stop) {
   OtherMask other;
   other.attention.q = sequence.attention.q;
-  const attention::MaskInput mask{std::move(formula), sequence.mask.additive};
+  const attention::MaskInput mask{formula, sequence.mask.additive};
+  other.formula = std::move(formula);
   std::vector<attention::MatrixView> keys, values;
   for (Index g = 0; g < config.kvHeads; ++g) {
     keys.push_back(sequence.attention.k[g]);
@@ -152,14 +143,15 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
 }
 
 SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& projections, LineTokens line,
-                                 const LineInput& input, const LineMasks& masks, std::stop_token stop) {
+                                 const LineInput& input, LineMasks masks, std::stop_token stop) {
   const Setup& setup = snapshot.setup;
-  const AttentionConfig& config = snapshot.config;
+  AttentionConfig config = snapshot.config;
+  config.dropout.sequence = snapshot.sequences.size();
   SequenceSnapshot sequence;
   sequence.queryLength = line.queryLength;
   sequence.keyLength = line.keyLength;
   sequence.mask.formula = masks.mask;
-  sequence.mask.additive = additiveOf(setup, masks.mask->queries(), masks.mask->keys());
+  sequence.mask.additive = std::move(masks.additive);
   sequence.attention = attention::attend(config, projections, input.x,
                                          setup.input.cross ? input.context : input.x, sequence.mask, stop);
   if (!stop.stop_requested() && config.dropout.probability > 0)
@@ -185,7 +177,9 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
     const attention::MaskGeometry geometry = geometryOf(setup, line, static_cast<Index>(masks.size()));
     const auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
     if (!mask) return mask.error();
-    masks.push_back({*mask, nullptr});
+    auto additive = additiveOf(setup, geometry.queries, geometry.keys);
+    if (!additive) return additive.error();
+    masks.push_back({*mask, nullptr, *std::move(additive)});
     if (!setup.mask.compare) continue;
     const auto other = attention::compileMask(setup.mask.other, geometry, *sources);
     if (!other) return Error{"Mask B: " + other.error().message};
@@ -256,7 +250,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   reserveMemory(snapshot, batch, resources.memory, stop);
   if (snapshot.error || stop.stop_requested()) return;
   snapshot.empty = false;
-  const Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines, resources.inputs);
+  Result<std::vector<LineMasks>> masks = compileMasks(setup, batch.lines, resources.inputs);
   if (!masks) {
     snapshot.error = PlacedError{Place::mask, masks.error().message};
     return;
@@ -279,7 +273,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   }
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
     snapshot.sequences.push_back(computeSequence(snapshot, **projections, std::move(batch.lines[i]),
-                                                 (**inputs)[i], (*masks)[i], stop));
+                                                 (**inputs)[i], std::move((*masks)[i]), stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
   snapshot.memory = resources.memory.count(snapshot.bytes);

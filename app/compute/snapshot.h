@@ -24,6 +24,7 @@ struct DecodeCheck {
 
 /// The same queries, keys and values under the scene's second mask.
 struct OtherMask {
+  std::shared_ptr<const attention::MaskFormula> formula;
   attention::AttentionResult attention;  ///< without k and v, which are the first's
   HeadPictures pictures;
   attention::MaskComparison comparison;

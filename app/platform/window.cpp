@@ -200,6 +200,40 @@ const char* getClipboard(void* user) {
   return state->clipboard.c_str();
 }
 
+/// A part of the desktop, in screen coordinates.
+struct Box {
+  int x = 0, y = 0, width = 0, height = 0;
+  bool holds(int px, int py) const { return px >= x && py >= y && px - x < width && py - y < height; }
+};
+
+/// What no bar takes of the screen under the middle of the window; of the first screen if that is none.
+Box screenUnder(GLFWwindow* window) {
+  Box place, first;
+  glfwGetWindowPos(window, &place.x, &place.y);
+  glfwGetWindowSize(window, &place.width, &place.height);
+  int count = 0;
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  for (int i = 0; i < count; ++i) {
+    Box screen;
+    glfwGetMonitorWorkarea(monitors[i], &screen.x, &screen.y, &screen.width, &screen.height);
+    if (screen.holds(place.x + place.width / 2, place.y + place.height / 2)) return screen;
+    if (i == 0) first = screen;
+  }
+  return first;
+}
+
+/// A window that is larger than its screen is made to fit, with its frame.
+void fitToScreen(GLFWwindow* window) {
+  const Box screen = screenUnder(window);
+  int left = 0, top = 0, right = 0, bottom = 0, width = 0, height = 0;
+  glfwGetWindowFrameSize(window, &left, &top, &right, &bottom);
+  glfwGetWindowSize(window, &width, &height);
+  const int mostWidth = screen.width - left - right, mostHeight = screen.height - top - bottom;
+  if (mostWidth <= 0 || mostHeight <= 0 || (width <= mostWidth && height <= mostHeight)) return;
+  glfwSetWindowSize(window, std::min(width, mostWidth), std::min(height, mostHeight));
+  glfwSetWindowPos(window, screen.x + left, screen.y + top);
+}
+
 }  // namespace
 
 namespace {
@@ -240,6 +274,7 @@ Window::Window(const std::string& title, int width, int height) : state_(std::ma
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it fits
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
   state_->handle = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
   if (!state_->handle) {
@@ -251,6 +286,9 @@ Window::Window(const std::string& title, int width, int height) : state_(std::ma
   glfwMakeContextCurrent(window);
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  fitToScreen(window);
+  glfwShowWindow(window);
+  fitToScreen(window);  // the window manager may have put it on another screen
   glfwSetWindowUserPointer(window, state_.get());
   glfwSetKeyCallback(window, onKey);
   glfwSetCharCallback(window, onText);

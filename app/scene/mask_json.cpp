@@ -48,52 +48,48 @@ Json marksJson(const TextMarks& marks) {
   return json;
 }
 
-bool isWhole(const Json& item, Index low, Index high) {
-  // Compared as what it was written as: a number beyond 2⁶³ must not turn negative.
-  if (item.is_number_unsigned())
-    return item.get<std::uint64_t>() <= static_cast<std::uint64_t>(high) && item.get<Index>() >= low;
-  return item.is_number_integer() && item.get<Index>() >= low && item.get<Index>() <= high;
+bool isWhole(const JsonText& item, Index low, Index high) {
+  const auto number = item.wholeNumber();
+  return number && *number >= low && *number <= high;
 }
 
-/// One entry of a list as it was found; in ASCII, so that cutting it never cuts a character.
-std::string found(const ObjectReader& in, const char* key, std::size_t at, const Json& item) {
-  std::string shown = item.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (shown.size() > 40) shown = shown.substr(0, 40) + "…";
-  return fmt::format("{}[{}] is {}", in.at(key), at, shown);
+/// One entry of a list as it was found.
+std::string found(const ObjectReader& in, const char* key, std::size_t at, const JsonText& item) {
+  return fmt::format("{}[{}] is {}", in.at(key), at, item.shown());
 }
 
 /// Whole numbers from low to kMaxTokens; ascending where `ascending`.
 std::optional<std::vector<Index>> readNumbers(ObjectReader& in, const char* key, Index low, bool ascending) {
-  const Json* list = in.array(key);
+  const auto list = in.list(key);
   if (!list) return std::nullopt;
   std::vector<Index> numbers;
-  for (const Json& item : *list) {
-    const bool fits = isWhole(item, low, kMaxTokens);
-    if (!fits || (ascending && !numbers.empty() && item.get<Index>() <= numbers.back())) {
+  for (const JsonText& item : *list) {
+    const Index least = ascending && !numbers.empty() ? numbers.back() + 1 : low;
+    if (!isWhole(item, least, kMaxTokens)) {
       in.note(fmt::format("{}, expected {}whole numbers from {} to {}", found(in, key, numbers.size(), item),
                           ascending ? "ascending " : "", low, kMaxTokens));
       return std::nullopt;
     }
-    numbers.push_back(item);
+    numbers.push_back(*item.wholeNumber());
   }
   return numbers;
 }
 
 /// Pairs [begin, end) in ascending order that don't overlap.
 std::optional<KeyRuns> readRuns(ObjectReader& in, const char* key, Index end) {
-  const Json* list = in.array(key);
+  const auto list = in.list(key);
   if (!list) return std::nullopt;
   KeyRuns runs;
-  for (const Json& item : *list) {
+  for (const JsonText& item : *list) {
     const Index from = runs.empty() ? 0 : runs.back().end;
-    const bool pair = item.is_array() && item.size() == 2 && isWhole(item[0], from, end) &&
-                      isWhole(item[1], from, end) && item[0].get<Index>() < item[1].get<Index>();
-    if (!pair) {
+    const auto pair = item.isList() ? item.entries() : std::vector<JsonText>{};
+    if (pair.size() != 2 || !isWhole(pair[0], from, end) ||
+        !isWhole(pair[1], *pair[0].wholeNumber() + 1, end)) {
       in.note(fmt::format("{}, expected ascending pairs [begin, end) up to {}",
                           found(in, key, runs.size(), item), end));
       return std::nullopt;
     }
-    runs.push_back({item[0], item[1]});
+    runs.push_back({*pair[0].wholeNumber(), *pair[1].wholeNumber()});
   }
   return runs;
 }
@@ -112,7 +108,7 @@ std::optional<Index> readCount(ObjectReader& in, const char* key, Index low) {
 }  // namespace
 
 void readValue(ObjectReader& in, const char* key, SharedMarks& shared) {
-  const Json* list = in.array(key);
+  const auto list = in.list(key);
   if (!list) return;
   std::vector<TextMarks> marks;
   for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
@@ -133,7 +129,7 @@ void readValue(ObjectReader& in, const char* key, SharedMarks& shared) {
 
 namespace {
 
-void readCells(const Json& json, const std::string& path, ObjectReader& in, CellTable& table) {
+void readCells(const JsonText& json, const std::string& path, ObjectReader& in, CellTable& table) {
   ObjectReader entry(json, path, in.error());
   Index row = -1;
   entry.read("row", row);
@@ -156,13 +152,13 @@ void readCells(const Json& json, const std::string& path, ObjectReader& in, Cell
   place = std::make_shared<const CellRow>(std::move(cells));
 }
 
-CellTable readPainting(const Json& json, const std::string& path, ObjectReader& in, std::string& name) {
+CellTable readPainting(const JsonText& json, const std::string& path, ObjectReader& in, std::string& name) {
   ObjectReader entry(json, path, in.error());
   CellTable table;
   entry.read("name", name);
   entry.read("queries", table.queries);
   entry.read("keys", table.keys);
-  const Json* rows = entry.array("rows");
+  const auto rows = entry.list("rows");
   entry.finish();
   const auto check = [&](const char* key, Index size) {
     if (size < 0 || size > kMaxTokens)
@@ -182,7 +178,7 @@ CellTable readPainting(const Json& json, const std::string& path, ObjectReader& 
 void readValue(ObjectReader& in, const char* key, Paintings& paintings) {
   // A row costs memory also where nothing is painted on it.
   constexpr Index kMaxRows = Index{1} << 20;
-  const Json* list = in.array(key);
+  const auto list = in.list(key);
   if (!list) return;
   paintings.clear();
   Index rows = 0;

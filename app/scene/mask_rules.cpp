@@ -46,4 +46,8 @@ std::string layerTitle(const Layer& layer) {
   return not_ + std::string(attention::infoOf(layer.pattern.kind).title);
 }
 
+void followCross(Setup& setup) {
+  if (Layer* causal = plainLayer(setup.mask.layers, PatternKind::causal)) causal->on = !setup.input.cross;
+}
+
 }  // namespace headscope::app

@@ -19,6 +19,9 @@ attention::Layer* plainLayer(attention::MaskLayers& layers, attention::PatternKi
 bool hasRule(const attention::MaskLayers& layers, attention::PatternKind kind);
 /// Turns the plain layer on or off; adds one where there is none to turn on.
 void setRule(attention::MaskLayers& layers, attention::PatternKind kind, bool on);
+/// What is customary, when attention goes over to another text or comes back: a plain causal layer is
+/// switched off, and on again.
+void followCross(Setup& setup);
 
 /// A layer's name, or what its pattern is called.
 std::string layerTitle(const attention::Layer& layer);

@@ -37,7 +37,9 @@ std::string bytesText(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+  // Halves go up, as people round: 1,280 B are 1.3 KiB.
+  return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                   : fmt::format("{:.1f} {}", std::floor(bytes * 10 + 0.5) / 10, kUnits[unit]);
 }
 
 std::string weightText(float value) {

@@ -66,6 +66,10 @@ std::string brokenRule(const Setup& setup) {
   if (model.t5Distance <= model.t5Buckets / 2)
     return fmt::format("model.t5_distance is {}, expected more than half of the {} buckets", model.t5Distance,
                        model.t5Buckets);
+  for (const auto& [field, text] :
+       {std::pair("input.text", &setup.input.text), std::pair("input.context", &setup.input.contextText)})
+    if (text->size() > kMaxTextBytes)
+      return fmt::format("{} has {} bytes, expected at most {}", field, text->size(), kMaxTextBytes);
   if (setup.mask.marks->size() > static_cast<std::size_t>(kMaxLines))
     return fmt::format("mask.marks has {} lines, expected at most {}", setup.mask.marks->size(), kMaxLines);
   if (setup.weights.planted.size() > static_cast<std::size_t>(kMaxHeads))

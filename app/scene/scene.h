@@ -74,7 +74,7 @@ struct MaskSetup {
   attention::MaskLayers layers;                                        ///< empty: everything is visible
   std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
   SharedMarks marks;     ///< for each line of the text; lines beyond have none
-  SharedTable additive;  ///< added to the scores of all heads; cells beyond it get nothing
+  SharedTable additive;  ///< added to the scores of all heads: a row for each query, a column for each key
   bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
   attention::MaskLayers other;
   bool operator==(const MaskSetup&) const = default;
@@ -175,6 +175,8 @@ inline constexpr Index kMinMapTokens = 256;
 using attention::kMaxMapLayers;
 using attention::kMaxMapTokens;
 inline constexpr Index kMaxLines = 64;
+/// Of a text in a scene. The longest that can be shown has kMaxMapTokens tokens.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
 inline constexpr Index kMaxT5Buckets = 128;
 inline constexpr Index kMaxReachLayers = 32;
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "app/scene/enum_names.h"
 #include "app/scene/fields.h"
@@ -11,6 +10,7 @@
 #include "app/scene/mask_json.h"
 #include "app/scene/table_json.h"
 #include "attention/formats/file_io.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
@@ -23,7 +23,7 @@ using attention::Status;
 using PlantedHeads = std::vector<attention::PlantedHead>;
 
 static void readValue(ObjectReader& reader, const char* key, PlantedHeads& planted) {
-  const Json* list = reader.array(key);
+  const auto list = reader.list(key);
   if (!list) return;
   planted.clear();
   for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
@@ -115,7 +115,7 @@ void readObject(ObjectReader& reader, std::span<const Field> fields, std::size_t
   }
 }
 
-void readDocument(const Json& json, Scene& scene, std::string& error) {
+void readDocument(const JsonText& json, Scene& scene, std::string& error) {
   ObjectReader root(json, "", error);
   std::string format;
   int version = 0;
@@ -128,6 +128,10 @@ void readDocument(const Json& json, Scene& scene, std::string& error) {
     root.note(
         fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
+  // The first scenes' masks never acted between two texts.
+  if (version == 1 && scene.setup.input.cross)
+    for (attention::Layer& layer : scene.setup.mask.layers)
+      layer.on = layer.on && !attention::comparesPositions({layer});
   root.finish();
 }
 
@@ -154,38 +158,14 @@ std::string formatScene(const Scene& scene) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<Scene> parseScene(std::string_view text, const std::string& name) {
+Result<Scene> parseScene(std::string_view text, const std::string& name, const std::stop_token& stop) {
   const auto located = [&](const std::string& message) { return Error{name + ": " + message}; };
-  // A scene is a few levels deep; the limit keeps hostile nesting off the stack.
-  constexpr int kMaxDepth = 16;
-  bool tooDeep = false;
-  std::string twice;
-  std::vector<std::set<std::string>> names;  // in the objects that are open
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    tooDeep = tooDeep || depth > kMaxDepth;
-    if (tooDeep) return false;
-    if (event == Json::parse_event_t::object_start) names.emplace_back();
-    if (event == Json::parse_event_t::object_end) names.pop_back();
-    if (event == Json::parse_event_t::key && !names.back().insert(value).second) twice = value;
-    return true;
-  };
-  Json json;
-  try {
-    json = Json::parse(text, watch);
-  } catch (const Json::parse_error& broken) {
-    return located(fmt::format("this is not JSON: unexpected text at byte {}", broken.byte));
-  } catch (const Json::out_of_range&) {
-    return located("this can't be read: a number is too large");
-  }
-  if (tooDeep) return located("the JSON is nested deeper than a scene can be");
-  if (!twice.empty()) return located(attention::quotedText(twice) + " stands twice in one object");
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (const Status json = checkJson(text, stop); !json) return located(json.error().message);
   Scene scene = openingScene();
   std::string error;
-  try {
-    readDocument(json, scene, error);
-  } catch (const Json::exception& broken) {
-    return located(std::string("a field can't be read: ") + broken.what());
-  }
+  readDocument(JsonText(text), scene, error);
   if (!error.empty()) return located(error);
   dropEmptyNames(scene.setup.mask.additive);
   if (const Status valid = validate(scene); !valid) return located(valid.error().message);
@@ -215,12 +195,12 @@ void visitFiles(Scene& scene, const Visit& visit) {
 
 }  // namespace
 
-Result<Scene> readScene(const std::filesystem::path& path) {
+Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
   Result<std::vector<std::uint8_t>> bytes = attention::readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
-  Result<Scene> scene =
-      parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path.filename().string());
+  Result<Scene> scene = parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                                   attention::shownPath(path.filename()), stop);
   // Files are named relative to the scene that names them.
   if (scene.ok())
     visitFiles(*scene, [&](std::string& file) {

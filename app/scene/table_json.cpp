@@ -20,13 +20,13 @@ Json valueJson(const SharedTable& shared) {
 
 namespace {
 
-void readTableRow(const Json& json, const std::string& path, Index row, attention::Table& table,
+void readTableRow(const JsonText& json, const std::string& path, Index row, attention::Table& table,
                   std::string& error) {
   ObjectReader reader(json, path, error);
   std::string rowName;
   reader.read("name", rowName);
   table.names.push_back(rowName);
-  const Json* values = reader.array("values");
+  const auto values = reader.list("values");
   reader.finish();
   if (!values || !error.empty()) return;
   const auto cols = static_cast<Index>(values->size());
@@ -36,17 +36,17 @@ void readTableRow(const Json& json, const std::string& path, Index row, attentio
                     row == 0 ? fmt::format("1 to {}", kMaxModelDim) : std::to_string(table.values.cols())));
   if (row == 0) table.values.resize(table.values.rows(), cols);
   for (Index col = 0; col < cols; ++col) {
-    const Json& value = (*values)[static_cast<std::size_t>(col)];
-    if (!value.is_number() || !std::isfinite(value.get<float>()))
+    const auto value = (*values)[static_cast<std::size_t>(col)].number();
+    if (!value || !std::isfinite(static_cast<float>(*value)))
       return reader.note(fmt::format("{}.values[{}] is not a finite number", path, col));
-    table.values(row, col) = value;
+    table.values(row, col) = static_cast<float>(*value);
   }
 }
 
 }  // namespace
 
 void readValue(ObjectReader& reader, const char* key, SharedTable& shared) {
-  const Json* rows = reader.array(key);
+  const auto rows = reader.list(key);
   if (!rows) return;
   attention::Table table;
   if (rows->size() > static_cast<std::size_t>(kMaxTokens))

@@ -1,4 +1,5 @@
 #include "app/scene/fields.h"
+#include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
 #include "app/shell/shell.h"
 
@@ -55,6 +56,7 @@ void addSwitch(std::vector<Action>& actions, const Field& field, View& view) {
                          bool& value = std::get<Member<bool>>(field.access).edit(changed);
                          value = !value;
                          if (field.path == "model.linked") fitModelTo(changed.setup.model);
+                         if (field.path == "input.cross") followCross(changed.setup);
                        });
                      }});
 }

@@ -44,16 +44,18 @@ float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color
   return at.x - start;
 }
 
+/// How many bytes of a line fit into `width`, looking no further than that.
+static std::size_t bytesWithin(ImFont* font, std::string_view text, float width) {
+  const char* end = text.data();
+  font->CalcTextSizeA(compat::sizeOf(font), std::nextafter(width, FLT_MAX), 0, text.data(),
+                      text.data() + text.size(), &end);
+  return static_cast<std::size_t>(end - text.data());
+}
+
 std::string fitted(ImFont* font, std::string_view text, float width) {
-  if (textWidth(font, text) <= width) return std::string(text);
-  const float room = width - textWidth(font, "…");
-  std::size_t keep = text.size();
-  while (keep > 0) {
-    --keep;
-    while (keep > 0 && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) --keep;
-    if (textWidth(font, text.substr(0, keep)) <= room) break;
-  }
-  return std::string(text.substr(0, keep)) + "…";
+  if (bytesWithin(font, text, width) == text.size()) return std::string(text);
+  const float room = std::max(0.0f, width - textWidth(font, "…"));
+  return std::string(text.substr(0, bytesWithin(font, text, room))) + "…";
 }
 
 void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, float width,

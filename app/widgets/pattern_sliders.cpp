@@ -24,34 +24,63 @@ std::string capitalized(std::string_view text) {
 namespace {
 
 /// Values a slider stops at: every one while they are few, then coarser.
-std::vector<Index> stopsFor(Index low, Index high, Index now) {
+std::vector<Index> stopsFor(Index low, Index high, Index step, Index now) {
   std::vector<Index> stops;
-  for (Index i = low; i <= high; i += i < 64 ? 1 : i < 256 ? 8 : 32) stops.push_back(i);
+  high -= (high - low) % step;
+  for (Index i = low; i <= high; i += step * (i < 64 ? 1 : i < 256 ? 8 : 32)) stops.push_back(i);
   if (stops.empty() || stops.back() < high) stops.push_back(high);
   if (const auto at = std::lower_bound(stops.begin(), stops.end(), now); at == stops.end() || *at != now)
     stops.insert(at, now);
   return stops;
 }
 
-/// One slider, or one for each value of a list.
-void countSlider(const ParameterInfo& parameter, std::optional<Argument>& argument, const std::string& name,
-                 const MaskedText& text, View& view) {
+/// What another parameter lets value `i` of `parameter` be at the most; nothing where none does.
+std::optional<Index> mostOf(const ParameterInfo& parameter, const attention::PatternUse& use, std::size_t i,
+                            std::size_t count) {
+  const std::size_t other = attention::infoOf(use.kind).indexOf(parameter.notAbove);
+  if (other >= use.arguments.size() || !use.arguments[other] || use.arguments[other]->values.empty())
+    return std::nullopt;
+  const auto& values = use.arguments[other]->values;
+  // Lists of two lengths meet in every combination.
+  return values.size() == count ? values[i] : *std::min_element(values.begin(), values.end());
+}
+
+/// One slider, or one for each value of a list; whether one was moved.
+bool countSlider(const ParameterInfo& parameter, std::size_t at, attention::PatternUse& use,
+                 const std::string& name, const MaskedText& text, View& view) {
+  std::optional<Argument>& argument = use.arguments[at];
   const Index high = std::clamp<Index>(text.longest, parameter.low + 1, parameter.high);
   if (!argument) {
     Index value =
         text.geometry && parameter.fromText ? parameter.fromText->count(*text.geometry) : parameter.low;
     SliderSpec spec{name, capitalized(parameter.name), "", "from the text until moved"};
     if (!text.geometry) spec.shown = "text";
-    if (slider(view, spec, stopsFor(parameter.low, high, value), value)) argument = Argument{{value}, ""};
-    return;
+    if (!slider(view, spec, stopsFor(parameter.low, high, parameter.step, value), value)) return false;
+    argument = Argument{{value}, ""};
+    return true;
   }
-  const bool list = argument->values.size() > 1;
-  for (std::size_t i = 0; i < argument->values.size(); ++i) {
-    const std::string limits = fmt::format("{} to {}: {}", parameter.low, high, parameter.meaning);
-    slider(view,
-           {list ? fmt::format("{}.{}", name, i) : name,
-            list ? fmt::format("Head {}", i) : capitalized(parameter.name), "", limits},
-           stopsFor(parameter.low, high, argument->values[i]), argument->values[i]);
+  bool moved = false;
+  const std::size_t count = argument->values.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Index most = std::min(high, mostOf(parameter, use, i, count).value_or(high));
+    const std::string limits = fmt::format("{} to {}: {}", parameter.low, most, parameter.meaning);
+    moved = slider(view,
+                   {count > 1 ? fmt::format("{}.{}", name, i) : name,
+                    count > 1 ? fmt::format("Head {}", i) : capitalized(parameter.name), "", limits},
+                   stopsFor(parameter.low, most, parameter.step, argument->values[i]), argument->values[i]) ||
+            moved;
+  }
+  return moved;
+}
+
+/// The parameters that can't be more than one that was moved give way.
+void followMoved(const ParameterInfo& moved, attention::PatternUse& use) {
+  const auto parameters = attention::infoOf(use.kind).parameters;
+  for (std::size_t at = 0; at < parameters.size(); ++at) {
+    if (parameters[at].notAbove != moved.name || !use.arguments[at]) continue;
+    auto& values = use.arguments[at]->values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::min(values[i], mostOf(parameters[at], use, i, values.size()).value_or(values[i]));
   }
 }
 
@@ -73,9 +102,9 @@ void parameterSliders(Layer& layer, const std::string& name, const MaskedText& t
   const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
   layer.pattern.arguments.resize(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (isCount(parameters[i]))
-      countSlider(parameters[i], layer.pattern.arguments[i], name + "." + std::string(parameters[i].name),
-                  text, view);
+    if (isCount(parameters[i]) && countSlider(parameters[i], i, layer.pattern,
+                                              name + "." + std::string(parameters[i].name), text, view))
+      followMoved(parameters[i], layer.pattern);
 }
 
 }  // namespace headscope::app

@@ -7,6 +7,7 @@
 
 #include "app/platform/supplementary.h"
 #include "app/platform/track.h"
+#include "app/widgets/long_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/wrapped_text.h"
 
@@ -39,6 +40,8 @@ void paintHint(const View& view, const std::string& text) {
 }
 
 constexpr ImWchar kMark = 0xFFFC;
+/// As long as any path.
+constexpr std::size_t kMaxLineBytes = 4096;
 
 /// ImGui drops what is typed from the private use area, where the stand-ins are. While a box is drawn, they
 /// wait in its queue as marks that pass, and the box's own filter puts them back.
@@ -128,7 +131,13 @@ void copyUnwrapped(const WrappedEdit& edit) {
 }  // namespace
 
 bool textBox(View& view, const std::string& name, std::string& text, int lines, const std::string& hintText) {
+  if (text.size() > kMaxEditedBytes) {
+    if (!longTextBox(view, name, text, lines)) return false;
+    text.clear();
+    return true;
+  }
   pushBoxStyle(view);
+  const std::string id = "##" + name;
   TypedStandIns typed;
   const float width = ImGui::GetContentRegionAvail().x - view.px(26);
   WrappedEdit edit{view, typed, width, toEditable(text), {}, view.controls.selection};
@@ -136,11 +145,11 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const WrappedEdit before = edit;
   std::string buffer = edit.shown;
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
+  ImGuiInputTextFlags flags = ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
+                              ImGuiInputTextFlags_CallbackCharFilter | ImGuiInputTextFlags_NoUndoRedo;
+  if (pastesTooMuch(view, id.c_str(), text.size(), kMaxTextBytes)) flags |= ImGuiInputTextFlags_ReadOnly;
   const bool changed =
-      ImGui::InputTextMultiline(("##" + name).c_str(), &buffer, ImVec2(-FLT_MIN, height),
-                                ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
-                                    ImGuiInputTextFlags_CallbackCharFilter | ImGuiInputTextFlags_NoUndoRedo,
-                                onEdit, &edit);
+      ImGui::InputTextMultiline(id.c_str(), &buffer, ImVec2(-FLT_MIN, height), flags, onEdit, &edit);
   trackItem(name);
   const bool copied =
       std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
@@ -160,6 +169,12 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
 }
 
 bool textBox(View& view, const std::string& name, SharedText& text, int lines, const std::string& hintText) {
+  // Not even copied in every frame.
+  if (text.size() > kMaxEditedBytes) {
+    if (!longTextBox(view, name, *text, lines)) return false;
+    text = std::string();
+    return true;
+  }
   std::string own = text;
   if (!textBox(view, name, own, lines, hintText)) return false;
   text = std::move(own);
@@ -177,9 +192,10 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
     static_cast<TypedStandIns*>(data->UserData)->putBack(data->EventChar);
     return 0;
   };
-  const bool entered = ImGui::InputText(
-      ("##" + name).c_str(), &edited,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter, filter, &typed);
+  const std::string id = "##" + name;
+  ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter;
+  if (pastesTooMuch(view, id.c_str(), text.size(), kMaxLineBytes)) flags |= ImGuiInputTextFlags_ReadOnly;
+  const bool entered = ImGui::InputText(id.c_str(), &edited, flags, filter, &typed);
   trackItem(name);
   if (edited.empty()) paintHint(view, hintText);
   ImGui::PopItemWidth();

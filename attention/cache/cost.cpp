@@ -4,8 +4,8 @@
 
 namespace headscope::attention {
 
-std::uint64_t kvCacheBytes(Index kvHeads, Index headDim, Index tokens, Index bytesPerValue) {
-  return saturatingProduct({2, kvHeads, headDim, tokens, bytesPerValue});
+std::uint64_t kvCacheBytes(Index kvHeads, Index headDim, Index tokens, Index bytesPerValue, Index sequences) {
+  return saturatingProduct({2, kvHeads, headDim, tokens, bytesPerValue, sequences});
 }
 
 std::uint64_t parameterCount(const AttentionConfig& config, bool bias) {

@@ -6,10 +6,11 @@
 
 namespace headscope::attention {
 
-/// Bytes of K and V for `tokens` tokens in one layer of one sequence:
-/// 2 · kvHeads · headDim · bytesPerValue · tokens (Pope et al. 2022, section 3.3).
+/// Bytes of K and V for `tokens` tokens of each of `sequences` in one layer:
+/// 2 · kvHeads · headDim · bytesPerValue · tokens · sequences (Pope et al. 2022, section 3.3).
 /// The largest number instead of an overflow.
-std::uint64_t kvCacheBytes(Index kvHeads, Index headDim, Index tokens, Index bytesPerValue);
+std::uint64_t kvCacheBytes(Index kvHeads, Index headDim, Index tokens, Index bytesPerValue,
+                           Index sequences = 1);
 
 /// Learned numbers of the layer: Q d·H·s, K and V d·G·s each, O H·s·d, and the biases when on.
 std::uint64_t parameterCount(const AttentionConfig& config, bool bias);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -79,9 +80,10 @@ CacheView KvCache::view() const {
 
 /// One token reads the cache as it lies; several, and what the decode step leaves to others, read it as
 /// floats.
-void KvCache::attend(const MaskInput& mask, AttentionResult& result, const std::stop_token& stop) const {
-  if (result.q.rows() == 1 && config_.dropout.probability == 0 &&
-      decodeHeads(config_, mask, view(), Keep::scores, result, stop))
+void KvCache::attend(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,
+                     const std::stop_token& stop, Keep keep) const {
+  if (result.q.rows() == 1 && config.dropout.probability == 0 &&
+      decodeHeads(config, mask, view(), keep, result, stop))
     return;
   if (stop.stop_requested()) return;
   std::vector<Matrix> copies;
@@ -95,38 +97,79 @@ void KvCache::attend(const MaskInput& mask, AttentionResult& result, const std::
     }
   const std::span<const MatrixView> all(views);
   const auto heads = static_cast<std::size_t>(config_.kvHeads);
-  attendHeads(config_, mask, all.first(heads), all.last(heads), result, stop);
+  attendHeads(config, mask, all.first(heads), all.last(heads), result, stop, keep);
 }
 
 AttentionResult KvCache::append(const Projections& projections, const Eigen::Ref<const Matrix>& x,
                                 const MaskInput& mask, std::stop_token stop) {
-  const Index n = x.rows(), headDim = config_.headDim;
+  const Index n = x.rows();
   requireProjectionShapes(config_, projections);
-  require(n <= capacity_ - length_,
-          fmt::format("x is {} and the cache holds {} of {} tokens: only {} more fit", shapeText(n, x.cols()),
-                      length_, capacity_, capacity_ - length_));
-  requireMaskShape(config_, mask, n, length_ + n);
-  config_.cacheLength = length_;
-
-  AttentionResult result;
-  result.q = splitHeads(projections.q.apply(x), config_.heads);
-  const Matrix k = projections.k.apply(x), v = projections.v.apply(x);
-  Matrix table;
-  if (config_.ropeTheta) table = ropeTable(length_, n, headDim, *config_.ropeTheta);
-  for (Index g = 0; g < config_.kvHeads; ++g) {
-    Matrix newKeys = k.middleCols(g * headDim, headDim);
-    if (config_.ropeTheta) applyRope({newKeys.data(), n, headDim}, table);
-    write(keys_, g, newKeys);
-    write(values_, g, v.middleCols(g * headDim, headDim));
+  requireRoom(n);
+  Stack q = splitHeads(projections.q.apply(x), config_.heads);
+  Stack k = splitHeads(projections.k.apply(x), config_.kvHeads);
+  const Stack v = splitHeads(projections.v.apply(x), config_.kvHeads);
+  if (config_.ropeTheta) {
+    const Matrix table = ropeTable(length_, n, config_.headDim, *config_.ropeTheta);
+    for (Index h = 0; h < config_.heads; ++h) applyRope(q[h], table);
+    for (Index g = 0; g < config_.kvHeads; ++g) applyRope(k[g], table);
   }
-  if (config_.ropeTheta)
-    for (Index h = 0; h < config_.heads; ++h) applyRope(result.q[h], table);
-  length_ += n;
-
+  AttentionResult result = appendHeads(config_, std::move(q), k, v, mask, stop);
   result.output = Matrix::Zero(n, config_.modelDim);
-  attend(mask, result, stop);
   if (!stop.stop_requested()) result.output = projections.o.apply(mergeHeads(result.headOutput));
   return result;
+}
+
+AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stack& k, const Stack& v,
+                                     const MaskInput& mask, std::stop_token stop, Keep keep) {
+  const Index n = q.rows();
+  require(
+      config.heads == config_.heads && config.kvHeads == config_.kvHeads && config.headDim == config_.headDim,
+      "a cache takes heads of the sizes it was made for");
+  require(q.count() == config.heads && q.cols() == config.headDim,
+          fmt::format("queries are [{}, {}, {}], expected [{}, n, {}]", q.count(), n, q.cols(), config.heads,
+                      config.headDim));
+  for (const Stack* stack : {&k, &v})
+    require(stack->count() == config.kvHeads && stack->rows() == n && stack->cols() == config.headDim,
+            fmt::format("keys or values are [{}, {}, {}], expected [{}, {}, {}]", stack->count(),
+                        stack->rows(), stack->cols(), config.kvHeads, n, config.headDim));
+  requireRoom(n);
+  requireMaskShape(config, mask, n, length_ + n);
+  config.cacheLength = length_;
+  for (Index g = 0; g < config.kvHeads; ++g) {
+    write(keys_, g, k[g]);
+    write(values_, g, v[g]);
+  }
+  length_ += n;
+  AttentionResult result;
+  result.q = std::move(q);
+  attend(config, mask, result, stop, keep);
+  return result;
+}
+
+void KvCache::requireRoom(Index tokens) const {
+  require(tokens <= capacity_ - length_,
+          fmt::format("{} tokens for a cache that holds {} of {}: only {} more fit", tokens, length_,
+                      capacity_, capacity_ - length_));
+}
+
+void KvCache::truncate(Index length) {
+  require(length >= 0 && length <= length_,
+          fmt::format("a cache of {} tokens can't be cut to {}", length_, length));
+  length_ = length;
+}
+
+void KvCache::reserve(Index capacity) {
+  if (capacity <= capacity_) return;
+  KvCache larger(config_, capacity, type_);
+  const auto bytes = [&](Index tokens) {
+    return static_cast<std::size_t>(tokens * config_.headDim * cacheTypeBytes(type_));
+  };
+  for (const auto& [to, from] : {std::pair(&larger.keys_, &keys_), {&larger.values_, &values_}})
+    for (Index g = 0; g < config_.kvHeads && length_ > 0; ++g)
+      std::memcpy(reinterpret_cast<char*>(to->data()) + bytes(g * capacity),
+                  reinterpret_cast<const char*>(from->data()) + bytes(g * capacity_), bytes(length_));
+  larger.length_ = length_;
+  *this = std::move(larger);
 }
 
 }  // namespace headscope::attention

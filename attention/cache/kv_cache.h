@@ -33,11 +33,25 @@ class KvCache {
   AttentionResult append(const Projections& projections, const Eigen::Ref<const Matrix>& x,
                          const MaskInput& mask = {}, std::stop_token stop = {});
 
+  /// The same with queries q [heads, n, headDim], keys and values [kvHeads, n, headDim] that were projected
+  /// and rotated elsewhere. `config` has the cache's sizes; its numbers of the score terms count. The result
+  /// has no output; q is in it, k and v are empty.
+  AttentionResult appendHeads(AttentionConfig config, Stack q, const Stack& k, const Stack& v,
+                              const MaskInput& mask = {}, std::stop_token stop = {},
+                              Keep keep = Keep::scores);
+
+  /// Forgets all tokens from `length` on. Throws std::invalid_argument if there are fewer.
+  void truncate(Index length);
+  /// Makes room for `capacity` tokens, keeping those there are.
+  void reserve(Index capacity);
+
  private:
+  void requireRoom(Index tokens) const;
   /// Rows length … length+rows−1 of one kv head's keys or values.
   void write(kernels::Buffer& to, Index kvHead, const Eigen::Ref<const Matrix>& rows);
   Matrix read(const kernels::Buffer& from, Index kvHead) const;
-  void attend(const MaskInput& mask, AttentionResult& result, const std::stop_token& stop) const;
+  void attend(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,
+              const std::stop_token& stop, Keep keep) const;
 
   AttentionConfig config_;
   Index capacity_;

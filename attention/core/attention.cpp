@@ -6,25 +6,17 @@
 
 #include "attention/core/attention_parts.h"
 #include "attention/core/fast_attention.h"
+#include "attention/core/linear_maps.h"
 #include "attention/core/parallel.h"
 #include "attention/core/saturating.h"
 #include "attention/core/softmax.h"
-#include "attention/kernels/gemm.h"
 
 namespace headscope::attention {
 namespace {
 
-kernels::Columns<const float> columnsOf(const Eigen::Ref<const Matrix>& x) {
-  return {x.data(), static_cast<std::size_t>(x.outerStride()), static_cast<std::size_t>(x.cols()), 0};
-}
-
-/// A map whose outputs go to a stack of heads, uninitialised before.
-kernels::LinearMap intoHeads(const Linear& linear, Stack& heads) {
-  const auto headDim = static_cast<std::size_t>(heads.cols());
-  return {linear.weight.data(),
-          linear.bias.size() ? linear.bias.data() : nullptr,
-          static_cast<std::size_t>(linear.weight.rows()),
-          {heads.data(), headDim, headDim, headDim * static_cast<std::size_t>(heads.rows())}};
+LinearMap mapOf(const Linear& linear, const kernels::Columns<float>& y) {
+  return {linear.weight.data(), linear.bias.size() ? linear.bias.data() : nullptr,
+          static_cast<std::size_t>(linear.weight.rows()), y};
 }
 
 /// q, k and v of both inputs.
@@ -34,34 +26,16 @@ void project(const AttentionConfig& config, const Projections& projections, cons
   result.q = Stack::uninitialized(config.heads, n, config.headDim);
   result.k = Stack::uninitialized(config.kvHeads, m, config.headDim);
   result.v = Stack::uninitialized(config.kvHeads, m, config.headDim);
-  const kernels::LinearMap maps[] = {intoHeads(projections.q, result.q), intoHeads(projections.k, result.k),
-                                     intoHeads(projections.v, result.v)};
-  const std::span<const kernels::LinearMap> all(maps);
-  const auto width = static_cast<std::size_t>(config.modelDim);
-  kernels::Pool& pool = kernels::sharedPool();
-  const auto rows = [](Index i) { return static_cast<std::size_t>(i); };
+  const LinearMap maps[] = {mapOf(projections.q, intoHeads(result.q)),
+                            mapOf(projections.k, intoHeads(result.k)),
+                            mapOf(projections.v, intoHeads(result.v))};
+  const std::span<const LinearMap> all(maps);
   if (x.data() == context.data() && n == m) {
-    kernels::applyMaps(pool, rows(n), width, columnsOf(x), all, stop);
+    applyMaps(x, all, stop);
     return;
   }
-  kernels::applyMaps(pool, rows(n), width, columnsOf(x), all.first(1), stop);
-  kernels::applyMaps(pool, rows(m), width, columnsOf(context), all.last(2), stop);
-}
-
-/// The heads' outputs, concatenated and mapped.
-void mapOutput(const AttentionConfig& config, const Linear& o, AttentionResult& result,
-               const std::stop_token& stop) {
-  const auto n = static_cast<std::size_t>(result.headOutput.rows());
-  const auto headDim = static_cast<std::size_t>(config.headDim);
-  const auto modelDim = static_cast<std::size_t>(config.modelDim);
-  const kernels::Columns<const float> merged{std::as_const(result.headOutput).data(), headDim, headDim,
-                                             headDim * n};
-  const kernels::LinearMap map{o.weight.data(),
-                               o.bias.size() ? o.bias.data() : nullptr,
-                               modelDim,
-                               {result.output.data(), modelDim, modelDim, 0}};
-  kernels::applyMaps(kernels::sharedPool(), n, headDim * static_cast<std::size_t>(config.heads), merged,
-                     {&map, 1}, stop);
+  applyMaps(x, all.first(1), stop);
+  applyMaps(context, all.last(2), stop);
 }
 
 }  // namespace
@@ -113,7 +87,8 @@ AttentionResult attend(const AttentionConfig& config, const Projections& project
   rotate(config, result);
   result.output.resize(x.rows(), config.modelDim);
   attendHeads(config, mask, result, stop, keep);
-  if (!stop.stop_requested()) mapOutput(config, projections.o, result, stop);
+  const LinearMap output = mapOf(projections.o, intoRows(result.output));
+  if (!stop.stop_requested()) applyMaps(result.headOutput, {&output, 1}, stop);
   return result;
 }
 

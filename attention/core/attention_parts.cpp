@@ -63,7 +63,9 @@ void requireAttendShapes(const AttentionConfig& config, const Projections& proje
 
 void dropWeights(const Dropout& dropout, Index head, Index firstPosition, MutableMatrixView weights) {
   const float rest = 1 / (1 - dropout.probability);
-  const std::uint64_t headSeed = mixSeed(dropout.seed, static_cast<std::uint64_t>(head));
+  // Counted from above, where no head is: a sequence's draws are no head's of the one before it.
+  const std::uint64_t seed = dropout.sequence == 0 ? dropout.seed : mixSeed(dropout.seed, ~dropout.sequence);
+  const std::uint64_t headSeed = mixSeed(seed, static_cast<std::uint64_t>(head));
   for (Index row = 0; row < weights.rows(); ++row) {
     Random random(mixSeed(headSeed, static_cast<std::uint64_t>(firstPosition + row)));
     for (Index j = 0; j < weights.cols(); ++j)

@@ -9,10 +9,12 @@
 namespace headscope::attention {
 
 /// Attention dropout on the weights, as in training: each weight is zeroed with `probability`
-/// and the rest are scaled by 1/(1−probability). Off at 0. Deterministic in `seed`.
+/// and the rest are scaled by 1/(1−probability). Off at 0. Deterministic in `seed`, and each sequence of a
+/// batch draws its own.
 struct Dropout {
   float probability = 0;
   std::uint64_t seed = 0;
+  std::uint64_t sequence = 0;  ///< which one of the batch
   bool operator==(const Dropout&) const = default;
 };
 

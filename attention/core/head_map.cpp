@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -60,6 +61,29 @@ struct HeadMap::State {
   kernels::Buffer keys;    ///< panels
   std::vector<float> lse;  ///< [n]; NaN until known
   kernels::Pool& pool = kernels::sharedPool();
+  std::mutex mutex;  ///< guards the next one
+  std::vector<RowRuns> idleRuns;
+
+  /// What a slice's rows see, in memory that slices before it have used: fresh memory costs more than filling
+  /// it, and some masks have thousands of runs in a row.
+  class SliceRuns {
+   public:
+    explicit SliceRuns(State& state) : state_(state) {
+      const std::lock_guard lock(state.mutex);
+      if (state.idleRuns.empty()) return;
+      runs_ = std::move(state.idleRuns.back());
+      state.idleRuns.pop_back();
+    }
+    ~SliceRuns() {
+      const std::lock_guard lock(state_.mutex);
+      state_.idleRuns.push_back(std::move(runs_));
+    }
+    operator RowRuns&() { return runs_; }
+
+   private:
+    State& state_;
+    RowRuns runs_;
+  };
 
   explicit State(HeadField given) : field(std::move(given)) {
     requireFits(field);
@@ -118,7 +142,7 @@ struct HeadMap::State {
 
   void sumUp(const Rows& rows, const std::stop_token& stop) {
     static thread_local std::vector<float> max, sum;
-    RowRuns runs;
+    SliceRuns runs(*this);
     const Index blocks = parts(m(), kSumFactor);
     max.resize(count(rows.rows * blocks));
     sum.resize(max.size());
@@ -133,7 +157,7 @@ struct HeadMap::State {
   void poolSlice(const Rows& rows, const MapPart& part, Index rowsOfPixel, float* max, float* sum,
                  const std::stop_token& stop) {
     static thread_local std::vector<float> rowMax, rowSum;
-    RowRuns runs;
+    SliceRuns runs(*this);
     const Index blocks = parts(part.keys, part.factor);
     rowMax.resize(count(rows.rows * blocks));
     rowSum.resize(rowMax.size());
@@ -209,7 +233,7 @@ struct HeadMap::State {
     const bool done = pool.run(count(parts(part.rows, kSlice)), stop, [&](std::size_t i) {
       const Index offset = static_cast<Index>(i) * kSlice, pixel = offset / part.factor;
       const Rows rows{part.row + offset, std::min(kSlice, part.rows - offset)};
-      RowRuns runs;
+      SliceRuns runs(*this);
       kernels::poolWeights(partOf(rows, part.key, part.keys, part.factor, runs, stop), lse.data() + rows.row,
                            wantsMax ? out.max.row(pixel).data() : nullptr,
                            wantsMean ? out.mean.row(pixel).data() : nullptr);

@@ -33,6 +33,10 @@ class MaskFormula {
   /// The keys that query row `row` (from 0, not a position) sees, written over `runs`.
   virtual void visibleRuns(Index variant, Index row, KeyRuns& runs) const = 0;
 
+  /// Whether each row is the one before it moved on by one key, as far as there are keys: a cell is decided
+  /// by key − row alone. False is always safe to say.
+  virtual bool dependsOnDistance(Index /*variant*/) const { return false; }
+
   bool visible(Index variant, Index row, Index key) const;
   /// What rows rowBegin … rowEnd−1 see of keys keyBegin … keyEnd−1, exactly; none for an empty block.
   BlockKind block(Index variant, Index rowBegin, Index rowEnd, Index keyBegin, Index keyEnd) const;

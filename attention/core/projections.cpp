@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "attention/core/linear_maps.h"
 #include "attention/core/random.h"
-#include "attention/kernels/gemm.h"
 
 namespace headscope::attention {
 namespace {
@@ -46,11 +46,9 @@ void requireInput(const Linear& linear, const Eigen::Ref<const Matrix>& x) {
 Matrix Linear::apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop) const {
   requireInput(*this, x);
   Matrix y(x.rows(), weight.rows());
-  const auto out = static_cast<std::size_t>(weight.rows()), in = static_cast<std::size_t>(weight.cols());
-  const kernels::LinearMap map{
-      weight.data(), bias.size() ? bias.data() : nullptr, out, {y.data(), out, out, 0}};
-  kernels::applyMaps(kernels::sharedPool(), static_cast<std::size_t>(x.rows()), in,
-                     {x.data(), static_cast<std::size_t>(x.outerStride()), in, 0}, {&map, 1}, stop);
+  const LinearMap map{weight.data(), bias.size() ? bias.data() : nullptr,
+                      static_cast<std::size_t>(weight.rows()), intoRows(y)};
+  applyMaps(x, {&map, 1}, stop);
   return y;
 }
 

@@ -27,7 +27,8 @@ void collectRuns(const MaskInput& mask, Index head, Index row, Index rows, Index
   out.runs.clear();
   out.first.assign(1, 0);
   const Index variant = mask.formula ? mask.formula->variantOf(head) : 0;
-  KeyRuns seen{{0, keys}};
+  KeyRuns& seen = out.row;
+  seen.assign(1, {0, keys});
   for (Index r = row; r < row + rows * step; r += step) {
     if (mask.formula) mask.formula->visibleRuns(variant, r, seen);
     const float* const added =

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "attention/core/mask.h"
 #include "attention/core/score_terms.h"
 #include "attention/kernels/score_rules.h"
 
@@ -11,6 +12,7 @@ namespace headscope::attention {
 struct RowRuns {
   std::vector<kernels::Run> runs;
   std::vector<std::size_t> first;  ///< [rows + 1]
+  KeyRuns row;                     ///< of the row that was looked at last
 };
 
 /// Rows row, row + step … (`rows` of them) of a mask over `keys` keys: what its formula lets them see,

@@ -7,6 +7,7 @@
 #include "attention/formats/attention_masks.h"
 #include "attention/formats/attention_options.h"
 #include "attention/formats/tensor_reader.h"
+#include "attention/masks/compile.h"
 
 namespace headscope::attention {
 namespace {
@@ -70,21 +71,19 @@ Result<Linear> readLinear(TensorReader& reader, const std::string& tensor, Index
   return linear;
 }
 
-Result<AttentionProblem> readLayerParts(TensorReader& reader, const SafetensorsFile& file,
-                                        const AttentionOptions& options, const std::string& name) {
-  auto parsed = parseOptions(file.metadata, options, name);
-  if (!parsed) return parsed.error();
+Result<AttentionProblem> readLayerParts(TensorReader& reader, ParsedOptions options,
+                                        const std::string& name) {
   const auto q = reader.get("q_proj.weight", 2, 2, "[heads * head_dim, model_dim]");
   if (!q) return q.error();
   const auto k = reader.get("k_proj.weight", 2, 2, "[kv_heads * head_dim, model_dim]");
   if (!k) return k.error();
-  const auto sizes = inferSizes(reader, name, asIndex((*q)->shape[0]), asIndex((*k)->shape[0]), *parsed);
+  const auto sizes = inferSizes(reader, name, asIndex((*q)->shape[0]), asIndex((*k)->shape[0]), options);
   if (!sizes) return sizes.error();
 
   AttentionProblem problem;
   auto& config = problem.config;
-  config = parsed->config;
-  problem.rules = parsed->rules;
+  config = options.config;
+  problem.rules = options.rules;
   config.modelDim = asIndex((*q)->shape[1]);
   if (const auto status = validate(config); !status) return Error{name + ": " + status.error().message};
   const Index qRows = config.heads * config.headDim, kvRows = config.kvHeads * config.headDim;
@@ -147,29 +146,41 @@ Status readContext(TensorReader& reader, AttentionProblem& problem) {
 
 }  // namespace
 
-Result<AttentionProblem> readLayer(const SafetensorsFile& file, const AttentionOptions& options,
-                                   const std::string& name) {
-  TensorReader reader(file, name);
-  auto problem = readLayerParts(reader, file, options, name);
-  if (problem) problem->unused = reader.unused();
-  return problem;
+Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOptions& options,
+                                   const std::string& name, std::uint64_t budget) {
+  const auto parsed = parseOptions(file.header().metadata, options, name);
+  if (!parsed) return parsed.error();
+  TensorReader reader(file, name, budget);
+  return readLayerParts(reader, *parsed, name);
 }
 
-Result<AttentionProblem> readProblem(const SafetensorsFile& file, const AttentionOptions& options,
-                                     const std::string& name) {
-  TensorReader reader(file, name);
-  auto problem = readLayerParts(reader, file, options, name);
+Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOptions& options,
+                                     const std::string& name, std::uint64_t budget) {
+  const auto parsed = parseOptions(file.header().metadata, options, name);
+  if (!parsed) return parsed.error();
+  if (!parsed->known) return parsed->known.error();
+  TensorReader reader(file, name, budget);
+  auto problem = readLayerParts(reader, *parsed, name);
   if (!problem) return problem.error();
   auto x = readSequences(reader, "x", problem->config.modelDim);
   if (!x) return x.error();
   problem->x = *std::move(x);
-  problem->batched = file.tensors.at("x").shape.size() == 3;
+  problem->batched = file.header().tensors.at("x").shape.size() == 3;
   if (const auto status = readContext(reader, *problem); !status) return status.error();
 
   const Index queries = problem->x[0].rows();
   const Index keys = problem->context.empty() ? queries : problem->context[0].rows();
   if (const auto masks = readMasks(reader, queries, keys, *problem); !masks) return masks.error();
-  problem->unused = reader.unused();
+  if (const auto names = reader.checkNames(resultNames()); !names) return names.error();
+  std::string computed;
+  for (const std::string_view result : resultNames())
+    if (file.header().tensors.contains(std::string(result)))
+      computed += (computed.empty() ? "" : ", ") + std::string(result);
+  if (!computed.empty())
+    problem->notes.push_back(name + ": tensors of a result are not read but computed: " + computed);
+  if (const bool compares = problem->rules.causal || problem->rules.window > 0;
+      compares && queries != keys && !parsed->cacheGiven)
+    problem->notes.push_back(name + ": " + positionRule(queries, keys, 0) + " (cache_length is not given)");
   return problem;
 }
 

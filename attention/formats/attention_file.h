@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attention/core/attention.h"
 #include "attention/formats/safetensors.h"
+#include "attention/formats/tensor_source.h"
 #include "attention/masks/plain_rules.h"
 
 namespace headscope::attention {
@@ -16,11 +19,11 @@ struct AttentionProblem {
   AttentionConfig config;
   PlainRules rules;  ///< causal, window and sinks; they are in `masks` too
   Projections projections;
-  std::vector<Matrix> x;            ///< per sequence [n, modelDim]
-  std::vector<Matrix> context;      ///< per sequence [m, modelDim]; empty for self-attention
-  std::vector<MaskInput> masks;     ///< per sequence
-  bool batched = false;             ///< x had a batch axis, so the output has one
-  std::vector<std::string> unused;  ///< tensors of the file that nothing was read from, `expect.*` apart
+  std::vector<Matrix> x;           ///< per sequence [n, modelDim]
+  std::vector<Matrix> context;     ///< per sequence [m, modelDim]; empty for self-attention
+  std::vector<MaskInput> masks;    ///< per sequence
+  bool batched = false;            ///< x had a batch axis, so the output has one
+  std::vector<std::string> notes;  ///< how masks and positions were read, where one could take it otherwise
 };
 
 /// Options by name as in the file's metadata (heads, kv_heads, head_dim, causal, window, sinks,
@@ -29,13 +32,17 @@ using AttentionOptions = std::map<std::string, std::string>;
 
 /// Reads the layer alone: projections by attend's tensor names and the config from metadata
 /// overridden by `options`. Sizes that metadata leaves out are inferred where the shapes allow it.
-/// NaN or infinite values are errors. `name` stands in front of messages.
-Result<AttentionProblem> readLayer(const SafetensorsFile& file, const AttentionOptions& options,
-                                   const std::string& name);
-/// The layer and its input: x, context, mask, key_lengths. NaN or infinite inputs are errors, apart from
-/// −inf in an additive mask.
-Result<AttentionProblem> readProblem(const SafetensorsFile& file, const AttentionOptions& options,
-                                     const std::string& name);
+/// NaN or infinite values are errors, and tensors that take more than `budget` bytes together. Of other
+/// tensors nothing is read. `name` stands in front of messages.
+Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOptions& options,
+                                   const std::string& name,
+                                   std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());
+/// The layer and its input: x, context, masks (mask_names.h), key_lengths. NaN or infinite inputs are errors,
+/// apart from −inf in an additive mask; so are tensors and options of other names, `expect.*`, `snapshot.*`
+/// and the results of an earlier run apart.
+Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOptions& options,
+                                     const std::string& name,
+                                     std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());
 
 /// Whether the results of `problem` fit into `bytes`; the error says what they need. For before solve().
 Status checkBudget(const AttentionProblem& problem, std::uint64_t bytes);
@@ -47,8 +54,11 @@ std::vector<AttentionResult> solve(const AttentionProblem& problem);
 /// infinite value, or a score of −inf where the mask lets the query see the key.
 Status checkFinite(const AttentionProblem& problem, const std::vector<AttentionResult>& results);
 
+/// The names of the arrays in a result.
+std::vector<std::string_view> resultNames();
 /// q, k, v, scores, weights, lse, head_output, output as F32; a leading batch axis when `batched`.
 /// All results have the same shapes.
+SafetensorsFile resultFile(const std::vector<const AttentionResult*>& results, bool batched);
 SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool batched);
 
 }  // namespace headscope::attention

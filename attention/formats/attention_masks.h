@@ -5,8 +5,9 @@
 
 namespace headscope::attention {
 
-/// Reads `mask` and `key_lengths` and gives every sequence of `problem`, whose x and rules are known, its
-/// mask over `queries` and `keys`.
+/// Reads the tensors of maskNames() and `key_lengths`, all of which hold together, and gives every sequence
+/// of `problem`, whose x and rules are known, its mask over `queries` and `keys`. How foreign masks were read
+/// goes into its notes.
 Status readMasks(TensorReader& reader, Index queries, Index keys, AttentionProblem& problem);
 
 }  // namespace headscope::attention

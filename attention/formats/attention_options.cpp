@@ -1,13 +1,22 @@
 #include "attention/formats/attention_options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "attention/formats/quote.h"
+#include "attention/formats/tensor_reader.h"
+#include "attention/text/suggestion.h"
 
 namespace headscope::attention {
 namespace {
+
+/// Metadata that tells of a file and changes nothing: what libraries and test cases write.
+constexpr std::string_view kDescriptions[] = {"format", "case", "witness"};
 
 bool parseText(std::string_view text, bool& value) {
   value = text == "True" || text == "true" || text == "1";
@@ -48,17 +57,46 @@ class OptionReader {
   }
 
   const std::optional<Error>& error() const { return error_; }
+  bool given(const char* option) const { return textOf(option) != nullptr; }
+
+  /// An error for the first name that was not read, nor is a description.
+  Status checkNames() const {
+    for (const AttentionOptions* names : {&options_, &metadata_})
+      for (const auto& [option, text] : *names)
+        if (!contains(read_, option) && !contains(kDescriptions, option) &&
+            !option.starts_with(kSnapshotPrefix))
+          return Error{name_ + ": " + quotedText(option) + " is no option" + meant(option)};
+    return success();
+  }
 
  private:
+  template <typename Names>
+  static bool contains(const Names& names, std::string_view name) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  }
+
+  /// "; did you mean window?", or all there are.
+  std::string meant(std::string_view option) const {
+    const std::string near = suggestion(option, read_);
+    return near.empty() ? fmt::format(", expected one of {}", fmt::join(read_, ", ")) : near;
+  }
+
+  /// Null where the option is left out.
+  const std::string* textOf(const char* option) const {
+    auto at = options_.find(option);
+    if (at == options_.end() && (at = metadata_.find(option)) == metadata_.end()) return nullptr;
+    const auto& text = at->second;
+    return text.empty() || text == "None" || text == "none" ? nullptr : &text;
+  }
+
   template <typename T>
   std::optional<T> find(const char* option, const char* expected) {
-    auto at = options_.find(option);
-    if (at == options_.end() && (at = metadata_.find(option)) == metadata_.end()) return std::nullopt;
-    const auto& text = at->second;
-    if (text.empty() || text == "None" || text == "none") return std::nullopt;
+    read_.push_back(option);
+    const std::string* text = textOf(option);
     T value{};
-    if (parseText(text, value)) return value;
-    complain(option, quotedText(text), expected);
+    if (!text) return std::nullopt;
+    if (parseText(*text, value)) return value;
+    complain(option, quotedText(*text), expected);
     return std::nullopt;
   }
 
@@ -70,6 +108,7 @@ class OptionReader {
   const AttentionOptions& metadata_;
   const AttentionOptions& options_;
   const std::string& name_;
+  std::vector<std::string_view> read_;  ///< the options there are
   std::optional<Error> error_;
 };
 
@@ -96,6 +135,8 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
   reader.read("dropout", config.dropout.probability, "a probability from 0 to below 1");
   reader.read("dropout_seed", config.dropout.seed, "a whole number of at least 0");
   if (reader.error()) return *reader.error();
+  parsed.cacheGiven = reader.given("cache_length");
+  parsed.known = reader.checkNames();
   return parsed;
 }
 

@@ -12,10 +12,13 @@ struct ParsedOptions {
   AttentionConfig config;
   PlainRules rules{.causal = false, .padding = false};  ///< without padding, which is no option
   std::optional<Index> heads, kvHeads, headDim;
+  bool cacheGiven = false;  ///< whether cache_length was given
+  /// Names that are no option and do not describe the file either, and what to say about the first of them.
+  Status known = success();
 };
 
-/// Reads metadata overridden by `options`. Names that are no option are passed over; an empty text and
-/// "None" leave an option out.
+/// Reads metadata overridden by `options`; an empty text and "None" leave an option out. A name that is no
+/// option is told of in `known`: metadata of a file that is more than a layer is no fault.
 Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const AttentionOptions& options,
                                    const std::string& name);
 

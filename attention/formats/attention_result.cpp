@@ -84,7 +84,9 @@ std::vector<AttentionResult> solve(const AttentionProblem& problem) {
   results.reserve(problem.x.size());
   for (std::size_t i = 0; i < problem.x.size(); ++i) {
     const Matrix& context = problem.context.empty() ? problem.x[i] : problem.context[i];
-    results.push_back(attend(problem.config, problem.projections, problem.x[i], context, problem.masks[i]));
+    AttentionConfig config = problem.config;
+    config.dropout.sequence = i;
+    results.push_back(attend(config, problem.projections, problem.x[i], context, problem.masks[i]));
   }
   return results;
 }
@@ -109,18 +111,24 @@ Status checkFinite(const AttentionProblem& problem, const std::vector<AttentionR
   return success();
 }
 
-SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool batched) {
+std::vector<std::string_view> resultNames() {
+  std::vector<std::string_view> names;
+  for (const auto& array : kArrays) names.push_back(array.name);
+  return names;
+}
+
+SafetensorsFile resultFile(const std::vector<const AttentionResult*>& results, bool batched) {
   require(batched ? !results.empty() : results.size() == 1,
           fmt::format("{} results, expected {}", results.size(), batched ? "at least one" : "one"));
   SafetensorsFile file;
   for (const auto& array : kArrays) {
-    const auto first = array.view(results[0]);
+    const auto first = array.view(*results[0]);
     NamedTensor tensor;
     tensor.shape = first.shape;
     if (batched) tensor.shape.insert(tensor.shape.begin(), results.size());
     tensor.bytes.resize(results.size() * first.size * sizeof(float));
     for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto view = array.view(results[i]);
+      const auto view = array.view(*results[i]);
       require(view.shape == first.shape, std::string(array.name) + " is " + shapeText(view.shape) +
                                              " in one result, " + shapeText(first.shape) + " in another");
       std::memcpy(tensor.bytes.data() + i * view.size * sizeof(float), view.data, view.size * sizeof(float));
@@ -128,6 +136,12 @@ SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool bat
     file.tensors.emplace(array.name, std::move(tensor));
   }
   return file;
+}
+
+SafetensorsFile resultFile(const std::vector<AttentionResult>& results, bool batched) {
+  std::vector<const AttentionResult*> all;
+  for (const AttentionResult& result : results) all.push_back(&result);
+  return resultFile(all, batched);
 }
 
 }  // namespace headscope::attention

@@ -7,14 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <new>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "attention/formats/regular_file.h"
+#include "attention/formats/temporary_file.h"
 
 namespace headscope::attention {
 namespace {
@@ -59,19 +58,6 @@ Result<Target> findTarget(const std::filesystem::path& path) {
   return Target{real, info.st_mode & 07777};
 }
 
-/// Creates a file beside `target` under a name that nobody has; its descriptor, or the error number.
-std::pair<int, int> createBeside(const std::filesystem::path& target, std::filesystem::path& temporary) {
-  constexpr int kAttempts = 100;
-  // A name near the limit of 255 bytes leaves no room for a suffix, so the temporary name stands alone.
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    temporary = target.parent_path() / fmt::format(".headscope-{}-{}.tmp", ::getpid(), attempt);
-    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) return {fd, 0};
-    if (errno != EEXIST) return {-1, errno};
-  }
-  return {-1, EEXIST};
-}
-
 /// Makes the rename itself durable. Some file systems cannot flush a folder, and the contents are safe
 /// by then, so failure is no error.
 void flushFolder(const std::filesystem::path& file) {
@@ -102,28 +88,17 @@ Status writeFileInParts(const std::filesystem::path& path,
                         const std::function<void(const FileSink&)>& produce) {
   const auto target = findTarget(path);
   if (!target) return target.error();
-  std::filesystem::path temporary;
-  const auto [fd, openCode] = createBeside(target->path, temporary);
-  if (fd < 0) return fileError(path, "cannot be written: " + systemText(openCode));
-  Descriptor file(fd);
+  auto [file, openCode] = TemporaryFile::create(target->path);
+  if (!file) return fileError(path, "cannot be written: " + systemText(openCode));
   int code = 0;
-  try {
-    produce([&](std::span<const std::uint8_t> bytes) {
-      if (code == 0) code = writeAll(file.get(), bytes);
-      return code == 0;
-    });
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  if (code == 0 && target->mode && ::fchmod(file.get(), *target->mode) != 0) code = errno;
-  if (code == 0 && ::fsync(file.get()) != 0) code = errno;
-  if (!file.close() && code == 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), target->path.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary.c_str());
-    return fileError(path, "cannot be written: " + systemText(code));
-  }
+  produce([&](std::span<const std::uint8_t> bytes) {
+    if (code == 0) code = writeAll(file->descriptor(), bytes);
+    return code == 0;
+  });
+  if (code == 0 && target->mode && ::fchmod(file->descriptor(), *target->mode) != 0) code = errno;
+  if (code == 0 && ::fsync(file->descriptor()) != 0) code = errno;
+  if (code == 0) code = file->moveTo(target->path);
+  if (code != 0) return fileError(path, "cannot be written: " + systemText(code));
   flushFolder(target->path);
   return success();
 }

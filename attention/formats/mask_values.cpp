@@ -2,17 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
 
+#include "attention/core/saturating.h"
 #include "attention/formats/csv_reader.h"
 #include "attention/formats/float_formats.h"
 #include "attention/formats/npy_header.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/safetensors.h"
+#include "attention/formats/safetensors_header.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/pattern.h"
 
@@ -104,8 +106,9 @@ Status setShape(MaskValues& values, const std::vector<std::uint64_t>& shape, boo
   return success();
 }
 
-Result<MaskValues> parseNpyMask(std::vector<std::uint8_t> bytes) {
-  const auto header = parseNpyHeader(bytes);
+/// From the start of a file of `fileSize` bytes.
+Result<MaskValues> parseNpyMask(std::span<const std::uint8_t> start, std::uint64_t fileSize) {
+  const auto header = parseNpyHeader(start, fileSize);
   if (!header) return header.error();
   const auto type = kNpyTypes.find(header->descr);
   if (type == kNpyTypes.end())
@@ -116,29 +119,42 @@ Result<MaskValues> parseNpyMask(std::vector<std::uint8_t> bytes) {
   values.type = type->second;
   if (const auto status = setShape(values, header->shape, header->fortranOrder); !status)
     return status.error();
-  values.begin = bytes.size() - header->data.size();
-  values.bytes = std::move(bytes);
+  values.begin = header->dataBegin;
   return values;
 }
 
-Result<MaskValues> parseTensorMask(const std::vector<std::uint8_t>& bytes) {
-  // The name that messages of a safetensors file begin with is put before all of them by the caller.
-  auto file = parseSafetensors(bytes, "");
-  if (!file) return Error{file.error().message.substr(2)};
-  auto chosen = file->tensors.end();
+/// From the header and where the tensors' bytes begin.
+Result<MaskValues> findTensorMask(const SafetensorsHeader& header, std::uint64_t dataBegin) {
+  const auto& tensors = header.tensors;
+  auto chosen = tensors.end();
   for (const char* name : {"attn_mask", "mask", "bias"})
-    if (chosen == file->tensors.end()) chosen = file->tensors.find(name);
-  if (chosen == file->tensors.end() && file->tensors.size() == 1) chosen = file->tensors.begin();
-  if (chosen == file->tensors.end())
+    if (chosen == tensors.end()) chosen = tensors.find(name);
+  if (chosen == tensors.end() && tensors.size() == 1) chosen = tensors.begin();
+  if (chosen == tensors.end())
     return Error{fmt::format("holds {} tensors, expected one called attn_mask, mask or bias, or only one",
-                             file->tensors.size())};
-  NamedTensor& tensor = chosen->second;
+                             tensors.size())};
   MaskValues values;
-  values.type = kTensorTypes.at(tensor.dtype);
-  if (const auto status = setShape(values, tensor.shape, false); !status)
+  values.type = maskValueType(chosen->second.dtype);
+  if (const auto status = setShape(values, chosen->second.shape, false); !status)
     return Error{"tensor " + quotedText(chosen->first) + " " + status.error().message};
-  values.bytes = std::move(tensor.bytes);
+  values.begin = dataBegin + chosen->second.begin;
   return values;
+}
+
+/// Messages of a safetensors file begin with its name and a colon, which the caller puts before all of them.
+Error withoutName(const Error& error) {
+  return Error{error.message.substr(2)};
+}
+
+Result<MaskValues> parseTensorMask(std::span<const std::uint8_t> bytes) {
+  const auto size = safetensorsHeaderSize(bytes, bytes.size(), "");
+  if (!size) return withoutName(size.error());
+  const std::uint64_t dataBegin = kHeaderLengthBytes + *size;
+  const auto header =
+      parseSafetensorsHeader({reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *size},
+                             bytes.size() - dataBegin, "");
+  if (!header) return withoutName(header.error());
+  return findTensorMask(*header, dataBegin);
 }
 
 std::string lowerCase(std::string text) {
@@ -187,60 +203,96 @@ Result<MaskValues> parseCsvMask(const std::vector<std::uint8_t>& bytes) {
   return values;
 }
 
-}  // namespace
-
-void MaskValues::readRow(Index head, Index query, std::vector<float>& row) const {
-  row.resize(static_cast<std::size_t>(keys));
-  const std::size_t at =
-      static_cast<std::size_t>(head) * strides[0] + static_cast<std::size_t>(query) * strides[1];
-  const std::uint8_t* first = bytes.data() + begin + at * sizeOf(type);
-  const std::size_t step = strides[2];
-  switch (type) {
-    case MaskValueType::boolean:
-    case MaskValueType::u8:
-      return readValues<std::uint8_t>(first, step, fromNumber, row);
-    case MaskValueType::i8:
-      return readValues<std::int8_t>(first, step, fromNumber, row);
-    case MaskValueType::i16:
-      return readValues<std::int16_t>(first, step, fromNumber, row);
-    case MaskValueType::u16:
-      return readValues<std::uint16_t>(first, step, fromNumber, row);
-    case MaskValueType::i32:
-      return readValues<std::int32_t>(first, step, fromNumber, row);
-    case MaskValueType::u32:
-      return readValues<std::uint32_t>(first, step, fromNumber, row);
-    case MaskValueType::i64:
-      return readValues<std::int64_t>(first, step, fromNumber, row);
-    case MaskValueType::u64:
-      return readValues<std::uint64_t>(first, step, fromNumber, row);
-    case MaskValueType::f16:
-      return readValues<std::uint16_t>(first, step, fromHalf, row);
-    case MaskValueType::bf16:
-      return readValues<std::uint16_t>(first, step, fromBrain, row);
-    case MaskValueType::f32:
-      return readValues<float>(first, step, fromNumber, row);
-    case MaskValueType::f64:
-      return readValues<double>(first, step, fromDouble, row);
-  }
+Result<MaskValues> openNpyMask(const RegularFile& file) {
+  std::vector<std::uint8_t> start(std::min(file.size(), kMaxNpyHeader));
+  if (const auto status = file.read(0, start); !status) return status.error();
+  return parseNpyMask(start, file.size());
 }
 
-float MaskValues::lowest() const {
-  switch (type) {
-    case MaskValueType::i8:
-      return std::numeric_limits<std::int8_t>::min();
-    case MaskValueType::i16:
-      return std::numeric_limits<std::int16_t>::min();
-    case MaskValueType::i32:
-      return static_cast<float>(std::numeric_limits<std::int32_t>::min());
-    case MaskValueType::i64:
-      return static_cast<float>(std::numeric_limits<std::int64_t>::min());
-    case MaskValueType::f16:
-      return -65504.0F;
-    case MaskValueType::bf16:
-      return bfloat16ToFloat(0xFF7F);
-    default:
-      return std::numeric_limits<float>::lowest();
+Result<MaskValues> openTensorMask(const RegularFile& file) {
+  const auto layout = readSafetensorsHeader(file, shownPath(file.path()));
+  if (!layout) return layout.error();
+  return findTensorMask(layout->header, layout->dataBegin);
+}
+
+}  // namespace
+
+std::string largeNumbersText(std::uint64_t count) {
+  return fmt::format("{} of -1e4 or less {} read as masked",
+                     count == 1 ? "a finite number" : fmt::format("{} finite numbers", count),
+                     count == 1 ? "is" : "are");
+}
+
+MaskValueType maskValueType(DType dtype) {
+  return kTensorTypes.at(dtype);
+}
+
+Result<const std::uint8_t*> MaskRowReader::bytesAt(std::uint64_t at, std::uint64_t size) {
+  if (!values_.file) return values_.bytes.data() + values_.begin + at;
+  if (at < partBegin_ || at + size > partBegin_ + part_.size()) {
+    // Enough that the calls to the system aren't felt.
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
+    part_.resize(std::max(size, std::min(kPart, values_.file->size() - values_.begin - at)));
+    partBegin_ = at;
+    if (const auto status = values_.file->read(values_.begin + at, part_); !status) return status.error();
   }
+  return part_.data() + (at - partBegin_);
+}
+
+Status MaskRowReader::read(Index head, Index query, std::vector<float>& row) {
+  const auto& strides = values_.strides;
+  row.resize(static_cast<std::size_t>(values_.keys));
+  const std::size_t at =
+      static_cast<std::size_t>(head) * strides[0] + static_cast<std::size_t>(query) * strides[1];
+  const std::size_t step = strides[2], size = sizeOf(values_.type);
+  const auto bytes = bytesAt(at * size, ((row.size() - 1) * step + 1) * size);
+  if (!bytes) return bytes.error();
+  const std::uint8_t* const first = *bytes;
+  switch (values_.type) {
+    case MaskValueType::boolean:
+    case MaskValueType::u8:
+      readValues<std::uint8_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::i8:
+      readValues<std::int8_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::i16:
+      readValues<std::int16_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::u16:
+      readValues<std::uint16_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::i32:
+      readValues<std::int32_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::u32:
+      readValues<std::uint32_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::i64:
+      readValues<std::int64_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::u64:
+      readValues<std::uint64_t>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::f16:
+      readValues<std::uint16_t>(first, step, fromHalf, row);
+      break;
+    case MaskValueType::bf16:
+      readValues<std::uint16_t>(first, step, fromBrain, row);
+      break;
+    case MaskValueType::f32:
+      readValues<float>(first, step, fromNumber, row);
+      break;
+    case MaskValueType::f64:
+      readValues<double>(first, step, fromDouble, row);
+      break;
+  }
+  return success();
+}
+
+float MaskValues::masksFrom() const {
+  // The other types' lowest numbers lie below −1e4.
+  return type == MaskValueType::i8 ? std::numeric_limits<std::int8_t>::min() : kMaskingNumber;
 }
 
 std::string MaskValues::place(Index head, Index query, Index key) const {
@@ -252,12 +304,35 @@ Result<MaskFormat> maskFormat(const std::filesystem::path& path) {
   if (ending == ".npy") return MaskFormat::npy;
   if (ending == ".csv") return MaskFormat::csv;
   if (ending == ".safetensors") return MaskFormat::safetensors;
-  return Error{path.string() + ": ends in " + quotedText(ending) + ", expected .npy, .csv or .safetensors"};
+  return Error{shownPath(path) + ": ends in " + quotedText(ending) + ", expected .npy, .csv or .safetensors"};
 }
 
 Result<MaskValues> parseMaskValues(MaskFormat format, std::vector<std::uint8_t> bytes) {
-  if (format == MaskFormat::npy) return parseNpyMask(std::move(bytes));
-  return format == MaskFormat::csv ? parseCsvMask(bytes) : parseTensorMask(bytes);
+  if (format == MaskFormat::csv) return parseCsvMask(bytes);
+  auto values = format == MaskFormat::npy ? parseNpyMask(bytes, bytes.size()) : parseTensorMask(bytes);
+  if (values) values->bytes = std::move(bytes);
+  return values;
+}
+
+Result<MaskValues> openMaskValues(MaskFormat format, RegularFile file, std::uint64_t budget) {
+  require(format != MaskFormat::csv, "a table of text is read as a whole");
+  auto values = format == MaskFormat::npy ? openNpyMask(file) : openTensorMask(file);
+  if (!values) return values;
+  const std::uint64_t size = saturatingProduct(
+      {values->heads, values->queries, values->keys, static_cast<Index>(sizeOf(values->type))});
+  if (size > kMaxMaskBytes)
+    return Error{fmt::format("holds {} bytes of numbers, expected at most {}", size, kMaxMaskBytes)};
+  if (values->strides[2] == 1) {
+    values->file = std::make_shared<const RegularFile>(std::move(file));
+    return values;
+  }
+  if (size > budget)
+    return Error{fmt::format(
+        "holds {} bytes in Fortran order, which take as much memory, expected at most {}", size, budget)};
+  values->bytes.resize(size);
+  if (const auto status = file.read(values->begin, values->bytes); !status) return status.error();
+  values->begin = 0;
+  return values;
 }
 
 }  // namespace headscope::attention

@@ -9,12 +9,11 @@
 #include "attention/formats/mask_file.h"
 #include "attention/formats/mask_values.h"
 #include "attention/formats/npy_header.h"
+#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors.h"
 
 namespace headscope::attention {
 namespace {
-
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
 
 /// A mask on its way into a file, row by row, so that no mask is too large to be written.
 class MaskWriter {
@@ -41,8 +40,8 @@ class MaskWriter {
                       ".safetensors hold them all",
                       mask_.variants())};
     if (mask_.queries() == 0 || mask_.keys() == 0) return Error{"the mask has no cells"};
-    if (size() > kMaxBytes)
-      return Error{fmt::format("would be {} bytes, expected at most {}", size(), kMaxBytes)};
+    if (size() > kMaxMaskBytes)
+      return Error{fmt::format("would be {} bytes, expected at most {}", size(), kMaxMaskBytes)};
     return success();
   }
 
@@ -143,8 +142,7 @@ Status writeMaskFile(const std::filesystem::path& path, const MaskFormula& mask,
   const auto format = maskFormat(path);
   if (!format) return format.error();
   MaskWriter writer(mask, *format, convention);
-  if (const auto status = writer.check(); !status)
-    return Error{path.string() + ": " + status.error().message};
+  if (const auto status = writer.check(); !status) return fileError(path, status.error().message);
   return writeFileInParts(path, [&](const FileSink& sink) { writer.write(sink); });
 }
 

@@ -73,7 +73,7 @@ Result<const ValueType*> checkHeader(const NpyHeader& header) {
 }
 
 Result<Table> readNpy(std::span<const std::uint8_t> bytes) {
-  const auto header = parseNpyHeader(bytes);
+  const auto header = parseNpyHeader(bytes, bytes.size());
   if (!header) return header.error();
   const auto type = checkHeader(*header);
   if (!type) return type.error();
@@ -89,7 +89,8 @@ Result<Table> readNpy(std::span<const std::uint8_t> bytes) {
   for (Index row = 0; row < rows; ++row) {
     for (Index col = 0; col < cols; ++col) {
       const Index at = header->fortranOrder ? col * rows + row : row * cols + col;
-      const float value = (*type)->read(header->data.data() + static_cast<std::size_t>(at) * (*type)->size);
+      const float value =
+          (*type)->read(bytes.data() + header->dataBegin + static_cast<std::size_t>(at) * (*type)->size);
       if (!std::isfinite(value)) {
         return Error{fmt::format("row {}, column {} is {}, expected a finite number", row + 1, col + 1,
                                  std::isnan(value) ? "NaN" : "infinite or beyond 3.4e38")};

@@ -125,39 +125,42 @@ std::string tupleText(const std::vector<std::uint64_t>& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-struct Parts {
-  std::string_view header;
-  std::span<const std::uint8_t> data;
-};
-
-Result<Parts> splitNpy(std::span<const std::uint8_t> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+/// The text of the header.
+Result<std::string_view> findHeader(std::span<const std::uint8_t> start, std::uint64_t fileSize) {
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
   if (text.substr(0, kMagic.size()) != kMagic) return Error{"does not begin as a .npy file does"};
-  if (bytes.size() < kMagic.size() + 2) return Error{"ends before its version"};
-  const int major = bytes[6], minor = bytes[7];
+  if (start.size() < kMagic.size() + 2) return Error{"ends before its version"};
+  const int major = start[6], minor = start[7];
   if (major < 1 || major > 3 || minor != 0) {
     return Error{fmt::format("has version {}.{} of the .npy format, expected 1.0, 2.0 or 3.0", major, minor)};
   }
   const std::size_t prefix = kMagic.size() + 2 + (major == 1 ? 2 : 4);
-  if (bytes.size() < prefix) return Error{"ends before its header"};
-  const std::size_t length = major == 1 ? load<std::uint16_t>(&bytes[8]) : load<std::uint32_t>(&bytes[8]);
-  if (length > bytes.size() - prefix) {
-    return Error{fmt::format("announces a header of {} bytes in a file of {}", length, bytes.size())};
+  if (start.size() < prefix) return Error{"ends before its header"};
+  const std::size_t length = major == 1 ? load<std::uint16_t>(&start[8]) : load<std::uint32_t>(&start[8]);
+  if (length > fileSize - prefix) {
+    return Error{fmt::format("announces a header of {} bytes in a file of {}", length, fileSize)};
   }
-  return Parts{text.substr(prefix, length), bytes.subspan(prefix + length)};
+  if (length > start.size() - prefix) {
+    return Error{
+        fmt::format("announces a header of {} bytes, expected at most {}", length, start.size() - prefix)};
+  }
+  return text.substr(prefix, length);
 }
 
 }  // namespace
 
-Result<NpyHeader> parseNpyHeader(std::span<const std::uint8_t> bytes) {
-  const auto parts = splitNpy(bytes);
-  if (!parts) return parts.error();
-  auto header = DictReader(parts->header).read();
+Result<NpyHeader> parseNpyHeader(std::span<const std::uint8_t> start, std::uint64_t fileSize) {
+  const auto text = findHeader(start, fileSize);
+  if (!text) return text.error();
+  auto header = DictReader(*text).read();
   if (!header) return header.error();
   if (!header->descr || !header->fortranOrder || !header->shape) {
     return Error{"its header lacks descr, fortran_order or shape"};
   }
-  return NpyHeader{std::move(*header->descr), *header->fortranOrder, std::move(*header->shape), parts->data};
+  const auto begin =
+      static_cast<std::uint64_t>(text->data() + text->size() - reinterpret_cast<const char*>(start.data()));
+  return NpyHeader{std::move(*header->descr), *header->fortranOrder, std::move(*header->shape), begin,
+                   fileSize - begin};
 }
 
 Status checkNpyExtent(const NpyHeader& header, std::size_t valueSize) {
@@ -170,8 +173,8 @@ Status checkNpyExtent(const NpyHeader& header, std::size_t valueSize) {
     }
     extent *= size;
   }
-  if (extent != header.data.size()) {
-    return Error{fmt::format("holds {} bytes of data, expected {} for {} {}", header.data.size(), extent,
+  if (extent != header.dataSize) {
+    return Error{fmt::format("holds {} bytes of data, expected {} for {} {}", header.dataSize, extent,
                              header.descr, tupleText(shape))};
   }
   return success();

@@ -18,11 +18,15 @@ struct NpyHeader {
   std::string descr;  ///< "<f4"
   bool fortranOrder = false;
   std::vector<std::uint64_t> shape;
-  std::span<const std::uint8_t> data;  ///< the rest of the file
+  std::uint64_t dataBegin = 0, dataSize = 0;  ///< where in the file the values are: to its end
 };
 
-/// Reads the header and leaves the data as it is. Messages name no file.
-Result<NpyHeader> parseNpyHeader(std::span<const std::uint8_t> bytes);
+/// So many first bytes of a file hold every header that is read.
+inline constexpr std::uint64_t kMaxNpyHeader = std::uint64_t{1} << 20;
+
+/// Reads the header off the start of a file of `fileSize` bytes: all of it or its first kMaxNpyHeader.
+/// Messages name no file.
+Result<NpyHeader> parseNpyHeader(std::span<const std::uint8_t> start, std::uint64_t fileSize);
 
 /// An error unless exactly as many bytes of data are there as the shape says, and at least one value.
 Status checkNpyExtent(const NpyHeader& header, std::size_t valueSize);

@@ -3,14 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <new>
 #include <span>
 #include <string>
 
 #include "attention/formats/quote.h"
-#include "attention/formats/safetensors_header.h"
 
 namespace headscope::attention {
 namespace {
@@ -36,31 +34,11 @@ Status checkFinite(std::span<const float> values, Index first, const QkTensor& t
 }  // namespace
 
 Result<QkFile> QkFile::open(const std::filesystem::path& path) {
-  auto file = RegularFile::open(path);
-  if (!file) return file.error();
-  try {
-    return fromHeader(std::move(*file));
-  } catch (const std::bad_alloc&) {
-    return fileError(path, "has a header that there is not enough memory for");
-  }
-}
-
-Result<QkFile> QkFile::fromHeader(RegularFile file) {
-  const auto name = file.path().string();
-  std::array<std::uint8_t, kHeaderLengthBytes> start{};
-  const auto present = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
-  if (const auto status = file.read(0, present); !status) return status.error();
-  const auto length = safetensorsHeaderSize(present, file.size(), name);
-  if (!length) return length.error();
-  std::string json(*length, '\0');
-  const auto bytes = std::span(reinterpret_cast<std::uint8_t*>(json.data()), json.size());
-  if (const auto status = file.read(kHeaderLengthBytes, bytes); !status) return status.error();
-  const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
-  const auto header = parseSafetensorsHeader(json, file.size() - dataBegin, name);
-  if (!header) return header.error();
-  auto layers = findQkLayers(*header, name);
+  auto tensors = TensorSource::open(path);
+  if (!tensors) return tensors.error();
+  auto layers = findQkLayers(tensors->header(), shownPath(path));
   if (!layers) return layers.error();
-  return QkFile(std::move(file), std::move(*layers), dataBegin);
+  return QkFile(path, *std::move(tensors), *std::move(layers));
 }
 
 const QkLayer& QkFile::layerAt(Index layer) const {
@@ -80,16 +58,16 @@ Result<Matrix> QkFile::readKeys(Index layer, Index kvHead) const {
 Result<Matrix> QkFile::readHead(const QkTensor& tensor, Index head) const {
   require(head >= 0 && head < tensor.heads,
           fmt::format("head {} of a tensor {}", head, shapeText(tensor.shape)));
-  const auto at = path().string() + ": tensor " + quotedText(tensor.name);
+  const auto at = shownPath(path_) + ": tensor " + quotedText(tensor.name);
   const auto bytes = tensor.headBytes();
-  const auto begin = dataBegin_ + tensor.begin + static_cast<std::uint64_t>(head) * bytes;
+  const auto begin = static_cast<std::uint64_t>(head) * bytes;
   try {
     Matrix values(tensor.tokens, tensor.headDim);
     std::vector<std::uint8_t> buffer(std::min(bytes, kBufferBytes));
     const auto size = byteSize(tensor.dtype);
     for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
       const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), bytes - done));
-      if (const auto status = file_.read(begin + done, part); !status) return status.error();
+      if (const auto status = tensors_.read(tensor.name, begin + done, part); !status) return status.error();
       const auto floats = std::span(values.data() + done / size, part.size() / size);
       if (const auto status = convertToFloats(tensor.dtype, part, floats, at); !status) return status.error();
       if (const auto status = checkFinite(floats, static_cast<Index>(done / size), tensor, head, at); !status)

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "attention/formats/qk_layers.h"
-#include "attention/formats/regular_file.h"
+#include "attention/formats/tensor_source.h"
 
 namespace headscope::attention {
 
@@ -19,7 +18,7 @@ class QkFile {
   /// refuse. Nothing is allocated for a head.
   static Result<QkFile> open(const std::filesystem::path& path);
 
-  const std::filesystem::path& path() const { return file_.path(); }
+  const std::filesystem::path& path() const { return path_; }
   /// At least one.
   const std::vector<QkLayer>& layers() const { return layers_; }
 
@@ -32,15 +31,14 @@ class QkFile {
   Result<Matrix> readKeys(Index layer, Index kvHead) const;
 
  private:
-  QkFile(RegularFile file, std::vector<QkLayer> layers, std::uint64_t dataBegin)
-      : file_(std::move(file)), layers_(std::move(layers)), dataBegin_(dataBegin) {}
-  static Result<QkFile> fromHeader(RegularFile file);
+  QkFile(std::filesystem::path path, TensorSource tensors, std::vector<QkLayer> layers)
+      : path_(std::move(path)), tensors_(std::move(tensors)), layers_(std::move(layers)) {}
   const QkLayer& layerAt(Index layer) const;
   Result<Matrix> readHead(const QkTensor& tensor, Index head) const;
 
-  RegularFile file_;
+  std::filesystem::path path_;
+  TensorSource tensors_;
   std::vector<QkLayer> layers_;
-  std::uint64_t dataBegin_ = 0;
 };
 
 }  // namespace headscope::attention

@@ -91,7 +91,6 @@ Result<QkTensor> readTensor(const Named& named, const std::string& name) {
   return QkTensor{tensor,
                   entry.dtype,
                   shape,
-                  entry.begin,
                   static_cast<Index>(heads),
                   static_cast<Index>(shape[rank - 2]),
                   static_cast<Index>(shape[rank - 1])};

@@ -16,7 +16,6 @@ struct QkTensor {
   std::string name;
   DType dtype = DType::F32;
   std::vector<std::uint64_t> shape;
-  std::uint64_t begin = 0;  ///< first byte within the data
   Index heads = 0, tokens = 0, headDim = 0;
 
   std::uint64_t headBytes() const { return static_cast<std::uint64_t>(tokens * headDim) * byteSize(dtype); }

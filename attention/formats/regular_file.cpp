@@ -10,7 +10,16 @@
 #include <system_error>
 #include <utility>
 
+#include "attention/formats/quote.h"
+
 namespace headscope::attention {
+namespace {
+
+std::int64_t changeTime(const struct stat& info) {
+  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+}  // namespace
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
@@ -36,7 +45,19 @@ Result<RegularFile> RegularFile::open(const std::filesystem::path& path) {
   if (!S_ISREG(info.st_mode)) {
     return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
   }
-  return RegularFile(path, std::move(descriptor), static_cast<std::uint64_t>(info.st_size));
+  return RegularFile(path, std::move(descriptor), static_cast<std::uint64_t>(info.st_size), changeTime(info));
+}
+
+Status RegularFile::unchanged() const {
+  struct stat info {};
+  if (::fstat(descriptor_.get(), &info) != 0) return fileError(path_, "cannot be read: " + systemText(errno));
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size != size_)
+    return fileError(path_, fmt::format("became {} while it was open: found {} bytes, expected {}",
+                                        size < size_ ? "shorter" : "longer", size, size_));
+  if (changeTime(info) != changed_)
+    return fileError(path_, "was written to while it was open: open it again");
+  return success();
 }
 
 Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
@@ -77,8 +98,12 @@ std::string systemText(int code) {
   return std::generic_category().message(code);
 }
 
+std::string shownPath(const std::filesystem::path& path) {
+  return escapedText(path.string());
+}
+
 Error fileError(const std::filesystem::path& path, const std::string& what) {
-  return Error{path.string() + ": " + what};
+  return Error{shownPath(path) + ": " + what};
 }
 
 }  // namespace headscope::attention

@@ -13,6 +13,7 @@
 #include "attention/formats/file_io.h"
 #include "attention/formats/float_formats.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors_header.h"
 
 namespace headscope::attention {
@@ -104,28 +105,36 @@ Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, co
 Result<SafetensorsFile> readSafetensors(const std::filesystem::path& path) {
   const auto bytes = readFile(path);
   if (!bytes) return bytes.error();
-  return parseSafetensors(*bytes, path.string());
+  return parseSafetensors(*bytes, shownPath(path));
 }
 
-Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file) {
-  using Named = std::pair<const std::string, NamedTensor>;
-  std::vector<const Named*> order;
-  for (const auto& named : file.tensors) order.push_back(&named);
+namespace {
+
+std::uint64_t bytesOf(const TensorPieces& tensor) {
+  std::uint64_t bytes = 0;
+  for (const auto& piece : tensor.pieces) bytes += piece.size();
+  return bytes;
+}
+
+/// Everything before the tensors' bytes, which follow in the order the tensors then have.
+Result<std::vector<std::uint8_t>> startOfFile(std::vector<TensorPieces>& tensors,
+                                              const std::map<std::string, std::string>& metadata) {
   // Wide values first: every tensor then starts at a multiple of its own value size.
-  std::stable_sort(order.begin(), order.end(), [](const Named* a, const Named* b) {
-    return byteSize(a->second.dtype) > byteSize(b->second.dtype);
+  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorPieces& a, const TensorPieces& b) {
+    return byteSize(a.dtype) > byteSize(b.dtype);
   });
   auto json = nlohmann::json::object();
-  if (file.tensors.count("__metadata__") != 0) return Error{"a tensor is named \"__metadata__\""};
-  if (!file.metadata.empty()) json["__metadata__"] = file.metadata;
+  if (!metadata.empty()) json["__metadata__"] = metadata;
   std::uint64_t end = 0;
-  for (const Named* named : order) {
-    const auto& [tensor, value] = *named;
-    require(byteExtent(value.dtype, value.shape) == value.bytes.size(),
-            fmt::format("tensor {} holds {} bytes, which is not {} {}", quotedText(tensor),
-                        value.bytes.size(), name(value.dtype), shapeText(value.shape)));
-    const auto begin = std::exchange(end, end + value.bytes.size());
-    json[tensor] = {{"dtype", name(value.dtype)}, {"shape", value.shape}, {"data_offsets", {begin, end}}};
+  for (const TensorPieces& tensor : tensors) {
+    if (tensor.name == "__metadata__") return Error{"a tensor is named \"__metadata__\""};
+    const std::uint64_t bytes = bytesOf(tensor);
+    require(byteExtent(tensor.dtype, tensor.shape) == bytes,
+            fmt::format("tensor {} holds {} bytes, which is not {} {}", quotedText(tensor.name), bytes,
+                        name(tensor.dtype), shapeText(tensor.shape)));
+    const auto begin = std::exchange(end, end + bytes);
+    json[tensor.name] = {
+        {"dtype", name(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
   std::string header;
   try {
@@ -134,21 +143,44 @@ Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file)
     return Error{"a tensor's name or a metadata text is not UTF-8"};
   }
   header.resize((header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-
   const std::uint64_t headerSize = header.size();
   std::vector<std::uint8_t> bytes(kHeaderLengthBytes);
-  bytes.reserve(kHeaderLengthBytes + headerSize + end);
   std::memcpy(bytes.data(), &headerSize, kHeaderLengthBytes);
   bytes.insert(bytes.end(), header.begin(), header.end());
-  for (const Named* named : order) {
-    bytes.insert(bytes.end(), named->second.bytes.begin(), named->second.bytes.end());
-  }
   return bytes;
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file) {
+  std::vector<TensorPieces> tensors;
+  std::size_t size = 0;
+  for (const auto& [tensor, value] : file.tensors) {
+    tensors.push_back({tensor, value.dtype, value.shape, {value.bytes}});
+    size += value.bytes.size();
+  }
+  auto bytes = startOfFile(tensors, file.metadata);
+  if (!bytes) return bytes.error();
+  bytes->reserve(bytes->size() + size);
+  for (const TensorPieces& tensor : tensors)
+    bytes->insert(bytes->end(), tensor.pieces[0].begin(), tensor.pieces[0].end());
+  return bytes;
+}
+
+Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPieces> tensors,
+                        const std::map<std::string, std::string>& metadata) {
+  const auto start = startOfFile(tensors, metadata);
+  if (!start) return Error{path.string() + ": " + start.error().message};
+  return writeFileInParts(path, [&](const FileSink& sink) {
+    bool more = sink(*start);
+    for (const TensorPieces& tensor : tensors)
+      for (const auto& piece : tensor.pieces) more = more && sink(piece);
+  });
 }
 
 Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile& file) {
   const auto bytes = formatSafetensors(file);
-  if (!bytes) return Error{path.string() + ": " + bytes.error().message};
+  if (!bytes) return fileError(path, bytes.error().message);
   return writeFile(path, *bytes);
 }
 

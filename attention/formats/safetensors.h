@@ -45,6 +45,18 @@ Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file)
 /// To a temporary file beside `path`, flushed, then renamed over it.
 Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile& file);
 
+/// A tensor whose bytes lie in pieces elsewhere, in the order they are to have in the file.
+struct TensorPieces {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::span<const std::uint8_t>> pieces;
+};
+/// The same file without a copy of the tensors. Throws std::invalid_argument if a tensor's pieces together
+/// don't have the bytes of its shape.
+Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPieces> tensors,
+                        const std::map<std::string, std::string>& metadata);
+
 /// Floating-point values as float: F32, F16, BF16 and F64 (F64 rounds; beyond float's range is an
 /// error). The error names `name`, what was found and what was expected.
 Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name);

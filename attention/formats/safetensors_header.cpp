@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -246,6 +247,25 @@ Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uin
   }
   if (const auto status = checkCoverage(reader.header, dataSize, name); !status) return status.error();
   return std::move(reader.header);
+}
+
+Result<SafetensorsLayout> readSafetensorsHeader(const RegularFile& file, const std::string& name) {
+  std::array<std::uint8_t, kHeaderLengthBytes> start{};
+  const auto present = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
+  if (const auto status = file.read(0, present); !status) return status.error();
+  const auto length = safetensorsHeaderSize(present, file.size(), name);
+  if (!length) return length.error();
+  try {
+    std::string json(*length, '\0');
+    const auto bytes = std::span(reinterpret_cast<std::uint8_t*>(json.data()), json.size());
+    if (const auto status = file.read(kHeaderLengthBytes, bytes); !status) return status.error();
+    const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
+    auto header = parseSafetensorsHeader(json, file.size() - dataBegin, name);
+    if (!header) return header.error();
+    return SafetensorsLayout{*std::move(header), dataBegin};
+  } catch (const std::bad_alloc&) {
+    return Error{name + ": has a header that there is not enough memory for"};
+  }
 }
 
 }  // namespace headscope::attention

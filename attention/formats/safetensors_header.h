@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors.h"
 
 namespace headscope::attention {
@@ -36,6 +37,14 @@ Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start,
 /// hole, each with the extent of its shape. `name` stands in front of messages.
 Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uint64_t dataSize,
                                                  const std::string& name);
+
+/// A header, and where in the file the data behind it begins.
+struct SafetensorsLayout {
+  SafetensorsHeader header;
+  std::uint64_t dataBegin = 0;
+};
+/// Reads and checks the header of a file, and nothing else of it.
+Result<SafetensorsLayout> readSafetensorsHeader(const RegularFile& file, const std::string& name);
 
 /// Which name a dtype has in the file, and back.
 Result<DType> dtypeFromName(std::string_view text);

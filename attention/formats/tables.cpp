@@ -1,6 +1,7 @@
 #include "attention/formats/tables.h"
 
 #include "attention/formats/file_io.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::attention {
 namespace {
@@ -20,9 +21,9 @@ bool endsAsNpy(const std::filesystem::path& path) {
 Result<Table> readTable(const std::filesystem::path& path) {
   const auto bytes = readFile(path, kMaxTableBytes);
   if (!bytes) return bytes.error();
-  if (endsAsNpy(path)) return parseNpy(*bytes, path.string());
+  if (endsAsNpy(path)) return parseNpy(*bytes, shownPath(path));
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  return parseCsv(text, path.string());
+  return parseCsv(text, shownPath(path));
 }
 
 }  // namespace headscope::attention

@@ -1,8 +1,11 @@
 #include "attention/formats/tensor_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "attention/text/suggestion.h"
 
 namespace headscope::attention {
 
@@ -15,14 +18,14 @@ std::string positionText(std::size_t flat, const Shape& shape) {
   return shapeText(position);
 }
 
-const NamedTensor* TensorReader::find(const std::string& tensor) {
-  const auto at = file_.tensors.find(tensor);
-  if (at == file_.tensors.end()) return nullptr;
-  used_.insert(tensor);
-  return &at->second;
+const TensorEntry* TensorReader::find(const std::string& tensor) {
+  asked_.insert(tensor);
+  const auto& tensors = file_.header().tensors;
+  const auto at = tensors.find(tensor);
+  return at == tensors.end() ? nullptr : &at->second;
 }
 
-Result<const NamedTensor*> TensorReader::get(const std::string& tensor, std::size_t least, std::size_t most,
+Result<const TensorEntry*> TensorReader::get(const std::string& tensor, std::size_t least, std::size_t most,
                                              const std::string& expected) {
   const auto* found = find(tensor);
   if (!found) return Error{name_ + ": has no tensor " + quotedText(tensor) + ", expected " + expected};
@@ -32,23 +35,47 @@ Result<const NamedTensor*> TensorReader::get(const std::string& tensor, std::siz
   return found;
 }
 
-Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const NamedTensor& found,
-                                                bool allowMinusInfinity) const {
-  auto values = toFloats(found, at(tensor));
-  if (!values) return values.error();
-  const auto bad = std::find_if(values->begin(), values->end(), [&](float value) {
-    return !std::isfinite(value) && !(allowMinusInfinity && value == -std::numeric_limits<float>::infinity());
-  });
-  if (bad != values->end()) {
-    const auto flat = static_cast<std::size_t>(bad - values->begin());
-    return Error{at(tensor) + " is " +
-                 (std::isnan(*bad) ? "NaN"
-                  : *bad > 0       ? "infinite"
-                                   : "-infinite") +
-                 " at " + positionText(flat, found.shape) + ", expected " +
-                 (allowMinusInfinity ? "finite values or -infinity" : "finite values")};
+Status TensorReader::take(const std::string& tensor, std::uint64_t bytes) {
+  if (bytes > budget_ - taken_)
+    return Error{fmt::format("{} takes {} bytes of memory, expected at most {}{}", at(tensor), bytes,
+                             budget_ - taken_, taken_ > 0 ? " beside the tensors before it" : "")};
+  taken_ += bytes;
+  return success();
+}
+
+Result<std::vector<std::uint8_t>> TensorReader::bytes(const std::string& tensor, const TensorEntry& found) {
+  const std::uint64_t size = found.end - found.begin;
+  if (const auto status = take(tensor, size); !status) return status.error();
+  std::vector<std::uint8_t> bytes(size);
+  if (const auto status = file_.read(tensor, 0, bytes); !status) return status.error();
+  return bytes;
+}
+
+Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const TensorEntry& found) {
+  /// Read and converted at a time.
+  constexpr std::size_t kValues = std::size_t{1} << 16;
+  // No bytes and no numbers: says alone whether the type is one of floating-point numbers.
+  if (const auto status = convertToFloats(found.dtype, {}, {}, at(tensor)); !status) return status.error();
+  const std::size_t size = byteSize(found.dtype), count = (found.end - found.begin) / size;
+  if (const auto status = take(tensor, count * sizeof(float)); !status) return status.error();
+  std::vector<float> values(count);
+  std::vector<std::uint8_t> buffer(std::min(count, kValues) * size);
+  for (std::size_t first = 0; first < count; first += kValues) {
+    const auto part = std::span(values).subspan(first, std::min(kValues, count - first));
+    const auto bytes = std::span(buffer).first(part.size() * size);
+    if (const auto status = file_.read(tensor, first * size, bytes); !status) return status.error();
+    if (const auto status = convertToFloats(found.dtype, bytes, part, at(tensor)); !status)
+      return status.error();
   }
-  return values;
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values.end()) return values;
+  const auto flat = static_cast<std::size_t>(bad - values.begin());
+  return Error{at(tensor) + " is " +
+               (std::isnan(*bad) ? "NaN"
+                : *bad > 0       ? "infinite"
+                                 : "-infinite") +
+               " at " + positionText(flat, found.shape) + ", expected finite values"};
 }
 
 Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
@@ -56,12 +83,17 @@ Error TensorReader::wrongShape(const std::string& tensor, const Shape& shape,
   return Error{at(tensor) + " is " + shapeText(shape) + ", expected " + expected};
 }
 
-std::vector<std::string> TensorReader::unused() const {
-  std::vector<std::string> names;
-  for (const auto& [tensor, value] : file_.tensors) {
-    if (tensor.compare(0, 7, "expect.") != 0 && used_.count(tensor) == 0) names.push_back(tensor);
+Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver) const {
+  for (const auto& [tensor, entry] : file_.header().tensors) {
+    const bool known = tensor.starts_with("expect.") || tensor.starts_with(kSnapshotPrefix) ||
+                       asked_.contains(tensor) ||
+                       std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
+    if (known) continue;
+    const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});
+    return Error{at(tensor) + " is none that is read" +
+                 (near.empty() ? fmt::format(", expected one of {}", fmt::join(asked_, ", ")) : near)};
   }
-  return names;
+  return success();
 }
 
 }  // namespace headscope::attention

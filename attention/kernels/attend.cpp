@@ -31,6 +31,7 @@ inline constexpr std::size_t kValueDepth = 192;
 struct AttendScratch {
   Buffer q, scores, output, rows;
   std::vector<std::uint8_t> active;
+  std::vector<const Run*> next;
 };
 
 }  // namespace headscope::attention::kernels
@@ -219,6 +220,9 @@ void attendBlock(const AttendBlock& block, AttendScratch& scratch) {
   scores.scores = scratch.scores.atLeast(strips * kRows * scores.stride);
   scratch.active.resize(strips * (scores.stride / panel));
   scores.active = scratch.active.data();
+  scratch.next.resize(block.rows);
+  scores.next = scratch.next.data();
+  findRuns(scores);
   float* const q = scratch.q.atLeast(strips * kRows * headDim);
   packQueries(block.q, block.qRow, block.rows, headDim, block.rules.scale, q);
   scores.q = q;

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "attention/kernels/decode.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/numbers-inl.h"
 #include "attention/kernels/vector-inl.h"
 #include "hwy/cache_control.h"
 #include "hwy/contrib/math/math-inl.h"
@@ -34,45 +35,6 @@ inline constexpr std::size_t kLine = 64;
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-HWY_INLINE Lanes loadCached(const float* p) {
-  return hn::LoadU(Lane(), p);
-}
-
-HWY_INLINE Lanes loadCached(const hwy::bfloat16_t* p) {
-  const Lane d;
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::bfloat16_t, Lane>(), p));
-}
-
-HWY_INLINE Lanes loadCached(const hwy::float16_t* p) {
-  const Lane d;
-#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2
-  // Without an instruction for it Highway converts finite halves alone. A half's bits below the sign are
-  // those of a float that is 2¹¹² times too small, but for infinity and NaN, whose exponent stays the
-  // largest.
-  const hn::RebindToUnsigned<Lane> du;
-  const hn::Rebind<std::uint16_t, Lane> half;
-  const auto bits = hn::PromoteTo(du, hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(p)));
-  const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffu));
-  const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
-  const Lanes moved = hn::BitCast(d, hn::ShiftLeft<13>(magnitude));
-  const Lanes finite = hn::Mul(moved, hn::Set(d, 0x1p112f));
-  const Lanes special = hn::Or(moved, hn::BitCast(d, hn::Set(du, 0x7f800000u)));
-  const Lanes value = hn::IfThenElse(hn::Ge(finite, hn::Set(d, 65536.0f)), special, finite);
-  return hn::Or(value, hn::BitCast(d, sign));
-#else
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, Lane>(), p));
-#endif
-}
-
-/// Cached numbers that don't fill a vector, as floats.
-template <typename Number>
-HWY_INLINE Lanes loadCachedPart(const Number* p, size_t count) {
-  const Lane d;
-  HWY_ALIGN Number part[hn::MaxLanes(d)] = {};
-  for (size_t i = 0; i < count; ++i) part[i] = p[i];
-  return loadCached(part);
-}
-
 /// Dot products of kHeads queries with one key.
 template <size_t kHeads, typename Number>
 HWY_INLINE void dots(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT key, size_t headDim, float* to) {
@@ -83,12 +45,12 @@ HWY_INLINE void dots(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT key
   for (size_t h = 0; h < kHeads; ++h) sums[h] = hn::Zero(d);
   size_t t = 0;
   for (; t + n <= headDim; t += n) {
-    const Lanes k = loadCached(key + t);
+    const Lanes k = loadNumbers(key + t);
     HWY_UNROLL(4)
     for (size_t h = 0; h < kHeads; ++h) sums[h] = hn::MulAdd(hn::LoadU(d, q + h * headDim + t), k, sums[h]);
   }
   if (t < headDim) {
-    const Lanes k = loadCachedPart(key + t, headDim - t);
+    const Lanes k = loadNumbersPart(key + t, headDim - t);
     HWY_UNROLL(4)
     for (size_t h = 0; h < kHeads; ++h)
       sums[h] = hn::MulAdd(loadPart(q + h * headDim + t, headDim - t), k, sums[h]);
@@ -198,10 +160,10 @@ HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t
     const size_t some = headDim - t;
     if (some >= n)
       gather<kHeads>(count, scores, places,
-                     [&](size_t j) HWY_ATTR { return loadCached(values + j * headDim + t); });
+                     [&](size_t j) HWY_ATTR { return loadNumbers(values + j * headDim + t); });
     else
       gather<kHeads>(count, scores, places,
-                     [&](size_t j) HWY_ATTR { return loadCachedPart(values + j * headDim + t, some); });
+                     [&](size_t j) HWY_ATTR { return loadNumbersPart(values + j * headDim + t, some); });
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/numbers-inl.h"
 #include "attention/kernels/vector-inl.h"
 
 // The loops around the product follow Goto and van de Geijn (2008): a panel of weights stays in the first
@@ -49,33 +51,100 @@ void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const floa
   }
 }
 
-void gemmBlock(const GemmBlock& block, const float* weight, float* panels) {
+/// Calls use with the weight's first number as a pointer of its type, which may be at any byte.
+template <typename Use>
+HWY_INLINE void withNumbers(const WeightColumns& weight, const Use& use) {
+  switch (weight.type) {
+    case WeightType::f32:
+      return use(reinterpret_cast<const float*>(weight.data));
+    case WeightType::f16:
+      return use(reinterpret_cast<const hwy::float16_t*>(weight.data));
+    case WeightType::bf16:
+      return use(reinterpret_cast<const hwy::bfloat16_t*>(weight.data));
+    case WeightType::f64:
+      return use(reinterpret_cast<const double*>(weight.data));
+  }
+}
+
+/// Outputs column … column+columns−1 over kDepth steps from `step` on as a panel. `rows`: room for a panel.
+template <typename Number>
+void packWeights(const WeightColumns& weight, const Number* numbers, size_t column, size_t columns,
+                 size_t step, size_t depth, float* rows, float* panel) {
+  const size_t wide = panelColumns();
+  if (weight.transposed) {
+    for (size_t k = 0; k < depth; ++k) {
+      copyNumbers(numbers + (step + k) * weight.row + column, columns, panel + k * wide);
+      std::fill(panel + k * wide + columns, panel + (k + 1) * wide, 0.0f);
+    }
+    return;
+  }
+  const Number* const first = numbers + column * weight.row + step;
+  if constexpr (std::is_same_v<Number, float>)
+    if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) == 0)
+      return packPanel(first, weight.row, columns, wide, depth, panel);
+  for (size_t c = 0; c < columns; ++c) copyNumbers(first + c * weight.row, depth, rows + c * depth);
+  packPanel(rows, depth, columns, wide, depth, panel);
+}
+
+/// `panels`: room for the block's columns in whole panels and one more, each of kGemmDepth steps.
+void gemmBlock(const GemmBlock& block, const WeightColumns& weight, float* panels) {
   const size_t panel = panelColumns();
+  float* const rows = panels + roundedUp(block.columns, panel) * std::min(block.in, kGemmDepth);
   for (size_t step = 0; step < block.in; step += kGemmDepth) {
     const size_t depth = std::min(kGemmDepth, block.in - step);
-    for (size_t column = 0; column < block.columns; column += panel)
-      packPanel(weight + column * block.in + step, block.in, std::min(panel, block.columns - column), panel,
-                depth, panels + column * depth);
+    withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
+      for (size_t column = 0; column < block.columns; column += panel)
+        packWeights(weight, numbers, column, std::min(panel, block.columns - column), step, depth, rows,
+                    panels + column * depth);
+    });
     multiplyBlock(block, step, depth, panels);
   }
 }
 
-/// Outputs first … first+count−1 of one input row: weights are read once and nothing is packed.
-void mapRow(const float* x, const float* weight, const float* bias, size_t in, size_t count, float* y) {
+/// Σ w·x over `count` steps.
+template <typename Number>
+HWY_INLINE float dot(const Number* w, const float* x, size_t count) {
   const Lane d;
   const size_t n = hn::Lanes(d);
-  for (size_t o = 0; o < count; ++o) {
-    const float* const w = weight + o * in;
-    Lanes a = hn::Zero(d), b = a;
-    size_t k = 0;
-    for (; k + 2 * n <= in; k += 2 * n) {
-      a = hn::MulAdd(hn::LoadU(d, w + k), hn::LoadU(d, x + k), a);
-      b = hn::MulAdd(hn::LoadU(d, w + k + n), hn::LoadU(d, x + k + n), b);
-    }
-    float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
-    for (; k < in; ++k) sum += w[k] * x[k];
-    y[o] = sum + (bias ? bias[o] : 0.0f);
+  Lanes a = hn::Zero(d), b = a, c = a, e = a;
+  size_t k = 0;
+  for (; k + 4 * n <= count; k += 4 * n) {
+    a = hn::MulAdd(loadNumbers(w + k), hn::LoadU(d, x + k), a);
+    b = hn::MulAdd(loadNumbers(w + k + n), hn::LoadU(d, x + k + n), b);
+    c = hn::MulAdd(loadNumbers(w + k + 2 * n), hn::LoadU(d, x + k + 2 * n), c);
+    e = hn::MulAdd(loadNumbers(w + k + 3 * n), hn::LoadU(d, x + k + 3 * n), e);
   }
+  for (; k < count; k += n) {
+    const size_t some = std::min(n, count - k);
+    a = hn::MulAdd(loadNumbersPart(w + k, some), loadPart(x + k, some), a);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+}
+
+/// y = Σ x[k]·(row k of a transposed weight). y has room for whole vectors.
+template <typename Number>
+HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, size_t count, float* y) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  std::fill_n(y, roundedUp(count, n), 0.0f);
+  for (size_t k = 0; k < in; ++k, w += row) {
+    const Lanes factor = hn::Set(d, x[k]);
+    size_t o = 0;
+    for (; o + n <= count; o += n)
+      hn::StoreU(hn::MulAdd(factor, loadNumbers(w + o), hn::LoadU(d, y + o)), d, y + o);
+    if (o < count)
+      hn::StoreU(hn::MulAdd(factor, loadNumbersPart(w + o, count - o), hn::LoadU(d, y + o)), d, y + o);
+  }
+}
+
+/// Outputs of one input row: weights are read once and nothing is packed.
+void mapRow(const float* x, const WeightColumns& weight, size_t in, size_t count, float* y) {
+  withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
+    if (!weight.transposed)
+      for (size_t o = 0; o < count; ++o) y[o] = dot(numbers + o * weight.row, x, in);
+    else
+      addRows(numbers, weight.row, x, in, count, y);
+  });
 }
 
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
@@ -113,6 +182,15 @@ std::vector<Task> tasksFor(std::size_t rows, std::size_t in, std::span<const Lin
   return tasks;
 }
 
+/// The weights of a task's outputs, from a step of their sums on.
+WeightColumns weightsOf(const Task& task, std::size_t in, std::size_t step = 0) {
+  const LinearMap& map = *task.map;
+  const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
+  const std::size_t first = map.transposed ? step * row + task.column : task.column * row + step;
+  return {static_cast<const unsigned char*>(map.weight) + first * weightBytes(map.type), map.type,
+          map.transposed, row};
+}
+
 void addBias(const Task& task, float* c, std::size_t cRow) {
   if (!task.map->bias) return;
   for (std::size_t row = 0; row < task.rows; ++row)
@@ -146,9 +224,49 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
   block.c = direct ? place(y, task.row, task.column) : sums.atLeast(task.rows * wide);
   block.cRow = direct ? y.rowStride : wide;
   HWY_DYNAMIC_DISPATCH(gemmBlock)
-  (block, task.map->weight + task.column * in, panels.atLeast(wide * std::min(in, kGemmDepth)));
+  (block, weightsOf(task, in), panels.atLeast((wide + panel) * std::min(in, kGemmDepth)));
   addBias(task, block.c, block.cRow);
   if (!direct) scatter(task, block.c, block.cRow);
+}
+
+/// Some outputs of a single row of input, over steps step … step+steps−1 of the sums.
+struct RowTask {
+  Task outputs;
+  std::size_t step, steps;
+  float* partial;  ///< where the sums wait for those of other steps; null where these are all
+};
+
+/// Outputs in groups where a weight's rows are theirs; steps in groups where its rows are the inputs'.
+std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, Buffer& sums) {
+  constexpr std::size_t kSpare = 64;  // a vector of any target
+  const std::size_t parts = (in + kRowSteps - 1) / kRowSteps;
+  std::size_t floats = 0;
+  for (const LinearMap& map : maps) floats += map.transposed ? parts * (map.out + kSpare) : 0;
+  float* partial = sums.atLeast(floats);
+  std::vector<RowTask> tasks;
+  for (const LinearMap& map : maps) {
+    if (!map.transposed) {
+      for (const Task& task : tasksFor(1, in, {&map, 1}, 1)) tasks.push_back({task, 0, in, nullptr});
+      continue;
+    }
+    for (std::size_t step = 0; step < in; step += kRowSteps, partial += map.out + kSpare)
+      tasks.push_back({{&map, 0, 1, 0, map.out}, step, std::min(kRowSteps, in - step), partial});
+  }
+  return tasks;
+}
+
+void finishRow(const Task& outputs, float* sums) {
+  addBias(outputs, sums, outputs.columns);
+  scatter(outputs, sums, outputs.columns);
+}
+
+/// Where task i is the first of its outputs: adds what the others made of them, in their order.
+void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
+  const RowTask& first = tasks[i];
+  if (!first.partial || first.step > 0) return;
+  for (std::size_t t = i + 1; t < tasks.size() && tasks[t].outputs.map == first.outputs.map; ++t)
+    for (std::size_t o = 0; o < first.outputs.columns; ++o) first.partial[o] += tasks[t].partial[o];
+  finishRow(first.outputs, first.partial);
 }
 
 /// One row has no use for panels: each weight takes part once.
@@ -161,20 +279,28 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
     const float* const group = x.data + column / x.width * x.groupStride;
     row.insert(row.end(), group, group + std::min(x.width, in - column));
   }
-  const std::vector<Task> tasks = tasksFor(1, in, maps, 1);
+  static thread_local Buffer keptSums;
+  Buffer sums = std::move(keptSums);
+  const std::vector<RowTask> tasks = rowTasks(in, maps, sums);
   const bool done = pool.run(tasks.size(), stop, [&](std::size_t i) {
-    const Task& task = tasks[i];
-    float sums[kGemmColumns];
+    const RowTask& task = tasks[i];
+    float own[kGemmColumns];
+    float* const to = task.partial ? task.partial : own;
     HWY_DYNAMIC_DISPATCH(mapRow)
-    (row.data(), task.map->weight + task.column * in, task.map->bias ? task.map->bias + task.column : nullptr,
-     in, task.columns, sums);
-    scatter(task, sums, kGemmColumns);
+    (row.data() + task.step, weightsOf(task.outputs, in, task.step), task.steps, task.outputs.columns, to);
+    if (!task.partial) finishRow(task.outputs, own);
   });
+  for (std::size_t i = 0; done && i < tasks.size(); ++i) addPartials(tasks, i);
+  keptSums = std::move(sums);
   kept = std::move(row);
   return done;
 }
 
 }  // namespace
+
+std::size_t weightBytes(WeightType type) {
+  return type == WeightType::f32 ? 4 : type == WeightType::f64 ? 8 : 2;
+}
 
 bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
                std::span<const LinearMap> maps, const std::stop_token& stop) {

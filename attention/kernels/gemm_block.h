@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "attention/kernels/gemm.h"
+
 namespace headscope::attention::kernels {
 
 /// Steps of the inner sum that are taken before the next block of outputs: a panel of weights of this depth
@@ -9,6 +11,16 @@ namespace headscope::attention::kernels {
 inline constexpr std::size_t kGemmDepth = 256;
 /// Outputs of one task, a multiple of every target's panel, and rows of one at the most.
 inline constexpr std::size_t kGemmColumns = 64, kGemmRows = 768;
+/// Rows of a transposed weight that one task takes for a single row of input: memory is then read as it lies.
+inline constexpr std::size_t kRowSteps = 64;
+
+/// The weights of some outputs of a map.
+struct WeightColumns {
+  const unsigned char* data = nullptr;  ///< the first output's first number, at any byte
+  WeightType type = WeightType::f32;
+  bool transposed = false;
+  std::size_t row = 0;  ///< numbers from row to row
+};
 
 /// A block of outputs: c [rows, columns rounded up to whole panels] = packed rows · weights.
 struct GemmBlock {

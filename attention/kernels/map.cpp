@@ -25,6 +25,7 @@ inline constexpr std::size_t kMapChunk = 256;
 struct MapScratch {
   Buffer q, scores, pooled;
   std::vector<std::uint8_t> active;
+  std::vector<const Run*> next;
 };
 
 }  // namespace headscope::attention::kernels
@@ -42,6 +43,8 @@ ScoreBlock blockFor(const MapRows& part, size_t chunk, MapScratch& scratch) {
   block.scores = scratch.scores.atLeast(padded * block.stride);
   scratch.active.resize(padded / kRows * (chunk / panel + 1));
   block.active = scratch.active.data();
+  scratch.next.resize(part.rows);
+  block.next = scratch.next.data();
   float* const q = scratch.q.atLeast(padded * block.headDim);
   packQueries(part.q, part.qRow, part.rows, block.headDim, part.rules.scale, q);
   block.q = q;
@@ -64,29 +67,114 @@ HWY_INLINE void summarize(const float* scores, size_t count, float* max, float* 
   *sum = hn::GetLane(hn::SumOfLanes(d, total));
 }
 
+/// Rows that are summed up beside each other: what one waits for, the others fill.
+inline constexpr size_t kTogether = 4;
+
+#if HWY_TARGET != HWY_SCALAR
+/// From the lanes of four vectors to four numbers, by `combine`.
+template <typename Combine>
+HWY_INLINE void reduceTogether(const Lanes (&v)[kTogether], float* out, Combine combine) {
+  const Lane d;
+  const hn::RepartitionToWide<Lane> wide;
+  const Lanes ab = combine(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+  const Lanes ce = combine(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+  const auto abWide = hn::BitCast(wide, ab), ceWide = hn::BitCast(wide, ce);
+  // In each block of four lanes now one for each vector.
+  const Lanes all = combine(hn::BitCast(d, hn::InterleaveLower(wide, abWide, ceWide)),
+                            hn::BitCast(d, hn::InterleaveUpper(wide, abWide, ceWide)));
+  HWY_ALIGN float lanes[hn::MaxLanes(d)];
+  hn::Store(all, d, lanes);
+  const hn::FixedTag<float, kTogether> four;
+  auto result = hn::Load(four, lanes);
+  for (size_t i = kTogether; i < hn::Lanes(d); i += kTogether)
+    result = combine(result, hn::Load(four, lanes + i));
+  hn::StoreU(result, four, out);
+}
+
+/// summarize() of four rows `stride` apart.
+HWY_INLINE void summarizeTogether(const float* scores, size_t stride, size_t count, float* max, float* sum,
+                                  size_t outStride) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  Lanes top[kTogether], total[kTogether], reference[kTogether];
+  for (size_t r = 0; r < kTogether; ++r) top[r] = hn::Set(d, kMinusInfinity);
+  for (size_t j = 0; j < count; j += n)
+    for (size_t r = 0; r < kTogether; ++r) top[r] = hn::Max(hn::LoadU(d, scores + r * stride + j), top[r]);
+  float largest[kTogether], sums[kTogether];
+  reduceTogether(top, largest, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); });
+  for (size_t r = 0; r < kTogether; ++r) {
+    reference[r] = hn::Set(d, largest[r] == kMinusInfinity ? 0.0f : largest[r]);
+    total[r] = hn::Zero(d);
+  }
+  for (size_t j = 0; j < count; j += n)
+    for (size_t r = 0; r < kTogether; ++r)
+      total[r] =
+          hn::Add(total[r], expNonPositive(hn::Sub(hn::LoadU(d, scores + r * stride + j), reference[r])));
+  reduceTogether(total, sums, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
+  for (size_t r = 0; r < kTogether; ++r) {
+    max[r * outStride] = largest[r];
+    sum[r * outStride] = sums[r];
+  }
+}
+#endif
+
+/// Keys begin … begin+count−1 of a chunk in one row, of which some panels may hold nothing.
+HWY_INLINE void summarizeBlock(const ScoreBlock& scores, size_t r, size_t begin, size_t count, float* max,
+                               float* sum) {
+  const size_t panel = panelColumns();
+  const std::uint8_t* const active = scores.activeOf(r / kRows);
+  // Panels that were left out hold nothing: the block begins and ends with active ones.
+  size_t first = begin / panel, end = (begin + count) / panel;
+  while (first < end && !active[first]) ++first;
+  while (end > first && !active[end - 1]) --end;
+  // Half of the blocks of a causal head.
+  if (first == end) {
+    *max = kMinusInfinity;
+    *sum = 0;
+    return;
+  }
+  for (size_t p = first; p < end; ++p)
+    if (!active[p]) std::fill_n(scores.row(r) + p * panel, panel, kMinusInfinity);
+  summarize(scores.row(r) + first * panel, (end - first) * panel, max, sum);
+}
+
+/// The same for all rows; results of one row lie `stride` from those of the next.
+HWY_INLINE void summarizeBlocks(const ScoreBlock& scores, size_t begin, size_t count, float* max, float* sum,
+                                size_t stride) {
+  size_t r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const size_t panel = panelColumns();
+  const auto complete = [&](size_t row) {
+    const std::uint8_t* const active = scores.activeOf(row / kRows);
+    return std::find(active + begin / panel, active + (begin + count) / panel, 0) ==
+           active + (begin + count) / panel;
+  };
+  for (; r + kTogether <= scores.rows; r += kTogether)
+    if (complete(r) && complete(r + kTogether - 1))
+      summarizeTogether(scores.row(r) + begin, scores.stride, count, max + r * stride, sum + r * stride,
+                        stride);
+    else
+      for (size_t i = r; i < r + kTogether; ++i)
+        summarizeBlock(scores, i, begin, count, max + i * stride, sum + i * stride);
+#endif
+  for (; r < scores.rows; ++r) summarizeBlock(scores, r, begin, count, max + r * stride, sum + r * stride);
+}
+
 void summarizeRows(const MapRows& part, float* max, float* sum, MapScratch& scratch) {
   const size_t panel = panelColumns(), blocks = mapBlocks(part);
   const size_t chunk = std::max(kMapChunk, part.factor);
   ScoreBlock scores = blockFor(part, chunk, scratch);
+  scores.keyBegin = part.keyBegin;
+  findRuns(scores);
   for (size_t key = part.keyBegin; key < part.keyEnd; key += chunk) {
     if (part.stop && part.stop->stop_requested()) return;
     scores.keyBegin = key;
     scores.keyEnd = std::min(key + chunk, part.keyEnd);
     computeScores(scores, part.keys.data);
     const size_t first = (key - part.keyBegin) / part.factor;
-    for (size_t r = 0; r < part.rows; ++r) {
-      const std::uint8_t* const active = scores.activeOf(r / kRows);
-      for (size_t j = 0, at = r * blocks + first; key + j < scores.keyEnd; j += part.factor, ++at) {
-        const size_t count = std::min(part.factor, roundedUp(scores.keyEnd - key - j, panel));
-        // Panels that were left out hold nothing: the block begins and ends with active ones.
-        size_t begin = j / panel, end = (j + count) / panel;
-        while (begin < end && !active[begin]) ++begin;
-        while (end > begin && !active[end - 1]) --end;
-        for (size_t p = begin; p < end; ++p)
-          if (!active[p]) std::fill_n(scores.row(r) + p * panel, panel, kMinusInfinity);
-        summarize(scores.row(r) + begin * panel, (end - begin) * panel, max + at, sum + at);
-      }
-    }
+    for (size_t j = 0, at = first; key + j < scores.keyEnd; j += part.factor, ++at)
+      summarizeBlocks(scores, j, std::min(part.factor, roundedUp(scores.keyEnd - key - j, panel)), max + at,
+                      sum + at, blocks);
   }
 }
 
@@ -219,6 +307,8 @@ void poolRows(const MapRows& part, const float* lse, float* max, float* sum, Map
   ScoreBlock scores = blockFor(part, kMapChunk, scratch);
   float* const largest = scratch.pooled.atLeast(2 * scores.stride);
   float* const total = largest + scores.stride;
+  scores.keyBegin = part.keyBegin / panel * panel;
+  findRuns(scores);
   for (size_t key = part.keyBegin / panel * panel; key < part.keyEnd; key += kMapChunk) {
     if (part.stop && part.stop->stop_requested()) return;
     scores.keyBegin = key;

@@ -27,6 +27,7 @@ struct ScoreBlock {
   float* scores = nullptr;          ///< [rows, stride], key keyBegin first; the stride holds whole panels
   size_t stride = 0;
   std::uint8_t* active = nullptr;  ///< [strips, panels]
+  const Run** next = nullptr;      ///< [rows] the row's first run that ends behind keyBegin; see findRuns
 
   size_t strips() const { return (rows + kRows - 1) / kRows; }
   size_t panels() const { return (keyEnd - keyBegin + panelColumns() - 1) / panelColumns(); }
@@ -58,17 +59,31 @@ HWY_INLINE void packQueries(const float* q, size_t rowStride, size_t rows, size_
   for (size_t i = 0; i < count; ++i) strips[i] *= scale;
 }
 
+/// Finds where the rows' runs begin in the first of some blocks of ascending keys. Those of the blocks behind
+/// it are found from there, so that rows of many runs are gone through once.
+HWY_INLINE void findRuns(const ScoreBlock& block) {
+  const ScoreRules& rules = *block.rules;
+  for (size_t r = 0; r < block.rows; ++r)
+    block.next[r] = std::partition_point(rules.runs + rules.firstRun[r], rules.runs + rules.firstRun[r + 1],
+                                         [&](const Run& run) { return run.end <= block.keyBegin; });
+}
+
 HWY_INLINE void markActive(const ScoreBlock& block) {
   const size_t panel = panelColumns(), panels = block.panels();
   std::fill_n(block.active, block.strips() * panels, std::uint8_t{0});
   for (size_t r = 0; r < block.rows; ++r) {
     std::uint8_t* const active = block.active + r / kRows * panels;
-    const Run* run = block.rules->runs + block.rules->firstRun[r];
-    for (const Run* const end = block.rules->runs + block.rules->firstRun[r + 1]; run != end; ++run) {
-      const size_t begin = std::max(run->begin, block.keyBegin), last = std::min(run->end, block.keyEnd);
-      if (begin >= last) continue;
-      std::fill(active + (begin - block.keyBegin) / panel, active + (last - 1 - block.keyBegin) / panel + 1,
-                std::uint8_t{1});
+    const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
+    const Run*& next = block.next[r];
+    while (next != last && next->end <= block.keyBegin) ++next;
+    // Keys before this one are in panels that are marked: short runs share them, and dividing is dear.
+    size_t marked = block.keyBegin;
+    for (const Run* run = next; run != last && run->begin < block.keyEnd; ++run) {
+      const size_t begin = std::max(run->begin, marked), end = std::min(run->end, block.keyEnd);
+      if (begin >= end) continue;
+      const size_t past = (end - 1 - block.keyBegin) / panel + 1;
+      std::fill(active + (begin - block.keyBegin) / panel, active + past, std::uint8_t{1});
+      marked = block.keyBegin + past * panel;
     }
   }
 }
@@ -103,10 +118,8 @@ HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
   const size_t begin = block.keyBegin + range.begin * panel, end = block.keyBegin + range.end * panel;
   float* const row = block.row(r) - block.keyBegin;
   size_t from = begin;
-  const Run* run = block.rules->runs + block.rules->firstRun[r];
+  const Run* run = block.next[r];
   const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
-  if (last - run > 8)
-    run = std::partition_point(run, last, [&](const Run& candidate) { return candidate.end <= begin; });
   for (; run != last && run->begin < end; ++run) {
     if (run->end <= from) continue;
     if (run->begin > from) std::fill(row + from, row + run->begin, kMinusInfinity);

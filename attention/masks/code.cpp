@@ -171,11 +171,12 @@ class MaskCodeWriter {
 
   std::string write(const MaskLayers& layers, const MaskPrograms& programs) {
     variants_ = static_cast<Index>(programs.variants.size());
+    std::vector<std::string> bodies;
+    for (const MaskProgram& program : programs.variants)
+      bodies.push_back(ProgramCode(dialect_, sizes_, tables_).body(program));
     std::string functions;
-    for (Index variant = 0; variant < variants_; ++variant) {
-      const MaskProgram& program = programs.variants[static_cast<std::size_t>(variant)];
-      functions += function(nameOf(variant), ProgramCode(dialect_, sizes_, tables_).body(program));
-    }
+    for (Index variant = 0; variant < variants_; ++variant)
+      functions += function(nameOf(variant), bodies[static_cast<std::size_t>(variant)]);
     if (variants_ > 1)
       variantTable_ =
           tables_.define("variant", "@ = " + dialect_.integers(codeList(programs.variantOf)) + "\n");
@@ -197,8 +198,7 @@ class MaskCodeWriter {
         fmt::format("# Mask: {}\n# True = visible; {} queries × {} keys, {} {}\n\n", commentText(layers),
                     sizes_.queries, sizes_.keys, heads_, heads_ == 1 ? "head" : "heads");
     code += dialect_.isTorch() ? "import torch\n\n" : "import numpy as np\n\n";
-    if (dialect_.onDevice() && (!tables_.code().empty()))
-      code += "device = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
+    if (dialect_.onDevice()) code += "device = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
     return code;
   }
 
@@ -209,7 +209,15 @@ class MaskCodeWriter {
                                                          : "i, j = q_idx + " + cached + ", kv_idx  # " +
                                                                cached + " tokens are cached\n";
     return "\ndef " + name + (direct ? "(b, h, q_idx, kv_idx):\n" : "(q_idx, kv_idx):\n") +
-           indented(position + body) + "\n";
+           indented(withinTables() + position + body) + "\n";
+  }
+
+  /// create_block_mask may ask for as many cells as whole blocks have, and arrays hold those of the mask.
+  std::string withinTables() const {
+    if (!dialect_.onDevice() || tables_.code().empty()) return "";
+    return fmt::format(
+        "q_idx, kv_idx = q_idx.clamp(max={}), kv_idx.clamp(max={})  # lengths are rounded up to blocks\n",
+        sizes_.queries - 1, sizes_.keys - 1);
   }
 
   std::string flexTail() const {
@@ -226,7 +234,7 @@ class MaskCodeWriter {
     return fmt::format(
         "{}\n"
         "# from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
-        "# block_mask = create_block_mask(mask_mod, B=None, H={}, Q_LEN={}, KV_LEN={})\n"
+        "# block_mask = create_block_mask(mask_mod, B=None, H={}, Q_LEN={}, KV_LEN={}, device=device)\n"
         "# output = flex_attention(query, key, value, block_mask=block_mask)\n",
         code, heads, sizes_.queries, sizes_.keys);
   }

@@ -6,9 +6,16 @@
 #include <stdexcept>
 
 #include "attention/masks/evaluate.h"
+#include "attention/masks/patterns/definition.h"
 
 namespace headscope::attention {
 namespace {
+
+bool byDistance(const MaskProgram& program) {
+  return std::all_of(program.begin(), program.end(), [](const Step& step) {
+    return step.group.empty() ? step.rule.pattern->byDistance : byDistance(step.group);
+  });
+}
 
 class CompiledMask : public MaskFormula {
  public:
@@ -34,6 +41,10 @@ class CompiledMask : public MaskFormula {
     thread_local RowEvaluator evaluator;
     evaluator.visibleRuns(programs_.variants[static_cast<std::size_t>(variant)],
                           {row, cacheLength_ + row, keys_, cacheLength_}, runs);
+  }
+
+  bool dependsOnDistance(Index variant) const override {
+    return byDistance(programs_.variants.at(static_cast<std::size_t>(variant)));
   }
 
  private:
@@ -116,9 +127,33 @@ std::string omittedReason(const Layer& layer, const MaskGeometry& geometry) {
     }
     return first;
   }
-  const PatternInfo& info = infoOf(layer.pattern.kind);
-  if (!geometry.cross || !info.comparesPositions) return "";
-  return "cross-attention: " + std::string(info.name) + " compares positions within one text";
+  return "";
+}
+
+std::vector<OmittedLayer> omittedLayers(const MaskLayers& layers, const MaskGeometry& geometry) {
+  std::vector<OmittedLayer> omitted;
+  for (const Layer& layer : layers) {
+    if (std::string reason = omittedReason(layer, geometry); !reason.empty()) {
+      omitted.push_back({layerText(layer), std::move(reason)});
+      continue;
+    }
+    for (OmittedLayer& inner : omittedLayers(layer.isGroup() ? layer.group : layer.pattern.inner, geometry))
+      omitted.push_back(std::move(inner));
+  }
+  return omitted;
+}
+
+bool comparesPositions(const MaskLayers& layers) {
+  return std::any_of(layers.begin(), layers.end(), [](const Layer& layer) {
+    if (!layer.on) return false;
+    return layer.isGroup() ? comparesPositions(layer.group) : infoOf(layer.pattern.kind).comparesPositions;
+  });
+}
+
+std::string positionRule(Index queries, Index keys, Index cacheLength) {
+  return fmt::format("positions decide, causal is j ≤ i; of {} {} over {} {} the first stands at i = {}",
+                     queries, queries == 1 ? "query" : "queries", keys, keys == 1 ? "key" : "keys",
+                     cacheLength);
 }
 
 }  // namespace headscope::attention

@@ -42,7 +42,7 @@ struct MaskGeometry {
   Index heads = 1, kvHeads = 1;
   Index sequence = 0;   ///< which line of the batch
   Index keyLength = 0;  ///< keys that are not padding
-  bool cross = false;   ///< two texts: patterns that compare positions are left out
+  bool cross = false;   ///< two texts, each counted from 0; masks go by the positions all the same
   TextStructure structure;
   /// The key and value head that a head reads.
   Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
@@ -53,11 +53,25 @@ struct MaskGeometry {
 /// painting) takes no part, and where no layer does everything is visible.
 /// Errors: a file's table of another size than queries × keys, a painting or file that is not in `sources`,
 /// a tree with a cycle or a parent that isn't there, a prefix longer than the keys, positions beyond them,
-/// documents(…) around a pattern that reads marks.
+/// documents(…) around a pattern that is held cell by cell, around another, or around one that would be read
+/// off the text.
 Result<std::shared_ptr<const MaskFormula>> compileMask(const MaskLayers& layers, const MaskGeometry& geometry,
                                                        const MaskSources& sources = {});
 
-/// Why a layer plays no part in this geometry ("cross-attention: …"), or nothing.
+/// Why a layer plays no part in this geometry ("switched off"), or nothing.
 std::string omittedReason(const Layer& layer, const MaskGeometry& geometry);
+
+/// A layer that plays no part, and why.
+struct OmittedLayer {
+  std::string text, reason;
+};
+/// All of them, those in brackets and inside of documents(…) too.
+std::vector<OmittedLayer> omittedLayers(const MaskLayers& layers, const MaskGeometry& geometry);
+
+/// Whether any layer that is on goes by how query and key lie to each other.
+bool comparesPositions(const MaskLayers& layers);
+/// The one rule where there are not as many queries as keys: "positions decide, causal is j ≤ i; of 3 queries
+/// over 5 keys the first stands at i = 0".
+std::string positionRule(Index queries, Index keys, Index cacheLength);
 
 }  // namespace headscope::attention

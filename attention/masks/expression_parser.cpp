@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/text/suggestion.h"
+
 namespace headscope::attention {
 namespace {
 

@@ -51,7 +51,4 @@ class MaskParser {
   std::size_t depth_ = 0, layers_ = 0;
 };
 
-/// "; did you mean window?" for the nearest of `names` to a misspelled word, or nothing.
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& names);
-
 }  // namespace headscope::attention

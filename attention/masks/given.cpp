@@ -87,6 +87,15 @@ Result<Index> Given::count(std::size_t parameter, Index head) const {
   const std::string found = fmt::format("{} is {}", title(parameter), value);
   if (value < wanted.low || value > wanted.high)
     return Error{fmt::format("{}, expected {} to {}", found, wanted.low, wanted.high)};
+  if ((value - wanted.low) % wanted.step != 0)
+    return Error{fmt::format("{}, expected {}, {}, {}, …", found, wanted.low, wanted.low + wanted.step,
+                             wanted.low + 2 * wanted.step)};
+  if (const std::size_t other = info.indexOf(wanted.notAbove); other < info.parameters.size()) {
+    const auto most = count(other, head);
+    if (!most) return most.error();
+    if (value > *most)
+      return Error{fmt::format("{}, expected at most its {}, {}", found, wanted.notAbove, *most)};
+  }
   if (wanted.fitsKeys && value > geometry.keys)
     return Error{fmt::format("{}, but there are {} keys", found, geometry.keys)};
   return value;

@@ -31,10 +31,12 @@ struct ParameterInfo {
   Index low = 0, high = 0;  ///< for counts: what can be given
   Index standard = 0;       ///< for counts: what stands when nothing is given
   const TextPart* fromText =
-      nullptr;                   ///< what stands for it when it is left out (text_parts.h); null for none
-  std::string_view meaning;      ///< one phrase for people
-  std::string_view symbol = {};  ///< in formulas, where it comes from the text
-  bool fitsKeys = false;         ///< for counts: can't be more than there are keys
+      nullptr;                     ///< what stands for it when it is left out (text_parts.h); null for none
+  std::string_view meaning;        ///< one phrase for people
+  std::string_view symbol = {};    ///< in formulas, where it comes from the text
+  bool fitsKeys = false;           ///< for counts: can't be more than there are keys
+  Index step = 1;                  ///< for counts: low, low + step, low + 2 · step, …
+  std::string_view notAbove = {};  ///< for counts: the parameter it can't be more than
 };
 
 /// What people are told about a pattern. i is the query's and j the key's absolute position.
@@ -47,8 +49,14 @@ struct PatternInfo {
   std::string_view users = {};    ///< models and papers
   std::string_view example = {};  ///< an expression that shows it on some two dozen tokens
   std::span<const ParameterInfo> parameters = {};
-  bool comparesPositions = true;  ///< needs queries and keys to be one sequence: left out in cross-attention
+  bool comparesPositions = true;  ///< goes by how query and key lie to each other
   bool takesInner = false;        ///< its first argument is an expression
+  /// The place of the parameter called so; their number for none.
+  std::size_t indexOf(std::string_view parameter) const {
+    std::size_t at = 0;
+    while (at < parameters.size() && parameters[at].name != parameter) ++at;
+    return at;
+  }
 };
 
 /// In the order of PatternKind.

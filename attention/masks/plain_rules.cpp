@@ -32,16 +32,18 @@ MaskLayers layersOf(const PlainRules& rules) {
 }
 
 std::shared_ptr<const MaskFormula> compileRules(PlainRules rules, const MaskGeometry& geometry,
-                                                std::shared_ptr<const CellTable> cells) {
+                                                const std::vector<std::shared_ptr<const CellTable>>& cells) {
   // Beyond these nothing changes, and patterns take no larger counts.
   rules.window = std::min(rules.window, geometry.cacheLength + geometry.queries + geometry.keys);
   rules.sinks = std::min(rules.sinks, geometry.keys);
   MaskLayers layers = layersOf(rules);
   MaskSources sources;
-  if (cells) {
+  for (const auto& table : cells) {
+    if (!table) continue;
+    const std::string name = std::to_string(sources.paintings.size());
     layers.push_back(layerOf(PatternKind::painted));
-    layers.back().pattern.arguments[0] = Argument{{}, "cells"};
-    sources.paintings["cells"] = std::move(cells);
+    layers.back().pattern.arguments[0] = Argument{{}, name};
+    sources.paintings[name] = table;
   }
   if (layers.empty()) return nullptr;
   auto mask = compileMask(layers, geometry, sources);

@@ -23,9 +23,10 @@ struct PlainRules {
 /// Nothing of what the rules leave open is a layer.
 MaskLayers layersOf(const PlainRules& rules);
 
-/// The rules over a geometry, however large the window and the sinks are, and where `cells` are given those
-/// too: what either hides is hidden. Null where nothing is hidden.
-std::shared_ptr<const MaskFormula> compileRules(PlainRules rules, const MaskGeometry& geometry,
-                                                std::shared_ptr<const CellTable> cells = nullptr);
+/// The rules over a geometry, however large the window and the sinks are, and all tables of `cells` (null
+/// ones apart): what any of them hides is hidden. Null where nothing is hidden.
+std::shared_ptr<const MaskFormula> compileRules(
+    PlainRules rules, const MaskGeometry& geometry,
+    const std::vector<std::shared_ptr<const CellTable>>& cells = {});
 
 }  // namespace headscope::attention

@@ -15,7 +15,7 @@ namespace headscope::attention {
 /// Lists that a pattern goes by. All lie inside the text and are in the order their pattern needs.
 struct RuleLists {
   /// globals, longformer: the global tokens. documents, packed, shared_prefix: where documents begin, 0
-  /// first. intervals: the query rows (not positions) at which parts begin; rows before the first see
+  /// first. intervals: the positions at which parts of the queries begin; those before the first see
   /// nothing.
   std::vector<Index> positions = {};
   /// image: the images, ascending, apart. intervals: what each part sees, the last for all further parts.

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -38,14 +40,13 @@ class Resolver {
     if (!layer.on) return false;
     if (layer.heads && !layer.heads->contains(head, geometry_.kvHeadOf(head))) return false;
     // Sequences have no kv heads.
-    if (layer.sequences && !layer.sequences->contains(geometry_.sequence, -1)) return false;
-    return layer.isGroup() || !geometry_.cross || !infoOf(layer.pattern.kind).comparesPositions;
+    return !layer.sequences || layer.sequences->contains(geometry_.sequence, -1);
   }
 
   Result<Rule> ruleOf(const PatternUse& use, Index head) {
     const Pattern& pattern = patternOf(use.kind);
     if (insideDocuments_)
-      if (auto status = checkInside(pattern); !status) return status.error();
+      if (auto status = checkInside(pattern, use); !status) return status.error();
     Rule rule;
     rule.pattern = &pattern;
     Given given{pattern.info, use, geometry_, sources_};
@@ -71,13 +72,22 @@ class Resolver {
     return rule;
   }
 
-  static Status checkInside(const Pattern& pattern) {
-    const auto parameters = pattern.info.parameters;
-    const bool readsMarks = std::any_of(parameters.begin(), parameters.end(),
-                                        [](const ParameterInfo& parameter) { return parameter.fromText; });
-    if (!readsMarks && !pattern.cells) return success();
-    return Error{"documents(…) holds " + std::string(pattern.info.name) +
-                 ", which lies over the whole text; expected a pattern that goes by positions alone"};
+  /// Inside a document positions count anew, and so does what a pattern is given; what is read off the text
+  /// counts from the text's beginning.
+  static Status checkInside(const Pattern& pattern, const PatternUse& use) {
+    const PatternInfo& info = pattern.info;
+    const std::string found = "documents(…) holds " + std::string(info.name);
+    if (pattern.cells || info.takesInner)
+      return Error{found +
+                   ", which lies over the whole text; expected a pattern that begins anew in each document"};
+    for (std::size_t k = 0; k < info.parameters.size(); ++k) {
+      const ParameterInfo& parameter = info.parameters[k];
+      const bool given = k < use.arguments.size() && use.arguments[k];
+      if (given || !parameter.fromText) continue;
+      return Error{fmt::format("{} without its {}, which would be read off the whole text; expected {}({}=…)",
+                               found, parameter.name, info.name, parameter.name)};
+    }
+    return success();
   }
 
   static Status fillCounts(Given& given, Index head) {

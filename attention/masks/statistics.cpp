@@ -154,6 +154,38 @@ class BlockRow {
   std::vector<Index> whole_;
 };
 
+/// Visible cells of any block of a mask that depends on key − row alone.
+class DistanceCounts {
+ public:
+  DistanceCounts(const MaskFormula& mask, Index variant)
+      : queries_(mask.queries()), sums_(at(mask.queries() + mask.keys() + 1)) {
+    // Whether a cell is visible, by key − row + queries − 1: rows a whole width apart say it for every one.
+    const Index keys = mask.keys();
+    std::vector<std::uint8_t> seen(at(queries_ + keys));
+    KeyRuns runs;
+    for (Index row = queries_ - 1;; row = std::max<Index>(0, row - keys)) {
+      mask.visibleRuns(variant, row, runs);
+      for (const KeyRun& run : runs)
+        std::fill(seen.begin() + (run.begin - row + queries_ - 1),
+                  seen.begin() + (run.end - row + queries_ - 1), std::uint8_t{1});
+      if (row == 0) break;
+    }
+    std::uint64_t visible = 0;
+    for (std::size_t i = 0; i + 1 < sums_.size(); visible += seen[i++]) sums_[i + 1] = sums_[i] + visible;
+  }
+
+  std::uint64_t visible(Index row, Index rowEnd, Index key, Index keyEnd) const {
+    const auto sum = [&](Index j, Index i) { return sums_[at(j - i + queries_)]; };
+    return sum(keyEnd, row) - sum(keyEnd, rowEnd) - sum(key, row) + sum(key, rowEnd);
+  }
+
+ private:
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+  Index queries_;
+  /// [d]: over all e < d, how many are seen among the first e.
+  std::vector<std::uint64_t> sums_;
+};
+
 void put(BlockMap& map, std::size_t at, std::uint64_t visible, std::uint64_t cells) {
   map.visible[at] =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(visible, std::numeric_limits<std::uint32_t>::max()));
@@ -206,19 +238,23 @@ BlockMap mapBlocks(const MaskFormula& mask, Index variant, Index blockSize, std:
   map.kinds.resize(blocks, BlockKind::none);
   BlockRow row(blockSize, map.cols);
   KeyRuns runs;
+  std::optional<DistanceCounts> byDistance;
+  if (blocks > 0 && mask.dependsOnDistance(variant)) byDistance.emplace(mask, variant);
   for (Index blockRow = 0; blockRow < map.rows && !stop.stop_requested(); ++blockRow) {
-    row.clear();
     const Index first = blockRow * blockSize, end = std::min(first + blockSize, queries);
-    for (Index query = first; query < end; ++query) {
+    row.clear();
+    for (Index query = byDistance ? end : first; query < end; ++query) {
       if (query % kRowsPerLook == 0 && stop.stop_requested()) return map;
       mask.visibleRuns(variant, query, runs);
       row.add(runs);
     }
     const auto& counts = row.total();
     for (Index col = 0; col < map.cols; ++col) {
-      const Index width = std::min(blockSize, keys - col * blockSize);
-      put(map, static_cast<std::size_t>(blockRow * map.cols + col), counts[static_cast<std::size_t>(col)],
-          saturatingProduct({end - first, width}));
+      const Index key = col * blockSize, keyEnd = std::min(key + blockSize, keys);
+      const std::uint64_t visible =
+          byDistance ? byDistance->visible(first, end, key, keyEnd) : counts[static_cast<std::size_t>(col)];
+      put(map, static_cast<std::size_t>(blockRow * map.cols + col), visible,
+          saturatingProduct({blockSize, blockSize}));
     }
   }
   return map;

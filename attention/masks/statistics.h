@@ -33,7 +33,8 @@ MaskStatistics measureMask(const MaskFormula& mask, Index variant, Index cacheLe
                            std::uint64_t budget = std::uint64_t{1} << 26, std::stop_token stop = {});
 
 /// The mask in blocks as FlexAttention counts them: full blocks are computed without asking the mask, partial
-/// ones with it, empty ones are skipped.
+/// ones with it, empty ones are skipped. Blocks that reach beyond the mask are filled up with masked cells,
+/// and so are never full.
 struct BlockMap {
   Index blockSize = 0, rows = 0, cols = 0;
   /// [rows, cols] visible cells of each block; at most 2³²−1, where a block has more
@@ -43,7 +44,7 @@ struct BlockMap {
   /// Share of the blocks that are computed; the products Q·Kᵀ and weights·V cost this share of dense.
   double computedShare() const;
 };
-/// blockSize ≥ 1. Blocks at the edges may be smaller. Throws std::invalid_argument where the map itself would
+/// blockSize ≥ 1. Throws std::invalid_argument where the map itself would
 /// have more than 2²⁶ blocks. Stopped, the blocks not reached are none and not counted.
 BlockMap mapBlocks(const MaskFormula& mask, Index variant, Index blockSize, std::stop_token stop = {});
 

@@ -21,6 +21,10 @@ bool isJoiner(char32_t c) {
   return std::u32string_view(U"'-’\u00AD\u2010\u2011").find(c) != std::u32string_view::npos;
 }
 
+bool isDigit(char32_t c) {
+  return c >= '0' && c <= '9';
+}
+
 bool belongsToWord(char32_t c) {
   return isWordCharacter(c) && !isIdeograph(c) && !isInvisible(c);
 }
@@ -34,6 +38,7 @@ Token characterToken(char32_t base, std::string_view cluster) {
 std::vector<Token> wordsOf(std::string_view line) {
   std::vector<Token> tokens;
   std::string word;
+  char32_t before = 0;
   const auto finishWord = [&] {
     if (!word.empty()) tokens.push_back({std::move(word), false});
     word.clear();
@@ -42,8 +47,10 @@ std::vector<Token> wordsOf(std::string_view line) {
     end = clusterEnd(line, at);
     const std::string_view cluster = line.substr(at, end - at);
     const char32_t base = decodeUtf8(line, at).value;
-    const bool joins =
-        isJoiner(base) && !word.empty() && end < line.size() && belongsToWord(decodeUtf8(line, end).value);
+    const char32_t next = end < line.size() ? decodeUtf8(line, end).value : 0;
+    const bool point = base == '.' && isDigit(before) && isDigit(next);
+    const bool joins = !word.empty() && (point || (isJoiner(base) && belongsToWord(next)));
+    before = base;
     if (joins || belongsToWord(base)) {
       word += cluster;
       continue;

@@ -23,10 +23,11 @@ Status validateUtf8(std::string_view text);
 
 /// Every line of `text` is a sequence of the batch (LF, CR LF or CR end a line); lines without a token are
 /// passed over, and so is a byte-order mark at the start.
-/// words: runs of letters, digits, underscores and inner apostrophes or hyphens ("didn't" is one token),
-/// every other visible character a token of its own, as is every Han, kana or bopomofo character. characters:
-/// what a reader takes for one (a base with its marks; a space is a token, shown as "␣"). bytes: every byte
-/// of the line. Control characters, and in characters mode what draws nothing, appear as escapes ("<00>",
+/// words: runs of letters, digits, underscores, inner apostrophes or hyphens and points between digits
+/// ("didn't" and "3.14" are one token each), every other visible character a token of its own, as is every
+/// Han, kana or bopomofo character. characters: what a reader takes for one (a base with its marks; a space
+/// is a token, shown as "␣"). bytes: every byte of the line. Control characters, and in characters mode what
+/// draws nothing, appear as escapes ("<00>",
 /// "<200B>"). An error for invalid UTF-8. An empty batch for a text without tokens. Linear in the text's
 /// length.
 Result<std::vector<std::vector<Token>>> tokenize(std::string_view text, Tokenization how);

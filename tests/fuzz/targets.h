@@ -13,6 +13,10 @@
 #include "attention/formats/qk_file.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
+#include "attention/models/model_config.h"
+#include "attention/models/shard_index.h"
+#include "attention/models/tokenizer/text_tokenizer.h"
+#include "attention/text/tokenizer.h"
 #include "tests/support/memory_file.h"
 
 /// What has to hold for any bytes at all: a parser returns a value or an error, and what it accepted can be
@@ -116,6 +120,48 @@ inline void fuzzMaskText(Bytes bytes) {
   (void)checkHeads(mask.layers, 8, 2);
 }
 
+/// Every token has an id and a text, spans follow each other to the end, and the ids come back as text.
+inline void holdEncoded(const attention::TextTokenizer& tokenizer, std::string_view text) {
+  using namespace attention;
+  const auto encoded = tokenizer.encode(text);
+  if (!encoded) return hold(!encoded.error().message.empty());
+  hold(encoded->spans.size() == encoded->ids.size() && encoded->sources.size() == encoded->ids.size());
+  hold(tokenizer.spellings(*encoded).size() == encoded->ids.size());
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < encoded->ids.size(); ++i) {
+    hold(encoded->ids[i] >= 0 && encoded->ids[i] < tokenizer.vocabularySize());
+    hold(tokenizer.readable(encoded->ids[i]).has_value());
+    const ByteRange span = encoded->spans[i];
+    if (encoded->sources[i] == TokenSource::around) continue;
+    hold(span.begin == at && span.end >= at && span.end <= text.size());
+    at = span.end;
+  }
+  if (const auto decoded = tokenizer.decode(encoded->ids)) hold(validateUtf8(*decoded).ok());
+}
+
+/// The bytes as a tokenizer.json, and where they are none as a text.
+inline void fuzzTokenizer(Bytes bytes) {
+  using namespace attention;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const auto tokenizer = TextTokenizer::parse(text, "fuzz")) {
+    for (const char* typed : {"", " ", "ab aab  ba\n", "Caf\u00e9 cafe\u0301 <s>a</s> [SEP] 12345",
+                              "\u65e5\u672c\U0001F469\u200D\U0001F467"})
+      holdEncoded(*tokenizer, typed);
+  } else {
+    hold(tokenizer.error().message.starts_with("fuzz: "));
+    static const auto fixed = TextTokenizer::parse(
+        R"({"added_tokens": [{"id": 5, "content": "<s>", "lstrip": true, "special": true}],
+            "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "BertNormalizer"}]},
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": true},
+            "decoder": {"type": "ByteLevel"},
+            "model": {"type": "BPE", "unk_token": "<unk>", "byte_fallback": true,
+              "vocab": {"<unk>": 0, "a": 1, "\u0120": 2, "\u0120a": 3, "\u00c3": 4}, "merges": ["\u0120 a"]}})",
+        "fixed");
+    hold(fixed.ok());
+    holdEncoded(*fixed, text);
+  }
+}
+
 inline void fuzzMaskFile(Bytes bytes) {
   using namespace attention;
   for (const auto format : {MaskFormat::npy, MaskFormat::csv, MaskFormat::safetensors}) {
@@ -137,6 +183,33 @@ inline void fuzzMaskFile(Bytes bytes) {
         hold(said == cells.keys);
       }
     }
+  }
+}
+
+inline void fuzzModelConfig(Bytes bytes) {
+  using namespace attention;
+  const auto config = readModelConfig({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz");
+  if (!config) return hold(config.error().message.starts_with("fuzz: "));
+  hold(config->family && config->layerCount() >= 1 && config->heads % config->kvHeads == 0);
+  for (Index layer = 0; layer < std::min<Index>(config->layerCount(), 64); ++layer) {
+    hold(validate(config->attention(layer)).ok());
+    hold(!parseMask(config->maskText(layer)).error);
+    const auto& rotation = config->layers[static_cast<std::size_t>(layer)].rotation;
+    if (!rotation) continue;
+    const Rotation& turns = config->rotations.at(static_cast<std::size_t>(*rotation));
+    hold(turns.dims >= 2 && turns.dims <= config->headDim && 2 * std::ssize(turns.frequencies) == turns.dims);
+    hold(rotationTable(turns, 5, 2, 7).rows() == 2);
+  }
+}
+
+inline void fuzzShardIndex(Bytes bytes) {
+  using namespace attention;
+  const auto index = parseShardIndex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz");
+  if (!index) return hold(index.error().message.starts_with("fuzz: "));
+  hold(!index->empty());
+  for (const auto& [tensor, file] : *index) {
+    const std::filesystem::path path(file);
+    hold(!path.empty() && path == path.filename() && file != "." && file != "..");
   }
 }
 

@@ -120,8 +120,9 @@ serverReady() {
 
 serverAnswers() { xdotool getdisplaygeometry >/dev/null 2>&1; }
 
-startServer() {
-  Xvfb -displayfd 8 -screen 0 1920x1080x24 -fbdir "$work" -nocursor -nolisten tcp 8>"$work/display" >"$work/server" 2>&1 &
+startServer() { # WIDTHxHEIGHT
+  rm -f -- "$work/display" "$work/Xvfb_screen0"
+  Xvfb -displayfd 8 -screen 0 "$1x24" -fbdir "$work" -nocursor -nolisten tcp 8>"$work/display" >"$work/server" 2>&1 &
   server=$!
   waitFor "$kPatience" serverReady || fail "Xvfb does not start: $(cat "$work/server")"
   DISPLAY=:$(cat "$work/display")
@@ -130,6 +131,11 @@ startServer() {
   pixelsAt=$(($(headerWord 0) + 12 * $(headerWord 19)))
   bytesPerRow=$(headerWord 12)
   step "Xvfb shows $DISPLAY"
+}
+
+stopServer() {
+  kill "$server" && wait "$server"
+  server=''
 }
 
 findWindow() { window=$(xdotool search --onlyvisible --name Headscope 2>/dev/null | head -n 1) && [[ -n $window ]]; }
@@ -237,11 +243,26 @@ leave() {
   step "headscope ends with 0 and has said nothing"
 }
 
+# A window that is larger than the screen it opens on is made to fit.
+onASmallScreen() {
+  local WIDTH=0 HEIGHT=0 X=0 Y=0
+  HOME=$work XDG_CONFIG_HOME=$work/config "$headscope" >"$work/said" 2>"$work/errors" &
+  program=$!
+  waitFor "$kPatience" findWindow || fail "no window appears on a small screen"
+  eval "$(xdotool getwindowgeometry --shell "$window")"
+  ((X >= 0 && Y >= 0 && X + WIDTH <= $1 && Y + HEIGHT <= $2)) ||
+    fail "on a screen of $1x$2 the window is ${WIDTH}x$HEIGHT at $X,$Y"
+  kill "$program"
+  waitFor "$kPatience" gone || fail "headscope goes on after TERM"
+  program=''
+  step "on a screen of $1x$2 the window is ${WIDTH}x$HEIGHT"
+}
+
 for tool in Xvfb xdotool; do
   command -v "$tool" >/dev/null || fail "this test needs $tool (tests/run installs it)"
 done
 withoutDisplay
-startServer
+startServer 1920x1080
 startProgram
 expectIdle "left alone"
 useHeatmaps
@@ -249,3 +270,6 @@ useMask
 useTextBox
 resize
 leave
+stopServer
+startServer 1280x720
+onASmallScreen 1280 720

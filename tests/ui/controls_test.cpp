@@ -48,7 +48,14 @@ TEST(Toggles, EachChangesItsOwnField) {
   // Without a context of its own, cross-attention begins with a sample.
   ui.session().scene().setup.input.contextText = "a b c d e f g h i j k l";
   ui.draw();
-  flips("cross", [](Scene& s) -> bool& { return s.setup.input.cross; });
+  // With the other text causality goes, and comes back.
+  for (int twice = 0; twice < 2; ++twice)
+    expectOnly(
+        ui, "cross", [&] { ui.click("cross"); },
+        [](Scene& s) {
+          s.setup.mask.layers[0].on = s.setup.input.cross;
+          s.setup.input.cross = !s.setup.input.cross;
+        });
 }
 
 /// A rule that isn't there yet is added with its standard numbers; switched off, it stays and keeps them.
@@ -254,15 +261,24 @@ TEST(Disabled, OddHeadSizesHaveNoRope) {
   expectDisabled(ui, "position.rope");
 }
 
-TEST(Disabled, CrossAttentionHasNoCausalMaskAndNoWindow) {
+TEST(Cross, CausalityIsOffUntilItIsAskedFor) {
+  UiDriver ui;
+  ui.click("cross");
+  ui.click("context");
+  ui.type("u v w");
+  ui.clickAway();
+  EXPECT_TRUE(ui.sequence().mask.formula->visible(0, 0, 2));
+  ui.click("causal");
+  EXPECT_FALSE(ui.sequence().mask.formula->visible(0, 0, 2)) << "positions decide";
+  EXPECT_TRUE(ui.sequence().mask.formula->visible(0, 2, 2));
+}
+
+TEST(Disabled, CrossAttentionHasNoTableAndNoDecoding) {
   UiDriver ui;
   ui.click("cross");
   ui.click("context");
   ui.type("hello there");
   ui.clickAway();
-  expectDisabled(ui, "causal");
-  expectDisabled(ui, "window");
-  expectDisabled(ui, "streaming");
   expectDisabled(ui, "embedding.table");
   expectDisabled(ui, "decode.forward");
 }

@@ -51,7 +51,7 @@ TEST(Heads, TheReceiptHasALineForEveryTermThatApplies) {
   setup.model.position = app::PositionKind::t5;
   setup.model.sharpness = 2;
   setup.model.softcap = 4;
-  setup.mask.additive = attention::Table{{}, attention::Matrix::Constant(3, 3, 0.5F)};
+  setup.mask.additive = attention::Table{{}, attention::Matrix::Constant(12, 12, 0.5F)};
   ui.draw();
   EXPECT_EQ(ui.names("receipt.term."),
             (Lines{"receipt.term.T5", "receipt.term.additive", "receipt.term.gain", "receipt.term.mask",

@@ -10,6 +10,7 @@
 #include "app/headless.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/map/map_job.h"
+#include "app/platform/address_space.h"
 #include "app/scene/mask_rules.h"
 
 namespace headscope::app {
@@ -88,6 +89,7 @@ class WindowBench {
 
  private:
   void open() {
+    requireAddressSpace();
     app_ = std::make_unique<HeadlessApp>(kWidth, kHeight);
     app_->session().settle();
     drawFrame();

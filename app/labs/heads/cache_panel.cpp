@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "app/compute/cache_cost.h"
 #include "app/labs/heads/cache_strips.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
-#include "attention/cache/cost.h"
 
 namespace headscope::app {
 
@@ -105,17 +105,13 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
                   : kvHeadsFor(AttentionKind::gqa, config.heads);
   if (gqa == 1) gqa = 0;
   const std::array<Kind, 3> kinds{{{"MHA", config.heads}, {"GQA", gqa}, {"MQA", 1}}};
-  const auto bytes = [&](Index kvHeads, Index tokens) {
-    return static_cast<double>(
-        attention::kvCacheBytes(kvHeads, config.headDim, tokens, scene.look.cacheBytes));
-  };
-  const double most = std::max(bytes(config.heads, state.now), 1.0);
+  const double most = std::max(cacheBytes(snapshot, config.heads, state.now, scene.look.cacheBytes), 1.0);
   float y = area.Min.y + view.px(38);
   for (const Kind& kind : kinds) {
     const bool current =
         kind.kvHeads == config.kvHeads &&
         kind.label == std::array{"MHA", "GQA", "MQA"}[static_cast<std::size_t>(kindOf(snapshot.setup.model))];
-    const double size = bytes(kind.kvHeads, state.now);
+    const double size = cacheBytes(snapshot, kind.kvHeads, state.now, scene.look.cacheBytes);
     const float barFrom = area.Min.x + view.px(58), barTo = area.Max.x - view.px(88), half = view.px(5);
     paintText(list, current ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x, y),
               current ? view.theme->text : view.theme->secondary, kind.label);
@@ -128,10 +124,8 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
               Align::right);
     y += view.px(24);
   }
-  const std::string formula =
-      fmt::format("+{} a token = 2 · {} {} · {} · {} B", bytesText(bytes(config.kvHeads, 1)), config.kvHeads,
-                  config.kvHeads == 1 ? "KV head" : "KV heads", config.headDim, scene.look.cacheBytes);
-  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y), width, view.theme->secondary, formula);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y), width, view.theme->secondary,
+              cacheFormula(snapshot, state.tokens, scene.look.cacheBytes));
 }
 
 void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
@@ -153,13 +147,11 @@ void cacheLine(Scene& scene, HeadsPage& page, const CacheState& state, const ImR
   paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
   stepButtons(scene, page, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
   const float x = ImGui::GetItemRectMax().x + view.px(18);
-  const attention::AttentionConfig& config = snapshot.config;
-  const double bytes = static_cast<double>(
-      attention::kvCacheBytes(config.kvHeads, config.headDim, state.now, scene.look.cacheBytes));
-  const std::string cost = stepText(scene, state) + " · " + bytesText(bytes) + " · +" +
-                           bytesText(static_cast<double>(attention::kvCacheBytes(
-                               config.kvHeads, config.headDim, 1, scene.look.cacheBytes))) +
-                           " a token";
+  const auto bytes = [&](Index tokens) {
+    return bytesText(cacheBytes(snapshot, snapshot.config.kvHeads, tokens, scene.look.cacheBytes));
+  };
+  std::string cost = stepText(scene, state) + " · " + bytes(state.now);
+  if (!snapshot.setup.input.cross) cost += " · +" + bytes(1) + " a token";
   const float costWidth = textWidth(view.fonts->small, cost);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
               view.theme->secondary, cost, Align::right);

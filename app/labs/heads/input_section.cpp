@@ -4,6 +4,7 @@
 
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
+#include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
@@ -183,8 +184,10 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   gap(view, 2);
   if (typed) {
     fieldToggle(view, scene, "input.ignore_case");
-    if (fieldToggle(view, scene, "input.cross") && input.cross && input.contextText.empty())
-      input.contextText = kSampleContext;
+    if (fieldToggle(view, scene, "input.cross")) {
+      if (input.cross && input.contextText.empty()) input.contextText = kSampleContext;
+      followCross(scene.setup);
+    }
   }
   embeddingChoice(scene, view);
 }

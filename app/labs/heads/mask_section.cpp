@@ -5,6 +5,7 @@
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/pattern_sliders.h"
 
@@ -37,10 +38,8 @@ constexpr Rule kRules[] = {{PatternKind::causal, "causal", "Causal"},
                            {PatternKind::streaming, "streaming", "Sinks + window"},
                            {PatternKind::padding, "padding", "Padding"}};
 
-std::string ruleReason(const Scene& scene, const Snapshot* snapshot, PatternKind kind) {
-  if (kind != PatternKind::padding)
-    return scene.setup.input.cross ? "Queries and keys are different texts: their positions don't compare"
-                                   : "";
+std::string ruleReason(const Snapshot* snapshot, PatternKind kind) {
+  if (kind != PatternKind::padding) return "";
   const bool ragged =
       snapshot && std::any_of(snapshot->sequences.begin(), snapshot->sequences.end(),
                               [](const auto& s) { return s.keyLength < static_cast<Index>(s.keys.size()); });
@@ -57,17 +56,27 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
     text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
   std::vector<const Layer*> shown;
   for (const Rule& rule : kRules) {
-    const std::string reason = ruleReason(scene, snapshot, rule.kind);
+    const std::string reason = ruleReason(snapshot, rule.kind);
     bool on = hasRule(layers, rule.kind);
     if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
     Layer* layer = plainLayer(layers, rule.kind);
     if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, text, view);
     if (layer) shown.push_back(layer);
   }
-  // What was put together in the studio has a switch each.
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end())
+  if (scene.setup.input.cross && attention::comparesPositions(layers))
+    hint(view,
+         "Both texts count from 0, and positions decide: causal shows query i the keys j ≤ i of the other "
+         "text.");
+  // What was put together in the studio has a switch each, as many as anyone looks through.
+  constexpr std::size_t kMaxSwitches = 32;
+  std::size_t switches = 0;
+  for (std::size_t i = 0; i < layers.size() && switches < kMaxSwitches; ++i)
+    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end()) {
       toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), layers[i].on);
+      ++switches;
+    }
+  if (const std::size_t more = layers.size() - std::min(layers.size(), shown.size() + switches); more > 0)
+    hint(view, "and " + countText(more) + " more layers, in the mask studio");
   if (snapshot && !snapshot->hidesFuture.empty()) {
     hint(view, fmt::format("{} hides the future too: without Causal nothing changes.",
                            alternatives(snapshot->hidesFuture)));

@@ -9,6 +9,7 @@
 #include "app/scene/number_text.h"
 #include "attention/core/positions.h"
 #include "attention/formats/qk_file.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
@@ -135,7 +136,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   if (!file) return file.error();
   const auto layers = static_cast<Index>(file->layers().size());
   if (question.layer >= layers)
-    return Error{file->path().filename().string() + " has " + std::to_string(layers) +
+    return Error{attention::shownPath(file->path().filename()) + " has " + std::to_string(layers) +
                  (layers == 1 ? " layer" : " layers") + ", layer " + std::to_string(question.layer) +
                  " was asked for; they are counted from 0."};
   const attention::QkLayer& layer = file->layers()[static_cast<std::size_t>(question.layer)];
@@ -219,13 +220,14 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
   // Free biases are a number for each cell: no map of a long text holds as many.
-  attention::Stack additive =
-      additiveOf(setup, std::min<Index>(n, kMaxTokens), std::min<Index>(m, kMaxTokens));
-  if (!additive.empty() && std::max(n, m) <= kMaxTokens)
-    field.mask.additive = std::move(additive);
-  else if (!additive.empty())
+  if (std::max(n, m) <= kMaxTokens) {
+    attention::Result<attention::Stack> additive = additiveOf(setup, n, m);
+    if (!additive) return additive.error();
+    field.mask.additive = *std::move(additive);
+  } else if (!setup.mask.additive->values.isZero(0)) {
     head.omitted.push_back("The free biases of the mask studio are left out of maps beyond " +
                            countText(kMaxTokens) + " tokens.");
+  }
   return std::optional(std::move(head));
 }
 

@@ -32,7 +32,6 @@ attention::Matrix thumbnail(const PatternInfo& info) {
   attention::MaskGeometry geometry;
   geometry.queries = geometry.keys = geometry.keyLength = kThumbnailTokens;
   geometry.structure = attention::structureOf(kThumbnailTokens, kThumbnailTokens, {});
-  geometry.cross = !info.comparesPositions;
   attention::MaskSources sources;
   sources.paintings["painting"] = std::make_shared<const attention::CellTable>(paintedExample());
   const std::string example = info.example.empty() ? "painted(\"painting\")" : std::string(info.example);
@@ -77,7 +76,7 @@ void add(const PatternInfo& info, Scene& scene, MaskPage& page) {
 }
 
 /// A card: the picture at the left, words beside it. Returns whether it was chosen.
-bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool marked, const std::string& reason,
+bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool marked,
           std::vector<HeatmapTile>& tiles) {
   const Theme& theme = *view.theme;
   ImGui::SetCursorScreenPos(at);
@@ -98,19 +97,13 @@ bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool mark
                     std::min(clipTo.x, tile.view.target.x1), std::min(clipTo.y, tile.view.target.y1)};
   if (tile.view.clip.y1 > tile.view.clip.y0) tiles.push_back(tile);
   const float x = at.x + pad + side + view.px(12), width = to.x - x - view.px(8);
-  const std::uint32_t ink = reason.empty() ? theme.text : theme.faint;
-  paintFitted(view, list, view.fonts->bold, ImVec2(x, at.y + pad + view.px(9)), width, ink, info.title);
-  paintFitted(view, list, view.fonts->monoSmall, ImVec2(x, at.y + pad + view.px(30)), width,
-              reason.empty() ? theme.secondary : theme.faint, info.formula);
+  paintFitted(view, list, view.fonts->bold, ImVec2(x, at.y + pad + view.px(9)), width, theme.text,
+              info.title);
+  paintFitted(view, list, view.fonts->monoSmall, ImVec2(x, at.y + pad + view.px(30)), width, theme.secondary,
+              info.formula);
   paintParagraph(list, view.fonts->small, ImVec2(x, at.y + pad + view.px(42)), width, theme.faint,
                  info.users);
-  if (hovered && !reason.empty()) tooltip(view, reason);
-  return clicked && reason.empty();
-}
-
-std::string reasonAgainst(const PatternInfo& info, const Scene& scene) {
-  if (!scene.setup.input.cross || !info.comparesPositions) return "";
-  return "In cross-attention queries and keys are different texts: their positions don't compare";
+  return clicked;
 }
 
 }  // namespace
@@ -121,7 +114,7 @@ void Gallery::draw(Scene& scene, View& view, bool opening) {
     const bool entered = lineBox(view, "gallery.search", search_, ImGui::GetContentRegionAvail().x, opening,
                                  "Search by name, formula, model or paper");
     gap(view, 6);
-    const PatternInfo* chosen = cards(scene, view, entered);
+    const PatternInfo* chosen = cards(view, entered);
     gap(view, 4);
     ImGui::BeginChild("foot", ImVec2(view.px(420), view.px(32)), false, ImGuiWindowFlags_NoBackground);
     static const std::vector<Choice> kAdds{
@@ -137,7 +130,7 @@ void Gallery::draw(Scene& scene, View& view, bool opening) {
 }
 
 /// The patterns that were searched for; the one that was chosen, or null.
-const PatternInfo* Gallery::cards(const Scene& scene, View& view, bool takesFirst) {
+const PatternInfo* Gallery::cards(View& view, bool takesFirst) {
   std::vector<const PatternInfo*> found;
   for (const PatternInfo& info : attention::patternTable())
     if (matches(info, search_)) found.push_back(&info);
@@ -155,7 +148,7 @@ const PatternInfo* Gallery::cards(const Scene& scene, View& view, bool takesFirs
     const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
     const ImVec2 at(start.x + column * (size.x + view.px(8)), start.y + row * (size.y + view.px(4)));
     const bool marked = i == 0 && !search_.empty();
-    if (card(*found[i], view, at, size, marked, reasonAgainst(*found[i], scene), tiles)) chosen = found[i];
+    if (card(*found[i], view, at, size, marked, tiles)) chosen = found[i];
   }
   if (found.empty()) hint(view, "No pattern has “" + search_ + "” in its name, formula or users.");
   render::HeatmapStyle style = maskStyle(view);

@@ -97,6 +97,13 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
   const bool hovered = ImGui::IsItemHovered();
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(6))) page.dragged = at;
   if (clicked && page.dragged < 0) studio.selected = chosen ? -1 : at;
+  if (page.dragged >= 0 && drag.target < 0 && ImGui::GetIO().MousePos.y < (from.y + to.y) / 2)
+    drag = {at, from.y};
+  // A mask has up to thousands of layers; what they say is put together for those that are seen.
+  if (!ImGui::IsRectVisible(from, to)) {
+    ImGui::SetCursorScreenPos(ImVec2(from.x, to.y));
+    return;
+  }
   if (chosen || hovered)
     list.AddRectFilled(from, to, chosen ? theme.raised : faded(theme.raised, 0.5f), view.px(6));
   if (chosen) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), theme.text, view.px(1.5f));
@@ -118,10 +125,6 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
               layer.on ? theme.secondary : theme.faint, remarks(layer, at));
   if (smallSwitch(view, name + ".on", ImVec2(to.x - view.px(8), from.y + view.px(15)), layer.on))
     layer.on = !layer.on;
-  if (page.dragged >= 0) {
-    const float mouse = ImGui::GetIO().MousePos.y;
-    if (drag.target < 0 && mouse < (from.y + to.y) / 2) drag = {at, from.y};
-  }
   ImGui::SetCursorScreenPos(ImVec2(from.x, to.y));
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/compute/mask_inputs.h"
 #include "app/compute/mask_picture.h"
+#include "app/compute/memory_budget.h"
 #include "app/labs/mask/mask_dialogs.h"
 #include "app/labs/mask/mask_lab.h"
 #include "app/widgets/file_picker.h"
@@ -20,7 +21,7 @@ using attention::Result;
 namespace {
 
 Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConvention convention) {
-  Result<attention::MaskFile> file = attention::readMaskFile(path, convention);
+  Result<attention::MaskFile> file = attention::readMaskFile(path, convention, defaultLimits().memoryBytes);
   if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
     return Error{fmt::format("{}: the mask is {} × {}, the window shows at most {} a side",
                              path.filename().string(), file->cells->queries, file->cells->keys, kMaxTokens)};
@@ -115,7 +116,9 @@ void MaskLab::loadFile(const std::filesystem::path& path, MaskConvention convent
       [this, path, convention](Scene& scene, Result<attention::MaskFile> file) {
         if (!file) return services_.view.messages.fail(file.error().message);
         addMaskFile(scene, *file, path, convention);
-        services_.view.say("Loaded " + path.filename().string());
+        services_.view.say(
+            "Loaded " + path.filename().string() +
+            (file->largeNumbers > 0 ? "; " + attention::largeNumbersText(file->largeNumbers) : ""));
       });
 }
 

@@ -18,7 +18,7 @@ class Gallery : public Dialog {
   void draw(Scene& scene, View& view, bool opening) override;
 
  private:
-  const attention::PatternInfo* cards(const Scene& scene, View& view, bool takesFirst);
+  const attention::PatternInfo* cards(View& view, bool takesFirst);
   MaskPage& page_;
   std::string search_;
 };

@@ -7,8 +7,9 @@ namespace {
 
 constexpr std::array kChunk{wholeNumber("chunk", 1, 8, "tokens a chunk")};
 constexpr std::array kBlock{wholeNumber("block", 1, 4, "tokens a block")};
-constexpr std::array kFixed{wholeNumber("block", 1, 8, "tokens a block"),
-                            wholeNumber("summary", 1, 2, "last tokens of a block that all later ones see")};
+constexpr std::array kFixed{
+    wholeNumber("block", 1, 8, "tokens a block"),
+    noMoreThan("block", wholeNumber("summary", 1, 2, "last tokens of a block that all later ones see"))};
 
 Truth sameBlock(const Number& i, const Number& j, const Number& size) {
   return i / size == j / size;
@@ -88,7 +89,7 @@ constinit const Pattern patterns::fixed{
         [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
           const Index block = rule.counts[0], summary = rule.counts[1];
           const Index end = std::min(at.position + 1, at.keys), own = at.position / block * block;
-          if (summary >= block) return appendRun(out, 0, end);
+          if (summary == block) return appendRun(out, 0, end);
           for (Index last = block; last <= own && last - summary < end; last += block)
             appendRun(out, last - summary, std::min(last, end));
           appendRun(out, own, end);

@@ -21,6 +21,7 @@ constinit const Pattern patterns::causal{
     .visible = [](const Number& i, const Number& j) { return j <= i; },
     .row = [](const Rule&, const RowPlace& at,
               KeyRuns& out) { appendRun(out, 0, std::min(at.position + 1, at.keys)); },
+    .byDistance = true,
 };
 
 constinit const Pattern patterns::causalTopLeft{

@@ -44,6 +44,7 @@ struct Pattern {
   Result<RuleLists> (*lists)(const Given&) = nullptr;
   /// For patterns that are held cell by cell: their table.
   Result<std::shared_ptr<const CellTable>> (*cells)(const Given&) = nullptr;
+  bool byDistance = false;      ///< i − j alone decides, whatever keys there are
   std::string_view where = {};  ///< with `cells`: which of them it says something about, for formulas
 };
 
@@ -62,6 +63,16 @@ HEADSCOPE_PATTERNS(HEADSCOPE_PATTERN_DECLARATION)
 constexpr ParameterInfo wholeNumber(std::string_view name, Index low, Index standard,
                                     std::string_view meaning, Index high = kMaxMaskCount) {
   return {name, ParameterKind::count, low, high, standard, nullptr, meaning};
+}
+/// 1, 3, 5, …
+constexpr ParameterInfo oddNumber(std::string_view name, Index standard, std::string_view meaning) {
+  ParameterInfo number = wholeNumber(name, 1, standard, meaning, kMaxMaskCount - 1);
+  number.step = 2;
+  return number;
+}
+constexpr ParameterInfo noMoreThan(std::string_view other, ParameterInfo parameter) {
+  parameter.notAbove = other;
+  return parameter;
 }
 constexpr ParameterInfo readFrom(const TextPart& part, std::string_view name, ParameterKind kind,
                                  std::string_view symbol, std::string_view meaning, Index low = 0,

@@ -13,6 +13,7 @@ constinit const Pattern patterns::full{
              .comparesPositions = false},
     .visible = [](const Number&, const Number&) { return always(); },
     .row = [](const Rule&, const RowPlace& at, KeyRuns& out) { appendRun(out, 0, at.keys); },
+    .byDistance = true,
 };
 
 }  // namespace headscope::attention

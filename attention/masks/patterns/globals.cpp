@@ -43,10 +43,12 @@ Result<RuleLists> globalLists(const Given& given) {
 void globalsRow(const Rule& rule, const RowPlace& at, Index begin, Index end, KeyRuns& out) {
   const auto& globals = rule.lists->positions;
   if (std::binary_search(globals.begin(), globals.end(), at.position)) return appendRun(out, 0, at.keys);
-  const auto within = std::lower_bound(globals.begin(), globals.end(), begin);
+  // A document may be shorter than the list is long.
+  const auto last = std::lower_bound(globals.begin(), globals.end(), at.keys);
+  const auto within = std::lower_bound(globals.begin(), last, begin);
   for (auto global = globals.begin(); global != within; ++global) appendRun(out, *global, *global + 1);
   appendRun(out, begin, end);
-  for (auto global = within; global != globals.end(); ++global) appendRun(out, *global, *global + 1);
+  for (auto global = within; global != last; ++global) appendRun(out, *global, *global + 1);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@ namespace {
 
 constexpr std::array kParameters{
     readFrom(text_parts::querySegments, "queries", ParameterKind::positions, "",
-             "where each part of the queries begins"),
+             "the position where each part of the queries begins"),
     readFrom(text_parts::keySegments, "keys", ParameterKind::spans, "", "the keys each part sees")};
 
 Result<RuleLists> intervalLists(const Given& given) {
-  auto parts = given.positions(0, given.geometry.queries, "queries");
+  auto parts = given.positions(0, given.geometry.cacheLength + given.geometry.queries, "positions");
   if (!parts) return parts.error();
   auto spans = given.spans(1);
   if (!spans) return spans.error();
@@ -21,38 +21,40 @@ const KeyRun& spanOf(const RuleLists& lists, std::size_t part) {
   return lists.spans[std::min(part, lists.spans.size() - 1)];
 }
 
-/// What the row's part sees; empty before the first part.
-KeyRun keysOf(const RuleLists& lists, Index row) {
-  const auto begun = std::upper_bound(lists.positions.begin(), lists.positions.end(), row);
+/// What the position's part sees; empty before the first part.
+KeyRun keysOf(const RuleLists& lists, Index position) {
+  const auto begun = std::upper_bound(lists.positions.begin(), lists.positions.end(), position);
   if (begun == lists.positions.begin() || lists.spans.empty()) return {};
   return spanOf(lists, static_cast<std::size_t>(begun - lists.positions.begin()) - 1);
 }
 
-/// The first key of every row, or the one behind its last.
+/// The first key of every position, or the one behind its last.
 std::string defineEnd(const TableSource& source, Index KeyRun::*end) {
   const RuleLists& lists = *source.rule.lists;
   const auto& starts = lists.positions;
-  const Index queries = source.sizes.queries;
+  const Index positions = source.sizes.positions();
   std::vector<std::string> items;
-  for (std::size_t part = 0; part < starts.size() && !lists.spans.empty() && starts[part] < queries; ++part) {
-    const Index last = part + 1 < starts.size() ? starts[part + 1] : queries;
+  for (std::size_t part = 0; part < starts.size() && !lists.spans.empty() && starts[part] < positions;
+       ++part) {
+    const Index last = part + 1 < starts.size() ? starts[part + 1] : positions;
     items.push_back(codeTuple({starts[part], last, spanOf(lists, part).*end}));
   }
   limitCode(static_cast<Index>(items.size()), kMaxSpelledOut, "the number of parts is");
   if (items.empty()) return "";
-  return source.filled(std::to_string(queries), "int64", items, "top, bottom, key", "[top:bottom] = key");
+  return source.filled(std::to_string(positions), "int64", items, "first, last, key", "[first:last] = key");
 }
 
 constexpr LookupTable kFirstKey{
     .name = "first_key",
     .define = [](const TableSource& source) { return defineEnd(source, &KeyRun::begin); },
-    .value = [](const Rule& rule, const RowPlace&, Index row,
-                Index) { return keysOf(*rule.lists, row).begin; },
+    .value = [](const Rule& rule, const RowPlace&, Index position,
+                Index) { return keysOf(*rule.lists, position).begin; },
 };
 constexpr LookupTable kEndKey{
     .name = "end_key",
     .define = [](const TableSource& source) { return defineEnd(source, &KeyRun::end); },
-    .value = [](const Rule& rule, const RowPlace&, Index row, Index) { return keysOf(*rule.lists, row).end; },
+    .value = [](const Rule& rule, const RowPlace&, Index position,
+                Index) { return keysOf(*rule.lists, position).end; },
 };
 
 }  // namespace
@@ -70,13 +72,13 @@ constinit const Pattern patterns::intervals{
              .parameters = kParameters,
              .comparesPositions = false},
     .visible =
-        [](const Number&, const Number& j) {
+        [](const Number& i, const Number& j) {
           return called("{j} in the interval[ of {keys}] of the part[ from {queries}] that {i} is in",
-                        (j >= at(kFirstKey, row())) & (j < at(kEndKey, row())));
+                        (j >= at(kFirstKey, i)) & (j < at(kEndKey, i)));
         },
     .row =
         [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
-          const KeyRun keys = keysOf(*rule.lists, at.row);
+          const KeyRun keys = keysOf(*rule.lists, at.position);
           appendRun(out, keys.begin, std::min(keys.end, at.keys));
         },
     .lists = intervalLists,

@@ -9,7 +9,7 @@ namespace {
 constexpr std::array kParameters{
     readFrom(text_parts::gridHeight, "height", ParameterKind::count, "height", "rows of the grid", 1),
     readFrom(text_parts::gridWidth, "width", ParameterKind::count, "width", "columns of the grid", 1),
-    wholeNumber("kernel", 1, 3, "side of the square a token sees")};
+    oddNumber("kernel", 3, "side of the square a token sees")};
 
 /// A rectangle of cells; `y` and `x` are its first.
 struct Cells {

@@ -38,6 +38,7 @@ constinit const Pattern patterns::dilated{
           appendEvery(out, std::max<Index>(0, i - window), std::min(i + window + 1, at.keys), i,
                       rule.counts[1]);
         },
+    .byDistance = true,
 };
 
 /// Child et al. 2019, "Generating Long Sequences with Sparse Transformers".
@@ -60,6 +61,7 @@ constinit const Pattern patterns::strided{
           appendEvery(out, 0, std::min(i - stride + 1, at.keys), i, stride);
           appendWithin(out, i - stride + 1, i + 1, at.keys);
         },
+    .byDistance = true,
 };
 
 }  // namespace headscope::attention

@@ -159,7 +159,7 @@ constinit const Pattern patterns::tree{
          .help =
              "Several guesses at what follows, checked at once: each token sees the prefix and the branch "
              "it hangs from.",
-         .formula = "j < P, or j an ancestor of i, or i itself",
+         .formula = "i < P: j ≤ i; i ≥ P: j < P, or j an ancestor of i, or i itself",
          .users = "SpecInfer, Medusa, EAGLE",
          .example = "tree(prefix=6, parents=[-1, 0, 0, -1, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 11, 14])",
          .parameters = kParameters},

@@ -26,6 +26,7 @@ constinit const Pattern patterns::window{
         [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
           appendWithin(out, at.position - rule.counts[0] + 1, at.position + 1, at.keys);
         },
+    .byDistance = true,
 };
 
 constinit const Pattern patterns::windowBack{
@@ -40,6 +41,7 @@ constinit const Pattern patterns::windowBack{
     .visible = [](const Number& i, const Number& j) { return atMostBack(i, j, parameter("back")); },
     .row = [](const Rule& rule, const RowPlace& at,
               KeyRuns& out) { appendWithin(out, at.position - rule.counts[0], at.position + 1, at.keys); },
+    .byDistance = true,
 };
 
 constinit const Pattern patterns::windowBoth{
@@ -56,6 +58,7 @@ constinit const Pattern patterns::windowBoth{
         [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
           appendWithin(out, at.position - rule.counts[0] + 1, at.position + rule.counts[0], at.keys);
         },
+    .byDistance = true,
 };
 
 }  // namespace headscope::attention

@@ -208,13 +208,34 @@ TEST_F(Attend, MayWriteOverItsInput) {
   EXPECT_EQ(result().tensors.count("weights"), 1u);
 }
 
-TEST_F(Attend, WarnsOfTensorsItDoesNotUse) {
+TEST_F(Attend, RefusesNamesItDoesNotKnow) {
   auto file = test::smallProblem();
   file.tensors["q_norm.weight"] = test::gaussianTensor({4}, 1);
   put(file);
+  expectFailure(attend(), 1, "tensor \"q_norm.weight\" is none that is read; did you mean q_proj.weight?");
+  file = test::smallProblem();
+  file.metadata["widnow"] = "2";
+  put(file);
+  expectFailure(attend(), 1, in_.string() + ": \"widnow\" is no option; did you mean window?");
+}
+
+TEST_F(Attend, SaysHowItReadTheMaskOfAnotherProgram) {
+  auto file = test::smallProblem();
+  file.tensors["attn_mask"] =
+      test::tensorOf<std::uint8_t>(attention::DType::Bool, {3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0});
+  put(file);
   const auto outcome = attend();
   EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.output, "headscope: " + in_.string() + ": tensor \"q_norm.weight\" is not used\n");
+  EXPECT_EQ(outcome.output,
+            "headscope: " + in_.string() +
+                ": tensor \"attn_mask\" BOOL [3, 3] is read as torch.nn.MultiheadAttention takes it: "
+                "true or 1 = masked\n");
+  const auto masked = result();
+  file.tensors.erase("attn_mask");
+  file.metadata["causal"] = "True";
+  put(file);
+  ASSERT_EQ(attend().exitCode, 0);
+  EXPECT_EQ(result().tensors.at("weights").bytes, masked.tensors.at("weights").bytes);
 }
 
 TEST_F(Attend, RefusesNumbersThatOverflow) {
@@ -225,10 +246,12 @@ TEST_F(Attend, RefusesNumbersThatOverflow) {
 }
 
 TEST_F(Attend, RefusesAResultBeyondItsBudget) {
-  put(test::smallProblem());
-  const auto status = attendFile(in_.string(), out_.string(), {}, 100);
+  auto file = test::smallProblem();
+  file.tensors["x"] = test::gaussianTensor({300, 8}, 1);
+  put(file);
+  const auto status = attendFile(in_.string(), out_.string(), {}, 100'000);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, in_.string() + ": the result needs 1 MiB, more than the budget of 1 MiB");
+  EXPECT_EQ(status.error().message, in_.string() + ": the result needs 3 MiB, more than the budget of 1 MiB");
   EXPECT_FALSE(fs::exists(out_));
 }
 
@@ -270,6 +293,12 @@ TEST_F(Attend, TellsWrongUsageApart) {
     EXPECT_THAT(outcome.output, HasSubstr("headscope: ")) << testing::PrintToString(arguments);
     EXPECT_FALSE(fs::exists(out_));
   }
+}
+
+TEST_F(Attend, NamesTheFlagThatWasMeant) {
+  put(test::smallProblem());
+  expectFailure(attend({"--widnow", "3"}), 2, "--widnow");
+  expectFailure(attend({"--widnow=3"}), 2, "did you mean --window?");
 }
 
 TEST_F(Attend, RegistersItsSubcommand) {

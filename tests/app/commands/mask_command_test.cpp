@@ -85,7 +85,7 @@ TEST_F(MaskCommand, CountsWhatIsLostAndWhatLeaks) {
   EXPECT_THAT(text, HasSubstr("keys nobody sees: 1 (0)\n"));
   EXPECT_THAT(text, HasSubstr("future pairs: 9, the first: query 0 sees key 1\n"));
   EXPECT_THAT(printed({"!full", "--queries", "20", "--keys", "1"}),
-              AllOf(HasSubstr("20 queries × 1 key, 1 head\n"), HasSubstr("density: 0%"),
+              AllOf(HasSubstr("20 queries × 1 key, 1 head, "), HasSubstr("density: 0%"),
                     HasSubstr("rows that see nothing: 20 (0, 1, 2, 3, 4, 5, 6, 7, …)\n"),
                     HasSubstr("0 full, 0 partial, 1 empty\n"), HasSubstr("empty blocks: 100%")));
 }
@@ -101,13 +101,24 @@ TEST_F(MaskCommand, TellsHeadsApart) {
   EXPECT_THAT(one, Not(HasSubstr("0-1")));
 }
 
-TEST_F(MaskCommand, CountsTheCacheFromTheKeys) {
+TEST_F(MaskCommand, TheFirstQueryStandsAtTheCachesEnd) {
+  const std::string taken = ", first query at position 0 (--cache is not given)\n";
   EXPECT_THAT(printed({"causal", "--queries", "2", "--keys", "5"}),
-              AllOf(HasSubstr("3 tokens cached"), HasSubstr("9 of 10 cells")));
+              AllOf(HasSubstr("2 queries × 5 keys, 1 head" + taken), HasSubstr("3 of 10 cells")));
   EXPECT_THAT(printed({"causal", "--queries", "2", "--keys", "5", "--cache", "0"}),
-              AllOf(Not(HasSubstr("cached")), HasSubstr("3 of 10 cells")));
+              AllOf(Not(HasSubstr("first query")), HasSubstr("3 of 10 cells")));
+  EXPECT_THAT(printed({"causal", "--queries", "2", "--keys", "5", "--cache", "3"}),
+              AllOf(HasSubstr("3 tokens cached"), Not(HasSubstr("first query")), HasSubstr("9 of 10 cells")));
   EXPECT_THAT(printed({"causal", "--queries", "5", "--keys", "2"}),
-              AllOf(Not(HasSubstr("cached")), HasSubstr("9 of 10 cells")));
+              AllOf(HasSubstr(taken), HasSubstr("9 of 10 cells")));
+  EXPECT_THAT(printed({"causal", "--queries", "5"}), Not(HasSubstr("first query")));
+  // Numbers and code go to a file or on, and the rule to standard error.
+  const Outcome code = runHeadscope({"mask", "causal", "--queries", "2", "--keys", "5", "--code", "numpy"});
+  EXPECT_EQ(code.errors,
+            "headscope: positions decide, causal is j ≤ i; of 2 queries over 5 keys the first stands at i = "
+            "0 (--cache "
+            "is not given)\n");
+  EXPECT_THAT(code.output, HasSubstr("i, j = q_idx, kv_idx\n"));
 }
 
 TEST_F(MaskCommand, ReadsStructureOffAText) {
@@ -120,6 +131,8 @@ TEST_F(MaskCommand, ReadsStructureOffAText) {
 
 TEST_F(MaskCommand, SaysWhatIsLeftOut) {
   EXPECT_THAT(printed({"causal & off: sinks(2)", "--queries", "4"}),
+              HasSubstr("left out: off: sinks(2) (switched off)\n"));
+  EXPECT_THAT(printed({"causal & (full | off: sinks(2))", "--queries", "4"}),
               HasSubstr("left out: off: sinks(2) (switched off)\n"));
 }
 
@@ -157,7 +170,7 @@ TEST_F(MaskCommand, WritesEveryHeadOrOne) {
 }
 
 TEST_F(MaskCommand, DrawsCells) {
-  EXPECT_EQ(printed({"causal", "--queries", "3", "--keys", "5", "-o", at("m.png")}),
+  EXPECT_EQ(printed({"causal", "--queries", "3", "--keys", "5", "--cache", "2", "-o", at("m.png")}),
             at("m.png") + ": 3 × 5, light = visible\n");
   const render::Image image = render::decodePng(test::fileBytes(folder_ / "m.png"));
   ASSERT_EQ(image.width, 5);

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "app/compute/mask_inputs.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
 #include "tests/app/compute/snapshot_support.h"
@@ -42,7 +45,7 @@ TEST(SnapshotMask, TheSecondMaskComputesWhatItWouldAsTheFirst) {
       setup.model.position = position;
       setup.model.kvHeads = 2;
       setup.model.softcap = position == PositionKind::alibi ? 3 : 0;
-      setup.mask.additive = attention::Table{{}, Matrix::Random(5, 9)};
+      setup.mask.additive = attention::Table{{}, Matrix::Random(7, 7)};
       attention::CellTable painting{1, 4, 4, std::vector<std::shared_ptr<const attention::CellRow>>(4)};
       painting.rows[2] = std::make_shared<const attention::CellRow>(attention::CellRow{{}, {{0, 2}}});
       setup.mask.paintings["p"] = painting;
@@ -115,10 +118,13 @@ TEST(SnapshotMask, ComparingNeedsTwiceTheMemory) {
   EXPECT_FALSE(computeSnapshot(setup, Limits{2 * (once + inputs)}).error);
 }
 
-TEST(SnapshotMask, TheAdditiveMatrixIsCutAndFilledUp) {
+TEST(SnapshotMask, TheAdditiveMatrixIsAddedToAllHeadsAndLines) {
   app::Setup setup = plainSetup("a b c d\ne f");
   const Snapshot plain = computed(setup);
-  setup.mask.additive = attention::Table{{}, Matrix{{0, 1, 0, 0, 0, 9}, {-2, 0, 0, 0, 0, 9}}};
+  setup.mask.additive = attention::Table{{}, Matrix::Zero(4, 4)};
+  EXPECT_TRUE(computed(setup).sequences[0].mask.additive.empty()) << "nothing is added";
+  setup.mask.additive.edit().values(0, 1) = 1;
+  setup.mask.additive.edit().values(1, 0) = -2;
   const Snapshot added = computed(setup);
   const float tolerance = test::scoreTolerance(added);
   for (std::size_t s = 0; s < 2; ++s)
@@ -131,12 +137,66 @@ TEST(SnapshotMask, TheAdditiveMatrixIsCutAndFilledUp) {
                           plain.sequences[s].attention.scores.at(head, i, j),
                       expected, tolerance);
         }
-  EXPECT_FALSE(added.sequences[0].mask.additive.empty());
-  setup.mask.additive = attention::Table{{}, Matrix{{0, 0}, {0, 0}}};
-  EXPECT_TRUE(computed(setup).sequences[0].mask.additive.empty()) << "nothing is added";
+}
+
+TEST(SnapshotMask, AnAdditiveMatrixOfAnotherSizeIsRefused) {
+  app::Setup setup = plainSetup("a b c d\ne f");
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{4, 6}, {2, 2}, {9, 4}}) {
+    setup.mask.additive = attention::Table{{}, Matrix::Constant(rows, cols, 0.5F)};
+    const PlacedError error = refused(setup);
+    EXPECT_EQ(error.place, Place::mask);
+    EXPECT_EQ(error.message, "The added matrix is " + std::to_string(rows) + " × " + std::to_string(cols) +
+                                 ", expected 4 × 4: a row for each query, a column for each key.");
+  }
   setup.mask.additive = attention::Table{{}, Matrix::Zero(9, 9)};
-  setup.mask.additive.edit().values(8, 8) = 5;
-  EXPECT_TRUE(computed(setup).sequences[0].mask.additive.empty()) << "what is added lies beyond the text";
+  EXPECT_FALSE(computed(setup).error) << "of nothing there is no wrong size";
+}
+
+/// In the window the text changes beside the matrix, which is kept as large.
+TEST(SnapshotMask, TheAdditiveMatrixFollowsTheText) {
+  app::Setup setup = plainSetup("a b c d");
+  setup.mask.additive = attention::Table{{}, Matrix::Constant(4, 4, 0.5F)};
+  const auto type = [&](const std::string& text) {
+    const InputSetup before = setup.input;
+    setup.input.text = text;
+    fitAdditive(before, setup);
+    return setup.mask.additive->values;
+  };
+  Matrix larger = Matrix::Zero(5, 5);
+  larger.topLeftCorner(4, 4).setConstant(0.5F);
+  EXPECT_EQ(type("a b c d e"), larger);
+  EXPECT_FALSE(computed(setup).error);
+  EXPECT_EQ(type("a b"), Matrix::Constant(2, 2, 0.5F));
+  EXPECT_EQ(type(""), Matrix::Constant(2, 2, 0.5F)) << "nothing has no size";
+  EXPECT_EQ(type("a"), Matrix::Constant(1, 1, 0.5F));
+  setup.mask.additive = attention::Table{{}, Matrix::Constant(3, 9, 1)};
+  EXPECT_EQ(type("a b c"), Matrix::Constant(3, 9, 1)) << "it never fitted";
+}
+
+/// A scene in which two texts are read goes by the positions as one text does.
+TEST(SnapshotMask, PositionsDecideBetweenTwoTexts) {
+  app::Setup setup = plainSetup("a b c");
+  setup.input.cross = true;
+  setup.input.contextText = "u v w x y";
+  setup.mask.layers = layersFrom("causal");
+  const Snapshot snapshot = computed(setup);
+  for (Index i = 0; i < 3; ++i)
+    for (Index j = 0; j < 5; ++j)
+      EXPECT_EQ(snapshot.sequences[0].attention.scores.at(0, i, j) != -INFINITY, j <= i) << i << ", " << j;
+}
+
+TEST(SnapshotMask, NamesLayersThatAreLeftOutOfEveryLine) {
+  app::Setup setup = plainSetup("a b\nc d");
+  setup.mask.layers =
+      layersFrom("causal & sequences(1): sinks(1) & off: window(3) & (heads(60): packed | full)");
+  setup.mask.compare = true;
+  setup.mask.other = layersFrom("sequences(7): causal");
+  const auto omitted = omittedLayers(setup);
+  ASSERT_EQ(omitted.size(), 3u);
+  EXPECT_EQ(omitted[0].text + ", " + omitted[0].reason, "off: window(3), switched off");
+  EXPECT_EQ(omitted[1].text, "heads(60): packed");
+  EXPECT_EQ(omitted[2].text + ", " + omitted[2].reason,
+            "mask B: sequences(7): causal, for other sequences than 0");
 }
 
 /// Step by step through the cache, each row gets its own part of every mask and bias.

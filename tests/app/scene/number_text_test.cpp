@@ -21,6 +21,9 @@ TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
   EXPECT_EQ(bytesText(1023), "1023 B");
   EXPECT_EQ(bytesText(1024), "1.0 KiB");
   EXPECT_EQ(bytesText(2355), "2.3 KiB");
+  EXPECT_EQ(bytesText(1280), "1.3 KiB") << "halves go up";
+  EXPECT_EQ(bytesText(1279), "1.2 KiB");
+  EXPECT_EQ(bytesText(5120), "5.0 KiB");
   EXPECT_EQ(bytesText(1 << 20), "1.0 MiB");
   EXPECT_EQ(bytesText(std::ldexp(1, 30)), "1.0 GiB");
   EXPECT_EQ(bytesText(std::ldexp(1, 60)), "1024.0 PiB") << "there is no larger unit";

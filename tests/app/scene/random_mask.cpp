@@ -80,7 +80,9 @@ std::string listed(const std::vector<Index>& numbers) {
 
 std::string argumentText(Dice& dice, const attention::ParameterInfo& parameter) {
   using Kind = attention::ParameterKind;
-  const auto count = [&] { return parameter.low + dice.between(0, 3); };
+  // What may not be more than another is the least there is, mostly.
+  const bool bounded = !parameter.notAbove.empty() && !dice.oneIn(6);
+  const auto count = [&] { return parameter.low + parameter.step * (bounded ? 0 : dice.between(0, 3)); };
   switch (parameter.kind) {
     case Kind::count:
       return dice.oneIn(4) ? listed({count(), count()}) : std::to_string(count());

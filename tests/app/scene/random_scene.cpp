@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/layer_inputs.h"
 #include "app/scene/fields.h"
 
 namespace headscope::test {
@@ -100,13 +101,21 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
   const Index cols = dice.oneIn(8) ? dice.between(1, 8) : std::min<Index>(setup.model.modelDim, 64);
   if (dice.oneIn(3) || input.source == EmbeddingSource::table)
     input.table = randomTable(dice, cols, sizes.words);
-  input.contextText = dice.coin() ? randomLine(dice, sizes.words) : randomLines(dice, sizes);
+  input.contextText = dice.oneIn(4) ? randomLines(dice, sizes) : randomLine(dice, sizes.words);
   setup.weights.planted = randomPlanted(dice, sizes);
   // Most scenes are to be computed: what contradicts itself or names a file that isn't there stays the rarer.
   if (input.cross && !dice.oneIn(4)) input.source = EmbeddingSource::text;
   if (setup.weights.source == WeightSource::file && !dice.oneIn(4))
     setup.weights.source = WeightSource::random;
+  if (setup.weights.source == WeightSource::planted && !dice.oneIn(4)) input.source = EmbeddingSource::text;
   setup.mask = randomMask(dice, sizes);
+  if (setup.mask.additive->values.size() > 0) {
+    const app::TokenBatch batch = app::tokenizeBatch(setup);
+    if (!batch.lines.empty())
+      setup.mask.additive.edit().values.setConstant(static_cast<Index>(batch.lines.front().queries.size()),
+                                                    static_cast<Index>(batch.lines.front().keys.size()),
+                                                    0.75F);
+  }
   scene.map.tokens = std::min(scene.map.tokens, sizes.mapTokens);
   scene.cursor.page = dice.pick(std::array{"heads", "mask", "map"});
   return scene;

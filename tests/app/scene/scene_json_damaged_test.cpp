@@ -97,7 +97,7 @@ TEST(SceneJsonDamaged, AWideFirstRowTakesNoMemory) {
   table += "]}";
   for (int i = 1; i < kMaxTokens; ++i) table += ",{}";
   expectRefused("{\"format\": \"headscope scene\", \"version\": 1, \"input\": {\"table\": [" + table + "]}}",
-                "2000001 values");
+                "longer than 16384 entries");
 }
 
 /// One damage of a text: a byte, a stretch that is dropped, doubled or moved, or a piece that parsers trip

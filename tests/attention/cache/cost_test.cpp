@@ -16,6 +16,7 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 TEST(Cost, cacheBytesOfPublishedModels) {
   // One layer, batch 2, 4 heads of 16, 5 tokens, fp32.
   EXPECT_EQ(2 * kvCacheBytes(4, 16, 5, 4), 5120u);
+  EXPECT_EQ(kvCacheBytes(4, 16, 5, 4, 2), 5120u);
   // 70B with full heads, fp16, 8,192 tokens: 256 MiB a layer, 20 GiB in 80.
   EXPECT_EQ(kvCacheBytes(64, 128, 8192, 2), kGiB / 4);
   EXPECT_EQ(80 * kvCacheBytes(64, 128, 8192, 2), 20 * kGiB);

@@ -176,5 +176,45 @@ TEST(KvCache, stoppedStepKeepsItsTokens) {
             64 * std::numeric_limits<float>::epsilon());
 }
 
+TEST(KvCache, aCacheThatIsCutOrGrowsKeepsWhatIsBefore) {
+  for (const CacheType type : {CacheType::f32, CacheType::f16, CacheType::bf16}) {
+    const Problem p = decodeProblem(7);
+    KvCache cache(p.config, 3, type);
+    cache.append(p.projections, p.x.topRows(3), maskOf(p, 0, 3));
+    std::vector<Matrix> keys, values;
+    for (Index g = 0; g < p.config.kvHeads; ++g) {
+      keys.push_back(cache.keys(g).topRows(2));
+      values.push_back(cache.values(g).topRows(2));
+    }
+    cache.truncate(2);
+    cache.reserve(9);
+    cache.reserve(1);  // never less
+    EXPECT_EQ(cache.length(), 2);
+    EXPECT_EQ(cache.capacity(), 9);
+    for (std::size_t g = 0; g < keys.size(); ++g) {
+      EXPECT_EQ(cache.keys(static_cast<Index>(g)), keys[g]);
+      EXPECT_EQ(cache.values(static_cast<Index>(g)), values[g]);
+    }
+    EXPECT_THROW(cache.truncate(3), std::invalid_argument);
+    EXPECT_THROW(cache.truncate(-1), std::invalid_argument);
+  }
+}
+
+TEST(KvCache, headsProjectedElsewhereHaveToFit) {
+  const Problem p = decodeProblem(8);
+  const auto& c = p.config;
+  KvCache cache(c, 4);
+  const auto stack = [](Index heads, Index rows, Index cols) { return Stack(heads, rows, cols); };
+  const Stack k = stack(c.kvHeads, 2, c.headDim);
+  EXPECT_THROW(cache.appendHeads(c, stack(c.heads, 3, c.headDim), k, k), std::invalid_argument);
+  EXPECT_THROW(cache.appendHeads(c, stack(c.heads, 2, c.headDim + 1), k, k), std::invalid_argument);
+  const Stack five = stack(c.kvHeads, 5, c.headDim);
+  EXPECT_THROW(cache.appendHeads(c, stack(c.heads, 5, c.headDim), five, five), std::invalid_argument);
+  AttentionConfig other = c;
+  other.heads *= 2;
+  EXPECT_THROW(cache.appendHeads(other, stack(other.heads, 2, c.headDim), k, k), std::invalid_argument);
+  EXPECT_EQ(cache.length(), 0);
+}
+
 }  // namespace
 }  // namespace headscope::attention::test

@@ -177,7 +177,7 @@ void Problem::compileSight() {
       geometryOf(x.rows(), context.rows(), config.cacheLength, config.heads, config.kvHeads);
   geometry.keyLength = sight.keyLength.value_or(geometry.keys);
   const PlainRules rules{sight.causal, sight.keyLength.has_value(), sight.window, sight.sinks};
-  mask.formula = compileRules(rules, geometry, cellsOf(sight.masked));
+  mask.formula = compileRules(rules, geometry, {cellsOf(sight.masked)});
 }
 
 Reference referenceAttention(const Problem& p) {

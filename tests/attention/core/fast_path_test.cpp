@@ -129,7 +129,7 @@ TEST(FastPath, deadRowsAreZeroBesideOthers) {
   Stack masked(1, 50, 600);
   for (Index row = 0; row < 50; row += 3) masked[0].row(row).setConstant(1);
   p.mask.formula =
-      compileRules({.causal = false, .padding = false}, geometryOf(50, 600, 0, 2, 1), cellsOf(masked));
+      compileRules({.causal = false, .padding = false}, geometryOf(50, 600, 0, 2, 1), {cellsOf(masked)});
   for (const Keep keep : {Keep::output, Keep::weights}) {
     const AttentionResult found = solveFast(p, keep);
     for (Index head = 0; head < 2; ++head)

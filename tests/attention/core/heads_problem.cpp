@@ -51,7 +51,7 @@ MaskInput randomMask(Random& random, const AttentionConfig& config, const HeadsS
   if (chance(random, 0.25))
     mask.additive = randomMaskStack(random, stacks(), sizes,
                                     [&](bool masked) { return masked ? -kInfinity : random.gaussian(); });
-  mask.formula = compileRules(rules, geometry, cellsOf(masked));
+  mask.formula = compileRules(rules, geometry, {cellsOf(masked)});
   text += ", " + maskText(attention::layersOf(rules)) + (masked.empty() ? "" : ", boolean mask");
   // Random paintings take two heads.
   if (config.heads > 1 && chance(random, 0.5)) {

@@ -285,13 +285,6 @@ TEST(ReadProblem, RefusesKeyLengthsThatDoNotFit) {
   EXPECT_THAT(errorOf(with("key_lengths", gaussianTensor({1}, 1))), HasSubstr("is F32, expected I64"));
 }
 
-TEST(ReadProblem, TellsWhichTensorsItDidNotUse) {
-  auto file = smallProblem();
-  file.tensors["expect.q"] = gaussianTensor({1}, 1);
-  file.tensors["q_norm.weight"] = gaussianTensor({1}, 1);
-  EXPECT_THAT(problemOf(file).unused, ElementsAre("q_norm.weight"));
-}
-
 TEST(ReadLayer, NeedsNoInput) {
   auto file = smallProblem();
   file.tensors.erase("x");
@@ -338,7 +331,7 @@ TEST(ResultFile, RequiresResultsOfOneShape) {
   const auto problem = problemOf(smallProblem());
   const auto longer = problemOf(with("x", gaussianTensor({4, 8}, 1)));
   auto results = solve(problem);
-  EXPECT_THROW(resultFile({}, true), std::invalid_argument);
+  EXPECT_THROW(resultFile(std::vector<AttentionResult>(), true), std::invalid_argument);
   results.push_back(solve(longer)[0]);
   EXPECT_THROW(resultFile(results, true), std::invalid_argument);
   EXPECT_THROW(resultFile(results, false), std::invalid_argument);

@@ -56,7 +56,12 @@ const std::vector<std::string> kPieces = {"0",
                                           "heads(kv 0-3): ",
                                           "documents(",
                                           "|b1",
-                                          "-inf"};
+                                          "-inf",
+                                          "\"type\":",
+                                          "\"BPE\"",
+                                          "\\p{L}+",
+                                          "(?!",
+                                          "▁"};
 
 /// One to four damages: a changed bit or byte, a cut, a doubled or swapped stretch, a piece put in.
 Bytes damaged(Bytes bytes, Random& random) {
@@ -163,8 +168,20 @@ TEST(FuzzReplay, MaskText) {
   replay("mask_text", std::move(examples), fuzz::fuzzMaskText);
 }
 
+TEST(FuzzReplay, Tokenizer) {
+  replay("tokenizer", {}, fuzz::fuzzTokenizer);
+}
+
 TEST(FuzzReplay, MaskFile) {
   replay("mask_file", corpus("npy"), fuzz::fuzzMaskFile);
+}
+
+TEST(FuzzReplay, ModelConfig) {
+  replay("model_config", {}, fuzz::fuzzModelConfig);
+}
+
+TEST(FuzzReplay, ShardIndex) {
+  replay("shard_index", {}, fuzz::fuzzShardIndex);
 }
 
 }  // namespace

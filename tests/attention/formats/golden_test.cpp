@@ -16,7 +16,7 @@ TEST_P(Golden, EveryArrayIsWhatFloat64Found) {
   ASSERT_TRUE(file.ok()) << file.error().message;
   const auto problem = readProblem(*file, {}, GetParam().filename().string());
   ASSERT_TRUE(problem.ok()) << problem.error().message;
-  EXPECT_TRUE(problem->unused.empty()) << problem->unused[0];
+  EXPECT_TRUE(problem->notes.empty()) << problem->notes[0];
   const auto results = solve(*problem);
   EXPECT_TRUE(checkFinite(*problem, results).ok());
   const auto wrong = test::mismatch(*file, resultFile(results, problem->batched));
@@ -45,6 +45,51 @@ TEST_P(Golden, ASlightlyWrongWeightIsNoticed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(test::goldenFiles()), caseName);
+
+SafetensorsFile goldenCase(const std::string& name) {
+  for (const auto& path : test::goldenFiles())
+    if (path.stem() == name) {
+      auto file = readSafetensors(path);
+      EXPECT_TRUE(file.ok()) << file.error().message;
+      return file ? *file : SafetensorsFile{};
+    }
+  ADD_FAILURE() << "no golden case " << name;
+  return {};
+}
+
+/// Computes the case with its mask under another name; whether that is what it was under its own.
+void expectGolden(const SafetensorsFile& file, const std::string& name) {
+  const auto problem = readProblem(file, {}, name);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto wrong = test::mismatch(file, resultFile(solve(*problem), problem->batched));
+  EXPECT_FALSE(wrong) << name << ": " << *wrong;
+}
+
+/// What torch.nn.MultiheadAttention found under its own attn_mask and key_padding_mask.
+TEST(GoldenMasks, UnderPyTorchsNamesAreWhatPyTorchFound) {
+  for (const char* name : {"mask_bool", "mask_additive", "mask_per_head", "mask_dead_row"}) {
+    auto file = goldenCase(name);
+    file.tensors["attn_mask"] = file.tensors.at("mask");
+    file.tensors.erase("mask");
+    EXPECT_EQ(file.metadata.at("witness"), "torch.nn.MultiheadAttention");
+    expectGolden(file, name);
+  }
+  auto file = goldenCase("padding");
+  const std::size_t batch = file.tensors.at("x").shape[0], tokens = file.tensors.at("x").shape[1];
+  NamedTensor padding{DType::Bool, {batch, tokens}, {}}, attended = padding;
+  for (std::size_t i = 0; i < batch; ++i)
+    for (std::size_t key = 0; key < tokens; ++key) {
+      const bool real = key < file.tensors.at("key_lengths").bytes[8 * i];
+      padding.bytes.push_back(real ? 0 : 1);
+      attended.bytes.push_back(real ? 1 : 0);
+    }
+  file.tensors.erase("key_lengths");
+  file.tensors["key_padding_mask"] = padding;
+  expectGolden(file, "key_padding_mask");
+  file.tensors.erase("key_padding_mask");
+  file.tensors["attention_mask"] = attended;
+  expectGolden(file, "attention_mask");
+}
 
 TEST(GoldenFolder, HoldsEveryCase) {
   EXPECT_EQ(test::goldenFiles().size(), 30u);

@@ -19,8 +19,9 @@ inline Bytes npy(const std::string& descr, const std::string& shape, const Bytes
                  const std::string& fortran = "False") {
   const std::string header =
       "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n";
-  Bytes bytes{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<std::uint8_t>(header.size()), 0};
-  bytes.insert(bytes.end(), header.begin(), header.end());
+  const std::string start =
+      std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size()) + '\0' + header;
+  Bytes bytes(start.begin(), start.end());
   bytes.insert(bytes.end(), data.begin(), data.end());
   return bytes;
 }

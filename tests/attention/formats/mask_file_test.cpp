@@ -63,17 +63,36 @@ TEST_F(MaskFileTest, ReadsAdditiveMasks) {
   const auto path = put("m.npy", npy("<f4", "(2, 3)", bytesOf<float>({0, -kInf, -0.0F, lowest, 0, 0})));
   EXPECT_EQ(additive(path), "#.#/.##");
   EXPECT_TRUE(readMaskFile(path, MaskConvention::additive)->additive.empty());
-  // float16's lowest, bfloat16's, float64's and int8's mask as well; other negative numbers don't.
-  EXPECT_EQ(additive(put("h.npy", npy("<f2", "(1, 3)", bytesOf<std::uint16_t>({0xFBFF, 0xFC00, 0xFBFE})))),
+  // float16's lowest, bfloat16's, float64's and int8's mask as well.
+  EXPECT_EQ(additive(put("h.npy", npy("<f2", "(1, 3)", bytesOf<std::uint16_t>({0xFBFF, 0xFC00, 0xF0DF})))),
             "..#");
   EXPECT_EQ(
       additive(put("d.npy", npy("<f8", "(1, 3)",
-                                bytesOf<double>({std::numeric_limits<double>::lowest(), -1e30, -1e300})))),
+                                bytesOf<double>({std::numeric_limits<double>::lowest(), -9000, -1e300})))),
       ".#.");
   EXPECT_EQ(additive(put("i.npy", npy("|i1", "(1, 3)", bytesOf<std::int8_t>({-128, -127, 0})))), ".##");
   SafetensorsFile brain;
-  brain.tensors["mask"] = NamedTensor{DType::BF16, {1, 2}, bytesOf<std::uint16_t>({0xFF7F, 0xFF7E})};
+  brain.tensors["mask"] = NamedTensor{DType::BF16, {1, 2}, bytesOf<std::uint16_t>({0xFF7F, 0xC60C})};
   EXPECT_EQ(additive(put("b.safetensors", brain)), ".#");
+}
+
+/// A program that computes in one type may save in another, and −1e4 and −1e9 are in no type the lowest.
+TEST_F(MaskFileTest, LargeNegativeNumbersMask) {
+  const auto path = put(
+      "l.npy", npy("<f4", "(1, 6)", bytesOf<float>({-1e9F, -1e4F, -65504, -3.3895314e38F, -1000, -kInf})));
+  const auto file = readMaskFile(path, MaskConvention::additive);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(picture(*file->cells), "....#.");
+  EXPECT_EQ(file->largeNumbers, 4u);
+  EXPECT_EQ(file->additive.at(0, 0, 4), -1000);
+  EXPECT_EQ(file->additive.at(0, 0, 0), 0);
+  // −1e4 as bfloat16 and as float16 have it.
+  SafetensorsFile brain;
+  brain.tensors["mask"] = NamedTensor{DType::BF16, {1, 1}, bytesOf<std::uint16_t>({0xC61C})};
+  EXPECT_EQ(additive(put("b.safetensors", brain)), ".");
+  EXPECT_EQ(additive(put("h.npy", npy("<f2", "(1, 1)", bytesOf<std::uint16_t>({0xF0E2})))), ".");
+  EXPECT_EQ(largeNumbersText(1), "a finite number of -1e4 or less is read as masked");
+  EXPECT_EQ(largeNumbersText(4), "4 finite numbers of -1e4 or less are read as masked");
 }
 
 TEST_F(MaskFileTest, KeepsFiniteValues) {

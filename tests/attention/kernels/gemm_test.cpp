@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "attention/core/projections.h"
@@ -75,6 +76,66 @@ TEST(Gemm, groupedColumnsGoWhereTheyBelong) {
       EXPECT_TRUE((y[h].row(rows).array() == 42).all()) << "head " << h;
     }
   }
+}
+
+/// The matrix as numbers of a type at odd bytes, and what they are as floats.
+template <typename Number>
+std::vector<std::uint8_t> numbersOf(Matrix& matrix) {
+  std::vector<std::uint8_t> bytes(1);
+  for (Index i = 0; i < matrix.size(); ++i) {
+    const auto number = static_cast<Number>(matrix.data()[i]);
+    const auto* const first = reinterpret_cast<const std::uint8_t*>(&number);
+    bytes.insert(bytes.end(), first, first + sizeof number);
+    matrix.data()[i] = static_cast<float>(number);
+  }
+  return bytes;
+}
+
+std::vector<std::uint8_t> numbersOf(Matrix& matrix, kernels::WeightType type) {
+  switch (type) {
+    case kernels::WeightType::f16:
+      return numbersOf<Eigen::half>(matrix);
+    case kernels::WeightType::bf16:
+      return numbersOf<Eigen::bfloat16>(matrix);
+    case kernels::WeightType::f64:
+      return numbersOf<double>(matrix);
+    case kernels::WeightType::f32:
+      break;
+  }
+  return numbersOf<float>(matrix);
+}
+
+TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
+  using kernels::WeightType;
+  for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::bf16, WeightType::f64})
+    for (const bool transposed : {false, true})
+      for (const auto& [rows, in, out] :
+           {std::array<Index, 3>{1, 300, 530}, {1, 7, 5}, {2, 33, 65}, {13, 257, 100}, {29, 31, 17}}) {
+        // A part of a wider matrix, as queries are of a fused one.
+        Matrix wide = gaussianMatrix(transposed ? in : out, (transposed ? out : in) + 3, 4);
+        const auto bytes = numbersOf(wide, type);
+        const Matrix x = gaussianMatrix(rows, in, 5), bias = gaussianMatrix(out, 1, 6);
+        Linear linear{
+            transposed ? Matrix(wide.middleCols(2, out).transpose()) : Matrix(wide.middleCols(2, in)), bias};
+        Matrix found = Matrix::Constant(rows, out, 42);
+        const auto size = [](Index i) { return static_cast<std::size_t>(i); };
+        const kernels::LinearMap map{bytes.data() + 1 + 2 * kernels::weightBytes(type),
+                                     bias.data(),
+                                     size(out),
+                                     {found.data(), size(out), size(out), 0},
+                                     type,
+                                     transposed,
+                                     size(wide.cols())};
+        ASSERT_TRUE(kernels::applyMaps(kernels::sharedPool(), size(rows), size(in),
+                                       {x.data(), size(in), size(in), 0}, {&map, 1}));
+        Matrix limits = x.cwiseAbs() * linear.weight.cwiseAbs().transpose();
+        limits.rowwise() += linear.bias.cwiseAbs().transpose();
+        limits *= static_cast<float>(in + 1) * kEpsilon;
+        const Matrix expected = applyTextbook(linear, x);
+        expectClose(expected.data(), found.data(), limits.data(), 1, rows, out,
+                    "type " + std::to_string(static_cast<int>(type)) + (transposed ? ", transposed" : "") +
+                        shapeText(rows, in) + " to " + std::to_string(out));
+      }
 }
 
 TEST(Gemm, aRequestedStopIsAnswered) {

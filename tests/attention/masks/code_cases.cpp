@@ -76,9 +76,7 @@ void addPatterns(CaseList& list) {
     if (!example.empty()) {
       list.add(example, codeGeometry(25, 25));
       list.add("!" + example, codeGeometry(25, 25));
-      // Parts of the queries have to lie within them.
-      const bool parts = info.kind == PatternKind::intervals;
-      list.add(parts ? name : example, codeGeometry(5, 25, 20));
+      list.add(example, codeGeometry(5, 25, 20));
       // More queries than keys.
       list.add(example, codeGeometry(31, 25, 2));
       list.add(name, codeGeometry(20, 30, 10));
@@ -92,7 +90,7 @@ void addPatterns(CaseList& list) {
                            "strided(1)",
                            "streaming(sinks=0)",
                            "fixed(block=3, summary=2)",
-                           "fixed(block=3, summary=9)",
+                           "fixed(block=3, summary=3)",
                            "bigbird(block=1, random=7, global=0, window=0)",
                            "bigbird(block=40)",
                            "bigbird(block=3, random=4096)",
@@ -103,8 +101,8 @@ void addPatterns(CaseList& list) {
                            "image([])",
                            "tree(prefix=0, parents=[3, 0, 1, -1])",
                            "tree(prefix=25)",
-                           "neighborhood(height=2, width=9, kernel=4)",
-                           "neighborhood_z(height=3, width=6, kernel=2)",
+                           "neighborhood(height=2, width=9, kernel=5)",
+                           "neighborhood_z(height=3, width=6, kernel=1)",
                            "neighborhood_z(height=100, width=3, kernel=7)",
                            "neighborhood(height=1000000000, width=1000000000)",
                            "block_diffusion(block=3, half=7)",
@@ -147,6 +145,11 @@ void addComposed(CaseList& list) {
           "documents(causal_top_left)",
           "documents(bigbird(block=2, random=1, seed=9), starts=[9, 15])",
           "documents(!(full & causal) | sinks(1))",
+          "documents(prefix_lm(3) | neighborhood(height=2, width=3), starts=[9, 15])",
+          "documents(image([1-3, 5-8]) & globals([0, 4]), starts=[9, 15])",
+          "documents(tree(prefix=2, parents=[-1, 0, 1, 1]) | packed([3, 7]), starts=[9, 15])",
+          "documents(block_diffusion(block=2, half=4) & padding(5) | neighborhood_z(height=3, width=3), "
+          "starts=[9])",
           "documents(heads(1): causal & heads(2): window(2)) & !sinks(1)",
           "neighborhood_z & painted(\"p1\")"})
       list.add(text, geometry);

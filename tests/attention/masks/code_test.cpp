@@ -147,8 +147,10 @@ def check(path):
 
 /// Runs a driver over all cases; one line of its output for each.
 std::string runCases(const std::string& python, const char* driver,
-                     const std::vector<std::pair<MaskCode, std::string>>& languages) {
+                     const std::vector<std::pair<MaskCode, std::string>>& languages,
+                     const std::vector<std::pair<std::string, std::string>>& modules = {}) {
   const headscope::test::TemporaryFolder folder;
+  for (const auto& [name, text] : modules) headscope::test::putFile(folder / name, text);
   for (const CodeCase& codeCase : test::codeCases()) {
     headscope::test::putFile(folder / (codeCase.name + ".cells"), cellsText(codeCase));
     for (const auto& [language, name] : languages)
@@ -192,6 +194,48 @@ TEST(MaskAsCode, TorchBuildsTheSameMask) {
       runCases(python, kTorchDriver, {{MaskCode::pytorch, "pytorch"}, {MaskCode::flexAttention, "flex"}}));
 }
 
+/// As much of PyTorch as a mask_mod asks for.
+constexpr const char* kTorchOfNumpy = R"(
+import numpy as np
+int64, int8, bool = np.int64, np.int8, np.bool_
+class Tensor(np.ndarray):
+    def to(self, device): return self
+    def clamp(self, min=None, max=None): return np.clip(self, min, max).view(Tensor)
+    def abs(self): return np.abs(self)
+def zeros(shape, dtype): return np.zeros(shape, dtype).view(Tensor)
+def tensor(values, dtype=None): return np.array(values, dtype).view(Tensor)
+def arange(count): return np.arange(count).view(Tensor)
+def maximum(a, b): return np.maximum(a, b)
+class cuda:
+    is_available = staticmethod(lambda: False)
+)";
+
+constexpr const char* kRoundedDriver = R"(
+import sys, pathlib
+folder = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+import torch, numpy as np
+def check(path):
+    sizes, *cells = path.read_text().split("\n")
+    heads, n, m = map(int, sizes.split())
+    expected = np.array([c == "1" for c in cells[0]]).reshape(heads, n, m)
+    names = {}
+    exec(compile((folder / (path.stem + ".flex.py")).read_text(), path.stem, "exec"), names)
+    h = torch.arange(heads)[:, None, None]
+    i = torch.arange(-(-n // 128) * 128)[None, :, None]
+    j = torch.arange(-(-m // 128) * 128)[None, None, :]
+    seen = np.broadcast_to(names["mask_mod"](0, h, i, j), (heads, i.size, j.size))
+    return names["device"] == "cpu" and (seen[:, :n, :m] == expected).all()
+)";
+
+/// create_block_mask asks for as many cells as whole blocks have.
+TEST(MaskAsCode, RunsWhereLengthsAreRoundedUpToBlocks) {
+  const std::string python = pythonWith("numpy");
+  if (python.empty()) GTEST_SKIP() << "No Python with NumPy is installed here to run the code.";
+  expectAllSame(
+      runCases(python, kRoundedDriver, {{MaskCode::flexAttention, "flex"}}, {{"torch.py", kTorchOfNumpy}}));
+}
+
 TEST(MaskAsCode, ReadsAsTheMaskDoes) {
   const std::string code =
       codeOf(MaskCode::flexAttention, "causal & (window(128) | sinks(4))", test::codeGeometry(24, 40, 16));
@@ -201,6 +245,7 @@ TEST(MaskAsCode, ReadsAsTheMaskDoes) {
             "\n"
             "import torch\n"
             "\n"
+            "device = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n"
             "\n"
             "def mask_mod(b, h, q_idx, kv_idx):\n"
             "    i, j = q_idx + 16, kv_idx  # 16 tokens are cached\n"
@@ -212,7 +257,7 @@ TEST(MaskAsCode, ReadsAsTheMaskDoes) {
             "\n"
             "\n"
             "# from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
-            "# block_mask = create_block_mask(mask_mod, B=None, H=None, Q_LEN=24, KV_LEN=40)\n"
+            "# block_mask = create_block_mask(mask_mod, B=None, H=None, Q_LEN=24, KV_LEN=40, device=device)\n"
             "# output = flex_attention(query, key, value, block_mask=block_mask)\n");
 }
 

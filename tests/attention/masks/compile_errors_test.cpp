@@ -18,7 +18,7 @@ TEST(CompileMaskErrors, positionsBeyondTheText) {
   EXPECT_EQ(errorAt24("documents(causal, starts=[30])"), "documents' starts hold 30, but there are 24 keys");
   EXPECT_EQ(errorAt24("image([3-24])"), "image's spans hold 3-24, but there are 24 keys");
   EXPECT_EQ(errorAt24("intervals(queries=[0, 24], keys=[0-3])"),
-            "intervals' queries hold 24, but there are 24 queries");
+            "intervals' queries hold 24, but there are 24 positions");
   EXPECT_EQ(errorAt24("intervals(queries=[0], keys=[0-30])"),
             "intervals' keys hold 0-30, but there are 24 keys");
   EXPECT_EQ(errorAt24("prefix_lm(25)"), "prefix_lm's prefix is 25, but there are 24 keys");
@@ -65,6 +65,18 @@ TEST(CompileMaskErrors, counts) {
             "neighborhood's height is 0, expected 1 to 1073741824");
 }
 
+TEST(CompileMaskErrors, countsThatDependOnOthers) {
+  EXPECT_EQ(errorAt24("fixed(block=4, summary=5)"), "fixed's summary is 5, expected at most its block, 4");
+  EXPECT_EQ(errorAt24("fixed(block=4, summary=4)"), "no error");
+  EXPECT_EQ(errorAt24("fixed(block=[8, 4], summary=5)"),
+            "fixed's summary is 5, expected at most its block, 4");
+  EXPECT_EQ(errorAt24("fixed(1)"), "fixed's summary is 2, expected at most its block, 1");
+  for (const std::string name : {"neighborhood", "neighborhood_z"}) {
+    EXPECT_EQ(errorAt24(name + "(kernel=4)"), name + "'s kernel is 4, expected 1, 3, 5, …");
+    EXPECT_EQ(errorAt24(name + "(kernel=5)"), "no error");
+  }
+}
+
 TEST(CompileMaskErrors, trees) {
   EXPECT_EQ(errorAt24("tree(prefix=20, parents=[-1, 0, 0, 1, 2])"),
             "tree's parents are 5, but the draft has 4 tokens (24 keys after a prefix of 20)");
@@ -88,12 +100,24 @@ TEST(CompileMaskErrors, trees) {
 
 TEST(CompileMaskErrors, insideDocuments) {
   const std::string rest =
-      ", which lies over the whole text; expected a pattern that goes by positions alone";
-  for (const std::string name :
-       {"packed", "tree", "image", "globals", "prefix_lm", "padding", "shared_prefix", "intervals",
-        "neighborhood", "block_diffusion", "longformer", "documents"})
+      ", which lies over the whole text; expected a pattern that begins anew in each document";
+  // What is not given would be read off the text.
+  for (const auto& [name, missing] : {std::pair<std::string, std::string>{"packed", "starts"},
+                                      {"tree", "prefix"},
+                                      {"image", "spans"},
+                                      {"globals", "positions"},
+                                      {"prefix_lm", "prefix"},
+                                      {"padding", "length"},
+                                      {"shared_prefix", "starts"},
+                                      {"intervals", "queries"},
+                                      {"neighborhood", "height"},
+                                      {"block_diffusion", "half"},
+                                      {"longformer", "positions"}})
     EXPECT_EQ(errorAt24("documents(causal & (full | " + name + "), starts=[4])"),
-              "documents(…) holds " + name + rest);
+              "documents(…) holds " + name + " without its " + missing +
+                  ", which would be read off the whole text; expected " + name + "(" + missing + "=…)");
+  EXPECT_EQ(errorAt24("documents(documents(causal, starts=[2]), starts=[4])"),
+            "documents(…) holds documents" + rest);
   EXPECT_EQ(errorAt24("documents(painted(\"p\"))"), "documents(…) holds painted" + rest);
   EXPECT_EQ(errorAt24("documents(file(\"p.npy\", masked))"), "documents(…) holds file" + rest);
   // What is left out does no harm.

@@ -201,16 +201,44 @@ TEST(CompileMask, filesOfOneHeadAreForAll) {
   EXPECT_EQ(pictureOf(*mask, 2), (MaskPicture{"#.", ".#"}));
 }
 
-TEST(CompileMask, crossAttentionLeavesOutWhatComparesPositions) {
+/// One rule everywhere: positions decide, and the first query stands at cacheLength.
+TEST(CompileMask, positionsDecideInOneTextAndInTwo) {
   MaskGeometry geometry = geometryOf(2, 4);
-  geometry.cross = true;
   geometry.keyLength = 3;
-  EXPECT_EQ(picture("causal", geometry), "####/####");
-  EXPECT_EQ(picture("!causal & padding", geometry), "###./###.");
-  // Sinks are the first tokens of the sequence that goes on: another text's first tokens are none.
-  EXPECT_EQ(picture("(window(1) | sinks(1)) & padding", geometry), "###./###.");
-  EXPECT_EQ(picture("documents(causal, starts=[900])", geometry), "####/####");
-  EXPECT_EQ(picture("intervals(queries=[0, 1], keys=[0-1, 3-3])", geometry), "##../...#");
+  for (const bool cross : {false, true}) {
+    geometry.cross = cross;
+    EXPECT_EQ(picture("causal", geometry), "#.../##..");
+    EXPECT_EQ(picture("!causal & padding", geometry), ".##./..#.");
+    EXPECT_EQ(picture("(window(1) | sinks(1)) & padding", geometry), "#.../##..");
+    EXPECT_EQ(picture("intervals(queries=[0, 1], keys=[0-1, 3-3])", geometry), "##../...#");
+  }
+  EXPECT_EQ(picture("causal", geometryOf(2, 4, 2)), "###./####");
+  EXPECT_EQ(picture("causal", geometryOf(3, 1)), "#/#/#");
+  EXPECT_EQ(positionRule(3, 5, 2),
+            "positions decide, causal is j ≤ i; of 3 queries over 5 keys the first stands at i = 2");
+  EXPECT_EQ(positionRule(1, 1, 0),
+            "positions decide, causal is j ≤ i; of 1 query over 1 key the first stands at i = 0");
+}
+
+TEST(CompileMask, intervalsCountPositions) {
+  EXPECT_EQ(picture("intervals(queries=[0, 3], keys=[0-1, 3-3])", geometryOf(2, 4, 2)), "##../...#");
+  EXPECT_EQ(picture("intervals(queries=[3], keys=[1-2])", geometryOf(2, 4, 2)), "..../.##.");
+}
+
+TEST(CompileMask, knowsWhatComparesPositions) {
+  EXPECT_TRUE(comparesPositions(layersOf("padding & (off: causal | window(2))")));
+  EXPECT_FALSE(comparesPositions(layersOf("padding & (off: causal | intervals)")));
+}
+
+TEST(CompileMask, namesLayersThatAreLeftOutHoweverDeep) {
+  const auto omitted = omittedLayers(
+      layersOf("causal & (heads(9): sinks(1) | window(2)) & documents(off: window(3) | causal)"),
+      geometryOf(2, 4));
+  ASSERT_EQ(omitted.size(), 2u);
+  EXPECT_EQ(omitted[0].text, "heads(9): sinks(1)");
+  EXPECT_EQ(omitted[0].reason, "for none of the heads there are");
+  EXPECT_EQ(omitted[1].text, "off: window(3)");
+  EXPECT_EQ(omitted[1].reason, "switched off");
 }
 
 TEST(CompileMask, saysWhyALayerIsLeftOut) {
@@ -225,10 +253,9 @@ TEST(CompileMask, saysWhyALayerIsLeftOut) {
   EXPECT_EQ(reason("heads(kv 1): causal"), "");
   EXPECT_EQ(reason("heads(kv 2): causal"), "for none of the heads there are");
   geometry.cross = true;
-  EXPECT_EQ(reason("causal"), "cross-attention: causal compares positions within one text");
-  EXPECT_EQ(reason("padding"), "");
-  EXPECT_EQ(reason("!(causal | packed)"), "cross-attention: causal compares positions within one text");
-  EXPECT_EQ(reason("!(causal | padding)"), "");
+  EXPECT_EQ(reason("causal"), "") << "positions decide there, too";
+  EXPECT_EQ(reason("!(off: causal | heads(9): packed)"), "switched off");
+  EXPECT_EQ(reason("!(off: causal | packed)"), "");
 }
 
 TEST(CompileMask, namesItsFiles) {

@@ -171,6 +171,33 @@ TEST(PatternTable, RowsAreTheCellsOfTheTree) {
   }
 }
 
+/// Inside documents(…) a pattern is what it is over a text of the document's length, with what it was given.
+TEST(PatternTable, EveryPatternBeginsAnewInEachDocument) {
+  constexpr Index kStarts[] = {0, 9, 13, 40};
+  for (const PatternInfo& info : patternTable()) {
+    if (info.takesInner || info.example.empty()) continue;
+    SCOPED_TRACE(info.name);
+    const MaskGeometry geometry = codeGeometry(40, 40);
+    const std::string text = "documents(" + std::string(info.example) + ", starts=[9, 13])";
+    const auto mask = compiled(text, geometry);
+    const auto programs = resolveMask(parseMask(text).layers, geometry, {});
+    ASSERT_TRUE(programs.ok()) << programs.error().message;
+    const Rule& inner = programs->variants[0].at(0).rule.inner.at(0).rule;
+    const MaskPicture rows = pictureOf(*mask);
+    for (std::size_t document = 0; document < 3; ++document) {
+      const Index start = kStarts[document], length = kStarts[document + 1] - start;
+      const SymbolicCells cells(inner, {length, length, 0});
+      for (Index i = 0; i < length; ++i) {
+        std::string wanted(40, '.');
+        for (Index j = 0; j < length; ++j)
+          if (cells.visible(i, j)) wanted[static_cast<std::size_t>(start + j)] = '#';
+        ASSERT_EQ(rows[static_cast<std::size_t>(start + i)], wanted)
+            << "query " << i << " of document " << document;
+      }
+    }
+  }
+}
+
 // A pattern of the tests alone: its own definition is all that rows and texts need.
 
 constexpr std::array kParameters{wholeNumber("chunk", 1, 4, "tokens a chunk"),

@@ -119,20 +119,20 @@ TEST(TextPatterns, images) {
   });
 }
 
-TEST(TextPatterns, intervalsGoByRows) {
+TEST(TextPatterns, intervalsGoByPositions) {
   expectPatterns({
       {"intervals(queries=[0, 3, 5], keys=[0-6, 7-15, 16-23])",
        [](const Place& p) {
-         if (p.row < 3) return p.j <= 6;
-         if (p.row < 5) return 7 <= p.j && p.j <= 15;
+         if (p.i < 3) return p.j <= 6;
+         if (p.i < 5) return 7 <= p.j && p.j <= 15;
          return 16 <= p.j && p.j <= 23;
        },
        24, 6},
-      // Fewer spans than parts: the last one again. Rows before the first part see nothing.
+      // Fewer spans than parts: the last one again. Positions before the first part see nothing.
       {"intervals(queries=[1, 2, 4], keys=[5-5, 2-3])",
        [](const Place& p) {
-         if (p.row < 1) return false;
-         return p.row < 2 ? p.j == 5 : p.j == 2 || p.j == 3;
+         if (p.i < 1) return false;
+         return p.i < 2 ? p.j == 5 : p.j == 2 || p.j == 3;
        },
        6, 5},
       {"intervals", [](const Place&) { return true; }},
@@ -219,8 +219,8 @@ struct GridCase {
   }
 };
 
-constexpr GridCase kGrids[] = {{5, 5, 3}, {4, 6, 3}, {6, 4, 2}, {1, 9, 4}, {9, 1, 3},  {3, 3, 1},
-                               {3, 7, 5}, {2, 2, 9}, {5, 5, 4}, {8, 8, 3}, {5, 90, 7}, {1, 1, 1}};
+constexpr GridCase kGrids[] = {{5, 5, 3}, {4, 6, 3}, {6, 4, 1}, {1, 9, 5}, {9, 1, 3},  {3, 3, 1},
+                               {3, 7, 5}, {2, 2, 9}, {5, 5, 5}, {8, 8, 3}, {5, 90, 7}, {1, 1, 1}};
 
 /// Cells of the grid in the order of codes whose even bits are the column's and whose odd bits the row's.
 std::vector<std::pair<Index, Index>> mortonOrder(Index height, Index width) {
@@ -259,7 +259,7 @@ TEST(TextPatterns, neighborhoods) {
 }
 
 TEST(TextPatterns, largestGridsCostNothing) {
-  const std::string side = std::to_string(kMaxMaskCount);
+  const std::string side = std::to_string(kMaxMaskCount - 1);
   for (const char* name : {"neighborhood", "neighborhood_z"})
     for (const std::string& kernel : {std::string("1"), std::string("3"), side}) {
       const MaskPicture rows = pictureOf(
@@ -293,8 +293,8 @@ TEST(TextPatterns, structureStandsInForWhatIsLeftOut) {
       {"globals", "globals([2])"},
       {"longformer(window=2)", "longformer(window=2, positions=[2])"},
       {"tree", "tree(prefix=2, parents=[-1, 0, -1, 1])"},
-      {"neighborhood(kernel=2)", "neighborhood(height=2, width=3, kernel=2)"},
-      {"neighborhood_z(kernel=2)", "neighborhood_z(height=2, width=3, kernel=2)"},
+      {"neighborhood(kernel=3)", "neighborhood(height=2, width=3, kernel=3)"},
+      {"neighborhood_z(kernel=3)", "neighborhood_z(height=2, width=3, kernel=3)"},
       {"intervals", "intervals(queries=[0, 4], keys=[0-1, 2-5])"},
       {"block_diffusion(2)", "block_diffusion(block=2, half=3)"},
   };

@@ -69,15 +69,15 @@ TEST(PlainRules, theWidestWindowHidesNothing) {
 
 TEST(PlainRules, cellsHideBesideThem) {
   const auto cells = cellsOf({MaskPicture{"..  ", "   .", "    "}});
-  const auto together = compileRules({.causal = true, .padding = false}, geometryOf(3, 4), cells);
+  const auto together = compileRules({.causal = true, .padding = false}, geometryOf(3, 4), {cells});
   EXPECT_EQ(pictureOf(*together), (MaskPicture{"....", "##..", "###."}));
-  const auto alone = compileRules(kNone, geometryOf(3, 4), cells);
+  const auto alone = compileRules(kNone, geometryOf(3, 4), {cells});
   EXPECT_EQ(pictureOf(*alone), (MaskPicture{"..##", "###.", "####"})) << "what is left alone is visible";
 }
 
 TEST(PlainRules, eachHeadHasItsCells) {
   const auto cells = cellsOf({MaskPicture{".#"}, MaskPicture{"#."}});
-  const auto mask = compileRules(kNone, geometryOf(1, 2, 0, 2), cells);
+  const auto mask = compileRules(kNone, geometryOf(1, 2, 0, 2), {cells});
   EXPECT_EQ(pictureOf(*mask, 0), MaskPicture{".#"});
   EXPECT_EQ(pictureOf(*mask, 1), MaskPicture{"#."});
 }

@@ -64,8 +64,9 @@ Argument RandomLayers::argument(const ParameterInfo& parameter) {
   switch (parameter.kind) {
     case ParameterKind::count:
       for (Index i = 0; i < std::max<Index>(1, length); ++i)
-        argument.values.push_back(chance(9) ? parameter.high
-                                            : std::min(parameter.high, parameter.low + below(40)));
+        argument.values.push_back(chance(9)
+                                      ? parameter.high
+                                      : std::min(parameter.high, parameter.low + parameter.step * below(40)));
       break;
     case ParameterKind::positions:
       for (Index i = 0, at = below(3); i < length; ++i, at += 1 + below(9)) argument.values.push_back(at);

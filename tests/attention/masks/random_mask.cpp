@@ -80,7 +80,7 @@ std::optional<bool> saidByLayer(const Layer& layer, const MaskGeometry& geometry
     said = saidAbout(layer.group, geometry, sources, head, row, key);
   } else if (layer.pattern.kind == PatternKind::painted || layer.pattern.kind == PatternKind::file) {
     said = saidByCells(*tableOf(layer.pattern, sources), head, row, key);
-  } else if (!geometry.cross || !infoOf(layer.pattern.kind).comparesPositions) {
+  } else {
     Layer alone;
     alone.pattern = layer.pattern;
     const auto mask = compiled(MaskLayers{alone}, geometry);

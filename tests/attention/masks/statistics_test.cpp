@@ -136,6 +136,59 @@ TEST(MaskStatistics, stopsWhenAsked) {
   EXPECT_EQ(map.kinds.size(), 10000u);
 }
 
+/// A mask that counts how often its rows are asked, and may hide that they depend on distance alone.
+class AskedMask : public MaskFormula {
+ public:
+  AskedMask(std::shared_ptr<const MaskFormula> mask, bool tells) : mask_(std::move(mask)), tells_(tells) {}
+  Index heads() const override { return mask_->heads(); }
+  Index queries() const override { return mask_->queries(); }
+  Index keys() const override { return mask_->keys(); }
+  Index variants() const override { return mask_->variants(); }
+  Index variantOf(Index head) const override { return mask_->variantOf(head); }
+  void visibleRuns(Index variant, Index row, KeyRuns& runs) const override {
+    ++asked;
+    mask_->visibleRuns(variant, row, runs);
+  }
+  bool dependsOnDistance(Index variant) const override { return tells_ && mask_->dependsOnDistance(variant); }
+  mutable Index asked = 0;
+
+ private:
+  std::shared_ptr<const MaskFormula> mask_;
+  bool tells_;
+};
+
+/// Where key − row alone decides, rows are not asked one by one, and the counts are the same.
+TEST(BlockMaps, ofDistancesAskFewRows) {
+  for (const char* text :
+       {"causal", "full", "!full", "strided(128)", "dilated(40, 3)", "window(7) | strided(9)",
+        "causal & !window_back(5)", "window_both(30) then causal", "(causal | window(3)) & full"})
+    for (const auto& [queries, keys, cache] : {std::tuple<Index, Index, Index>{300, 300, 0},
+                                               {300, 500, 200},
+                                               {500, 70, 0},
+                                               {1, 90, 89},
+                                               {90, 1, 0}}) {
+      MaskGeometry geometry = geometryOf(queries, keys);
+      geometry.cacheLength = cache;
+      const auto mask = compiled(text, geometry);
+      ASSERT_TRUE(mask->dependsOnDistance(0)) << text;
+      const AskedMask quick(mask, true), slow(mask, false);
+      const BlockMap found = mapBlocks(quick, 0, 16), expected = mapBlocks(slow, 0, 16);
+      EXPECT_EQ(found.visible, expected.visible) << text << " " << queries << " × " << keys;
+      EXPECT_EQ(found.kinds, expected.kinds) << text;
+      EXPECT_EQ(found.full, expected.full) << text;
+      EXPECT_LE(quick.asked, queries / keys + 2) << text;
+      EXPECT_EQ(slow.asked, queries) << text;
+    }
+}
+
+/// Every pattern that says so is one, whatever else there is; the others are asked row by row.
+TEST(BlockMaps, onlyDistancesAreTakenForSome) {
+  for (const char* text : {"padding(length=20)", "documents(causal, starts=[0, 9])", "globals([3])",
+                           "chunked(8)", "fixed(block=8, summary=2)", "streaming(sinks=2, window=4)",
+                           "causal & padding(length=20)", "causal | (window(3) & globals([3]))"})
+    EXPECT_FALSE(compiled(text, geometryOf(40, 40))->dependsOnDistance(0)) << text;
+}
+
 TEST(BlockMaps, countEveryBlock) {
   Random random(22);
   for (int trial = 0; trial < 120; ++trial) {
@@ -157,7 +210,11 @@ TEST(BlockMaps, countEveryBlock) {
             for (Index j = col * size; j < keyEnd; ++j) visible += seen(rows, i, j);
           const auto at = static_cast<std::size_t>(row * map.cols + col);
           ASSERT_EQ(map.visible[at], visible);
-          ASSERT_EQ(map.kinds[at], mask->block(mask->variantOf(0), row * size, rowEnd, col * size, keyEnd));
+          // What a block lacks at the edges is filled up with masked cells.
+          const BlockKind kind = visible == 0                                         ? BlockKind::none
+                                 : visible == static_cast<std::uint32_t>(size * size) ? BlockKind::all
+                                                                                      : BlockKind::mixed;
+          ASSERT_EQ(map.kinds[at], kind);
           ++counts[static_cast<int>(map.kinds[at])];
         }
       EXPECT_EQ(map.empty, counts[static_cast<int>(BlockKind::none)]);
@@ -176,6 +233,13 @@ TEST(BlockMaps, causalComputesHalf) {
   EXPECT_EQ(map.computedShare(), 36.0 / 64);
 }
 
+TEST(BlockMaps, atTheEdgesArePartial) {
+  const BlockMap map = mapBlocks(*compiled("full", geometryOf(200, 200)), 0, 128);
+  EXPECT_EQ(map.full, 1);
+  EXPECT_EQ(map.partial, 3);
+  EXPECT_EQ(map.computedShare(), 1);
+}
+
 TEST(BlockMaps, limitsAreKept) {
   const auto mask = compiled("causal", geometryOf(8193, 8192));
   EXPECT_THROW((void)mapBlocks(*mask, 0, 0), std::invalid_argument);
@@ -187,7 +251,7 @@ TEST(BlockMaps, limitsAreKept) {
   const BlockMap map = mapBlocks(*large, 0, 70000);
   EXPECT_EQ(map.visible, std::vector<std::uint32_t>{std::numeric_limits<std::uint32_t>::max()});
   EXPECT_EQ(map.kinds, std::vector<BlockKind>{BlockKind::all});
-  EXPECT_EQ(mapBlocks(*large, 0, std::numeric_limits<Index>::max()).full, 1);
+  EXPECT_EQ(mapBlocks(*large, 0, std::numeric_limits<Index>::max()).partial, 1);
 }
 
 TEST(BlockMaps, flopsAreFourPerCell) {

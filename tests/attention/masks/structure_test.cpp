@@ -25,6 +25,10 @@ Positions sentences(const std::string& text, Tokenization how = Tokenization::wo
   return structureOfText(text, {}, how).documentStarts;
 }
 
+TEST(Structure, aNumbersPointEndsNoDocument) {
+  EXPECT_EQ(structureOfText("It is 3.14 today. Or 2.71").documentStarts, (Positions{0, 5}));
+}
+
 TEST(TextStructure, sentencesEndAtTheirMarks) {
   EXPECT_EQ(sentences("The cat sat"), Positions{0});
   EXPECT_EQ(sentences("The cat sat."), Positions{0});

@@ -44,7 +44,13 @@ TEST(Tokenizer, wordsKeepInnerApostrophesAndHyphens) {
 }
 
 TEST(Tokenizer, wordsHoldDigitsAndUnderscores) {
-  EXPECT_THAT(oneLine("snake_case x2 _ 3.14"), ElementsAre("snake_case", "x2", "_", "3", ".", "14"));
+  EXPECT_THAT(oneLine("snake_case x2 _ 3.14"), ElementsAre("snake_case", "x2", "_", "3.14"));
+}
+
+TEST(Tokenizer, aPointBetweenDigitsIsPartOfANumber) {
+  EXPECT_THAT(oneLine("pi is 3.14. Really 3."), ElementsAre("pi", "is", "3.14", ".", "Really", "3", "."));
+  EXPECT_THAT(oneLine("v1.2.3 a.5 .5 5.a 3..4"),
+              ElementsAre("v1.2.3", "a", ".", "5", ".", "5", "5", ".", "a", "3", ".", ".", "4"));
 }
 
 TEST(Tokenizer, wordsInOtherScripts) {

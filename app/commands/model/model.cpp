@@ -1,0 +1,186 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "app/commands/attend.h"
+#include "app/commands/commands.h"
+#include "app/commands/model/output.h"
+#include "app/commands/report.h"
+#include "attention/formats/file_io.h"
+#include "attention/models/sampling.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::Error;
+using attention::Index;
+using attention::PassRequest;
+using attention::Result;
+using attention::Status;
+
+struct ModelOptions {
+  std::string folder, output;
+  std::optional<std::string> text, textFile;
+  std::vector<Index> ids, layers;
+  std::vector<std::string> only;
+  std::optional<Index> generate;
+  attention::Sampling sampling;
+  bool json = false;
+};
+
+/// Options whose value is wrong whatever the model.
+Status checkOptions(const ModelOptions& options) {
+  if (options.text.has_value() + options.textFile.has_value() + !options.ids.empty() != 1)
+    return Error{"expected one of --text T, --text-file F and --ids 464,3290,318"};
+  if (options.generate && (*options.generate < 0 || *options.generate > (Index{1} << 20)))
+    return Error{fmt::format("--generate is {}, expected 0 to {}", *options.generate, Index{1} << 20)};
+  if (options.output.empty() && (!options.layers.empty() || !options.only.empty()))
+    return Error{"--layers and --only are for a file: -o FILE is missing"};
+  return attention::validate(options.sampling);
+}
+
+/// What -o writes: everything, or what --only names.
+std::vector<std::string> arraysOf(const ModelOptions& options) {
+  if (!options.only.empty()) return options.only;
+  return {std::begin(kModelArrays), std::end(kModelArrays)};
+}
+
+PassRequest requestOf(const ModelOptions& options, const attention::Model& model) {
+  const auto wants = [&, arrays = arraysOf(options)](const char* name) {
+    return !options.output.empty() && std::find(arrays.begin(), arrays.end(), name) != arrays.end();
+  };
+  PassRequest request;
+  if (!options.layers.empty()) {
+    request.layers = options.layers;
+    std::sort(request.layers->begin(), request.layers->end());
+    request.layers->erase(std::unique(request.layers->begin(), request.layers->end()), request.layers->end());
+  }
+  request.weights = wants("attention");
+  request.projections = wants("q") || wants("k") || wants("v");
+  request.hidden = wants("hidden");
+  const bool allRows = wants("logits") || !model.config().causal;
+  request.logits = allRows ? attention::LogitRows::all : attention::LogitRows::last;
+  return request;
+}
+
+/// Writes on, and how fast.
+Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelRun& run) {
+  if (!session.model().config().causal)
+    return Error{"this model is an encoder, which sees both ways and writes nothing on; expected a decoder"};
+  const Index before = session.length();
+  if (const Status status = session.model().checkTokens({}, before + *options.generate); !status)
+    return status;
+  run.generatedIds.emplace();
+  session.reserve(before + *options.generate);
+  PassRequest request;
+  request.layers = std::vector<Index>();
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = attention::generate(session, run.pass.logits, *options.generate, options.sampling,
+                                            request, [&](Index id, const attention::PassResult&) {
+                                              run.generatedIds->push_back(id);
+                                              return true;
+                                            });
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  run.tokensPerSecond = static_cast<double>(run.generatedIds->size()) / std::max(seconds.count(), 1e-9);
+  return status;
+}
+
+/// The tokenizer of the folder, if it has one: a text needs it, ids are shown with it.
+Status openTokenizer(const ModelOptions& options, ModelRun& run) {
+  std::error_code ignored;
+  const bool needed = options.ids.empty();
+  if (!needed && !std::filesystem::exists(std::filesystem::path(options.folder) / "tokenizer.json", ignored))
+    return attention::success();
+  auto tokenizer = attention::TextTokenizer::open(options.folder);
+  if (!tokenizer) return tokenizer.error();
+  run.tokenizer = std::make_shared<const attention::TextTokenizer>(std::move(*tokenizer));
+  return attention::success();
+}
+
+/// The ids that were given, or those of the text.
+Status readInput(const ModelOptions& options, ModelRun& run) {
+  run.inputIds = options.ids;
+  if (const Status status = openTokenizer(options, run); !status) return status;
+  if (!options.ids.empty()) return attention::success();
+  std::string text = options.text.value_or("");
+  if (options.textFile) {
+    const auto bytes = attention::readFile(*options.textFile);
+    if (!bytes) return bytes.error();
+    text.assign(bytes->begin(), bytes->end());
+  }
+  const auto encoded = run.tokenizer->encode(text);
+  if (!encoded) return Error{options.textFile.value_or("--text") + ": " + encoded.error().message};
+  run.inputIds.assign(encoded->ids.begin(), encoded->ids.end());
+  if (run.inputIds.empty())
+    return Error{options.textFile.value_or("--text") + " has no token, expected at least one"};
+  return attention::success();
+}
+
+Status checkMemory(const attention::Model& model, Index tokens, const PassRequest& request) {
+  const std::uint64_t bytes = attention::passBytes(model.config(), tokens, request), budget = attendBudget();
+  if (bytes <= budget) return attention::success();
+  return Error{
+      fmt::format("this needs {:.1f} GB, expected at most {:.1f}: fewer tokens, or some layers and arrays "
+                  "with --layers and --only",
+                  static_cast<double>(bytes) / 1e9, static_cast<double>(budget) / 1e9)};
+}
+
+int runModel(const ModelOptions& options) {
+  if (const Status status = checkOptions(options); !status) return usage(status.error());
+  auto opened = attention::Model::open(options.folder);
+  if (!opened) return fail(opened.error());
+  const auto model = std::make_shared<const attention::Model>(std::move(*opened));
+  const PassRequest request = requestOf(options, *model);
+  ModelRun run;
+  if (const Status status = readInput(options, run); !status) return fail(status.error());
+  if (const Status status = checkMemory(*model, std::ssize(run.inputIds), request); !status)
+    return fail(status.error());
+  attention::ModelSession session(model);
+  auto pass = session.append(run.inputIds, request);
+  if (!pass) return fail(pass.error());
+  run.pass = std::move(*pass);
+  if (options.generate)
+    if (const Status status = writeOn(options, session, run); !status) return fail(status.error());
+  if (!options.output.empty())
+    if (const Status status = writeModelRun(options.output, run, !options.layers.empty(), arraysOf(options));
+        !status)
+      return fail(status.error());
+  const std::string text = options.json ? modelJson(*model, run) : modelTable(*model, run);
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return fail({"standard output can't be written"});
+  return kExitDone;
+}
+
+}  // namespace
+
+void addModelCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand(
+      "model", "Run a model's folder (config.json, model.safetensors) on tokens: guesses, text, every array");
+  auto options = std::make_shared<ModelOptions>();
+  command->add_option("FOLDER", options->folder, "As Hugging Face lays it out")->required();
+  command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
+  command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
+  command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
+      ->type_name("F");
+  command->add_option("--generate", options->generate, "Write on, so many tokens");
+  command->add_option("--temperature", options->sampling.temperature, "0 takes the likeliest token")
+      ->capture_default_str();
+  command->add_option("--top-k", options->sampling.topK, "Choose among so many; 0 for all")
+      ->capture_default_str();
+  command->add_option("--top-p", options->sampling.topP, "Choose among those that hold this share")
+      ->capture_default_str();
+  command->add_option("--seed", options->sampling.seed, "Of the choice")->capture_default_str();
+  command->add_option("-o,--output", options->output, "Where the arrays go")->type_name("OUT.safetensors");
+  command->add_option("--layers", options->layers, "Arrays of these layers alone")->delimiter(',');
+  command->add_option("--only", options->only, "Some of attention, q, k, v, hidden and logits")
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModelArrays), std::end(kModelArrays))));
+  command->add_flag("--json", options->json, "Print JSON instead of lines");
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runModel(*options); }); });
+}
+
+}  // namespace headscope::app

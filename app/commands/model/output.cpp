@@ -1,0 +1,199 @@
+#include "app/commands/model/output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "attention/formats/safetensors.h"
+#include "attention/models/families.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::DType;
+using attention::Index;
+using attention::LayerResult;
+using attention::Matrix;
+using attention::Stack;
+using attention::TensorPieces;
+
+using Bytes = std::span<const std::uint8_t>;
+
+template <typename Number>
+Bytes bytesOf(const Number* numbers, Index count) {
+  return {reinterpret_cast<const std::uint8_t*>(numbers), static_cast<std::size_t>(count) * sizeof(Number)};
+}
+
+std::uint64_t size(Index i) {
+  return static_cast<std::uint64_t>(i);
+}
+
+TensorPieces ofIds(const char* name, const std::vector<Index>& ids) {
+  static_assert(sizeof(Index) == 8);
+  return {name, DType::I64, {ids.size()}, {bytesOf(ids.data(), std::ssize(ids))}};
+}
+
+/// One stack of every layer kept; nothing where there is none.
+void addStacks(const char* name, const attention::LayerResults& layers, Stack LayerResult::*stack,
+               std::vector<TensorPieces>& tensors) {
+  if (layers.empty()) return;
+  const Stack& first = (*layers[0]).*stack;
+  TensorPieces tensor{
+      name, DType::F32, {layers.size(), size(first.count()), size(first.rows()), size(first.cols())}, {}};
+  for (const auto& layer : layers)
+    tensor.pieces.push_back(bytesOf(((*layer).*stack).data(), ((*layer).*stack).size()));
+  tensors.push_back(std::move(tensor));
+}
+
+void addHidden(const attention::PassResult& pass, bool chosenLayers, std::vector<TensorPieces>& tensors) {
+  TensorPieces tensor{"hidden", DType::F32, {}, {}};
+  if (!chosenLayers) tensor.pieces.push_back(bytesOf(pass.embedded.data(), pass.embedded.size()));
+  for (const auto& layer : pass.layers)
+    tensor.pieces.push_back(bytesOf(layer->hidden.data(), layer->hidden.size()));
+  tensor.shape = {tensor.pieces.size(), size(pass.embedded.rows()), size(pass.embedded.cols())};
+  tensors.push_back(std::move(tensor));
+}
+
+struct Guess {
+  Index id = 0;
+  double probability = 0;
+};
+
+/// The likeliest five of one row.
+std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
+  std::vector<Guess> guesses;
+  const Eigen::RowVectorXd wide = logits.cast<double>();
+  const double most = wide.maxCoeff(), sum = (wide.array() - most).exp().sum();
+  std::vector<Index> ids(size(logits.size()));
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<Index>(i);
+  const auto count = std::min<std::ptrdiff_t>(5, std::ssize(ids));
+  std::partial_sort(ids.begin(), ids.begin() + count, ids.end(),
+                    [&](Index a, Index b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
+  for (const Index id : std::span(ids).first(static_cast<std::size_t>(count)))
+    guesses.push_back({id, std::exp(wide[id] - most) / sum});
+  return guesses;
+}
+
+/// Rows whose guesses are told: the last, or all of an encoder's.
+Index firstGuess(const attention::Model& model, const Matrix& logits) {
+  return model.config().causal ? std::max<Index>(logits.rows() - 1, 0) : 0;
+}
+
+/// As people read it; "" where nobody knows.
+std::string readable(const ModelRun& run, Index id) {
+  if (!run.tokenizer) return "";
+  return run.tokenizer->readable(static_cast<attention::TokenId>(id)).value_or("");
+}
+
+/// "464", with a tokenizer "464 The".
+std::string named(const ModelRun& run, Index id) {
+  const std::string text = readable(run, id);
+  return text.empty() ? fmt::format("{}", id) : fmt::format("{} {}", id, text);
+}
+
+/// The text that was written on; none where nobody knows.
+std::optional<std::string> writtenText(const ModelRun& run) {
+  if (!run.tokenizer || !run.generatedIds) return std::nullopt;
+  std::vector<attention::TokenId> ids;
+  for (const Index id : *run.generatedIds) ids.push_back(static_cast<attention::TokenId>(id));
+  auto text = run.tokenizer->decode(ids);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
+}
+
+Index positionOf(const ModelRun& run, Index row) {
+  return std::ssize(run.inputIds) - run.pass.logits.rows() + row;
+}
+
+}  // namespace
+
+attention::Status writeModelRun(const std::string& path, const ModelRun& run, bool chosenLayers,
+                                const std::vector<std::string>& arrays) {
+  const auto wanted = [&](const char* name) {
+    return std::find(arrays.begin(), arrays.end(), name) != arrays.end();
+  };
+  std::vector<TensorPieces> tensors{ofIds("input_ids", run.inputIds)};
+  if (run.generatedIds) tensors.push_back(ofIds("generated_ids", *run.generatedIds));
+  const auto& layers = run.pass.layers;
+  if (wanted("attention")) addStacks("attention", layers, &LayerResult::weights, tensors);
+  if (wanted("q")) addStacks("q", layers, &LayerResult::q, tensors);
+  if (wanted("k")) addStacks("k", layers, &LayerResult::k, tensors);
+  if (wanted("v")) addStacks("v", layers, &LayerResult::v, tensors);
+  if (wanted("hidden")) addHidden(run.pass, chosenLayers, tensors);
+  const Matrix& logits = run.pass.logits;
+  if (wanted("logits") && logits.size() > 0)
+    tensors.push_back({"logits",
+                       DType::F32,
+                       {size(logits.rows()), size(logits.cols())},
+                       {bytesOf(logits.data(), logits.size())}});
+  std::map<std::string, std::string> metadata;
+  if (chosenLayers) {
+    std::vector<Index> numbers;
+    for (const auto& layer : layers) numbers.push_back(layer->layer);
+    metadata["layers"] = fmt::format("{}", fmt::join(numbers, ","));
+  }
+  return attention::writeSafetensors(path, std::move(tensors), metadata);
+}
+
+std::string modelTable(const attention::Model& model, const ModelRun& run) {
+  const attention::ModelConfig& config = model.config();
+  std::string text = fmt::format(
+      "{}: {} layers, {} heads over {} of size {}, width {}, vocabulary {}, {:.1f} MB of weights\n",
+      config.family->name, config.layerCount(), config.heads, config.kvHeads, config.headDim, config.modelDim,
+      config.vocabulary, static_cast<double>(model.checkpoint().bytes()) / 1e6);
+  for (const std::string& note : config.notes) text += note + "\n";
+  text += fmt::format("{} tokens:", run.inputIds.size());
+  for (const Index id : run.inputIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
+  text += "\n";
+  const Matrix& logits = run.pass.logits;
+  if (!model.guesses()) text += "This checkpoint has no head, so it makes no guesses.\n";
+  for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
+    text += fmt::format("{} {}:", config.causal ? "after token" : "token", positionOf(run, row));
+    for (const Guess& guess : guessesOf(logits.row(row)))
+      text += fmt::format("  {} {:.3f}", named(run, guess.id), guess.probability);
+    text += "\n";
+  }
+  if (const auto written = writtenText(run)) text += "text: " + *written + "\n";
+  if (run.generatedIds)
+    text += fmt::format("written: {} ({:.1f} tokens a second)\n", fmt::join(*run.generatedIds, " "),
+                        run.tokensPerSecond);
+  return text;
+}
+
+std::string modelJson(const attention::Model& model, const ModelRun& run) {
+  const attention::ModelConfig& config = model.config();
+  nlohmann::ordered_json json{{"family", config.family->name},
+                              {"layers", config.layerCount()},
+                              {"heads", config.heads},
+                              {"kv_heads", config.kvHeads},
+                              {"head_dim", config.headDim},
+                              {"model_dim", config.modelDim},
+                              {"vocabulary", config.vocabulary},
+                              {"weight_bytes", model.checkpoint().bytes()},
+                              {"notes", config.notes},
+                              {"input_ids", run.inputIds},
+                              {"guesses", nlohmann::json::array()}};
+  const Matrix& logits = run.pass.logits;
+  for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
+    auto likeliest = nlohmann::json::array();
+    for (const Guess& guess : guessesOf(logits.row(row))) {
+      likeliest.push_back({{"id", guess.id}, {"probability", guess.probability}});
+      if (run.tokenizer) likeliest.back()["token"] = readable(run, guess.id);
+    }
+    json["guesses"].push_back({{"position", positionOf(run, row)}, {"likeliest", likeliest}});
+  }
+  if (run.tokenizer) {
+    json["tokens"] = nlohmann::json::array();
+    for (const Index id : run.inputIds) json["tokens"].push_back(readable(run, id));
+  }
+  if (const auto written = writtenText(run)) json["generated_text"] = *written;
+  if (run.generatedIds) {
+    json["generated_ids"] = *run.generatedIds;
+    json["tokens_per_second"] = run.tokensPerSecond;
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/models/session.h"
+#include "attention/models/tokenizer/text_tokenizer.h"
+
+namespace headscope::app {
+
+/// What a run of `headscope model` came to.
+struct ModelRun {
+  std::shared_ptr<const attention::TextTokenizer>
+      tokenizer;  ///< null where ids were given and the folder has none
+  std::vector<attention::Index> inputIds;
+  std::optional<std::vector<attention::Index>> generatedIds;  ///< where --generate was given
+  attention::PassResult pass;                                 ///< over the input
+  double tokensPerSecond = 0;                                 ///< of the generated ones
+};
+
+/// The arrays that -o can write besides the ids.
+inline constexpr const char* kModelArrays[] = {"attention", "q", "k", "v", "hidden", "logits"};
+
+/// Writes input_ids [n], generated_ids, and of `arrays` those that the pass kept: attention
+/// [layers, heads, n, n], q [layers, heads, n, head_dim], k and v [layers, kv_heads, n, head_dim], hidden
+/// [layers + 1, n, d], logits [n, vocabulary]. With a choice of layers hidden is [layers, n, d], without the
+/// embedding, and the metadata names them.
+attention::Status writeModelRun(const std::string& path, const ModelRun& run, bool chosenLayers,
+                                const std::vector<std::string>& arrays);
+
+/// What is printed: the model, the tokens, the guesses behind the last (an encoder's for each token), what
+/// was written on.
+std::string modelTable(const attention::Model& model, const ModelRun& run);
+/// The same as JSON.
+std::string modelJson(const attention::Model& model, const ModelRun& run);
+
+}  // namespace headscope::app

@@ -1,0 +1,98 @@
+#include "attention/models/attention_edit.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace headscope::attention {
+namespace {
+
+bool isFor(const AttentionEdit& edit, Index layer) {
+  return !edit.layer || *edit.layer == layer;
+}
+
+/// The layers as one, in brackets.
+Layer grouped(MaskLayers layers) {
+  Layer group;
+  group.group = std::move(layers);
+  return group;
+}
+
+/// The model's own mask with those of the edits.
+MaskLayers maskLayers(const ModelConfig& config, const std::vector<AttentionEdit>& edits, Index layer) {
+  MaskLayers layers = parseMask(config.maskText(layer)).layers;
+  for (const AttentionEdit& edit : edits) {
+    if (!isFor(edit, layer)) continue;
+    if (edit.replacesMask)
+      layers = edit.mask;
+    else if (!edit.mask.empty())
+      layers.push_back(grouped(edit.mask));
+  }
+  return layers;
+}
+
+}  // namespace
+
+LayerAttentions::LayerAttentions(const ModelConfig& config, const std::vector<AttentionEdit>& edits,
+                                 PassRows rows, const TextStructure& structure, const MaskSources& sources)
+    : config_(config), edits_(edits), rows_(rows), sources_(sources) {
+  // Over the whole text, of which the pass has the last rows: tables and parts go by rows from its beginning.
+  geometry_.queries = geometry_.keys = geometry_.keyLength = rows.tokens();
+  geometry_.heads = config.heads;
+  geometry_.kvHeads = config.kvHeads;
+  geometry_.structure = structure;
+}
+
+Result<std::shared_ptr<const MaskFormula>> LayerAttentions::maskOf(Index layer) {
+  MaskLayers layers = maskLayers(config_, edits_, layer);
+  for (const auto& [known, formula] : compiled_)
+    if (known == layers) return formula;
+  auto whole = compileMask(layers, geometry_, sources_);
+  if (!whole) return whole.error();
+  compiled_.emplace_back(std::move(layers), maskPart(*whole, rows_.first, rows_.count, rows_.tokens()));
+  return compiled_.back().second;
+}
+
+Status LayerAttentions::addAdditive(const AttentionEdit& edit, Index layer, Stack& sum) const {
+  const Stack& added = *edit.additive;
+  if ((added.count() != 1 && added.count() != config_.heads) || added.rows() != added.cols() ||
+      added.rows() < rows_.tokens())
+    return Error{
+        fmt::format("the numbers added to layer {}'s scores are [{}, {}, {}], expected [1 or {}, N, N] "
+                    "with N at least {}",
+                    layer, added.count(), added.rows(), added.cols(), config_.heads, rows_.tokens())};
+  if (sum.empty()) sum = Stack(config_.heads, rows_.count, rows_.tokens());
+  for (Index head = 0; head < config_.heads; ++head)
+    sum[head] += added[sliceOf(added, head)].block(rows_.first, 0, rows_.count, rows_.tokens());
+  return success();
+}
+
+Result<LayerAttention> LayerAttentions::of(Index layer) {
+  LayerAttention attention{config_.attention(layer), {}, {}};
+  attention.config.cacheLength = rows_.first;
+  for (const AttentionEdit& edit : edits_) {
+    if (!isFor(edit, layer)) continue;
+    attention.config.gain *= edit.gain;
+    attention.config.alibi |= edit.alibi;
+    if (edit.t5) attention.config.t5 = edit.t5;
+    if (edit.softcap) attention.config.softcap = edit.softcap;
+    if (edit.dropout.probability > 0) attention.config.dropout = edit.dropout;
+    if (!edit.headScale.empty()) {
+      if (std::ssize(edit.headScale) != config_.heads)
+        return Error{
+            fmt::format("there are {} factors for the heads' outputs, expected one for each of {} heads",
+                        edit.headScale.size(), config_.heads)};
+      attention.headScale = edit.headScale;
+    }
+    if (edit.additive && !edit.additive->empty())
+      if (const Status status = addAdditive(edit, layer, attention.mask.additive); !status)
+        return status.error();
+  }
+  if (const Status status = validate(attention.config); !status) return status.error();
+  auto formula = maskOf(layer);
+  if (!formula) return formula.error();
+  attention.mask.formula = std::move(*formula);
+  return attention;
+}
+
+}  // namespace headscope::attention

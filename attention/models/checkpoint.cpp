@@ -1,0 +1,126 @@
+#include "attention/models/checkpoint.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "attention/formats/file_io.h"
+#include "attention/formats/quote.h"
+#include "attention/formats/regular_file.h"
+#include "attention/formats/safetensors_header.h"
+#include "attention/models/shard_index.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{16} << 20;
+
+/// Every tensor of a mapped file.
+Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
+  const std::string name = file.path().string();
+  const auto bytes = file.bytes();
+  const auto length = safetensorsHeaderSize(bytes, bytes.size(), name);
+  if (!length) return length.error();
+  const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
+  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *length);
+  auto header = parseSafetensorsHeader(json, bytes.size() - dataBegin, name);
+  // A file that was cut meanwhile explains any nonsense better.
+  if (const Status status = file.intact(); !status) return status.error();
+  if (!header) return header.error();
+  std::map<std::string, TensorView> tensors;
+  for (auto& [tensor, entry] : header->tensors)
+    tensors.emplace(tensor,
+                    TensorView{entry.dtype, std::move(entry.shape), bytes.data() + dataBegin + entry.begin});
+  return tensors;
+}
+
+bool isThere(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Why a folder without safetensors can't be opened.
+Error withoutWeights(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::string pickle, gguf;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("pytorch_model") && name.ends_with(".bin")) pickle = name;
+    if (entry.path().extension() == ".gguf") gguf = name;
+  }
+  if (code) return fileError(folder, "cannot be read: " + code.message());
+  const std::string expected = "expected model.safetensors or model.safetensors.index.json";
+  if (!pickle.empty())
+    return fileError(folder, "has its weights in " + pickle + ", a pickle, which could run any code; " +
+                                 expected + ", as save_pretrained(…, safe_serialization=True) writes it");
+  if (!gguf.empty())
+    return fileError(folder, "has its weights in " + gguf + ", which isn't read; " + expected);
+  return fileError(folder, "has no weights, " + expected);
+}
+
+}  // namespace
+
+Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
+  Checkpoint checkpoint(folder);
+  const auto single = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
+  if (!isThere(single) && !isThere(index)) return withoutWeights(folder);
+  const Status status = isThere(single) ? checkpoint.addSingle(single) : checkpoint.addShards(index);
+  if (!status) return status.error();
+  return checkpoint;
+}
+
+Status Checkpoint::addSingle(const std::filesystem::path& path) {
+  auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  auto tensors = tensorsOf(*file);
+  if (!tensors) return tensors.error();
+  tensors_ = std::move(*tensors);
+  files_.push_back(std::move(*file));
+  return success();
+}
+
+Status Checkpoint::addShards(const std::filesystem::path& index) {
+  const auto text = readFile(index, kMaxIndexBytes);
+  if (!text) return text.error();
+  const auto shardOf =
+      parseShardIndex({reinterpret_cast<const char*>(text->data()), text->size()}, index.string());
+  if (!shardOf) return shardOf.error();
+  std::map<std::string, std::map<std::string, TensorView>> shards;
+  for (const auto& [tensor, shard] : *shardOf) {
+    if (!shards.contains(shard)) {
+      if (!isThere(folder_ / shard))
+        return fileError(index, "names " + quotedText(shard) + ", which is missing from the folder");
+      auto file = MappedFile::open(folder_ / shard);
+      if (!file) return file.error();
+      auto tensors = tensorsOf(*file);
+      if (!tensors) return tensors.error();
+      shards.emplace(shard, std::move(*tensors));
+      files_.push_back(std::move(*file));
+    }
+    const auto& tensors = shards.at(shard);
+    const auto found = tensors.find(tensor);
+    if (found == tensors.end())
+      return fileError(index, "says tensor " + quotedText(tensor) + " is in " + quotedText(shard) +
+                                  ", where there is none");
+    tensors_.emplace(tensor, found->second);
+  }
+  for (const auto& [shard, tensors] : shards)
+    for (const auto& [tensor, view] : tensors)
+      if (const auto at = shardOf->find(tensor); at != shardOf->end() && at->second != shard)
+        return fileError(index, "says tensor " + quotedText(tensor) + " is in " + quotedText(at->second) +
+                                    ", but " + quotedText(shard) + " has one too");
+  return success();
+}
+
+std::uint64_t Checkpoint::bytes() const {
+  std::uint64_t sum = 0;
+  for (const MappedFile& file : files_) sum += file.bytes().size();
+  return sum;
+}
+
+Status Checkpoint::intact() const {
+  for (const MappedFile& file : files_)
+    if (const Status status = file.intact(); !status) return status;
+  return success();
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attention/formats/safetensors.h"
+#include "attention/models/mapped_file.h"
+
+namespace headscope::attention {
+
+/// One tensor where it lies in a mapped file, at any byte.
+struct TensorView {
+  DType dtype = DType::F32;
+  std::vector<std::uint64_t> shape;
+  const std::uint8_t* data = nullptr;
+};
+
+/// A model's weights as its folder has them: model.safetensors or the files that model.safetensors.index.json
+/// names, mapped and not read. Opening takes the headers alone, whatever the size.
+class Checkpoint {
+ public:
+  /// Errors, each in one sentence: a folder without weights (naming what is there instead: a pickle, GGUF),
+  /// what the index, the files and their headers refuse, a file that is missing or lacks a tensor of the
+  /// index.
+  static Result<Checkpoint> open(const std::filesystem::path& folder);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const std::map<std::string, TensorView>& tensors() const { return tensors_; }
+  /// Of all files together.
+  std::uint64_t bytes() const;
+  /// An error if a file has changed since it was opened, or could not be read where it was asked for. To be
+  /// asked after what was computed and before it is shown.
+  Status intact() const;
+
+ private:
+  explicit Checkpoint(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Status addSingle(const std::filesystem::path& path);
+  Status addShards(const std::filesystem::path& index);
+
+  std::filesystem::path folder_;
+  std::vector<MappedFile> files_;
+  std::map<std::string, TensorView> tensors_;
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,14 @@
+#include "attention/models/families.h"
+
+namespace headscope::attention {
+
+std::span<const Family* const> familyTable() {
+  static constexpr const Family* kFamilies[] = {
+      &families::gpt2,   &families::llama,   &families::mistral,   &families::qwen2,
+      &families::qwen3,  &families::gemma,   &families::gemma2,    &families::gemma3Text,
+      &families::gemma3, &families::phi3,    &families::gptNeox,   &families::opt,
+      &families::bert,   &families::roberta, &families::distilbert};
+  return kFamilies;
+}
+
+}  // namespace headscope::attention

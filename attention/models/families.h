@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "attention/models/config_reader.h"
+#include "attention/models/model_config.h"
+
+namespace headscope::attention {
+
+/// How one tensor holds queries, keys and values.
+enum class FusedRows {
+  thirds,  ///< all of q, then all of k, then all of v
+  heads,   ///< [heads, 3, headDim]: a head's q, k and v behind each other
+};
+
+/// What a family calls its tensors, without ".weight" and ".bias". Empty: it has none.
+struct TensorNames {
+  std::string_view embedding = {}, positions = {}, tokenTypes = {}, embeddingNorm = {};
+
+  std::string_view layer = {};  ///< what a layer's names begin with, N for its number: "h.N."
+  std::string_view q = {}, k = {}, v = {};
+  std::string_view qkv = {};  ///< instead of these
+  FusedRows fused = FusedRows::thirds;
+  std::string_view o = {};
+  std::string_view up = {}, down = {};
+  std::string_view gate = {};
+  std::string_view gateUp = {};                       ///< instead of gate and up: all of gate, then all of up
+  std::string_view attentionNorm = {}, mlpNorm = {};  ///< N₁ and N₂ of BlockOrder
+  std::string_view afterAttentionNorm = {}, afterMlpNorm = {};  ///< N₁' and N₂'
+  std::string_view qNorm = {}, kNorm = {};
+
+  std::string_view finalNorm = {};
+  std::string_view head = {};  ///< the embedding where the checkpoint has none
+  /// A masked-token head: what comes before the map to the vocabulary, dense, activation and norm, and a bias
+  /// behind it, whose name is whole. A checkpoint without these makes no guesses.
+  std::string_view headDense = {}, headNorm = {}, headBias = {};
+  bool inFirst = false;  ///< weights are [in, out] (Conv1D)
+};
+
+/// One architecture: how its config.json is read and what its tensors are called.
+struct Family {
+  std::string_view name;          ///< config.json's model_type
+  std::string_view architecture;  ///< what `architectures` begin with, "Llama" of "LlamaForCausalLM"
+  /// What stands before the names of the body, and before those of the head; "" for nothing.
+  std::span<const std::string_view> prefixes;
+  std::span<const std::string_view> headPrefixes;
+  TensorNames names;
+  /// Fills the config from the fields, but for what all families share (families.cpp).
+  void (*read)(const ConfigReader& json, ModelConfig& config);
+};
+
+namespace families {
+extern const Family gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text, gemma3, phi3, gptNeox, opt,
+    bert, roberta, distilbert;
+}
+
+std::span<const Family* const> familyTable();
+
+}  // namespace headscope::attention

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string_view>
+
+#include "attention/models/families.h"
+
+// What several families' config.json have in common.
+
+namespace headscope::attention::families {
+
+inline constexpr std::string_view kNoPrefix[] = {""};
+
+/// The names that Llama and its descendants share.
+inline constexpr TensorNames kLlamaNames{.embedding = "embed_tokens",
+                                         .layer = "layers.N.",
+                                         .q = "self_attn.q_proj",
+                                         .k = "self_attn.k_proj",
+                                         .v = "self_attn.v_proj",
+                                         .o = "self_attn.o_proj",
+                                         .up = "mlp.up_proj",
+                                         .down = "mlp.down_proj",
+                                         .gate = "mlp.gate_proj",
+                                         .attentionNorm = "input_layernorm",
+                                         .mlpNorm = "post_attention_layernorm",
+                                         .finalNorm = "norm",
+                                         .head = "lm_head"};
+inline constexpr std::string_view kLlamaPrefixes[] = {"model.", ""};
+
+/// Where two sizes are needed to make a third: heads that divide the width.
+Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
+                Index count);
+
+/// What stands where a file doesn't say; nothing: it has to.
+struct LlamaDefaults {
+  std::optional<Index> heads = {}, vocabulary = {};
+  std::optional<Index> kvHeads = {};  ///< nothing: one for each head
+  std::optional<Index> headDim = {};  ///< nothing: an even share of the width
+};
+/// hidden_size, intermediate_size, vocab_size, num_attention_heads, num_key_value_heads, head_dim,
+/// num_hidden_layers, hidden_act, positions; every layer full, with scale 1/√head_dim; RMS norms and a gated
+/// MLP, as Llama has them.
+void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults = {});
+
+/// `count` layers, each with scale 1/√headDim.
+void addLayers(ModelConfig& config, Index count);
+
+/// gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish, relu; errors name what there is.
+Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view standard);
+
+/// What rotates positions in both spellings, rope_parameters before rope_scaling and the top level; the inner
+/// one wins. Fills config.rotations with one for all layers.
+struct RopeDefaults {
+  double theta = 10000;
+  double partial = 1;                        ///< share of a head's dimensions that is turned
+  std::string_view thetaKey = "rope_theta";  ///< at the top level
+  std::string_view partialKey = "partial_rotary_factor";
+};
+void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config);
+/// The same from one set of fields, `rope`.
+Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta, double partial,
+                    const ModelConfig& config);
+
+/// Windows of `window` keys on the layers for which `layer_types` says "sliding_attention", or, where it is
+/// absent, on those that `standard` picks.
+void readWindows(const ConfigReader& json, std::optional<Index> window,
+                 bool (*standard)(Index layer, Index of), Index of, ModelConfig& config);
+/// Qwen's: only with use_sliding_window, and from layer max_window_layers on.
+void readQwenWindows(const ConfigReader& json, ModelConfig& config);
+
+}  // namespace headscope::attention::families

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "attention/models/families/fields.h"
+
+namespace headscope::attention::families {
+
+/// What Gemma 1, 2 and 3 share: Llama's sizes, a head size of its own, norms with 1 + w, embeddings times √d.
+void readGemmaSizes(const ConfigReader& json, ModelConfig& config,
+                    const LlamaDefaults& defaults = {.headDim = 256});
+
+/// Gemma 2 and 3: a norm before and after each part.
+constexpr TensorNames kGemmaNames = [] {
+  TensorNames names = kLlamaNames;
+  names.afterAttentionNorm = "post_attention_layernorm";
+  names.mlpNorm = "pre_feedforward_layernorm";
+  names.afterMlpNorm = "post_feedforward_layernorm";
+  return names;
+}();
+
+}  // namespace headscope::attention::families

@@ -1,0 +1,40 @@
+#include <cmath>
+
+#include "attention/models/families/gemma.h"
+
+// Gemma 2 (Gemma Team 2024): a norm before and after each part, soft-caps on scores and logits, a window on
+// every other layer.
+
+namespace headscope::attention {
+namespace {
+
+std::optional<float> readCap(const ConfigReader& json, std::string_view key, double standard) {
+  if (json.isNull(key)) return std::nullopt;
+  return static_cast<float>(json.positive(key, standard));
+}
+
+void read(const ConfigReader& json, ModelConfig& config) {
+  families::readGemmaSizes(json, config);
+  config.order = BlockOrder::around;
+  const double scalar = json.positive("query_pre_attn_scalar", 256);
+  for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
+  config.softcap = readCap(json, "attn_logit_softcapping", 50);
+  config.finalSoftcap = readCap(json, "final_logit_softcapping", 30);
+  families::readRotation(json, {}, config);
+  families::readWindows(
+      json, json.size("sliding_window", 4096, 1, kMaxPositions),
+      [](Index layer, Index) { return layer % 2 == 0; }, 0, config);
+}
+
+}  // namespace
+
+constinit const Family families::gemma2{
+    .name = "gemma2",
+    .architecture = "Gemma2",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kGemmaNames,
+    .read = read,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,50 @@
+#include "attention/models/families/fields.h"
+
+// GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): a part of each head is rotated, attention
+// and MLP read the same stream.
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::string_view kPrefixes[] = {"gpt_neox.", ""};
+
+void read(const ConfigReader& json, ModelConfig& config) {
+  config.modelDim = json.size("hidden_size");
+  config.innerDim = json.size("intermediate_size");
+  config.vocabulary = json.size("vocab_size");
+  config.heads = config.kvHeads = json.size("num_attention_heads");
+  config.headDim =
+      families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
+  config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
+  config.activation = families::readActivation(json, "hidden_act", "gelu");
+  config.epsilon = json.positive("layer_norm_eps", 1e-5);
+  config.order = json.flag("use_parallel_residual", true) ? BlockOrder::parallel : BlockOrder::before;
+  config.qkvBias = config.outputBias = json.flag("attention_bias", true);
+  config.mlpBias = true;
+  families::addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
+  families::readRotation(json, {.partial = 0.25, .thetaKey = "rotary_emb_base", .partialKey = "rotary_pct"},
+                         config);
+}
+
+}  // namespace
+
+constinit const Family families::gptNeox{
+    .name = "gpt_neox",
+    .architecture = "GPTNeoX",
+    .prefixes = kPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = {.embedding = "embed_in",
+              .layer = "layers.N.",
+              .qkv = "attention.query_key_value",
+              .fused = FusedRows::heads,
+              .o = "attention.dense",
+              .up = "mlp.dense_h_to_4h",
+              .down = "mlp.dense_4h_to_h",
+              .attentionNorm = "input_layernorm",
+              .mlpNorm = "post_attention_layernorm",
+              .finalNorm = "final_layer_norm",
+              .head = "embed_out"},
+    .read = read,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,58 @@
+#include "attention/models/families/fields.h"
+
+// OPT (Zhang et al. 2022): learned positions that begin at row 2, LayerNorm before each part, ReLU.
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::string_view kPrefixes[] = {"model.decoder.", "decoder."};
+
+/// The table of positions has so many rows more than there are positions.
+constexpr Index kFirstRow = 2;
+
+void read(const ConfigReader& json, ModelConfig& config) {
+  config.modelDim = json.size("hidden_size");
+  config.innerDim = json.size("ffn_dim");
+  config.vocabulary = json.size("vocab_size");
+  config.heads = config.kvHeads = json.size("num_attention_heads");
+  config.headDim =
+      families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
+  config.maxPositions = json.size("max_position_embeddings", 2048);
+  config.positionRows = config.maxPositions + kFirstRow;
+  config.firstPosition = kFirstRow;
+  config.activation = families::readActivation(json, "activation_function", "relu");
+  config.qkvBias = config.outputBias = config.mlpBias = json.flag("enable_bias", true);
+  families::addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
+  if (!json.flag("do_layer_norm_before", true))
+    json.refuse("do_layer_norm_before", "false", "true, as every OPT but the one of 350 million has it");
+  if (!json.flag("layer_norm_elementwise_affine", true))
+    json.refuse("layer_norm_elementwise_affine", "false", "true: norms with weights");
+  if (json.size("word_embed_proj_dim", config.modelDim) != config.modelDim)
+    json.refuse("word_embed_proj_dim", std::to_string(json.size("word_embed_proj_dim")),
+                "the width, hidden_size");
+}
+
+}  // namespace
+
+constinit const Family families::opt{
+    .name = "opt",
+    .architecture = "OPT",
+    .prefixes = kPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = {.embedding = "embed_tokens",
+              .positions = "embed_positions",
+              .layer = "layers.N.",
+              .q = "self_attn.q_proj",
+              .k = "self_attn.k_proj",
+              .v = "self_attn.v_proj",
+              .o = "self_attn.out_proj",
+              .up = "fc1",
+              .down = "fc2",
+              .attentionNorm = "self_attn_layer_norm",
+              .mlpNorm = "final_layer_norm",
+              .finalNorm = "final_layer_norm",
+              .head = "lm_head"},
+    .read = read,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,36 @@
+#include "attention/models/families/fields.h"
+
+// Phi-3 and Phi-4-mini (Abdin et al. 2024): Llama with fused weights.
+
+namespace headscope::attention {
+namespace {
+
+void read(const ConfigReader& json, ModelConfig& config) {
+  families::readLlamaSizes(json, config);
+  config.epsilon = json.positive("rms_norm_eps", 1e-5);
+  families::readRotation(json, {}, config);
+  const auto window = json.optionalSize("sliding_window", 1, kMaxPositions);
+  for (LayerKind& layer : config.layers) layer.window = window;
+}
+
+}  // namespace
+
+constinit const Family families::phi3{
+    .name = "phi3",
+    .architecture = "Phi3",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = {.embedding = "embed_tokens",
+              .layer = "layers.N.",
+              .qkv = "self_attn.qkv_proj",
+              .o = "self_attn.o_proj",
+              .down = "mlp.down_proj",
+              .gateUp = "mlp.gate_up_proj",
+              .attentionNorm = "input_layernorm",
+              .mlpNorm = "post_attention_layernorm",
+              .finalNorm = "norm",
+              .head = "lm_head"},
+    .read = read,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,26 @@
+#include "attention/models/families/fields.h"
+
+// Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases on q, k and v.
+
+namespace headscope::attention {
+namespace {
+
+void read(const ConfigReader& json, ModelConfig& config) {
+  families::readLlamaSizes(json, config);
+  config.qkvBias = true;
+  families::readRotation(json, {}, config);
+  families::readQwenWindows(json, config);
+}
+
+}  // namespace
+
+constinit const Family families::qwen2{
+    .name = "qwen2",
+    .architecture = "Qwen2",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kLlamaNames,
+    .read = read,
+};
+
+}  // namespace headscope::attention

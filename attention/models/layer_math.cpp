@@ -1,0 +1,99 @@
+#include "attention/models/layer_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "attention/core/parallel.h"
+
+namespace headscope::attention {
+namespace {
+
+/// Numbers of one task: tens of microseconds.
+constexpr Index kTaskNumbers = 1 << 14;
+
+/// Calls task(first row, rows) for all of x in parts.
+template <typename Task>
+void forRows(Index rows, Index cols, const Task& task) {
+  const Index step = std::max<Index>(1, kTaskNumbers / std::max<Index>(cols, 1));
+  forEach((rows + step - 1) / step, {},
+          [&](Index part) { task(part * step, std::min(step, rows - part * step)); });
+}
+
+using RowArray = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
+
+void normRow(const float* from, Index size, const NormWeights& weights, NormKind kind, double epsilon,
+             float* to) {
+  const Eigen::Map<const Eigen::Array<float, 1, Eigen::Dynamic>> x(from, size);
+  RowArray y(to, size);
+  const auto d = static_cast<double>(size);
+  if (kind == NormKind::layer) {
+    const double mean = x.cast<double>().sum() / d;
+    const double variance = (x.cast<double>() - mean).square().sum() / d;
+    const double scale = 1 / std::sqrt(variance + epsilon);
+    y = ((x.cast<double>() - mean) * scale).cast<float>() * weights.weight.transpose().array() +
+        weights.bias.transpose().array();
+    return;
+  }
+  const double scale = 1 / std::sqrt(x.cast<double>().square().sum() / d + epsilon);
+  y = x * static_cast<float>(scale) * weights.weight.transpose().array();
+}
+
+using Values = Eigen::Map<Eigen::ArrayXf>;
+
+void activateValues(Values x, Activation activation) {
+  switch (activation) {
+    case Activation::gelu:
+      x = x.unaryExpr([](float value) {
+        return 0.5f * value * (1 + std::erf(value * std::numbers::sqrt2_v<float> / 2));
+      });
+      return;
+    case Activation::geluTanh: {
+      constexpr float kRoot = 0.797884561f;  // √(2/π)
+      x = 0.5f * x * (1 + (kRoot * (x + 0.044715f * x.cube())).tanh());
+      return;
+    }
+    case Activation::silu:
+      x = x / (1 + (-x).exp());
+      return;
+    case Activation::relu:
+      x = x.max(0);
+      return;
+  }
+}
+
+}  // namespace
+
+Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, double epsilon) {
+  Matrix y(x.rows(), x.cols());
+  forRows(x.rows(), x.cols(), [&](Index first, Index count) {
+    for (Index row = first; row < first + count; ++row)
+      normRow(x.row(row).data(), x.cols(), weights, kind, epsilon, y.row(row).data());
+  });
+  return y;
+}
+
+void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double epsilon) {
+  forRows(heads.count() * heads.rows(), heads.cols(), [&](Index first, Index count) {
+    for (Index row = first; row < first + count; ++row) {
+      float* const values = heads.data() + row * heads.cols();
+      normRow(values, heads.cols(), weights, kind, epsilon, values);
+    }
+  });
+}
+
+void activate(Matrix& x, Activation activation) {
+  forRows(x.rows(), x.cols(), [&](Index first, Index count) {
+    activateValues(Values(x.row(first).data(), count * x.cols()), activation);
+  });
+}
+
+void activateGated(Matrix& gate, Matrix& up, Activation activation) {
+  forRows(up.rows(), up.cols(), [&](Index first, Index count) {
+    Values factors(gate.row(first).data(), count * gate.cols());
+    activateValues(factors, activation);
+    Values(up.row(first).data(), count * up.cols()) *= factors;
+  });
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "attention/models/model_weights.h"
+
+namespace headscope::attention {
+
+// What a transformer's layers do beside attention and linear maps, row by row on all threads.
+
+/// Each row normed over its columns, by the kind's equation (model_config.h). Sums in double precision.
+Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, double epsilon);
+/// The same, in place, for every row of every head.
+void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double epsilon);
+
+/// act(x), in place.
+void activate(Matrix& x, Activation activation);
+/// up = act(gate) ⊙ up; the gate is used up.
+void activateGated(Matrix& gate, Matrix& up, Activation activation);
+
+}  // namespace headscope::attention

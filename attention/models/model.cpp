@@ -1,0 +1,104 @@
+#include "attention/models/model.h"
+
+#include <fmt/core.h>
+
+#include "attention/core/saturating.h"
+#include "attention/formats/file_io.h"
+#include "attention/formats/regular_file.h"
+#include "attention/models/config_reader.h"
+#include "attention/models/layer_math.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{4} << 20;
+
+std::string_view textOf(const std::vector<std::uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool isThere(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Tokens that end a text, where generation_config.json has them.
+Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vector<Index> standard) {
+  if (!isThere(path)) return standard;
+  const auto text = readFile(path, kMaxConfigBytes);
+  if (!text) return text.error();
+  const auto json = ConfigReader::parse(textOf(*text), path.string());
+  if (!json) return json.error();
+  std::vector<Index> tokens = json->sizes("eos_token_id");
+  if (const Status status = json->status(); !status) return status.error();
+  return tokens.empty() ? standard : tokens;
+}
+
+}  // namespace
+
+Result<Model> Model::open(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
+    return fileError(folder, std::string(isThere(folder) ? "is a file" : "is missing") +
+                                 ", expected a folder with config.json and model.safetensors");
+  if (!isThere(folder / "config.json"))
+    return fileError(folder, "has no config.json, expected a model's folder as Hugging Face lays it out");
+  const auto text = readFile(folder / "config.json", kMaxConfigBytes);
+  if (!text) return text.error();
+  auto config = readModelConfig(textOf(*text), (folder / "config.json").string());
+  if (!config) return config.error();
+  auto tokens = endTokens(folder / "generation_config.json", config->endTokens);
+  if (!tokens) return tokens.error();
+  config->endTokens = std::move(*tokens);
+
+  auto checkpoint = Checkpoint::open(folder);
+  if (!checkpoint) return checkpoint.error();
+  auto weights = ModelWeights::find(*checkpoint, *config);
+  // Norms were read; a file that was cut meanwhile explains anything else better.
+  if (const Status status = checkpoint->intact(); !status) return status.error();
+  if (!weights) return weights.error();
+  return Model(std::move(*checkpoint), std::move(*config), std::move(*weights));
+}
+
+std::uint64_t Model::cacheBytesPerToken() const {
+  return saturatingProduct({2, config_.layerCount(), config_.kvHeads, config_.headDim, sizeof(float)});
+}
+
+Status Model::checkTokens(std::span<const Index> ids, Index before) const {
+  for (const Index id : ids)
+    if (id < 0 || id >= config_.vocabulary)
+      return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config_.vocabulary - 1)};
+  const Index tokens = before + static_cast<Index>(ids.size());
+  if (const auto limit = config_.positionLimit(); limit && tokens > *limit)
+    return Error{fmt::format("{} tokens, this model has {} positions", tokens, *limit)};
+  return success();
+}
+
+Matrix Model::embed(std::span<const Index> ids, Index first) const {
+  Matrix x(static_cast<Index>(ids.size()), config_.modelDim);
+  for (Index i = 0; i < x.rows(); ++i) {
+    x.row(i) = config_.embeddingScale * weights_.embedding.row(ids[static_cast<std::size_t>(i)]);
+    if (weights_.tokenTypes.rows > 0) x.row(i) += weights_.tokenTypes.row(0);
+    if (weights_.positions.rows > 0) x.row(i) += weights_.positions.row(config_.firstPosition + first + i);
+  }
+  return weights_.embeddingNorm ? normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon) : x;
+}
+
+Matrix Model::finalNorm(const Matrix& stream) const {
+  return weights_.finalNorm ? normRows(stream, *weights_.finalNorm, config_.norm, config_.epsilon) : stream;
+}
+
+Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
+  if (!weights_.head) return {};
+  Matrix x = finalNorm(stream);
+  if (const auto& transform = weights_.headTransform) {
+    x = transform->dense.apply(x, stop);
+    activate(x, config_.activation);
+    x = normRows(x, transform->norm, config_.norm, config_.epsilon);
+  }
+  Matrix logits = weights_.head->apply(x, stop);
+  if (const auto& cap = config_.finalSoftcap) logits = *cap * (logits / *cap).array().tanh();
+  return logits;
+}
+
+}  // namespace headscope::attention

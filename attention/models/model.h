@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <stop_token>
+
+#include "attention/models/checkpoint.h"
+#include "attention/models/model_config.h"
+#include "attention/models/model_weights.h"
+
+namespace headscope::attention {
+
+/// A checkpoint, opened: its config, and its weights where they lie. Move-only; several threads may use one
+/// at once. What runs it is ModelSession (session.h).
+class Model {
+ public:
+  /// Opens a folder as Hugging Face lays it out: config.json, generation_config.json if there is one, and
+  /// model.safetensors or its shards. Reads a few MB, whatever the model's size. Errors, each in one
+  /// sentence: a folder or file that is missing, what readModelConfig(), Checkpoint and ModelWeights refuse.
+  static Result<Model> open(const std::filesystem::path& folder);
+
+  const ModelConfig& config() const { return config_; }
+  const ModelWeights& weights() const { return weights_; }
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  /// Whether it says anything about tokens: an encoder's checkpoint may lack the head for it.
+  bool guesses() const { return weights_.head.has_value(); }
+  /// Bytes of keys and values that one token adds to a session.
+  std::uint64_t cacheBytesPerToken() const;
+
+  /// An error unless every id is one of the vocabulary and a text of `before` more tokens may have these.
+  Status checkTokens(std::span<const Index> ids, Index before) const;
+  /// The residual stream before the first layer, [n, modelDim], for tokens at positions first … : embeddings
+  /// (scaled), positions, types and norm as the family has them. The ids are the caller's to check.
+  Matrix embed(std::span<const Index> ids, Index first) const;
+  /// The residual stream [n, modelDim] as the head reads it. The same where the family has no final norm.
+  Matrix finalNorm(const Matrix& stream) const;
+  /// What the model would say next from the residual stream after any layer [n, modelDim]: logits
+  /// [n, vocabulary], through its own norm, head and soft-cap; a "logit lens" where the layer isn't the last
+  /// (nostalgebraist 2020). Empty where it has no head. Once `stop` is requested the result is undefined.
+  Matrix logits(const Matrix& stream, const std::stop_token& stop = {}) const;
+
+ private:
+  Model(Checkpoint checkpoint, ModelConfig config, ModelWeights weights)
+      : checkpoint_(std::move(checkpoint)), config_(std::move(config)), weights_(std::move(weights)) {}
+
+  Checkpoint checkpoint_;
+  ModelConfig config_;
+  ModelWeights weights_;
+};
+
+}  // namespace headscope::attention

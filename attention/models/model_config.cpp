@@ -1,0 +1,109 @@
+#include "attention/models/model_config.h"
+
+#include <fmt/core.h>
+
+#include "attention/formats/quote.h"
+#include "attention/models/families.h"
+
+namespace headscope::attention {
+namespace {
+
+std::string familyNames() {
+  std::string names;
+  for (const Family* family : familyTable()) names += (names.empty() ? "" : ", ") + std::string(family->name);
+  return names;
+}
+
+/// "LlamaForCausalLM" is Llama's.
+bool isArchitecture(std::string_view text, std::string_view family) {
+  if (!text.starts_with(family)) return false;
+  text.remove_prefix(family.size());
+  for (std::string_view suffix : {"", "Model", "LMHeadModel", "ForCausalLM", "ForMaskedLM", "ForPreTraining"})
+    if (text == suffix) return true;
+  return false;
+}
+
+/// By model_type or, where there is none, by the first of `architectures`.
+const Family* familyOf(const ConfigReader& json) {
+  if (json.has("model_type")) {
+    const std::string type = json.text("model_type", "");
+    for (const Family* family : familyTable())
+      if (family->name == type) return family;
+    json.fail(json.at("model_type") + " " + quotedText(type) + " is not one of " + familyNames());
+    return nullptr;
+  }
+  const std::vector<std::string> names = json.texts("architectures");
+  for (const Family* family : familyTable())
+    if (!names.empty() && isArchitecture(names[0], family->architecture)) return family;
+  if (names.empty())
+    json.refuse("model_type", "absent", "one of " + familyNames());
+  else
+    json.fail(json.at("architectures") + " begins with " + quotedText(names[0]) + ", expected a model of " +
+              familyNames());
+  return nullptr;
+}
+
+/// What no family here can do.
+void refuseUnsupported(const ConfigReader& json) {
+  if (json.has("quantization_config")) {
+    const std::string method = json.object("quantization_config").text("quant_method", "an unnamed method");
+    json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
+              ", expected a checkpoint with F32, F16, BF16 or F64 weights");
+  }
+  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
+    if (json.has(key))
+      json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP a layer");
+  if (json.flag("is_encoder_decoder", false))
+    json.fail(json.at("is_encoder_decoder") +
+              " is true, expected an encoder or a decoder alone, as bert or llama");
+}
+
+Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
+  if (config.heads % config.kvHeads != 0)
+    json.refuse("num_key_value_heads", std::to_string(config.kvHeads),
+                fmt::format("a divisor of the {} heads", config.heads));
+  if (const Status status = json.status(); !status) return status;
+  for (Index i = 0; i < config.layerCount(); ++i)
+    if (const Status status = validate(config.attention(i)); !status)
+      return Error{json.at("layer " + std::to_string(i)) + "'s attention: " + status.error().message};
+  return success();
+}
+
+}  // namespace
+
+std::optional<Index> ModelConfig::positionLimit() const {
+  return positionRows > 0 ? std::optional(positionRows - firstPosition) : std::nullopt;
+}
+
+AttentionConfig ModelConfig::attention(Index layer) const {
+  AttentionConfig attention;
+  attention.modelDim = modelDim;
+  attention.heads = heads;
+  attention.kvHeads = kvHeads;
+  attention.headDim = headDim;
+  attention.scale = layers[static_cast<std::size_t>(layer)].scale;
+  attention.softcap = softcap;
+  return attention;
+}
+
+std::string ModelConfig::maskText(Index layer) const {
+  const auto& window = layers[static_cast<std::size_t>(layer)].window;
+  if (window) return fmt::format("window({})", *window);
+  return causal ? "causal" : "full";
+}
+
+Result<ModelConfig> readModelConfig(std::string_view text, const std::string& name) {
+  const auto json = ConfigReader::parse(text, name);
+  if (!json) return json.error();
+  refuseUnsupported(*json);
+  ModelConfig config;
+  config.family = familyOf(*json);
+  if (!config.family) return json->status().error();
+  if (const Status status = json->status(); !status) return status.error();
+  config.family->read(*json, config);
+  config.endTokens = json->sizes("eos_token_id");
+  if (const Status status = checkSizes(*json, config); !status) return status.error();
+  return config;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention/core/config.h"
+#include "attention/core/result.h"
+#include "attention/models/rotation.h"
+
+namespace headscope::attention {
+
+struct Family;  // families.h
+
+/// layer: (x − mean)/√(var + ε)·w + b (Ba et al. 2016); rms: x/√(mean x² + ε)·w (Zhang & Sennrich 2019);
+/// rmsPlusOne: the same with 1 + w, as the Gemmas keep it.
+enum class NormKind { layer, rms, rmsPlusOne };
+
+/// gelu: x·Φ(x); geluTanh: its approximation by a hyperbolic tangent (Hendrycks & Gimpel 2016); silu: x·σ(x).
+enum class Activation { gelu, geluTanh, silu, relu };
+
+/// How a layer joins attention, MLP and their norms N to the residual stream x.
+enum class BlockOrder {
+  before,    ///< x += Attn(N₁x); x += MLP(N₂x)
+  parallel,  ///< x += Attn(N₁x) + MLP(N₂x)
+  after,     ///< x = N₁(x + Attn x); x = N₂(x + MLP x)
+  around,    ///< x += N₁'(Attn(N₁x)); x += N₂'(MLP(N₂x))
+};
+
+/// What may differ from layer to layer.
+struct LayerKind {
+  std::optional<Index> window = {};    ///< keys within reach of a query, itself included; none: all
+  std::optional<Index> rotation = {};  ///< which of the model's rotations; none: positions aren't rotated
+  float scale = 1;                     ///< factor on q·k
+  bool operator==(const LayerKind&) const = default;
+};
+
+/// A model's shape and everything about its equations that config.json decides, whatever its family calls it.
+struct ModelConfig {
+  const Family* family = nullptr;
+  Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, innerDim = 0, vocabulary = 0;
+  /// Rows of the table of learned positions; 0 where there is none.
+  Index positionRows = 0;
+  Index firstPosition = 0;  ///< the row of the first token's position
+  Index maxPositions = 0;   ///< tokens the model was made for
+  Index tokenTypes = 0;     ///< rows of the table of token types, of which the first is added; 0 for none
+
+  bool causal = true;
+  BlockOrder order = BlockOrder::before;
+  NormKind norm = NormKind::layer;
+  double epsilon = 1e-5;
+  Activation activation = Activation::gelu;
+  bool gated = false;  ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
+  bool qkvBias = false, outputBias = false, mlpBias = false;
+  bool qkNorm = false;           ///< each head's q and k are normed over headDim, before they are rotated
+  float embeddingScale = 1;      ///< factor on the token embeddings
+  std::optional<float> softcap;  ///< of scores
+  std::optional<float> finalSoftcap;  ///< of logits
+  std::vector<Rotation> rotations;
+  std::vector<LayerKind> layers;
+
+  std::vector<Index> endTokens;    ///< that end a text, from config.json
+  std::vector<std::string> notes;  ///< what is left out, in a sentence each
+
+  Index layerCount() const { return static_cast<Index>(layers.size()); }
+  /// Tokens a text may have; nothing where positions are rotated, which go on for ever.
+  std::optional<Index> positionLimit() const;
+  /// What a layer's attention is computed with, before a person changes anything.
+  AttentionConfig attention(Index layer) const;
+  /// The layer's mask as people write it: "window(4096)", "causal", "full".
+  std::string maskText(Index layer) const;
+};
+
+/// Reads a config.json. Errors, each in one sentence that begins with `name`: what is no JSON object,
+/// families that aren't there, quantised weights, mixtures of experts, encoder-decoders, unknown rotations
+/// and activations, sizes that are missing, negative, too large or don't fit each other.
+Result<ModelConfig> readModelConfig(std::string_view json, const std::string& name);
+
+}  // namespace headscope::attention

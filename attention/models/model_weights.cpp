@@ -1,0 +1,173 @@
+#include "attention/models/model_weights.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attention/models/families.h"
+#include "attention/models/tensor_finder.h"
+
+namespace headscope::attention {
+namespace {
+
+std::size_t size(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+LinearMap mapOf(const MappedLinear& linear, std::size_t piece, const kernels::Columns<float>& y) {
+  const Index out = linear.out / static_cast<Index>(linear.pieces.size());
+  const float* const bias =
+      linear.bias.size() > 0 ? linear.bias.data() + static_cast<Index>(piece) * out : nullptr;
+  return {linear.pieces[piece].data, bias, size(out), y, linear.pieces[piece].type, linear.transposed,
+          size(linear.row)};
+}
+
+std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
+  std::string name(pattern);
+  name.replace(name.find('N'), 1, std::to_string(layer));
+  return name + std::string(rest);
+}
+
+/// Everything of one model; what a family doesn't name it doesn't have.
+class WeightsReader {
+ public:
+  WeightsReader(const Checkpoint& checkpoint, const ModelConfig& config)
+      : config_(config),
+        names_(config.family->names),
+        finder_(checkpoint, config.family->prefixes),
+        headFinder_(checkpoint, config.family->headPrefixes) {}
+
+  Result<ModelWeights> read() {
+    ModelWeights weights;
+    const Index d = config_.modelDim;
+    weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, d);
+    if (config_.positionRows > 0)
+      weights.positions = finder_.rows(std::string(names_.positions), config_.positionRows, d);
+    if (config_.tokenTypes > 0 && !names_.tokenTypes.empty())
+      weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, d);
+    if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, d);
+    for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
+    if (!names_.finalNorm.empty()) weights.finalNorm = norm(names_.finalNorm, d);
+    readHead(weights);
+    for (const TensorFinder* finder : {&finder_, &headFinder_})
+      if (const Status status = finder->status(); !status) return status.error();
+    return weights;
+  }
+
+ private:
+  NormWeights norm(std::string_view name, Index size) {
+    return finder_.norm(std::string(name), size, config_.norm);
+  }
+
+  LayerWeights layer(Index i) {
+    LayerWeights layer;
+    const Index d = config_.modelDim, f = config_.innerDim, dh = config_.headDim;
+    const auto linear = [&](std::string_view name, Index out, Index in, bool bias) {
+      return finder_.linear(layerName(names_.layer, i, name), out, in, bias, names_.inFirst);
+    };
+    const auto normOf = [&](std::string_view name, Index size) {
+      return name.empty() ? NormWeights() : norm(layerName(names_.layer, i, name), size);
+    };
+    if (names_.qkv.empty()) {
+      layer.q = linear(names_.q, config_.heads * dh, d, config_.qkvBias);
+      layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias);
+      layer.v = linear(names_.v, config_.kvHeads * dh, d, config_.qkvBias);
+    } else {
+      split(linear(names_.qkv, (config_.heads + 2 * config_.kvHeads) * dh, d, config_.qkvBias), layer);
+    }
+    layer.o = linear(names_.o, d, config_.heads * dh, config_.outputBias);
+    if (!names_.gateUp.empty()) {
+      const MappedLinear both = linear(names_.gateUp, 2 * f, d, config_.mlpBias);
+      layer.gate = outputsOf(both, 0, f);
+      layer.up = outputsOf(both, f, f);
+    } else {
+      if (config_.gated) layer.gate = linear(names_.gate, f, d, config_.mlpBias);
+      layer.up = linear(names_.up, f, d, config_.mlpBias);
+    }
+    layer.down = linear(names_.down, d, f, config_.mlpBias);
+    layer.attentionNorm = normOf(names_.attentionNorm, d);
+    layer.mlpNorm = normOf(names_.mlpNorm, d);
+    layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
+    layer.afterMlpNorm = normOf(names_.afterMlpNorm, d);
+    layer.qNorm = normOf(names_.qNorm, dh);
+    layer.kNorm = normOf(names_.kNorm, dh);
+    return layer;
+  }
+
+  void split(const MappedLinear& whole, LayerWeights& layer) const {
+    const Index query = config_.heads * config_.headDim, key = config_.kvHeads * config_.headDim;
+    if (names_.fused == FusedRows::thirds) {
+      layer.q = outputsOf(whole, 0, query);
+      layer.k = outputsOf(whole, query, key);
+      layer.v = outputsOf(whole, query + key, key);
+      return;
+    }
+    layer.q = interleavedOutputs(whole, config_.heads, 3, 0);
+    layer.k = interleavedOutputs(whole, config_.heads, 3, 1);
+    layer.v = interleavedOutputs(whole, config_.heads, 3, 2);
+  }
+
+  /// The checkpoint's own map to the vocabulary, else the embedding. A masked-token head is there or not.
+  void readHead(ModelWeights& weights) {
+    const Index d = config_.modelDim;
+    const std::string dense(names_.headDense), head(names_.head);
+    if (!dense.empty() && !headFinder_.has(dense + ".weight")) return;
+    if (headFinder_.has(head + ".weight"))
+      weights.head = headFinder_.linear(head, config_.vocabulary, d, false, false);
+    else
+      weights.head = weights.embedding.asLinear();
+    if (dense.empty()) return;
+    weights.headTransform = HeadTransform{headFinder_.linear(dense, d, d, true, false),
+                                          headFinder_.norm(std::string(names_.headNorm), d, config_.norm)};
+    weights.head->bias = headFinder_.vector(std::string(names_.headBias), config_.vocabulary);
+  }
+
+  const ModelConfig& config_;
+  const TensorNames& names_;
+  TensorFinder finder_, headFinder_;
+};
+
+}  // namespace
+
+void MappedLinear::mapsInto(Stack& y, std::vector<LinearMap>& maps) const {
+  const Index headsOfPiece = y.count() / static_cast<Index>(pieces.size());
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    maps.push_back(mapOf(*this, p, intoHeads(y, static_cast<Index>(p) * headsOfPiece)));
+}
+
+void MappedLinear::mapsInto(Matrix& y, std::vector<LinearMap>& maps) const {
+  maps.push_back(mapOf(*this, 0, intoRows(y)));
+}
+
+Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_token& stop) const {
+  Matrix y(x.rows(), out);
+  std::vector<LinearMap> maps;
+  mapsInto(y, maps);
+  applyMaps(x, maps, stop);
+  return y;
+}
+
+Eigen::RowVectorXf MappedRows::row(Index i) const {
+  require(i >= 0 && i < rows, fmt::format("row {} of a table of {}", i, rows));
+  const auto number = kernels::weightBytes(type);
+  const std::span bytes(data + size(i * cols) * number, size(cols) * number);
+  Eigen::RowVectorXf values(cols);
+  const DType dtypes[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
+  const Status status =
+      convertToFloats(dtypes[static_cast<int>(type)], bytes, {values.data(), size(cols)}, "an embedding");
+  // A double beyond float's range shows as what it is not: a number.
+  if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
+  return values;
+}
+
+MappedLinear MappedRows::asLinear() const {
+  MappedLinear map{.out = rows, .in = cols, .row = cols};
+  map.pieces.push_back({data, type});
+  return map;
+}
+
+Result<ModelWeights> ModelWeights::find(const Checkpoint& checkpoint, const ModelConfig& config) {
+  return WeightsReader(checkpoint, config).read();
+}
+
+}  // namespace headscope::attention

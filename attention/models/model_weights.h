@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "attention/core/linear_maps.h"
+#include "attention/models/checkpoint.h"
+#include "attention/models/model_config.h"
+
+namespace headscope::attention {
+
+/// y = x·Wᵀ + b with W where the checkpoint has it. The outputs may lie in several pieces of equal size, one
+/// after another.
+struct MappedLinear {
+  struct Piece {
+    const std::uint8_t* data = nullptr;  ///< at any byte
+    WeightType type = WeightType::f32;
+  };
+  std::vector<Piece> pieces = {};
+  Index out = 0, in = 0;
+  bool transposed = false;  ///< the weight is [in, out]
+  Index row = 0;            ///< numbers from row to row of the weight
+  Vector bias = {};         ///< [out], or empty for none
+
+  /// Appends the maps whose outputs are the heads of y [out / headDim, rows, headDim], or the rows of y.
+  void mapsInto(Stack& y, std::vector<LinearMap>& maps) const;
+  void mapsInto(Matrix& y, std::vector<LinearMap>& maps) const;
+  /// y [rows, out]. Once `stop` is requested the result is undefined.
+  Matrix apply(const Eigen::Ref<const Matrix>& x, const std::stop_token& stop) const;
+};
+
+/// A table of rows, of which only those that are read are touched.
+struct MappedRows {
+  const std::uint8_t* data = nullptr;
+  WeightType type = WeightType::f32;
+  Index rows = 0, cols = 0;
+
+  Eigen::RowVectorXf row(Index i) const;
+  /// The table as a map from cols numbers to as many as there are rows.
+  MappedLinear asLinear() const;
+};
+
+/// A norm's numbers as floats; the bias is empty where the norm has none.
+struct NormWeights {
+  Vector weight, bias;
+};
+
+struct LayerWeights {
+  MappedLinear q, k, v, o;
+  MappedLinear up, down;
+  MappedLinear gate;  ///< of a gated MLP
+  NormWeights attentionNorm, mlpNorm;
+  NormWeights afterAttentionNorm, afterMlpNorm;  ///< of BlockOrder::around
+  NormWeights qNorm, kNorm;                      ///< where queries and keys are normed
+};
+
+/// A masked-token head: what comes before the map to the vocabulary.
+struct HeadTransform {
+  MappedLinear dense;
+  NormWeights norm;
+};
+
+/// A checkpoint's tensors by what they are for. Matrices stay where they are; norms and biases, a few
+/// thousandths of a model, are kept as floats.
+struct ModelWeights {
+  MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows
+  std::optional<NormWeights> embeddingNorm, finalNorm;
+  std::vector<LayerWeights> layers;
+  std::optional<HeadTransform> headTransform;
+  std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no guesses
+
+  /// Finds every tensor the config asks for. Errors, each with what was found and what was expected: a tensor
+  /// that is missing, under two prefixes, of another shape, or of a kind of number that isn't read.
+  static Result<ModelWeights> find(const Checkpoint& checkpoint, const ModelConfig& config);
+};
+
+}  // namespace headscope::attention

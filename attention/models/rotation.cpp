@@ -1,0 +1,64 @@
+#include "attention/models/rotation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "attention/core/parallel.h"
+#include "attention/core/result.h"
+
+namespace headscope::attention {
+
+bool Rotation::changes(Index before, Index after) const {
+  return !longFrequencies.empty() && (before > longBeyond) != (after > longBeyond);
+}
+
+std::vector<double> ropeFrequencies(Index dims, double theta) {
+  std::vector<double> frequencies;
+  for (Index t = 0; t < dims / 2; ++t)
+    frequencies.push_back(std::pow(theta, -2.0 * static_cast<double>(t) / static_cast<double>(dims)));
+  return frequencies;
+}
+
+std::vector<double> stretched(std::vector<double> frequencies, const Llama3Scaling& scaling) {
+  for (double& frequency : frequencies) {
+    const double turns = scaling.originalPositions * frequency / (2 * std::numbers::pi);
+    const double kept =
+        std::clamp((turns - scaling.lowFactor) / (scaling.highFactor - scaling.lowFactor), 0.0, 1.0);
+    frequency *= (1 - kept) / scaling.factor + kept;
+  }
+  return frequencies;
+}
+
+Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index tokens) {
+  const bool isLong = !rotation.longFrequencies.empty() && tokens > rotation.longBeyond;
+  const std::vector<double>& frequencies = isLong ? rotation.longFrequencies : rotation.frequencies;
+  const Index half = rotation.dims / 2;
+  Matrix table(count, rotation.dims);
+  for (Index row = 0; row < count; ++row)
+    for (Index t = 0; t < half; ++t) {
+      const double angle = static_cast<double>(first + row) * frequencies[static_cast<std::size_t>(t)];
+      table(row, t) = static_cast<float>(rotation.amplitude * std::cos(angle));
+      table(row, half + t) = static_cast<float>(rotation.amplitude * std::sin(angle));
+    }
+  return table;
+}
+
+void rotateHeads(Stack& heads, const Matrix& table) {
+  require(heads.rows() == table.rows() && heads.cols() >= table.cols(),
+          "a rotation's table is " + shapeText(table.rows(), table.cols()) + ", expected at most " +
+              shapeText(heads.rows(), heads.cols()));
+  const Index half = table.cols() / 2;
+  forEach(heads.count(), {}, [&](Index head) {
+    MutableMatrixView x = heads[head];
+    for (Index row = 0; row < x.rows(); ++row)
+      for (Index t = 0; t < half; ++t) {
+        const float cosine = table(row, t), sine = table(row, half + t);
+        const float a = x(row, t), b = x(row, half + t);
+        x(row, t) = a * cosine - b * sine;
+        x(row, half + t) = b * cosine + a * sine;
+      }
+  });
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+/// A rotary position embedding (Su et al. 2021), half-split: of the first `dims` dimensions of a head, t is
+/// paired with t + dims/2 and turned by position · frequencies[t] radians.
+struct Rotation {
+  Index dims = 0;
+  std::vector<double> frequencies;  ///< [dims / 2]
+  /// For texts of more than `longBeyond` tokens; empty: the same for all texts.
+  std::vector<double> longFrequencies;
+  Index longBeyond = 0;
+  double amplitude = 1;  ///< factor on what is turned
+  bool operator==(const Rotation&) const = default;
+
+  /// Whether keys that were turned in a text of `before` tokens have to be turned anew in one of `after`.
+  bool changes(Index before, Index after) const;
+};
+
+/// θ^(−2t/dims) for t = 0 … dims/2 − 1.
+std::vector<double> ropeFrequencies(Index dims, double theta);
+
+/// Llama 3.1's stretching: waves that are long against the original context are slowed by `factor`, short
+/// ones kept, with a ramp between.
+struct Llama3Scaling {
+  double factor = 8, lowFactor = 1, highFactor = 4, originalPositions = 8192;
+};
+std::vector<double> stretched(std::vector<double> frequencies, const Llama3Scaling& scaling);
+
+/// Cosines (first half of each row) and sines, times the amplitude, [count, dims], for positions first …
+/// first+count−1 of a text of `tokens` tokens. Angles in double precision.
+Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index tokens);
+
+/// Turns the first table.cols() dimensions of every row of every head [heads, n, headDim] by a table of n
+/// rows.
+void rotateHeads(Stack& heads, const Matrix& table);
+
+}  // namespace headscope::attention

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "attention/cache/kv_cache.h"
+#include "attention/models/attention_edit.h"
+#include "attention/models/model.h"
+
+namespace headscope::attention {
+
+/// What one layer made of the rows of a pass: n new tokens that follow others, m in all. What wasn't asked
+/// for is empty.
+struct LayerResult {
+  Index layer = 0;
+  AttentionConfig config;  ///< what it was computed with, changes of a person included
+  MaskInput mask;          ///< over [heads, n, m]
+  Stack q;                 ///< [heads, n, headDim], normed and rotated
+  Stack k, v;              ///< [kvHeads, n, headDim], as they are cached
+  Stack weights;           ///< [heads asked for, n, m]; rows sum to 1, or are 0 where no key is visible
+  Stack headOutput;        ///< [heads, n, headDim], Σ weights·v, before W_O
+  Matrix between;          ///< [n, modelDim], the residual stream between attention and MLP
+  Matrix hidden;           ///< [n, modelDim], the residual stream after the layer
+};
+using LayerResults = std::vector<std::shared_ptr<const LayerResult>>;
+
+enum class LogitRows { none, last, all };
+
+/// What is wanted of a pass, and what a person changes of it.
+struct PassRequest {
+  std::optional<std::vector<Index>> layers;  ///< whose results are kept; nothing: of all
+  std::optional<std::vector<Index>> heads;   ///< whose weights are kept, in these layers; nothing: of all
+  bool weights = true;
+  bool projections = false;  ///< q, k, v and the heads' outputs
+  bool hidden = false, between = false;
+  LogitRows logits = LogitRows::last;
+
+  std::vector<AttentionEdit> edits;
+  std::optional<TextStructure> structure;  ///< of all tokens of the text, for masks that ask for it
+  MaskSources sources;                     ///< for masks that name paintings or files
+
+  /// Told of every layer as soon as it is computed, first to last, on the calling thread.
+  std::function<void(const std::shared_ptr<const LayerResult>&)> onLayer;
+};
+
+struct PassResult {
+  Matrix embedded;      ///< [n, modelDim], the stream before the first layer; empty without `hidden`
+  LayerResults layers;  ///< of the layers asked for, ascending
+  Matrix stream;        ///< [n, modelDim], after the last layer, before the final norm
+  Matrix logits;        ///< [n or 1, vocabulary]; empty where none are asked for or the model has no head
+};
+
+/// Memory that a pass over a whole text of so many tokens takes, its results included; saturates instead of
+/// overflowing. The weights, which are the system's to hold, are not in it.
+std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request);
+
+/// A text in a model: its tokens so far, with the keys and values of every layer, so that a token more costs
+/// one row. One thread at a time.
+class ModelSession {
+ public:
+  explicit ModelSession(std::shared_ptr<const Model> model);
+
+  const Model& model() const { return *model_; }
+  const std::vector<Index>& tokens() const { return tokens_; }
+  Index length() const { return static_cast<Index>(tokens_.size()); }
+  /// Of keys and values.
+  const KvCache& cache(Index layer) const { return caches_[static_cast<std::size_t>(layer)]; }
+
+  /// Appends tokens and computes their rows: a whole text, one token, anything between. For an encoder, whose
+  /// earlier tokens see later ones, only a whole text is right. Errors, after which the session is as it was:
+  /// an id beyond the vocabulary, a text longer than the model's positions, what LayerAttentions refuses, a
+  /// layer or head that isn't there, a checkpoint that changed or was lost on disk, "stopped".
+  Result<PassResult> append(std::span<const Index> ids, const PassRequest& request = {},
+                            std::stop_token stop = {});
+  /// Forgets all tokens from `length` on.
+  void truncate(Index length);
+  /// Makes room for so many tokens at once.
+  void reserve(Index tokens);
+
+ private:
+  /// Rows of tokens_, as part of a text of `textTokens`.
+  Result<PassResult> run(PassRows rows, Index textTokens, const PassRequest& request,
+                         const std::stop_token& stop);
+  Status checkRequest(const PassRequest& request) const;
+  /// Computes what is missing of the cached rows, all of them where keys have to be rotated anew.
+  Status fillCaches(Index textTokens, const PassRequest& request, const std::stop_token& stop);
+  Index cachedRows() const;
+
+  std::shared_ptr<const Model> model_;
+  std::vector<Index> tokens_;
+  std::vector<KvCache> caches_;  ///< [layers]; behind tokens_ only after a failure
+  Index rotatedFor_ = 0;         ///< tokens of the text that cached keys were rotated for
+};
+
+}  // namespace headscope::attention

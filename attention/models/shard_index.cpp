@@ -1,0 +1,51 @@
+#include "attention/models/shard_index.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::size_t kMostShards = 1024;
+
+/// A name that can only be a file of the folder itself.
+bool isPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name.find("..") == std::string::npos &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> parseShardIndex(std::string_view text, const std::string& name) {
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    return Error{fmt::format("{}: is not valid JSON at byte {}", name, error.byte)};
+  } catch (const nlohmann::json::exception&) {
+    return Error{name + ": holds a number that is too large"};
+  }
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+    return Error{name + ": has no weight_map, expected an object that names each tensor's file"};
+  std::map<std::string, std::string> files;
+  std::set<std::string> shards;
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    const std::string at = name + ": tensor " + quotedText(tensor);
+    if (!file.is_string()) return Error{at + " has no text for its file"};
+    const std::string& shard = file.get_ref<const std::string&>();
+    if (!isPlainName(shard))
+      return Error{at + " is said to be in " + quotedText(shard) + ", expected a file of the same folder"};
+    files.emplace(tensor, shard);
+    shards.insert(shard);
+  }
+  if (files.empty()) return Error{name + ": its weight_map is empty, expected each tensor's file"};
+  if (shards.size() > kMostShards)
+    return Error{fmt::format("{}: names {} files, expected at most {}", name, shards.size(), kMostShards)};
+  return files;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attention/models/model_weights.h"
+
+namespace headscope::attention {
+
+/// Finds tensors by a family's names under its prefixes and checks their shapes. The first thing that is
+/// wrong is remembered, and what is returned then is empty.
+class TensorFinder {
+ public:
+  TensorFinder(const Checkpoint& checkpoint, std::span<const std::string_view> prefixes)
+      : checkpoint_(checkpoint), prefixes_(prefixes) {}
+
+  bool has(const std::string& name) const;
+  /// `name`.weight as [out, in], or [in, out] where `inFirst`, with a bias where there is to be one.
+  MappedLinear linear(const std::string& name, Index out, Index in, bool bias, bool inFirst);
+  MappedRows rows(const std::string& name, Index rows, Index cols);
+  /// `name`.weight and, of a LayerNorm, `name`.bias; gamma and beta in old files.
+  NormWeights norm(const std::string& name, Index size, NormKind kind);
+  /// The tensor of this very name.
+  Vector vector(const std::string& name, Index size);
+
+  Status status() const { return error_ ? Status(*error_) : success(); }
+  void fail(const std::string& message);
+
+ private:
+  /// Null where there is none, or where an error is remembered.
+  const TensorView* find(const std::string& name);
+  const TensorView* get(const std::string& name, const std::vector<std::uint64_t>& shape);
+
+  const Checkpoint& checkpoint_;
+  std::span<const std::string_view> prefixes_;
+  std::optional<Error> error_;
+};
+
+/// The part of a map that is outputs first … first+count−1.
+MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count);
+/// Of a map whose outputs are [groups, parts, size]: part `part` of all groups.
+MappedLinear interleavedOutputs(const MappedLinear& whole, Index groups, Index parts, Index part);
+
+}  // namespace headscope::attention

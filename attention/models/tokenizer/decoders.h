@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attention/models/tokenizer/json_value.h"
+
+namespace headscope::attention {
+
+/// One rule on the way from tokens, as the vocabulary spells them, to text.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  /// Rewrites the tokens of a text, of which there may be fewer afterwards.
+  virtual Status decode(std::vector<std::string>& tokens) const = 0;
+  /// The bytes that one token stands for wherever it stands, which may be a part of a character.
+  virtual void toBytes(std::string& token) const { (void)token; }
+};
+
+/// Rules in the order in which they act.
+using Decoders = std::vector<std::unique_ptr<const Decoder>>;
+
+/// Adds the rules of a "decoder" to `rules`. Errors: kinds that are not supported, by name, and what is
+/// missing; `where` stands in front.
+Status readDecoders(const JsonValue& value, const std::string& where, Decoders& rules);
+
+}  // namespace headscope::attention

@@ -1,0 +1,176 @@
+#include "attention/models/tokenizer/json_value.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr int kDeepest = 64;
+
+using Kind = JsonValue::Kind;
+
+const JsonValue& emptyValue() {
+  static const JsonValue kEmpty;
+  return kEmpty;
+}
+
+/// False where the cursor has a fault, or where `tooDeep` was set.
+bool readValue(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep);
+
+bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
+  value.kind = Kind::object;
+  if (!cursor.enter('{')) return false;
+  std::string buffer;
+  while (cursor.next()) {
+    std::string_view name;
+    if (!cursor.key(name, buffer)) return false;
+    auto& member = value.members.emplace_back(std::string(name), JsonValue{});
+    if (!readValue(cursor, member.second, depth + 1, tooDeep)) return false;
+  }
+  return !cursor.failed();
+}
+
+bool readItems(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
+  value.kind = Kind::list;
+  if (!cursor.enter('[')) return false;
+  while (cursor.next())
+    if (!readValue(cursor, value.items.emplace_back(), depth + 1, tooDeep)) return false;
+  return !cursor.failed();
+}
+
+bool readText(JsonCursor& cursor, JsonValue& value) {
+  value.kind = Kind::text;
+  std::string buffer;
+  std::string_view text;
+  if (!cursor.string(text, buffer)) return false;
+  value.text = text;
+  return true;
+}
+
+bool readWord(JsonCursor& cursor, JsonValue& value) {
+  std::string_view word;
+  if (!cursor.word(word)) return false;
+  if (word == "null") return true;
+  value.kind = word == "true" || word == "false" ? Kind::boolean : Kind::number;
+  value.boolean = word == "true";
+  if (value.kind == Kind::number) value.text = word;
+  return true;
+}
+
+bool readValue(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
+  tooDeep = tooDeep || depth > kDeepest;
+  if (tooDeep) return false;
+  switch (cursor.peek()) {
+    case '{':
+      return readMembers(cursor, value, depth, tooDeep);
+    case '[':
+      return readItems(cursor, value, depth, tooDeep);
+    case '"':
+      return readText(cursor, value);
+    default:
+      return readWord(cursor, value);
+  }
+}
+
+}  // namespace
+
+const JsonValue* JsonValue::find(std::string_view name) const {
+  for (const auto& [key, value] : members)
+    if (key == name) return value.kind == Kind::null ? nullptr : &value;
+  return nullptr;
+}
+
+std::optional<std::int64_t> JsonValue::integer() const {
+  std::int64_t value = 0;
+  if (kind != Kind::number) return std::nullopt;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string JsonValue::described() const {
+  switch (kind) {
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return boolean ? "true" : "false";
+    case Kind::number:
+      return text.substr(0, 40);
+    case Kind::text:
+      return quotedText(text);
+    case Kind::list:
+      return "a list";
+    case Kind::object:
+      return "an object";
+  }
+  return "";
+}
+
+Result<JsonValue> parseJson(std::string_view text) {
+  JsonCursor cursor(text);
+  JsonValue value;
+  bool tooDeep = false;
+  if (readValue(cursor, value, 1, tooDeep) && cursor.finish()) return value;
+  if (tooDeep) return Error{fmt::format("lists and objects are more than {} deep", kDeepest)};
+  return Error{cursor.fault()};
+}
+
+void FieldReader::fail(const std::string& message) {
+  if (!error_) error_ = Error{where_ + ": " + message};
+}
+
+const JsonValue* FieldReader::expect(std::string_view name, Kind kind, const char* expected, bool required) {
+  const JsonValue* value = object_.find(name);
+  if (value && value->kind == kind) return value;
+  if (value || required)
+    fail(fmt::format("{} is {}, expected {}", quotedText(name), value ? value->described() : "missing",
+                     expected));
+  return nullptr;
+}
+
+bool FieldReader::flag(std::string_view name, bool otherwise) {
+  const JsonValue* value = expect(name, Kind::boolean, "true or false", false);
+  return value ? value->boolean : otherwise;
+}
+
+std::string FieldReader::text(std::string_view name, std::string otherwise) {
+  const JsonValue* value = expect(name, Kind::text, "a text", false);
+  return value ? value->text : otherwise;
+}
+
+std::string FieldReader::text(std::string_view name) {
+  const JsonValue* value = expect(name, Kind::text, "a text", true);
+  return value ? value->text : std::string();
+}
+
+std::int64_t FieldReader::integer(std::string_view name, std::int64_t otherwise) {
+  return object_.find(name) ? integer(name) : otherwise;
+}
+
+std::int64_t FieldReader::integer(std::string_view name) {
+  const JsonValue* value = expect(name, Kind::number, "a whole number", true);
+  if (!value) return 0;
+  const auto number = value->integer();
+  if (!number) fail(fmt::format("{} is {}, expected a whole number", quotedText(name), value->described()));
+  return number.value_or(0);
+}
+
+const JsonValue& FieldReader::list(std::string_view name) {
+  const JsonValue* value = expect(name, Kind::list, "a list", true);
+  return value ? *value : emptyValue();
+}
+
+Error unsupportedType(const std::string& where, const std::string& type, const std::string& expected) {
+  return {fmt::format("{}: type {} is not supported, expected one of {}", where, quotedText(type), expected)};
+}
+
+const JsonValue& FieldReader::object(std::string_view name) {
+  const JsonValue* value = expect(name, Kind::object, "an object", true);
+  return value ? *value : emptyValue();
+}
+
+}  // namespace headscope::attention

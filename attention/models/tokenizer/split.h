@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "attention/models/tokenizer/aligned_text.h"
+
+namespace headscope::attention {
+
+/// What becomes of the places where a piece of text is split.
+enum class SplitBehaviour { removed, isolated, mergedWithPrevious, mergedWithNext, contiguous };
+
+/// Splits the bytes `whole` at `matches` (relative to its beginning, from left to right, without overlap) and
+/// adds the pieces to `pieces`; empty ones are left out. With `invert` what lies between matches is the
+/// match.
+void splitRange(ByteRange whole, std::span<const ByteRange> matches, SplitBehaviour behaviour, bool invert,
+                std::vector<ByteRange>& pieces);
+
+}  // namespace headscope::attention

@@ -1,0 +1,222 @@
+#include "attention/models/tokenizer/text_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attention/formats/file_io.h"
+#include "attention/formats/quote.h"
+#include "attention/models/tokenizer/added_tokens.h"
+#include "attention/models/tokenizer/stopped.h"
+#include "attention/models/tokenizer/tokenizer_parts.h"
+#include "attention/models/tokenizer/utf8_repair.h"
+#include "attention/text/tokenizer.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
+
+/// One text on its way through a tokenizer.
+class Encoding {
+ public:
+  Encoding(const TokenizerParts& parts, std::string_view typed, const std::stop_token& stop)
+      : parts_(parts), typed_(typed), stop_(stop), encoder_(parts.model->encoder()) {}
+
+  Result<EncodedText> run(SpecialTokens around) {
+    if (around == SpecialTokens::keep) addAround(parts_.around.before, 0);
+    auto cut = parts_.added.cut(typed_, AddedTokens::Stage::typed, stop_);
+    if (!cut) return cut.error();
+    for (const AddedTokens::Part& part : *cut) {
+      if (part.token)
+        addAdded(*part.token, part.range,
+                 std::string(typed_.substr(part.range.begin, part.range.end - part.range.begin)));
+      else if (const auto status = encodeSection(part.range); !status)
+        return status.error();
+    }
+    closeGaps();
+    if (around == SpecialTokens::keep) addAround(parts_.around.behind, typed_.size());
+    return std::move(text_);
+  }
+
+ private:
+  void add(TokenId id, ByteRange span, TokenSource source) {
+    text_.ids.push_back(id);
+    text_.spans.push_back(span);
+    text_.sources.push_back(source);
+  }
+
+  void addAround(const std::vector<TokenId>& ids, std::size_t place) {
+    for (const TokenId id : ids) add(id, {place, place}, TokenSource::around);
+  }
+
+  void addAdded(const AddedToken& token, ByteRange span, std::string spelling) {
+    text_.addedSpellings.emplace_back(text_.ids.size(), std::move(spelling));
+    add(token.id, span, TokenSource::added);
+  }
+
+  /// What stands between two added tokens.
+  Status encodeSection(ByteRange range) {
+    auto rewritten = normalize(parts_.normalizers, AlignedText(typed_, range), stop_);
+    if (!rewritten) return rewritten.error();
+    auto cut = parts_.added.cut(rewritten->text(), AddedTokens::Stage::normalized, stop_);
+    if (!cut) return cut.error();
+    for (const AddedTokens::Part& part : *cut) {
+      if (part.token) {
+        addAdded(*part.token, rewritten->typedRange(part.range), std::string(rewritten->part(part.range)));
+        continue;
+      }
+      AlignedText piece;
+      if (cut->size() == 1)
+        piece = std::move(*rewritten);
+      else
+        piece.append(*rewritten, part.range);
+      if (const auto status = encodePieces(std::move(piece)); !status) return status;
+    }
+    return success();
+  }
+
+  Status encodePieces(AlignedText text) {
+    const auto pieces = preTokenize(parts_.preTokenizers, std::move(text), stop_);
+    if (!pieces) return pieces.error();
+    std::size_t count = 0;
+    for (const ByteRange& range : pieces->ranges) {
+      if (++count % 1024 == 0 && stop_.stop_requested()) return stopped();
+      tokens_.clear();
+      const auto status = encoder_->encode(pieces->text.part(range), range.begin, tokens_, stop_);
+      if (!status) return status;
+      for (const PlacedToken& token : tokens_)
+        add(token.id, pieces->text.typedRange(token.range), TokenSource::text);
+    }
+    return success();
+  }
+
+  /// Gives typed bytes without a token to the token before them, and those at the front to the first one.
+  void closeGaps() {
+    const auto first = std::find_if(text_.sources.begin(), text_.sources.end(),
+                                    [](TokenSource source) { return source != TokenSource::around; }) -
+                       text_.sources.begin();
+    std::size_t next = typed_.size();
+    for (auto i = std::ssize(text_.spans); i-- > first;) {
+      ByteRange& span = text_.spans[static_cast<std::size_t>(i)];
+      span = {i == first ? 0 : std::min(span.begin, next), next};
+      next = span.begin;
+    }
+  }
+
+  const TokenizerParts& parts_;
+  std::string_view typed_;
+  const std::stop_token& stop_;
+  std::unique_ptr<PieceEncoder> encoder_;
+  std::vector<PlacedToken> tokens_;
+  EncodedText text_;
+};
+
+Error inFile(const std::string& name, const Error& error) {
+  return error.message == stopped().message ? error : Error{name + ": " + error.message};
+}
+
+}  // namespace
+
+TextTokenizer::TextTokenizer(std::unique_ptr<const TokenizerParts> parts) : parts_(std::move(parts)) {}
+TextTokenizer::TextTokenizer(TextTokenizer&&) noexcept = default;
+TextTokenizer& TextTokenizer::operator=(TextTokenizer&&) noexcept = default;
+TextTokenizer::~TextTokenizer() = default;
+
+Result<TextTokenizer> TextTokenizer::open(const std::filesystem::path& path, const std::stop_token& stop) {
+  std::error_code ignored;
+  const auto file = std::filesystem::is_directory(path, ignored) ? path / "tokenizer.json" : path;
+  const auto bytes = readFile(file, kLargestFile);
+  if (!bytes) return bytes.error();
+  return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file.string(), stop);
+}
+
+Result<TextTokenizer> TextTokenizer::parse(std::string_view json, const std::string& name,
+                                           const std::stop_token& stop) {
+  auto parts = readTokenizerParts(json, stop);
+  if (!parts) return inFile(name, parts.error());
+  return TextTokenizer(std::move(*parts));
+}
+
+Result<EncodedText> TextTokenizer::encode(std::string_view text, SpecialTokens around,
+                                          const std::stop_token& stop) const {
+  if (text.size() > kMostTyped)
+    return Error{fmt::format("a text of {} bytes, expected at most {}", text.size(), kMostTyped)};
+  if (const auto status = validateUtf8(text); !status) return status.error();
+  return Encoding(*parts_, text, stop).run(around);
+}
+
+Result<std::string> TextTokenizer::decode(std::span<const TokenId> ids, SpecialTokens special) const {
+  std::vector<std::string> tokens;
+  for (const TokenId id : ids) {
+    auto token = spelling(id);
+    if (token && (special == SpecialTokens::keep || !isSpecial(id))) tokens.push_back(std::move(*token));
+  }
+  if (tokens.empty()) return std::string();
+  for (const auto& rule : parts_->decoders)
+    if (const auto status = rule->decode(tokens); !status) return status.error();
+  // Without a decoder the reference sets tokens apart.
+  const std::string_view between = parts_->decoders.empty() ? " " : "";
+  std::string text;
+  for (std::size_t i = 0; i < tokens.size(); ++i) text.append(i > 0 ? between : "").append(tokens[i]);
+  return text;
+}
+
+TokenId TextTokenizer::vocabularySize() const {
+  return std::max(parts_->model->vocabulary().limit(), parts_->added.limit());
+}
+
+std::vector<std::string> TextTokenizer::spellings(const EncodedText& text) const {
+  std::vector<std::string> spellings;
+  spellings.reserve(text.ids.size());
+  for (const TokenId id : text.ids) spellings.push_back(spelling(id).value_or(""));
+  for (const auto& [place, spelling] : text.addedSpellings) spellings[place] = spelling;
+  return spellings;
+}
+
+std::optional<std::string> TextTokenizer::spelling(TokenId id) const {
+  if (const AddedToken* token = parts_->added.find(id)) return token->wanted;
+  const Vocabulary& vocabulary = parts_->model->vocabulary();
+  if (!vocabulary.has(id)) return std::nullopt;
+  return std::string(vocabulary.text(id));
+}
+
+std::optional<TokenId> TextTokenizer::find(std::string_view spelling) const {
+  if (const AddedToken* token = parts_->added.find(spelling)) return token->id;
+  return parts_->model->vocabulary().find(spelling);
+}
+
+bool TextTokenizer::isSpecial(TokenId id) const {
+  const AddedToken* token = parts_->added.find(id);
+  return token && token->special;
+}
+
+std::string TextTokenizer::bytesOf(TokenId id) const {
+  std::string token = spelling(id).value_or("");
+  if (!parts_->added.find(id))
+    for (const auto& rule : parts_->decoders) rule->toBytes(token);
+  return token;
+}
+
+std::optional<std::string> TextTokenizer::readable(TokenId id) const {
+  if (!spelling(id)) return std::nullopt;
+  return readableBytes(bytesOf(id));
+}
+
+std::vector<ReadableRun> TextTokenizer::readable(std::span<const TokenId> ids) const {
+  std::vector<ReadableRun> runs;
+  std::string bytes;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    bytes += bytesOf(ids[i]);
+    const bool complete = unfinishedLength(bytes) == 0;
+    if (!complete && i + 1 < ids.size()) continue;
+    runs.push_back({begin, i + 1, readableBytes(bytes), complete});
+    begin = i + 1;
+    bytes.clear();
+  }
+  return runs;
+}
+
+}  // namespace headscope::attention

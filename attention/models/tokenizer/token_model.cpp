@@ -1,0 +1,105 @@
+#include "attention/models/tokenizer/token_model.h"
+
+#include <fmt/core.h>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+/// The members of the model; of the two large ones nothing but where they stand.
+struct ModelText {
+  std::string_view vocabulary, merges;
+  JsonValue small;
+};
+
+Result<ModelText> divide(std::string_view json, const std::string& where) {
+  ModelText model;
+  model.small.kind = JsonValue::Kind::object;
+  JsonCursor cursor(json);
+  std::string buffer;
+  if (cursor.enter('{')) {
+    while (cursor.next()) {
+      std::string_view name, value;
+      if (!cursor.key(name, buffer)) break;
+      const std::string key(name);
+      if (!cursor.skip(value)) break;
+      if (key == "merges" || (key == "vocab" && value.starts_with('{'))) {
+        (key == "vocab" ? model.vocabulary : model.merges) = value;
+        continue;
+      }
+      // Unigram's vocabulary is a list, and its model is refused by its type.
+      if (key == "vocab") continue;
+      auto small = parseJson(value);
+      if (!small) return Error{fmt::format("{}.{}: {}", where, quotedText(key), small.error().message)};
+      model.small.members.emplace_back(key, std::move(*small));
+    }
+  }
+  if (!cursor.finish()) return Error{where + ": " + cursor.fault()};
+  return model;
+}
+
+/// Files of the first years have no type; what else there is tells.
+std::string typeOf(const ModelText& model, FieldReader& fields) {
+  if (model.small.find("type")) return fields.text("type");
+  if (!model.merges.empty()) return "BPE";
+  return model.small.find("max_input_chars_per_word") ? "WordPiece" : "";
+}
+
+Result<std::unique_ptr<const TokenModel>> inside(const std::string& where,
+                                                 Result<std::unique_ptr<const TokenModel>> model) {
+  if (model) return model;
+  return Error{where + ": " + model.error().message};
+}
+
+Result<std::unique_ptr<const TokenModel>> readBytePairs(const ModelText& text, FieldReader& fields,
+                                                        Vocabulary vocabulary, const std::stop_token& stop) {
+  // Both are empty in most files, and change what a character's token is in the others.
+  for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
+    if (const std::string found = fields.text(name, ""); !found.empty())
+      fields.fail(fmt::format("\"{}\" {} is not supported, expected none", name, quotedText(found)));
+  if (const JsonValue* dropout = text.small.find("dropout");
+      dropout && dropout->text.find_first_not_of("0.") != std::string::npos)
+    fields.fail("\"dropout\" is " + dropout->described() + ", expected none: it makes tokens random");
+  BytePairOptions options;
+  options.unknown = fields.text("unk_token", "");
+  options.fuseUnknown = fields.flag("fuse_unk", false);
+  options.byteFallback = fields.flag("byte_fallback", false);
+  options.ignoreMerges = fields.flag("ignore_merges", false);
+  if (text.merges.empty()) fields.fail("\"merges\" is missing, expected a list");
+  if (fields.error()) return *fields.error();
+  auto merges = readMerges(text.merges, fields.where() + ".merges", vocabulary, stop);
+  if (!merges) return merges.error();
+  return inside(fields.where(), bytePairModel(std::move(vocabulary), std::move(*merges), options));
+}
+
+Result<std::unique_ptr<const TokenModel>> readWordPieces(FieldReader& fields, Vocabulary vocabulary) {
+  WordPieceOptions options;
+  options.unknown = fields.text("unk_token", options.unknown);
+  options.prefix = fields.text("continuing_subword_prefix", options.prefix);
+  const auto longest =
+      fields.integer("max_input_chars_per_word", static_cast<std::int64_t>(options.longestWord));
+  options.longestWord = longest < 0 ? 0 : static_cast<std::size_t>(longest);
+  if (fields.error()) return *fields.error();
+  return inside(fields.where(), wordPieceModel(std::move(vocabulary), options));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const TokenModel>> readTokenModel(std::string_view json, const std::string& where,
+                                                         const std::stop_token& stop) {
+  const auto text = divide(json, where);
+  if (!text) return text.error();
+  FieldReader fields(text->small, where);
+  const std::string type = typeOf(*text, fields);
+  if (fields.error()) return *fields.error();
+  if (type != "BPE" && type != "WordPiece") return unsupportedType(where, type, "BPE, WordPiece");
+  if (text->vocabulary.empty()) return Error{where + ": \"vocab\" is missing, expected an object"};
+  Vocabulary vocabulary;
+  if (const auto status = readVocabulary(text->vocabulary, where + ".vocab", vocabulary, stop); !status)
+    return status.error();
+  return type == "BPE" ? readBytePairs(*text, fields, std::move(vocabulary), stop)
+                       : readWordPieces(fields, std::move(vocabulary));
+}
+
+}  // namespace headscope::attention

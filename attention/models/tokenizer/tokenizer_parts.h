@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string_view>
+
+#include "attention/models/tokenizer/added_tokens.h"
+#include "attention/models/tokenizer/decoders.h"
+#include "attention/models/tokenizer/normalizers.h"
+#include "attention/models/tokenizer/post_processor.h"
+#include "attention/models/tokenizer/pre_tokenizers.h"
+#include "attention/models/tokenizer/token_model.h"
+
+namespace headscope::attention {
+
+/// What a tokenizer.json consists of, in the order in which a text passes through it.
+struct TokenizerParts {
+  AddedTokens added;
+  Normalizers normalizers;
+  PreTokenizers preTokenizers;
+  std::unique_ptr<const TokenModel> model;
+  PutAround around;
+  Decoders decoders;
+};
+
+/// Reads the bytes of a tokenizer.json. Errors name the member; "stopped" once `stop` is requested.
+Result<std::unique_ptr<const TokenizerParts>> readTokenizerParts(std::string_view json,
+                                                                 const std::stop_token& stop);
+
+}  // namespace headscope::attention

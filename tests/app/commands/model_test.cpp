@@ -1,0 +1,166 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "attention/formats/safetensors.h"
+#include "test_paths.h"
+#include "tests/app/commands/run_headscope.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::SafetensorsFile;
+using test::Outcome;
+using test::runHeadscope;
+using ::testing::HasSubstr;
+
+std::string folderOf(const std::string& family) {
+  return std::string(HEADSCOPE_TEST_DIR) + "/golden_models/" + family;
+}
+
+SafetensorsFile fileAt(const std::filesystem::path& path) {
+  auto file = attention::readSafetensors(path);
+  EXPECT_TRUE(file.ok()) << file.error().message;
+  return file ? *file : SafetensorsFile{};
+}
+
+std::vector<std::int64_t> idsOf(const SafetensorsFile& file, const std::string& name) {
+  const auto& tensor = file.tensors.at(name);
+  std::vector<std::int64_t> ids(tensor.shape.at(0));
+  std::memcpy(ids.data(), tensor.bytes.data(), tensor.bytes.size());
+  return ids;
+}
+
+std::string listed(const std::vector<std::int64_t>& ids) {
+  std::string text;
+  for (const auto id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+  return text;
+}
+
+double distance(const attention::NamedTensor& a, const attention::NamedTensor& b) {
+  if (a.shape != b.shape) return INFINITY;
+  const auto left = *attention::toFloats(a, "a"), right = *attention::toFloats(b, "b");
+  double most = 0;
+  for (std::size_t i = 0; i < left.size(); ++i)
+    most = std::max(most, std::abs(double{left[i]} - double{right[i]}));
+  return most;
+}
+
+TEST(ModelCommand, writesWhatTheGoldenFilesHave) {
+  for (const char* family :
+       {"gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2", "phi3", "gpt_neox", "bert"}) {
+    const SafetensorsFile golden = fileAt(folderOf(family) + "/expected.safetensors");
+    const test::TemporaryFolder folder;
+    const auto out = (folder / "out.safetensors").string();
+    const auto ids = idsOf(golden, "long.input_ids");
+    std::vector<std::string> arguments{"model", folderOf(family), "--ids", listed(ids), "-o", out};
+    const bool encoder = std::string(family) == "bert";
+    if (!encoder) arguments.insert(arguments.end(), {"--generate", "8"});
+    const Outcome outcome = runHeadscope(arguments);
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+    const SafetensorsFile file = fileAt(out);
+    EXPECT_EQ(idsOf(file, "input_ids"), ids);
+    if (!encoder) {
+      EXPECT_EQ(idsOf(file, "generated_ids"), idsOf(golden, "long.greedy_ids")) << family;
+    }
+    // The golden files' own limits: tests/golden_models/README.md.
+    EXPECT_LE(distance(file.tensors.at("attention"), golden.tensors.at("long.attention")), 1e-5) << family;
+    EXPECT_LE(distance(file.tensors.at("hidden"), golden.tensors.at("long.hidden")), 6e-5) << family;
+    EXPECT_LE(distance(file.tensors.at("logits"), golden.tensors.at("long.logits")), 6e-5) << family;
+    EXPECT_EQ(file.tensors.at("k").shape, file.tensors.at("v").shape);
+    EXPECT_EQ(file.tensors.at("q").shape[1], file.tensors.at("attention").shape[1]);
+  }
+}
+
+TEST(ModelCommand, writesSomeLayersAndArraysAlone) {
+  const test::TemporaryFolder folder;
+  const auto out = (folder / "out.safetensors").string();
+  const Outcome outcome = runHeadscope({"model", folderOf("gemma2"), "--ids", "5,6,7", "-o", out, "--layers",
+                                        "2,0", "--only", "attention,hidden"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  const SafetensorsFile file = fileAt(out);
+  EXPECT_EQ(file.metadata.at("layers"), "0,2");
+  EXPECT_EQ(file.tensors.size(), 3u);
+  EXPECT_EQ(file.tensors.at("attention").shape, (std::vector<std::uint64_t>{2, 4, 3, 3}));
+  EXPECT_EQ(file.tensors.at("hidden").shape, (std::vector<std::uint64_t>{2, 3, 40}));
+}
+
+TEST(ModelCommand, saysWhatItGuessesAndWrites) {
+  const std::vector<std::string> arguments{
+      "model", folderOf("qwen3"), "--ids", "5,6,7",  "--generate", "6", "--temperature",
+      "1.5",   "--top-k",         "20",    "--seed", "4"};
+  auto withJson = arguments;
+  withJson.emplace_back("--json");
+  const Outcome first = runHeadscope(withJson), second = runHeadscope(withJson);
+  ASSERT_EQ(first.exitCode, 0) << first.errors;
+  const auto json = nlohmann::json::parse(first.output), again = nlohmann::json::parse(second.output);
+  EXPECT_EQ(json["generated_ids"], again["generated_ids"]);
+  EXPECT_EQ(json["generated_ids"].size(), 6u);
+  ASSERT_EQ(json["guesses"].size(), 1u);
+  EXPECT_EQ(json["guesses"][0]["position"], 2);
+  double before = 1;
+  for (const auto& guess : json["guesses"][0]["likeliest"]) {
+    EXPECT_LE(guess["probability"], before);
+    before = guess["probability"];
+  }
+  const Outcome table = runHeadscope(arguments);
+  EXPECT_THAT(table.output,
+              HasSubstr("qwen3: 2 layers, 6 heads over 2 of size 16, width 36, vocabulary 300"));
+  EXPECT_THAT(table.output, HasSubstr("after token 2:"));
+  EXPECT_THAT(table.output, HasSubstr("tokens a second"));
+}
+
+TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
+  const auto expectError = [](const std::vector<std::string>& arguments, int exitCode,
+                              const std::string& text) {
+    const Outcome outcome = runHeadscope(arguments);
+    EXPECT_EQ(outcome.exitCode, exitCode) << text;
+    EXPECT_THAT(outcome.errors, HasSubstr(text));
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  };
+  const std::string gpt2 = folderOf("gpt2");
+  expectError({"model", gpt2}, 2, "expected one of --text T, --text-file F and --ids");
+  expectError({"model", gpt2, "--ids", "5", "--text", "a"}, 2, "expected one of --text T");
+  expectError({"model", gpt2, "--text", "a"}, 1, "tokenizer.json");
+  expectError({"model", gpt2, "--ids", "5,x"}, 2, "--ids");
+  expectError({"model", gpt2, "--ids", "5", "--top-p", "0"}, 2, "top-p is 0, expected above 0 and at most 1");
+  expectError({"model", gpt2, "--ids", "5", "--only", "weights", "-o", "x"}, 2, "--only");
+  expectError({"model", gpt2, "--ids", "5", "--layers", "1"}, 2, "-o FILE is missing");
+  expectError({"model", gpt2, "--ids", "5,300"}, 1, "token id 300 is not one of this model's 0 to 299");
+  expectError({"model", gpt2, "--ids", "5", "--layers", "2", "-o", "/tmp/never.safetensors"}, 1,
+              "layer 2 is asked for, this model has 0 to 1");
+  expectError({"model", gpt2, "--ids", "5", "--generate", "60"}, 1, "61 tokens, this model has 48 positions");
+  expectError({"model", folderOf("bert"), "--ids", "5", "--generate", "1"}, 1, "this model is an encoder");
+  expectError({"model", "/nowhere", "--ids", "5"}, 1,
+              "/nowhere: is missing, expected a folder with config.json");
+  expectError({"model", gpt2, "--ids", "5", "-o", "/nowhere/out.safetensors"}, 1, "cannot be written");
+}
+
+/// A model's folder with a tokenizer beside it: the same run by text and by the ids of that text.
+TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(folderOf("gpt2") + "/" + name, folder / name);
+  std::filesystem::copy_file(std::string(HEADSCOPE_TEST_DIR) + "/golden/tokens/small-byte-bpe.tokenizer.json",
+                             folder / "tokenizer.json");
+  const std::string path = folder.path().string();
+  const Outcome tokens = runHeadscope({"tokenize", path, "--text", "zq!", "--json"});
+  ASSERT_EQ(tokens.exitCode, 0) << tokens.errors;
+  const auto ids = nlohmann::json::parse(tokens.output)["ids"].get<std::vector<std::int64_t>>();
+  const Outcome typed = runHeadscope({"model", path, "--text", "zq!", "--json", "--generate", "2"});
+  ASSERT_EQ(typed.exitCode, 0) << typed.errors;
+  const auto json = nlohmann::json::parse(typed.output);
+  EXPECT_EQ(json["input_ids"].get<std::vector<std::int64_t>>(), ids);
+  EXPECT_EQ(json["tokens"].size(), ids.size());
+  EXPECT_EQ(json["tokens"][0], "z");
+  EXPECT_TRUE(json.contains("generated_text"));
+  const Outcome given = runHeadscope({"model", path, "--ids", listed(ids), "--json", "--generate", "2"});
+  EXPECT_EQ(nlohmann::json::parse(given.output)["guesses"], json["guesses"]);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,100 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "test_paths.h"
+#include "tests/app/commands/run_headscope.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::runHeadscope;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kGolden = std::string(HEADSCOPE_TEST_DIR) + "/golden/tokens/";
+
+json goldenCases(const std::string& name) {
+  std::ifstream file(kGolden + name + ".json");
+  const json golden = json::parse(file);
+  return golden.at("cases");
+}
+
+/// Typed text of all kinds comes through a file, as a shell would change some of it.
+TEST(TokenizeCommand, printsTheGoldenTokensAsJson) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "text";
+  for (const std::string name : {"small-byte-bpe", "small-wordpiece"}) {
+    const json cases = goldenCases(name);
+    ASSERT_GT(cases.size(), 50u);
+    for (std::size_t i = 0; i < cases.size(); i += 6) {
+      const json& one = cases[i];
+      test::putFile(path, one.at("text").get<std::string>());
+      const Outcome outcome = runHeadscope(
+          {"tokenize", kGolden + name + ".tokenizer.json", "--text-file", path.string(), "--json"});
+      ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+      const json printed = json::parse(outcome.output);
+      EXPECT_EQ(printed.at("ids"), one.at("ids"));
+      EXPECT_EQ(printed.at("tokens"), one.at("tokens"));
+      if (!one.contains("spans")) continue;
+      EXPECT_EQ(printed.at("spans"), one.at("spans"));
+    }
+  }
+}
+
+TEST(TokenizeCommand, printsATableForPeople) {
+  const Outcome outcome =
+      runHeadscope({"tokenize", kGolden + "small-byte-bpe.tokenizer.json", "--text", "the héads"});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output,
+            "     id             bytes  token\n"
+            "    321        0-3         the\n"
+            "    220        3-4         ␣\n"
+            "     71        4-5         h\n"
+            "    127        5-6         <C3>\n"
+            "    102        6-7         <A9>\n"
+            "    382        7-10        ads\n");
+}
+
+TEST(TokenizeCommand, takesAFolder) {
+  const test::TemporaryFolder folder;
+  std::filesystem::copy_file(kGolden + "small-wordpiece.tokenizer.json", folder / "tokenizer.json");
+  const Outcome outcome = runHeadscope({"tokenize", folder.path().string(), "--text", "the", "--json"});
+  EXPECT_EQ(outcome.output,
+            "{\"ids\":[2,85,3],\"tokens\":[\"[CLS]\",\"the\",\"[SEP]\"],\"spans\":[[0,0],[0,3],[3,3]]}\n");
+}
+
+TEST(TokenizeCommand, saysWhatIsWrong) {
+  const test::TemporaryFolder folder;
+  const std::string tokenizer = kGolden + "small-wordpiece.tokenizer.json";
+  const auto failing = [](const std::vector<std::string>& arguments, int exitCode) {
+    std::vector<std::string> all{"tokenize"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = runHeadscope(all);
+    EXPECT_EQ(outcome.exitCode, exitCode);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_THAT(outcome.errors, StartsWith("headscope: "));
+    return outcome.errors;
+  };
+  const std::string oneOfThem = "headscope: expected --text T or --text-file F, and one of them alone\n";
+  EXPECT_EQ(failing({tokenizer}, 2), oneOfThem);
+  EXPECT_EQ(failing({tokenizer, "--text", "a", "--text-file", "b"}, 2), oneOfThem);
+  EXPECT_THAT(failing({folder.path().string(), "--text", "a"}, 1),
+              HasSubstr("tokenizer.json: cannot be opened"));
+  EXPECT_THAT(failing({tokenizer, "--text-file", (folder / "none").string()}, 1),
+              HasSubstr("cannot be opened"));
+  test::putFile(folder / "bytes", "ab\xFF");
+  EXPECT_THAT(failing({tokenizer, "--text-file", (folder / "bytes").string()}, 1), HasSubstr("bytes: "));
+  test::putFile(folder / "tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", 0.5]]}})");
+  EXPECT_EQ(failing({folder.path().string(), "--text", "a"}, 1),
+            "headscope: " + (folder / "tokenizer.json").string() +
+                ": model: type \"Unigram\" is not supported, expected one of BPE, WordPiece\n");
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,118 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stop_token>
+
+#include "app/scene/json_text.h"
+#include "app/scene/scene_json.h"
+#include "tests/support/peak_memory.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t kHostile = 20'000'000;
+
+/// A scene's JSON with `inside` among its fields.
+std::string sceneText(const std::string& inside) {
+  return "{\"format\": \"headscope scene\", \"version\": 2, " + inside + "}";
+}
+
+/// "[x,x,…]" of about `bytes` bytes.
+std::string listOf(const std::string& entry, std::size_t bytes) {
+  std::string list = "[" + entry;
+  while (list.size() + entry.size() + 2 < bytes) list += "," + entry;
+  return list + "]";
+}
+
+std::string objectOfNames(std::size_t first, std::size_t bytes) {
+  std::string object = "{";
+  for (std::size_t i = first; object.size() < bytes; ++i)
+    object += (i == first ? "\"" : ",\"") + std::to_string(i) + "\":0";
+  return object + "}";
+}
+
+/// 20 MB that are refused: soon, and in the memory that the limits leave beside the text.
+void expectRefusedCheaply(const std::string& text, const std::string& part) {
+  ASSERT_GT(text.size(), kHostile / 2);
+  const auto start = std::chrono::steady_clock::now();
+  std::string message;
+  const auto peak = test::peakMemoryOf([&] {
+    const auto scene = parseScene(text, "a.json");
+    if (!scene.ok()) message = scene.error().message;
+  });
+  EXPECT_THAT(message, HasSubstr(part));
+  // A second is what it may take. Time in proportion to the square would be hours.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  if (peak) {
+    EXPECT_LT(*peak, (std::uint64_t{64} << 20) - kHostile) << part;
+  }
+}
+
+TEST(SceneLimits, ManyShortObjects) {
+  const std::string objects = listOf("{}", kHostile);
+  expectRefusedCheaply(sceneText("\"weights\": {\"planted\": " + objects + "}"), "longer than 16384 entries");
+  expectRefusedCheaply(objects, "longer than 16384 entries");
+}
+
+TEST(SceneLimits, ManyNames) {
+  expectRefusedCheaply(objectOfNames(0, kHostile), "more names than 64");
+  expectRefusedCheaply(sceneText("\"model\": " + objectOfNames(0, kHostile)), "more names than 64");
+}
+
+TEST(SceneLimits, ManySmallLists) {
+  const std::string zeros = listOf("0", 4000);
+  expectRefusedCheaply(sceneText("\"a\": " + listOf(zeros, kHostile)), "\"a\" is not a field of a scene");
+  expectRefusedCheaply(sceneText("\"input\": {\"table\": " + listOf(zeros, kHostile) + "}"),
+                       "input.table has 4999 rows");
+  const std::string names = listOf(objectOfNames(10, 400), 4000);
+  expectRefusedCheaply(sceneText("\"mask\": {\"marks\": " + listOf(names, kHostile) + "}"),
+                       "mask.marks[0] is not an object");
+}
+
+TEST(SceneLimits, LongTextsNumbersAndNames) {
+  const std::string letters(kHostile, 'a');
+  expectRefusedCheaply(sceneText("\"input\": {\"text\": \"" + letters + "\"}"), "longer than 4194304 bytes");
+  expectRefusedCheaply(sceneText("\"" + letters + "\": 1"), "longer than 4194304 bytes");
+  expectRefusedCheaply(sceneText("\"prefill\": " + std::string(kHostile, '1')), "more than 1000 digits");
+  expectRefusedCheaply(std::string(kHostile, ' '), "more than 65536 spaces");
+  expectRefusedCheaply(sceneText("\"input\": {\"text\": \"" + letters), "longer than 4194304 bytes");
+}
+
+/// A table may be as large as that; what is wrong with its last row is found all the same.
+TEST(SceneLimits, ALargeTableWithAMistakeAtItsEnd) {
+  std::string rows = "[";
+  const std::string row = "{\"values\":" + listOf("0", 2 * 4096 + 2) + "},";
+  for (int i = 1; i < kMaxTokens; ++i) rows += row;
+  rows += "{\"values\":[true]}]";
+  expectRefusedCheaply(sceneText("\"input\": {\"table\": " + rows + "}"),
+                       "input.table[2047] has 1 values, expected 4096");
+}
+
+/// As long as a text of a scene may be, however it is written down, and one byte more.
+TEST(SceneLimits, TheLongestText) {
+  Scene scene = openingScene();
+  scene.setup.input.text = std::string(kMaxTextBytes, '\x01');
+  const auto read = parseScene(formatScene(scene), "a.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(*read == scene);
+  std::string accents;
+  for (std::size_t i = 0; i <= kMaxTextBytes / 2; ++i) accents += "\\u00e9";
+  const auto refused = parseScene(sceneText("\"input\": {\"context\": \"" + accents + "\"}"), "a.json");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("input.context has 4194306 bytes, expected at most 4194304"));
+}
+
+TEST(SceneLimits, ReadingCanBeStopped) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto scene = parseScene(formatScene(openingScene()), "a.json", stop.get_token());
+  ASSERT_FALSE(scene.ok());
+  EXPECT_THAT(scene.error().message, HasSubstr("stopped"));
+}
+
+}  // namespace
+}  // namespace headscope::app

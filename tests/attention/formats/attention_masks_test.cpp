@@ -1,0 +1,312 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attention/formats/attention_file.h"
+#include "tests/support/small_problem.h"
+
+// Masks as other programs name them, under their conventions.
+
+namespace headscope::attention {
+namespace {
+
+using test::gaussianTensor;
+using test::smallProblem;
+using test::tensorOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Shape = std::vector<std::uint64_t>;
+
+constexpr Index kBatch = 2, kHeads = 4, kTokens = 3;
+
+/// Two sequences of three tokens on four heads.
+SafetensorsFile batchOfTwo() {
+  auto file = smallProblem();
+  file.tensors["x"] = gaussianTensor({2, 3, 8}, 1);
+  return file;
+}
+
+std::size_t countOf(const Shape& shape) {
+  std::size_t count = 1;
+  for (const auto size : shape) count *= size;
+  return count;
+}
+
+/// 1 for what is set; a fifth of all cells, different ones in every row.
+std::vector<std::uint8_t> somePattern(const Shape& shape) {
+  std::vector<std::uint8_t> flags(countOf(shape));
+  for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = i * 7 % 5 == 1 ? 1 : 0;
+  return flags;
+}
+
+NamedTensor tensorOfType(DType type, const Shape& shape, const std::vector<std::uint8_t>& flags) {
+  if (type == DType::Bool || type == DType::U8) return tensorOf(type, shape, flags);
+  if (type == DType::I64) return tensorOf(type, shape, std::vector<std::int64_t>(flags.begin(), flags.end()));
+  return fromFloats(std::vector<float>(flags.begin(), flags.end()), shape);
+}
+
+Result<AttentionProblem> read(const SafetensorsFile& file) {
+  return readProblem(file, {}, "in");
+}
+
+std::string errorOf(const SafetensorsFile& file) {
+  const auto problem = read(file);
+  return problem ? "no error" : problem.error().message;
+}
+
+/// Checks every cell; `at` is where its value stands in the tensor.
+void expectCells(const std::string& name, DType type, const Shape& shape, bool setIsVisible,
+                 std::size_t (*at)(Index sequence, Index head, Index query, Index key)) {
+  SCOPED_TRACE(name + " " + shapeText(shape) + " " + std::string(attention::name(type)));
+  auto file = batchOfTwo();
+  const auto flags = somePattern(shape);
+  file.tensors[name] = tensorOfType(type, shape, flags);
+  const auto problem = read(file);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  for (Index s = 0; s < kBatch; ++s)
+    for (Index head = 0; head < kHeads; ++head)
+      for (Index query = 0; query < kTokens; ++query)
+        for (Index key = 0; key < kTokens; ++key)
+          EXPECT_EQ(visible(problem->masks[static_cast<std::size_t>(s)], head, query, key),
+                    (flags[at(s, head, query, key)] == 1) == setIsVisible)
+              << s << ", " << head << ", " << query << ", " << key;
+  EXPECT_EQ(problem->notes.size(), 1u) << "it is said how it was read";
+}
+
+std::size_t ofRow(Index, Index, Index query, Index key) {
+  return static_cast<std::size_t>(query * kTokens + key);
+}
+std::size_t ofHead(Index s, Index head, Index query, Index key) {
+  return static_cast<std::size_t>(((s * kHeads + head) * kTokens + query) * kTokens + key);
+}
+std::size_t ofSequence(Index s, Index, Index query, Index key) {
+  return static_cast<std::size_t>((s * kTokens + query) * kTokens + key);
+}
+std::size_t ofKey(Index s, Index, Index, Index key) {
+  return static_cast<std::size_t>(s * kTokens + key);
+}
+
+TEST(ForeignMasks, MultiheadAttentionsTrueMasks) {
+  for (const DType type : {DType::Bool, DType::U8, DType::I64}) {
+    expectCells("attn_mask", type, {3, 3}, false, ofRow);
+    expectCells("attn_mask", type, {8, 3, 3}, false, ofHead);
+    expectCells("key_padding_mask", type, {2, 3}, false, ofKey);
+  }
+}
+
+TEST(ForeignMasks, DotProductAttentionsTrueTakesPart) {
+  for (const DType type : {DType::Bool, DType::I64}) {
+    expectCells("attn_mask", type, {2, 1, 3, 3}, true, ofSequence);
+    expectCells("attn_mask", type, {2, 4, 3, 3}, true, ofHead);
+    expectCells("attn_mask", type, {1, 1, 3, 3}, true, ofRow);
+  }
+}
+
+TEST(ForeignMasks, HuggingFacesOneIsAToken) {
+  for (const DType type : {DType::Bool, DType::I64, DType::F32})
+    expectCells("attention_mask", type, {2, 3}, true, ofKey);
+  expectCells("attention_mask", DType::Bool, {2, 1, 3, 3}, true, ofSequence);
+}
+
+TEST(ForeignMasks, FloatsAreAdded) {
+  const std::pair<const char*, Shape> given[] = {{"attn_mask", {3, 3}},
+                                                 {"attn_mask", {8, 3, 3}},
+                                                 {"attn_mask", {2, 1, 3, 3}},
+                                                 {"key_padding_mask", {2, 3}},
+                                                 {"attention_mask", {2, 1, 3, 3}}};
+  for (const auto& [name, shape] : given) {
+    SCOPED_TRACE(name + shapeText(shape));
+    auto file = batchOfTwo();
+    std::vector<float> values(countOf(shape));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5F * static_cast<float>(i);
+    values[1] = -INFINITY;
+    file.tensors[name] = fromFloats(values, shape);
+    const auto problem = read(file);
+    ASSERT_TRUE(problem.ok()) << problem.error().message;
+    const Stack& first = problem->masks[0].additive;
+    EXPECT_EQ(first.at(0, 0, 1), -INFINITY);
+    EXPECT_EQ(first.at(0, 0, 2), 1.0F);
+    const bool padding = shape.size() == 2 && shape[0] == 2;
+    EXPECT_EQ(first.at(0, 1, 2), padding ? 1.0F : 2.5F);
+    const Stack& second = problem->masks[1].additive;
+    const float expected = padding ? 1.5F : shape.size() == 2 ? 0.0F : shape[0] == 8 ? 18.0F : 4.5F;
+    EXPECT_EQ(second.at(0, 0, 0), expected);
+    ASSERT_EQ(problem->notes.size(), 1u);
+    EXPECT_THAT(problem->notes[0], HasSubstr("its numbers are added to the scores"));
+  }
+}
+
+/// A row that nothing may look at in either mask is hidden; what both add is added up.
+TEST(ForeignMasks, AllOfThemHold) {
+  auto file = batchOfTwo();
+  file.tensors["attn_mask"] = fromFloats(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8}, {3, 3});
+  file.tensors["mask"] = fromFloats(std::vector<float>(36, 10), {4, 3, 3});
+  file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {2, 3}, {0, 0, 1, 0, 0, 0});
+  file.tensors["attention_mask"] = tensorOf<std::int64_t>(DType::I64, {2, 3}, {1, 0, 1, 1, 1, 1});
+  const auto problem = read(file);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  EXPECT_TRUE(visible(problem->masks[0], 2, 1, 0));
+  EXPECT_FALSE(visible(problem->masks[0], 2, 1, 1));
+  EXPECT_FALSE(visible(problem->masks[0], 2, 1, 2));
+  EXPECT_TRUE(visible(problem->masks[1], 2, 1, 2));
+  EXPECT_EQ(problem->masks[0].additive.count(), 4);
+  EXPECT_EQ(problem->masks[0].additive.at(3, 2, 1), 17.0F);
+  EXPECT_EQ(problem->notes.size(), 3u) << "the file's own mask goes without saying";
+}
+
+TEST(ForeignMasks, WithoutABatchOneAxisIsEnough) {
+  auto file = smallProblem();
+  file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {3}, {0, 0, 1});
+  const auto problem = read(file);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  EXPECT_FALSE(visible(problem->masks[0], 0, 0, 2));
+  file = batchOfTwo();
+  file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {3}, {0, 0, 1});
+  EXPECT_EQ(errorOf(file), "in: tensor \"key_padding_mask\" is [3], expected [2, 3]");
+}
+
+TEST(ForeignMasks, SayHowTheyWereRead) {
+  const auto noteOf = [](const std::string& name, NamedTensor tensor) {
+    auto file = batchOfTwo();
+    file.tensors[name] = std::move(tensor);
+    const auto problem = read(file);
+    return problem && problem->notes.size() == 1 ? problem->notes[0] : "none";
+  };
+  EXPECT_EQ(
+      noteOf("attn_mask", tensorOf(DType::Bool, {3, 3}, std::vector<std::uint8_t>(9))),
+      "in: tensor \"attn_mask\" BOOL [3, 3] is read as torch.nn.MultiheadAttention takes it: true or 1 = "
+      "masked");
+  EXPECT_EQ(
+      noteOf("attn_mask", tensorOf(DType::Bool, {2, 1, 3, 3}, std::vector<std::uint8_t>(18, 1))),
+      "in: tensor \"attn_mask\" BOOL [2, 1, 3, 3] is read as scaled_dot_product_attention takes it: true "
+      "or 1 = visible");
+  EXPECT_THAT(noteOf("attention_mask", tensorOf(DType::I64, {2, 3}, std::vector<std::int64_t>(6, 1))),
+              HasSubstr("Hugging Face"));
+}
+
+TEST(ForeignMasks, OfOtherShapesAndNumbersAreRefused) {
+  const auto refused = [](const std::string& name, NamedTensor tensor) {
+    auto file = batchOfTwo();
+    file.tensors[name] = std::move(tensor);
+    return errorOf(file);
+  };
+  EXPECT_EQ(refused("attn_mask", gaussianTensor({4, 3, 3}, 1)),
+            "in: tensor \"attn_mask\" is [4, 3, 3], expected [3, 3], [8, 3, 3], [2, 4, 3, 3], [2, 1, 3, 3], "
+            "[1, 4, 3, 3] or [1, 1, 3, 3]");
+  EXPECT_THAT(refused("attention_mask", gaussianTensor({3, 3}, 1)), HasSubstr("is [3, 3], expected [2, 3]"));
+  EXPECT_EQ(refused("attention_mask", tensorOf<std::int64_t>(DType::I64, {2, 3}, {1, 1, 1, 1, 3, 0})),
+            "in: tensor \"attention_mask\" is 3 at [1, 1], expected values of 0 or 1");
+  EXPECT_THAT(refused("key_padding_mask", fromFloats(std::vector<float>(6, NAN), {2, 3})),
+              HasSubstr("is NaN at [0, 0]"));
+}
+
+TEST(LargeNumbers, Mask) {
+  for (const float number : {-1e9F, -1e4F, -65504.0F, -3.3895314e38F, -9984.0F}) {
+    auto file = smallProblem();
+    std::vector<float> added(9, -1000);
+    added[1] = added[5] = number;
+    added[8] = -INFINITY;
+    file.tensors["mask"] = fromFloats(added, {3, 3});
+    const auto problem = read(file);
+    ASSERT_TRUE(problem.ok()) << problem.error().message;
+    EXPECT_FALSE(visible(problem->masks[0], 3, 0, 1)) << number;
+    EXPECT_TRUE(visible(problem->masks[0], 3, 0, 0)) << "−1,000 is a bias";
+    EXPECT_THAT(problem->notes,
+                ElementsAre("in: tensor \"mask\": 2 finite numbers of -1e4 or less are read as masked"));
+    const auto result = solve(*problem)[0];
+    EXPECT_EQ(result.scores.at(0, 0, 1), -INFINITY);
+  }
+  auto file = smallProblem();
+  file.tensors["mask"] = fromFloats(std::vector<float>{0, -INFINITY, -9000, 0, 0, 0, 0, 0, 0}, {3, 3});
+  EXPECT_THAT(read(file)->notes, IsEmpty());
+}
+
+TEST(Names, ThatAreNotKnownAreErrors) {
+  const auto withTensor = [](const std::string& name) {
+    auto file = smallProblem();
+    file.tensors[name] = gaussianTensor({4}, 1);
+    return errorOf(file);
+  };
+  EXPECT_EQ(withTensor("attn_maks"),
+            "in: tensor \"attn_maks\" is none that is read; did you mean attn_mask?");
+  EXPECT_EQ(withTensor("q_proj.wieght"),
+            "in: tensor \"q_proj.wieght\" is none that is read; did you mean q_proj.weight?");
+  EXPECT_THAT(withTensor("embeddings"),
+              HasSubstr("is none that is read, expected one of attention_mask, attn_mask, "));
+  for (const char* name : {"expect.q", "snapshot.bias", "weights", "lse"})
+    EXPECT_EQ(withTensor(name), "no error") << name;
+  auto result = smallProblem();
+  result.tensors["k"] = result.tensors["weights"] = gaussianTensor({4}, 1);
+  EXPECT_THAT(read(result)->notes,
+              ElementsAre("in: tensors of a result are not read but computed: k, weights"));
+  const auto withOption = [](const std::string& name) {
+    auto file = smallProblem();
+    file.metadata[name] = "3";
+    return errorOf(file);
+  };
+  EXPECT_EQ(withOption("widnow"), "in: \"widnow\" is no option; did you mean window?");
+  EXPECT_EQ(withOption("is_causal"), "in: \"is_causal\" is no option; did you mean causal?");
+  EXPECT_EQ(withOption("temperature"),
+            "in: \"temperature\" is no option, expected one of heads, kv_heads, head_dim, "
+            "causal, window, sinks, cache_length, rope_theta, alibi, softcap, scale, "
+            "dropout, dropout_seed");
+  EXPECT_EQ(withOption("format"), "no error");
+  EXPECT_EQ(readProblem(smallProblem(), {{"windwo", "3"}}, "in").error().message,
+            "in: \"windwo\" is no option; did you mean window?");
+  // A weights file of other programs may hold more than a layer.
+  auto file = smallProblem();
+  file.metadata["author"] = "someone";
+  file.tensors["q_norm.weight"] = gaussianTensor({4}, 1);
+  EXPECT_TRUE(readLayer(file, {}, "in").ok());
+}
+
+TEST(PositionRule, IsSaidWhereCausalCouldMeanSomethingElse) {
+  auto file = smallProblem();
+  file.tensors["context"] = gaussianTensor({5, 8}, 6);
+  EXPECT_THAT(read(file)->notes, IsEmpty()) << "nothing compares positions";
+  file.metadata["causal"] = "True";
+  const auto problem = read(file);
+  ASSERT_TRUE(problem.ok());
+  EXPECT_THAT(
+      problem->notes,
+      ElementsAre("in: positions decide, causal is j ≤ i; of 3 queries over 5 keys the first stands at i = 0 "
+                  "(cache_length is not given)"));
+  for (Index i = 0; i < 3; ++i)
+    for (Index j = 0; j < 5; ++j) EXPECT_EQ(visible(problem->masks[0], 0, i, j), j <= i);
+  file.metadata["cache_length"] = "2";
+  EXPECT_THAT(read(file)->notes, IsEmpty());
+  EXPECT_TRUE(visible(read(file)->masks[0], 0, 0, 2));
+}
+
+TEST(BatchDropout, EachSequenceDrawsItsOwn) {
+  auto file = smallProblem();
+  const auto one = gaussianTensor({6, 8}, 1);
+  auto twice = one;
+  twice.bytes.insert(twice.bytes.end(), one.bytes.begin(), one.bytes.end());
+  twice.shape = {2, 6, 8};
+  file.tensors["x"] = twice;
+  file.metadata["dropout"] = "0.5";
+  const auto results = solve(*read(file));
+  EXPECT_EQ(results[0].scores[0], results[1].scores[0]);
+  int same = 0, dropped = 0;
+  for (Index head = 0; head < 4; ++head)
+    for (Index i = 0; i < 6; ++i)
+      for (Index j = 0; j < 6; ++j) {
+        const bool first = results[0].weights.at(head, i, j) == 0,
+                   second = results[1].weights.at(head, i, j) == 0;
+        same += first == second;
+        dropped += second;
+      }
+  // Of 144 cells half are dropped in each, and half of the cells agree by chance.
+  EXPECT_GT(dropped, 45);
+  EXPECT_LT(dropped, 99);
+  EXPECT_LT(same, 110);
+  // The first of a batch draws what it draws alone.
+  file.tensors["x"] = one;
+  EXPECT_EQ(solve(*read(file))[0].weights[1], results[0].weights[1]);
+}
+
+}  // namespace
+}  // namespace headscope::attention

@@ -1,0 +1,189 @@
+// What a person changes of a model's attention, against what the layer's own mathematics says.
+
+#include "attention/models/attention_edit.h"
+
+#include <gtest/gtest.h>
+
+#include "attention/models/session.h"
+#include "tests/attention/models/golden_models.h"
+
+namespace headscope::attention::test {
+namespace {
+
+const std::vector<Index> kIds{5, 250, 17, 99, 3, 41, 180, 77, 6, 12, 200, 33};
+
+MaskLayers parsed(const std::string& text) {
+  const ParsedMask mask = parseMask(text);
+  if (mask.error) throw std::runtime_error(mask.error->message);
+  return mask.layers;
+}
+
+struct Outcome {
+  std::shared_ptr<const Model> model;
+  PassResult pass;
+  const LayerResult& layer(Index i) const { return *pass.layers[static_cast<std::size_t>(i)]; }
+};
+
+Result<PassResult> tryPass(ModelSession& session, std::vector<AttentionEdit> edits) {
+  PassRequest request;
+  request.projections = request.hidden = true;
+  request.edits = std::move(edits);
+  return session.append(kIds, request);
+}
+
+Outcome passWith(const std::string& family, std::vector<AttentionEdit> edits) {
+  const auto model = openModel(goldenModel(family));
+  ModelSession session(model);
+  auto pass = tryPass(session, std::move(edits));
+  if (!pass) throw std::runtime_error(pass.error().message);
+  return {model, std::move(*pass)};
+}
+
+AttentionEdit edit(std::optional<Index> layer) {
+  AttentionEdit edit;
+  edit.layer = layer;
+  return edit;
+}
+
+TEST(AttentionEdit, aMaskOnOneLayerJoinsTheModelsOwn) {
+  AttentionEdit sinkless = edit(1);
+  sinkless.mask = parsed("full & !sinks(2)");
+  const Outcome plain = passWith("llama", {}), edited = passWith("llama", {sinkless});
+  // The layer before is untouched, to the bit.
+  EXPECT_EQ(plain.layer(0).hidden, edited.layer(0).hidden);
+  for (Index row = 2; row < 12; ++row)
+    for (Index key = 0; key < 12; ++key) {
+      const bool seen = key <= row && key >= 2;
+      EXPECT_EQ(edited.layer(1).weights.at(0, row, key) != 0, seen) << row << ", " << key;
+    }
+  EXPECT_NE(plain.pass.logits, edited.pass.logits);
+}
+
+TEST(AttentionEdit, aMaskInsteadOfTheModelsOwnMayLookAhead) {
+  AttentionEdit open = edit({});
+  open.mask = parsed("full");
+  open.replacesMask = true;
+  const Outcome edited = passWith("mistral", {open});
+  for (Index layer = 0; layer < 3; ++layer) EXPECT_GT(edited.layer(layer).weights.at(0, 0, 11), 0);
+}
+
+TEST(AttentionEdit, anAlternativeStaysInsideBracketsOfItsOwn) {
+  // "a | b" joined by "&" to a causal mask must not become "causal & a | b".
+  AttentionEdit either = edit({});
+  either.mask = parsed("sinks(1) | full");
+  const Outcome plain = passWith("gpt2", {}), edited = passWith("gpt2", {either});
+  EXPECT_EQ(plain.pass.logits, edited.pass.logits);
+}
+
+TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
+  AttentionEdit sharp = edit(0);
+  sharp.gain = 3;
+  sharp.softcap = 2.0f;
+  sharp.alibi = true;
+  auto added = std::make_shared<Stack>(1, 20, 20);  // for a longer text
+  (*added)[0](4, 2) = 5;
+  sharp.additive = added;
+  const Outcome edited = passWith("qwen2", {sharp});
+  const LayerResult& layer = edited.layer(0);
+  EXPECT_EQ(layer.config.gain, 3);
+  EXPECT_EQ(edited.layer(1).config.gain, 1);
+  // From q and k to the weights of row 4, head 1, in double precision.
+  const Index head = 1, row = 4;
+  double sum = 0;
+  std::vector<double> weights;
+  for (Index key = 0; key <= row; ++key) {
+    double score = 0;
+    for (Index t = 0; t < layer.q.cols(); ++t)
+      score += double{layer.q.at(head, row, t)} * double{layer.k.at(0, key, t)};
+    score = score * double{layer.config.effectiveScale()} * 3 -
+            std::exp2(-8.0 * 2 / 4) * static_cast<double>(row - key);
+    score = 2 * std::tanh(score / 2) + (key == 2 ? 5 : 0);
+    weights.push_back(std::exp(score));
+    sum += weights.back();
+  }
+  for (Index key = 0; key <= row; ++key)
+    EXPECT_NEAR(layer.weights.at(head, row, key), weights[static_cast<std::size_t>(key)] / sum, 1e-5);
+}
+
+TEST(AttentionEdit, aHeadThatIsSwitchedOffAddsNothing) {
+  AttentionEdit none = edit({});
+  none.headScale.assign(4, 0);
+  const Outcome edited = passWith("gpt_neox", {none});
+  // Without attention every token is on its own: the same token gives the same row wherever it stands.
+  ModelSession session(edited.model);
+  PassRequest request;
+  request.edits = {none};
+  request.hidden = true;
+  const std::vector<Index> twice{8, 40, 8, 8};
+  const auto pass = session.append(twice, request);
+  ASSERT_TRUE(pass.ok());
+  EXPECT_LE(distance(pass->layers[1]->hidden.row(0), pass->layers[1]->hidden.row(3)), 1e-5);
+  AttentionEdit one = edit(0);
+  one.headScale = {1, 0, 1, 1};
+  EXPECT_NE(passWith("gpt_neox", {one}).pass.logits, passWith("gpt_neox", {}).pass.logits);
+}
+
+TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {
+  AttentionEdit dropped = edit({});
+  dropped.dropout = {0.3f, 9};
+  const Outcome full = passWith("qwen3", {dropped});
+  ModelSession session(full.model);
+  PassRequest request;
+  request.edits = {dropped};
+  Matrix last;
+  for (const Index id : kIds) {
+    auto pass = session.append({&id, 1}, request);
+    ASSERT_TRUE(pass.ok());
+    last = pass->logits;
+  }
+  EXPECT_LE(distance(full.pass.logits, last), 1e-4);
+  EXPECT_GT(distance(full.pass.logits, passWith("qwen3", {}).pass.logits), 1e-3);
+}
+
+TEST(AttentionEdit, masksThatGoByRowsSayTheSameStepByStep) {
+  // Documents, prefixes and added numbers stand at positions of the whole text, not of a step's rows.
+  AttentionEdit masked = edit({});
+  masked.mask = parsed("documents([0, 5]) | sinks(1)");
+  auto added = std::make_shared<Stack>(4, 12, 12);
+  for (Index i = 0; i < added->size(); ++i) added->data()[i] = static_cast<float>(i % 7) / 3;
+  masked.additive = added;
+  const Outcome full = passWith("gemma2", {masked});
+  ModelSession session(full.model);
+  PassRequest request;
+  request.edits = {masked};
+  // The second document begins within the first part.
+  auto pass = session.append(std::span(kIds).first(6), request);
+  for (std::size_t i = 6; i < kIds.size(); ++i) {
+    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    pass = session.append({&kIds[i], 1}, request);
+  }
+  ASSERT_TRUE(pass.ok()) << pass.error().message;
+  EXPECT_LE(distance(full.pass.logits, pass->logits), 1e-4);
+}
+
+TEST(AttentionEdit, whatDoesNotFitIsNamed) {
+  const auto model = openModel(goldenModel("gpt2"));
+  ModelSession session(model);
+  const auto message = [&](const AttentionEdit& edit) {
+    const auto pass = tryPass(session, {edit});
+    return pass ? "no error" : pass.error().message;
+  };
+  AttentionEdit scaled = edit({});
+  scaled.headScale = {1, 2};
+  EXPECT_EQ(message(scaled), "there are 2 factors for the heads' outputs, expected one for each of 4 heads");
+  AttentionEdit small = edit(1);
+  small.additive = std::make_shared<Stack>(1, 5, 5);
+  EXPECT_EQ(
+      message(small),
+      "the numbers added to layer 1's scores are [1, 5, 5], expected [1 or 4, N, N] with N at least 12");
+  AttentionEdit missing = edit({});
+  missing.mask = parsed("painted(\"gone\")");
+  EXPECT_NE(message(missing).find("gone"), std::string::npos);
+  AttentionEdit capped = edit({});
+  capped.softcap = -1.0f;
+  EXPECT_EQ(message(capped), "softcap is -1.000000, expected a finite number above 0");
+  EXPECT_EQ(session.length(), 0);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

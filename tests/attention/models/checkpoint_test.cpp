@@ -1,0 +1,283 @@
+// Folders as people have them: shards, links, leftovers, damage.
+
+#include "attention/models/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "attention/models/shard_index.h"
+#include "tests/attention/models/golden_models.h"
+#include "tests/support/safetensors_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::attention::test {
+namespace {
+
+namespace fs = std::filesystem;
+using headscope::test::fileText;
+using headscope::test::putFile;
+using headscope::test::TemporaryFolder;
+
+/// A copy of a golden model that may be changed.
+class ModelFolder {
+ public:
+  explicit ModelFolder(const std::string& family) {
+    for (const auto& entry : fs::directory_iterator(goldenModel(family)))
+      if (entry.path().filename() != "expected.safetensors")
+        putFile(folder_ / entry.path().filename().string(), fileText(entry.path()));
+  }
+  fs::path path() const { return folder_.path(); }
+  fs::path operator/(const std::string& name) const { return folder_ / name; }
+  /// The error of opening it, without the folder's name.
+  std::string refusal() const {
+    const auto model = Model::open(path());
+    if (model) return "no error";
+    std::string message = model.error().message;
+    for (std::size_t at; (at = message.find(path().string())) != std::string::npos;)
+      message.replace(at, path().string().size(), "F");
+    return message;
+  }
+  void replace(const std::string& name, const std::string& from, const std::string& to) const {
+    std::string text = fileText(path() / name);
+    ASSERT_NE(text.find(from), std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    putFile(path() / name, text);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+const std::string kFirst = "model-00001-of-00002.safetensors", kSecond = "model-00002-of-00002.safetensors";
+const std::string kIndex = "model.safetensors.index.json";
+
+TEST(Checkpoint, linksAreFollowedAsTheHubsCacheHasThem) {
+  const ModelFolder blobs("qwen2");
+  const TemporaryFolder snapshot;
+  for (const auto& entry : fs::directory_iterator(blobs.path()))
+    fs::create_symlink(entry.path(), snapshot.path() / entry.path().filename());
+  EXPECT_TRUE(Model::open(snapshot.path()).ok());
+  fs::create_directory_symlink(snapshot.path(), blobs / "latest");
+  EXPECT_TRUE(Model::open(blobs / "latest").ok());
+}
+
+TEST(Checkpoint, shardsThatAreMissingOrDisagreeAreNamed) {
+  {
+    const ModelFolder folder("qwen2");
+    fs::remove(folder / kSecond);
+    EXPECT_EQ(folder.refusal(),
+              "F/" + kIndex + ": names \"" + kSecond + "\", which is missing from the folder");
+  }
+  {
+    const ModelFolder folder("qwen2");
+    folder.replace(kIndex, "\"model.embed_tokens.weight\": \"" + kFirst,
+                   "\"model.embed_tokens.weight\": \"" + kSecond);
+    EXPECT_EQ(folder.refusal(), "F/" + kIndex + ": says tensor \"model.embed_tokens.weight\" is in \"" +
+                                    kSecond + "\", where there is none");
+  }
+  {
+    const ModelFolder folder("qwen2");
+    fs::copy_file(folder / kFirst, folder / "other.safetensors");
+    folder.replace(kIndex, "\"model.norm.weight\": \"" + kSecond,
+                   "\"model.norm.weight\": \"other.safetensors");
+    EXPECT_NE(folder.refusal().find("model.norm.weight"), std::string::npos);
+  }
+  {
+    const ModelFolder folder("qwen2");
+    fs::copy_file(folder / kFirst, folder / "other.safetensors");
+    folder.replace(kIndex, "\"model.embed_tokens.weight\": \"" + kFirst,
+                   "\"model.embed_tokens.weight\": \"other.safetensors");
+    EXPECT_EQ(folder.refusal(), "F/" + kIndex +
+                                    ": says tensor \"model.embed_tokens.weight\" is in "
+                                    "\"other.safetensors\", but \"" +
+                                    kFirst + "\" has one too");
+  }
+}
+
+TEST(Checkpoint, shardsOutsideTheFolderAreRefused) {
+  for (const char* name :
+       {"../secret.safetensors", "/etc/passwd", "a/b.safetensors", "..", "", ".", "a\\\\b"}) {
+    const ModelFolder folder("qwen2");
+    folder.replace(kIndex, kFirst, name);
+    EXPECT_NE(folder.refusal().find("expected a file of the same folder"), std::string::npos) << name;
+  }
+}
+
+TEST(Checkpoint, indexesThatAreNoneAreNamed) {
+  const auto refusal = [](const std::string& json) {
+    const auto index = parseShardIndex(json, "index");
+    return index ? "no error" : index.error().message;
+  };
+  EXPECT_EQ(refusal("{"), "index: is not valid JSON at byte 2");
+  EXPECT_EQ(refusal("[]"), "index: has no weight_map, expected an object that names each tensor's file");
+  EXPECT_EQ(refusal("{\"weight_map\": 3}"),
+            "index: has no weight_map, expected an object that names each tensor's file");
+  EXPECT_EQ(refusal("{\"weight_map\": {}}"), "index: its weight_map is empty, expected each tensor's file");
+  EXPECT_EQ(refusal("{\"weight_map\": {\"a\": 3}}"), "index: tensor \"a\" has no text for its file");
+  EXPECT_EQ(refusal("1e999"), "index: holds a number that is too large");
+  std::string many = "{\"weight_map\": {";
+  for (int i = 0; i < 1025; ++i)
+    many += (i ? ", \"" : "\"") + std::to_string(i) + "\": \"s" + std::to_string(i) + "\"";
+  EXPECT_EQ(refusal(many + "}}"), "index: names 1025 files, expected at most 1024");
+}
+
+TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
+  const ModelFolder folder("llama");
+  fs::remove(folder / "model.safetensors");
+  EXPECT_EQ(folder.refusal(),
+            "F: has no weights, expected model.safetensors or model.safetensors.index.json");
+  putFile(folder / "llama.Q4_K.gguf", "GGUF");
+  EXPECT_EQ(folder.refusal(),
+            "F: has its weights in llama.Q4_K.gguf, which isn't read; expected model.safetensors "
+            "or model.safetensors.index.json");
+  putFile(folder / "pytorch_model.bin", "PK");
+  EXPECT_NE(folder.refusal().find("pytorch_model.bin, a pickle"), std::string::npos);
+  fs::remove(folder / "config.json");
+  EXPECT_EQ(folder.refusal(), "F: has no config.json, expected a model's folder as Hugging Face lays it out");
+  EXPECT_NE(Model::open(folder / "pytorch_model.bin").error().message.find("is a file, expected a folder"),
+            std::string::npos);
+  EXPECT_NE(Model::open(folder / "gone").error().message.find("is missing, expected a folder"),
+            std::string::npos);
+}
+
+TEST(Checkpoint, tensorsThatDoNotFitTheConfigAreNamed) {
+  {
+    const ModelFolder folder("llama");
+    folder.replace("config.json", "\"intermediate_size\": 40", "\"intermediate_size\": 48");
+    EXPECT_EQ(folder.refusal(),
+              "F: tensor \"model.layers.0.mlp.gate_proj.weight\" is [40, 32], expected [48, 32] as "
+              "config.json says");
+  }
+  {
+    const ModelFolder folder("llama");
+    folder.replace("config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
+    EXPECT_EQ(folder.refusal(),
+              "F: has no tensor \"model.layers.2.self_attn.q_proj.weight\", expected one of [32, 32]");
+  }
+  auto file = *readSafetensors(goldenModel("gpt2") / "model.safetensors");
+  const ModelFolder folder("gpt2");
+  const std::string name = "transformer.h.0.attn.c_proj.weight";
+  {
+    auto quantised = file;
+    NamedTensor& tensor = quantised.tensors.at(name);
+    tensor.dtype = DType::I8;
+    tensor.bytes.resize(32 * 32);
+    ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", quantised).ok());
+    EXPECT_EQ(
+        folder.refusal(),
+        "F: tensor \"" + name + "\" is I8, expected F32, F16, BF16 or F64: quantised weights aren't read");
+  }
+  file.tensors["h.0.attn.c_proj.weight"] = file.tensors.at(name);
+  ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", file).ok());
+  EXPECT_EQ(folder.refusal(),
+            "F: has both a tensor \"" + name + "\" and a \"h.0.attn.c_proj.weight\", expected one of them");
+}
+
+TEST(Checkpoint, aFileThatShrinksIsAnErrorAndNoCrash) {
+  const ModelFolder folder("gpt2");
+  const auto model = openModel(folder.path());
+  ModelSession session(model);
+  const std::vector<Index> ids{1, 2, 3};
+  ASSERT_TRUE(session.append(ids, {}).ok());
+  const auto size = fs::file_size(folder / "model.safetensors");
+  fs::resize_file(folder / "model.safetensors", 8192);
+  const auto pass = session.append(ids, {});
+  ASSERT_FALSE(pass.ok());
+  EXPECT_NE(pass.error().message.find("became shorter while it was open: found 8192 bytes, expected " +
+                                      std::to_string(size)),
+            std::string::npos)
+      << pass.error().message;
+  EXPECT_EQ(session.length(), 3);
+  // As long as it was, but of zeros: still not what was opened.
+  fs::resize_file(folder / "model.safetensors", size);
+  EXPECT_FALSE(session.append(ids, {}).ok());
+}
+
+TEST(Checkpoint, aFileThatIsWrittenToIsAnError) {
+  const ModelFolder folder("gpt2");
+  const auto model = openModel(folder.path());
+  const auto time = fs::last_write_time(folder / "model.safetensors");
+  fs::last_write_time(folder / "model.safetensors", time + std::chrono::seconds(1));
+  ModelSession session(model);
+  const std::vector<Index> ids{1, 2, 3};
+  const auto pass = session.append(ids, {});
+  ASSERT_FALSE(pass.ok());
+  EXPECT_NE(pass.error().message.find("was written to while it was open: open it again"), std::string::npos);
+}
+
+TEST(Checkpoint, aFileThatIsReplacedOrRemovedStaysAsItWasOpened) {
+  const ModelFolder folder("gpt2");
+  const auto model = openModel(folder.path());
+  fs::remove_all(folder.path());
+  ModelSession session(model);
+  const std::vector<Index> ids{1, 2, 3};
+  EXPECT_TRUE(session.append(ids, {}).ok());
+}
+
+TEST(CheckpointDeathTest, aBusErrorElsewhereStillEndsTheProgram) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto crash = [] {
+    const auto model = openModel(goldenModel("gpt2"));
+    std::raise(SIGBUS);
+  };
+#ifdef HEADSCOPE_SANITIZE_BUILD
+  EXPECT_DEATH(crash(), "");
+#else
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGBUS), "");
+#endif
+}
+
+/// 16 GB that are mostly holes: opening must not read them, and takes no memory for them.
+TEST(Checkpoint, aLargeModelOpensWithoutBeingRead) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t kVocabulary = 128'256, kWidth = 4096, kInner = 14'336, kLayers = 32;
+  putFile(folder / "config.json", R"({"model_type": "llama", "vocab_size": 128256, "hidden_size": 4096,
+    "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8})");
+  std::string header = "{";
+  std::uint64_t end = 0;
+  const auto add = [&](const std::string& name, std::vector<std::uint64_t> shape) {
+    const std::uint64_t begin = end;
+    end += *byteExtent(DType::BF16, shape);
+    header += (begin ? ", \"" : "\"") + name + "\": {\"dtype\": \"BF16\", \"shape\": " + shapeText(shape) +
+              ", \"data_offsets\": [" + std::to_string(begin) + ", " + std::to_string(end) + "]}";
+  };
+  add("model.embed_tokens.weight", {kVocabulary, kWidth});
+  add("lm_head.weight", {kVocabulary, kWidth});
+  add("model.norm.weight", {kWidth});
+  for (std::uint64_t i = 0; i < kLayers; ++i) {
+    const std::string at = "model.layers." + std::to_string(i) + ".";
+    for (const char* norm : {"input_layernorm", "post_attention_layernorm"})
+      add(at + norm + ".weight", {kWidth});
+    for (const char* map : {"q_proj", "o_proj"}) add(at + "self_attn." + map + ".weight", {kWidth, kWidth});
+    for (const char* map : {"k_proj", "v_proj"}) add(at + "self_attn." + map + ".weight", {1024, kWidth});
+    for (const char* map : {"gate_proj", "up_proj"}) add(at + "mlp." + map + ".weight", {kInner, kWidth});
+    add(at + "mlp.down_proj.weight", {kWidth, kInner});
+  }
+  header += "}";
+  const auto start = headscope::test::safetensorsBytes(header, 0);
+  putFile(folder / "model.safetensors", start);
+  std::error_code code;
+  fs::resize_file(folder / "model.safetensors", start.size() + end, code);
+  if (code) GTEST_SKIP() << "this file system has no room for holes: " << code.message();
+  const auto memory = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = memory();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto model = Model::open(folder.path());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_EQ(model->checkpoint().bytes(), start.size() + end);
+  EXPECT_GT(model->checkpoint().bytes(), std::uint64_t{16'000'000'000});
+  EXPECT_EQ(model->cacheBytesPerToken(), 256u << 10);
+  EXPECT_LT(seconds.count(), 1);
+  EXPECT_LT(memory() - before, 100 << 10);  // KiB
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

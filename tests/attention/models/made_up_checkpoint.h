@@ -1,0 +1,22 @@
+#pragma once
+
+#include "tests/attention/models/plain_model.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::attention::test {
+
+/// A model's folder, removed at the end of the test. Tensors lie at odd bytes, as some writers leave them.
+class MadeUpCheckpoint {
+ public:
+  MadeUpCheckpoint(const std::string& config, const SafetensorsFile& tensors);
+  std::filesystem::path path() const { return folder_.path(); }
+  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+
+ private:
+  headscope::test::TemporaryFolder folder_;
+};
+
+/// The file's bytes with one space more in its header.
+std::vector<std::uint8_t> misaligned(const SafetensorsFile& tensors);
+
+}  // namespace headscope::attention::test

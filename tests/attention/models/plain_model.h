@@ -1,0 +1,83 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attention/core/random.h"
+#include "attention/formats/safetensors.h"
+
+namespace headscope::attention::test {
+
+/// Models by their papers' equations, in double precision, one element after another: a second formulation
+/// that shares nothing with the code under test, not even the tensors' names. Weights are made up as the
+/// equations ask for them, so that running one also makes its checkpoint.
+
+using Wide = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Tensors drawn at random when they are first asked for, rounded to `dtype`.
+class MadeUpTensors {
+ public:
+  MadeUpTensors(DType dtype, std::uint64_t seed) : dtype_(dtype), seed_(seed) {}
+
+  /// [rows, cols] of normal values with deviation `spread` around `center`.
+  Wide matrix(const std::string& name, Index rows, Index cols, double spread, double center = 0);
+  /// [1, size].
+  Wide row(const std::string& name, Index size, double spread, double center = 0);
+  /// A map's weight [out, in]; its outputs are about as large as its inputs.
+  Wide weight(const std::string& name, Index out, Index in);
+  const SafetensorsFile& file() const { return file_; }
+
+ private:
+  Wide make(const std::string& name, std::vector<std::uint64_t> shape, Index rows, Index cols, double spread,
+            double center);
+
+  DType dtype_;
+  std::uint64_t seed_;
+  SafetensorsFile file_;
+};
+
+struct PlainOutcome {
+  std::vector<Wide> hidden;                  ///< [layers + 1] of [n, d]
+  std::vector<std::vector<Wide>> attention;  ///< [layers][heads] of [n, n]
+  Wide logits;                               ///< [n, vocabulary]
+};
+
+/// One family with a config of odd sizes.
+struct PlainModel {
+  std::string name;    ///< of the test
+  std::string config;  ///< config.json
+  Index vocabulary;
+  std::function<PlainOutcome(MadeUpTensors&, const std::vector<Index>& ids)> run;
+};
+
+/// Every architecture there is, some with more than one config.
+std::vector<PlainModel> plainModels();
+
+// What the equations are made of.
+
+Wide layerNorm(const Wide& x, const Wide& weight, const Wide& bias, double epsilon);
+Wide rmsNorm(const Wide& x, const Wide& weight, double epsilon);
+double gelu(double x);
+double geluTanh(double x);
+double silu(double x);
+/// x·Wᵀ.
+Wide times(const Wide& x, const Wide& weight);
+Wide plus(const Wide& x, const Wide& bias);
+/// x [n, heads · headDim] turned by its position: of the first 2·|frequencies| dimensions of a head, t with
+/// its partner in the second half.
+Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude = 1);
+std::vector<double> frequencies(Index dims, double theta);
+
+struct PlainAttention {
+  Index heads, kvHeads;
+  double scale;
+  bool causal = true;
+  Index window = 0;  ///< 0: none
+  double cap = 0;    ///< 0: none
+};
+/// Attention of q [n, heads · dh], k and v [n, kvHeads · dh], heads side by side; weights are added to `to`.
+Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide& v, std::vector<Wide>& to);
+
+}  // namespace headscope::attention::test

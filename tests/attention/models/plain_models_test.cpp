@@ -1,0 +1,53 @@
+// Every architecture against its equations in double precision, on odd sizes and made-up weights.
+
+#include <gtest/gtest.h>
+
+#include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+
+namespace headscope::attention::test {
+namespace {
+
+class PlainModels : public testing::TestWithParam<PlainModel> {};
+
+TEST_P(PlainModels, equalTheirEquations) {
+  const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
+    MadeUpTensors tensors(dtype, 5);
+    const PlainOutcome expected = GetParam().run(tensors, ids);
+    const MadeUpCheckpoint folder(GetParam().config, tensors.file());
+    const auto model = openModel(folder.path());
+    ModelSession session(model);
+    PassRequest request;
+    request.hidden = true;
+    request.logits = LogitRows::all;
+    const auto pass = session.append(ids, request);
+    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    const auto near = [&](const Wide& wide, const Matrix& found, Index layers, const std::string& what) {
+      const double most = streamTolerance(model->config(), layers) * wide.cwiseAbs().maxCoeff();
+      EXPECT_LE(distance(wide.cast<float>(), found), most) << what << ", " << name(dtype);
+    };
+    near(expected.hidden[0], pass->embedded, 0, "embedded");
+    ASSERT_EQ(pass->layers.size(), expected.attention.size());
+    for (std::size_t i = 0; i < pass->layers.size(); ++i) {
+      const auto depth = static_cast<Index>(i + 1);
+      for (std::size_t h = 0; h < expected.attention[i].size(); ++h)
+        // Scores of up to a dozen, of which a weight moves by half at most.
+        near(6 * expected.attention[i][h], 6 * pass->layers[i]->weights[static_cast<Index>(h)], depth + 4,
+             "layer " + std::to_string(i) + ", head " + std::to_string(h));
+      near(expected.hidden[i + 1], pass->layers[i]->hidden, depth, "layer " + std::to_string(i));
+    }
+    near(expected.logits, pass->logits, std::ssize(pass->layers) + 1, "logits");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, PlainModels, testing::ValuesIn(plainModels()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+
+void PrintTo(const PlainModel& model, std::ostream* to) {
+  *to << model.name;
+}
+
+}  // namespace headscope::attention::test

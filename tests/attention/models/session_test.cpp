@@ -1,0 +1,256 @@
+// What a session does with a text: in one pass, token by token, with changes, stopped, cut.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "attention/models/sampling.h"
+#include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+
+namespace headscope::attention::test {
+namespace {
+
+std::vector<Index> someIds(Index count, Index vocabulary, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Index> ids;
+  for (Index i = 0; i < count; ++i)
+    ids.push_back(static_cast<Index>(random.next() % static_cast<std::uint64_t>(vocabulary)));
+  return ids;
+}
+
+PassRequest everything() {
+  PassRequest request;
+  request.projections = request.hidden = request.between = true;
+  request.logits = LogitRows::all;
+  return request;
+}
+
+PassResult passOf(ModelSession& session, std::span<const Index> ids, const PassRequest& request) {
+  auto pass = session.append(ids, request);
+  if (!pass) throw std::runtime_error(pass.error().message);
+  return std::move(*pass);
+}
+
+class Sessions : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { model_ = openModel(goldenModel(GetParam())); }
+  double tolerance(const Matrix& of) const {
+    return streamTolerance(model_->config(), model_->config().layerCount() + 1) * of.cwiseAbs().maxCoeff();
+  }
+  std::shared_ptr<const Model> model_;
+};
+
+TEST_P(Sessions, tokenByTokenAndInPartsIsTheFullPass) {
+  const auto ids = someIds(23, 300, 1);
+  ModelSession whole(model_);
+  const PassResult full = passOf(whole, ids, everything());
+  for (const std::size_t step : {std::size_t{1}, std::size_t{5}}) {
+    ModelSession session(model_);
+    for (std::size_t first = 0; first < ids.size(); first += step) {
+      const auto part = std::span(ids).subspan(first, std::min(step, ids.size() - first));
+      const PassResult pass = passOf(session, part, everything());
+      const auto row = static_cast<Index>(first), rows = static_cast<Index>(part.size());
+      EXPECT_LE(distance(full.logits.middleRows(row, rows), pass.logits), tolerance(full.logits));
+      for (std::size_t i = 0; i < full.layers.size(); ++i) {
+        const LayerResult& a = *full.layers[i];
+        const LayerResult& b = *pass.layers[i];
+        EXPECT_LE(distance(a.hidden.middleRows(row, rows), b.hidden), tolerance(a.hidden));
+        for (Index h = 0; h < a.weights.count(); ++h)
+          EXPECT_LE(distance(a.weights[h].block(row, 0, rows, b.weights.cols()), b.weights[h]), 2e-5)
+              << "layer " << i << ", head " << h << ", row " << row;
+        for (Index g = 0; g < a.k.count(); ++g)
+          EXPECT_LE(distance(a.k[g].middleRows(row, rows), b.k[g]), tolerance(a.k[g]));
+      }
+    }
+  }
+}
+
+TEST_P(Sessions, aChangedTokenChangesNothingBeforeIt) {
+  const auto ids = someIds(30, 300, 2);
+  ModelSession first(model_);
+  const PassResult before = passOf(first, ids, everything());
+  for (const Index changed : {29, 17, 4}) {
+    auto other = ids;
+    auto& id = other[static_cast<std::size_t>(changed)];
+    id = (id + 101) % 300;
+    ModelSession second(model_);
+    const PassResult after = passOf(second, other, everything());
+    // Not one bit, in any layer.
+    EXPECT_EQ(before.logits.topRows(changed), after.logits.topRows(changed));
+    EXPECT_NE(before.logits.row(changed), after.logits.row(changed));
+    for (std::size_t i = 0; i < before.layers.size(); ++i) {
+      EXPECT_EQ(before.layers[i]->hidden.topRows(changed), after.layers[i]->hidden.topRows(changed));
+      for (Index h = 0; h < before.layers[i]->weights.count(); ++h)
+        EXPECT_EQ(before.layers[i]->weights[h].topRows(changed),
+                  after.layers[i]->weights[h].topRows(changed));
+    }
+  }
+}
+
+TEST_P(Sessions, aTextThatIsCutGoesOnFromThere) {
+  const auto ids = someIds(20, 300, 3);
+  ModelSession straight(model_), cut(model_);
+  (void)passOf(straight, std::span(ids).first(12), {});
+  (void)passOf(cut, ids, {});
+  cut.truncate(12);
+  EXPECT_EQ(cut.tokens(), straight.tokens());
+  const std::vector<Index> more{7, 8, 9};
+  EXPECT_EQ(passOf(straight, more, {}).logits, passOf(cut, more, {}).logits);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Sessions,
+                         testing::Values("gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2", "phi3",
+                                         "gpt_neox"),
+                         [](const auto& info) { return info.param; });
+
+TEST(Session, anEncoderSeesBothWays) {
+  const auto model = openModel(goldenModel("bert"));
+  auto ids = someIds(9, 300, 4);
+  ModelSession first(model), second(model);
+  const PassResult before = passOf(first, ids, everything());
+  ids.back() = (ids.back() + 1) % 300;
+  EXPECT_GT(distance(before.logits.topRows(8), passOf(second, ids, everything()).logits.topRows(8)), 1e-3);
+}
+
+TEST(Session, onlyWhatIsAskedForIsKept) {
+  const auto model = openModel(goldenModel("gemma2"));
+  const auto ids = someIds(13, 300, 5);
+  ModelSession whole(model), some(model);
+  const PassResult all = passOf(whole, ids, everything());
+  PassRequest request;
+  request.layers = {2};
+  request.heads = {3, 1};
+  request.logits = LogitRows::none;
+  std::vector<Index> told;
+  request.onLayer = [&](const std::shared_ptr<const LayerResult>& layer) { told.push_back(layer->layer); };
+  const PassResult pass = passOf(some, ids, request);
+  EXPECT_EQ(told, (std::vector<Index>{0, 1, 2}));
+  ASSERT_EQ(pass.layers.size(), 1u);
+  ASSERT_EQ(pass.layers[0]->weights.count(), 2);
+  EXPECT_EQ(pass.layers[0]->weights[0], all.layers[2]->weights[3]);
+  EXPECT_EQ(pass.layers[0]->weights[1], all.layers[2]->weights[1]);
+  EXPECT_TRUE(pass.layers[0]->q.empty());
+  EXPECT_EQ(pass.layers[0]->hidden.size() + pass.embedded.size() + pass.logits.size(), 0);
+  EXPECT_EQ(pass.stream, all.stream);
+}
+
+TEST(Session, layersAreToldOfBeforeLaterOnesAreComputed) {
+  const auto model = openModel(goldenModel("mistral"));
+  ModelSession session(model);
+  std::stop_source source;
+  PassRequest request;
+  Index told = 0;
+  request.onLayer = [&](const auto&) {
+    ++told;
+    source.request_stop();
+  };
+  const auto ids = someIds(5, 300, 6);
+  const auto pass = session.append(ids, request, source.get_token());
+  ASSERT_FALSE(pass.ok());
+  EXPECT_EQ(pass.error().message, "stopped");
+  EXPECT_EQ(told, 1);
+  // The session is as it was, and goes on.
+  EXPECT_EQ(session.length(), 0);
+  ModelSession other(model);
+  EXPECT_EQ(passOf(session, ids, {}).logits, passOf(other, ids, {}).logits);
+}
+
+TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
+  // Where all heads are off, a layer's attention adds W_O's bias alone, and Llama's has none.
+  const auto model = openModel(goldenModel("llama"));
+  const auto ids = someIds(7, 300, 10);
+  PassRequest request = everything();
+  ModelSession on(model), off(model);
+  const PassResult plain = passOf(on, ids, request);
+  AttentionEdit silent;
+  silent.layer = 1;
+  silent.headScale.assign(4, 0);
+  request.edits = {silent};
+  const PassResult edited = passOf(off, ids, request);
+  EXPECT_EQ(edited.layers[1]->between, edited.layers[0]->hidden);
+  EXPECT_GT(distance(plain.layers[1]->between, plain.layers[0]->hidden), 1e-3);
+  // The stream before attention and Σ weights·v through W_O make the stream behind it.
+  const LayerResult& layer = *plain.layers[1];
+  for (Index h = 0; h < 4; ++h) EXPECT_LE(distance(layer.headOutput[h], layer.weights[h] * layer.v[0]), 1e-5);
+  const Matrix added = model->weights().layers[1].o.apply(mergeHeads(layer.headOutput), {});
+  EXPECT_LE(distance(layer.between, plain.layers[0]->hidden + added), 1e-5);
+}
+
+TEST(Session, theMemoryOfAPassIsKnownBefore) {
+  const auto model = openModel(goldenModel("gemma2"));
+  PassRequest request = everything();
+  const auto bytes = [](const PassResult& pass) {
+    Index numbers = pass.embedded.size() + pass.stream.size() + pass.logits.size();
+    for (const auto& layer : pass.layers)
+      numbers +=
+          layer->q.size() + layer->k.size() + layer->v.size() + layer->weights.size() + layer->hidden.size();
+    return static_cast<std::uint64_t>(numbers) * sizeof(float);
+  };
+  const auto ids = someIds(40, 300, 9);
+  for (int i = 0; i < 2; ++i) {
+    ModelSession session(model);
+    const std::uint64_t kept = bytes(passOf(session, ids, request)),
+                        told = passBytes(model->config(), 40, request);
+    EXPECT_GE(told, kept);
+    EXPECT_LE(told, 3 * kept);
+    request.layers = {1};
+    request.heads = {0};
+  }
+  EXPECT_EQ(passBytes(model->config(), Index{1} << 40, everything()),
+            std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(Session, theLensOfTheLastLayerIsTheLogits) {
+  const auto model = openModel(goldenModel("qwen3"));
+  ModelSession session(model);
+  const PassResult pass = passOf(session, someIds(6, 300, 7), everything());
+  EXPECT_EQ(model->logits(pass.layers.back()->hidden), pass.logits);
+  EXPECT_GT(distance(model->logits(pass.layers.front()->hidden), pass.logits), 0.01);
+}
+
+TEST(Session, badTokensAndRequestsAreNamed) {
+  const auto model = openModel(goldenModel("gpt2"));
+  ModelSession session(model);
+  const auto message = [&](const std::vector<Index>& ids, const PassRequest& request = {}) {
+    const auto pass = session.append(ids, request);
+    return pass ? "no error" : pass.error().message;
+  };
+  EXPECT_EQ(message({3, 300}), "token id 300 is not one of this model's 0 to 299");
+  EXPECT_EQ(message({-1}), "token id -1 is not one of this model's 0 to 299");
+  EXPECT_EQ(message(someIds(49, 300, 1)), "49 tokens, this model has 48 positions");
+  PassRequest request;
+  request.layers = {0, 2};
+  EXPECT_EQ(message({1}, request), "layer 2 is asked for, this model has 0 to 1");
+  request.layers = {};
+  request.heads = {-1};
+  EXPECT_EQ(message({1}, request), "head -1 is asked for, this model has 0 to 3");
+  EXPECT_EQ(message(someIds(48, 300, 1)), "no error");
+  EXPECT_EQ(message({1}), "49 tokens, this model has 48 positions");
+  EXPECT_EQ(session.length(), 48);
+}
+
+/// Phi-3 with a table for texts of more than 8 tokens.
+TEST(Session, aTextThatCrossesIntoTheLongTableIsRotatedAnew) {
+  const PlainModel plain = plainModels()[9];
+  ASSERT_EQ(plain.name, "phi3_long");
+  MadeUpTensors tensors(DType::F32, 5);
+  const auto ids = someIds(11, 31, 8);
+  (void)plain.run(tensors, ids);
+  const MadeUpCheckpoint folder(plain.config, tensors.file());
+  const auto model = openModel(folder.path());
+  ModelSession whole(model), grown(model);
+  const PassResult full = passOf(whole, ids, {});
+  (void)passOf(grown, std::span(ids).first(7), {});
+  for (std::size_t i = 7; i < 10; ++i) (void)passOf(grown, {&ids[i], 1}, {});
+  const PassResult last = passOf(grown, {&ids[10], 1}, {});
+  EXPECT_LE(distance(full.logits, last.logits), 1e-4);
+  // And back again.
+  grown.truncate(4);
+  ModelSession fresh(model);
+  (void)passOf(fresh, std::span(ids).first(4), {});
+  EXPECT_EQ(passOf(grown, {&ids[4], 1}, {}).logits, passOf(fresh, {&ids[4], 1}, {}).logits);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

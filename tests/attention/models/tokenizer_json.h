@@ -1,0 +1,57 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attention/models/tokenizer/text_tokenizer.h"
+
+/// Small tokenizers made for one test each.
+namespace headscope::attention::test {
+
+using Json = nlohmann::json;
+
+/// Byte-pair encoding over single characters and `merges`, whose results get the next ids; id 0 is "<unk>".
+inline Json bytePairJson(const std::vector<std::string>& characters,
+                         const std::vector<std::pair<std::string, std::string>>& merges = {}) {
+  Json vocabulary = {{"<unk>", 0}}, list = Json::array();
+  for (const std::string& character : characters) vocabulary[character] = vocabulary.size();
+  for (const auto& [left, right] : merges) {
+    if (!vocabulary.contains(left + right)) vocabulary[left + right] = vocabulary.size();
+    list.push_back({left, right});
+  }
+  return {{"model",
+           {{"type", "BPE"},
+            {"unk_token", "<unk>"},
+            {"vocab", std::move(vocabulary)},
+            {"merges", std::move(list)}}}};
+}
+
+inline Json addedToken(const std::string& content, TokenId id) {
+  return {{"id", id}, {"content", content}, {"special", true}, {"normalized", false}};
+}
+
+inline TextTokenizer made(const Json& json) {
+  auto tokenizer = TextTokenizer::parse(json.dump(), "test");
+  if (!tokenizer) throw std::runtime_error(tokenizer.error().message);
+  return std::move(*tokenizer);
+}
+
+/// The message for a file that can't be read; "accepted" for one that can.
+inline std::string refusal(const Json& json) {
+  const auto tokenizer = TextTokenizer::parse(json.dump(), "test");
+  return tokenizer ? "accepted" : tokenizer.error().message;
+}
+
+/// The tokens of `text` as the vocabulary spells them, each behind a bar: "|▁a|b".
+inline std::string spelled(const TextTokenizer& tokenizer, const std::string& text) {
+  const auto encoded = tokenizer.encode(text);
+  if (!encoded) return encoded.error().message;
+  std::string line;
+  for (const std::string& token : tokenizer.spellings(*encoded)) line += "|" + token;
+  return line;
+}
+
+}  // namespace headscope::attention::test

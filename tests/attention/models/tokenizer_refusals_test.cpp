@@ -1,0 +1,171 @@
+// Damaged and hostile files, and those that ask for what isn't supported: one sentence that names it, at
+// once.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attention/models/tokenizer/json_value.h"
+#include "tests/attention/models/token_cases.h"
+#include "tests/attention/models/tokenizer_json.h"
+
+namespace headscope::attention::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A tokenizer with `value` at the place `pointer`.
+std::string refusalOf(const std::string& pointer, const Json& value) {
+  Json json = bytePairJson({"a", "b"}, {{"a", "b"}});
+  json["added_tokens"] = Json::array();
+  json[Json::json_pointer(pointer)] = value;
+  return refusal(json);
+}
+
+std::string parsed(const std::string& text) {
+  const auto tokenizer = TextTokenizer::parse(text, "test");
+  return tokenizer ? "accepted" : tokenizer.error().message;
+}
+
+TEST(TokenizerRefusals, ofKindsNameThem) {
+  EXPECT_EQ(refusalOf("/model/type", "Unigram"),
+            "test: model: type \"Unigram\" is not supported, expected one of BPE, WordPiece");
+  EXPECT_THAT(refusalOf("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AA"}}),
+              StartsWith("test: normalizer: type \"Precompiled\" is not supported, expected one of NFC, "));
+  EXPECT_THAT(refusalOf("/pre_tokenizer", {{"type", "UnicodeScripts"}}),
+              StartsWith("test: pre_tokenizer: type \"UnicodeScripts\" is not supported"));
+  EXPECT_THAT(refusalOf("/post_processor", {{"type", "Pair"}}),
+              StartsWith("test: post_processor: type \"Pair\""));
+  EXPECT_THAT(refusalOf("/decoder", {{"type", "CTC"}}),
+              StartsWith("test: decoder: type \"CTC\" is not supported"));
+  const Json nested = {{"type", "Sequence"}, {"decoders", {{{"type", "Fuse"}}, {{"type", "CTC"}}}}};
+  EXPECT_THAT(refusalOf("/decoder", nested), StartsWith("test: decoder.decoders[1]: type \"CTC\""));
+  EXPECT_EQ(refusalOf("/model/dropout", 0.1),
+            "test: model: \"dropout\" is 0.1, expected none: it makes tokens random");
+  EXPECT_EQ(refusalOf("/model/dropout", 0.0), "accepted");
+  EXPECT_THAT(refusalOf("/model/end_of_word_suffix", "</w>"),
+              HasSubstr("\"end_of_word_suffix\" \"</w>\" is not supported"));
+}
+
+TEST(TokenizerRefusals, ofIds) {
+  EXPECT_EQ(refusalOf("/model/vocab/x", -1),
+            "test: model.vocab: token \"x\" has the id -1, expected 0 to 4194303");
+  EXPECT_THAT(refusalOf("/model/vocab/x", 4194304), HasSubstr("has the id 4194304, expected 0 to 4194303"));
+  EXPECT_THAT(refusalOf("/model/vocab/x", 18446744073709551615u),
+              HasSubstr("a whole number of at most 64 bits"));
+  EXPECT_THAT(refusalOf("/model/vocab/x", 1.5), HasSubstr("expected a whole number"));
+  EXPECT_EQ(refusalOf("/model/vocab/x", 1), "test: model.vocab: tokens \"a\" and \"x\" have the same id 1");
+  EXPECT_EQ(parsed(R"({"model": {"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []}})"),
+            "test: model.vocab: token \"a\" has two ids, 0 and 1");
+  EXPECT_EQ(refusalOf("/added_tokens", Json::array({addedToken("<s>", -1)})),
+            "test: added_tokens[0]: \"id\" is -1, expected 0 to 4194303");
+  EXPECT_EQ(refusalOf("/added_tokens", Json::array({addedToken("<s>", 1)})),
+            "test: added_tokens[0]: tokens \"<s>\" and, in the vocabulary, \"a\" have the same id 1");
+  EXPECT_EQ(refusalOf("/added_tokens", Json::array({addedToken("a", 9)})),
+            "test: added_tokens[0]: token \"a\" has the id 9, but 1 in the vocabulary");
+  EXPECT_THAT(refusalOf("/added_tokens", Json::array({addedToken("<s>", 9), addedToken("</s>", 9)})),
+              HasSubstr("have the same id 9"));
+  EXPECT_THAT(refusalOf("/added_tokens", Json::array({addedToken("<s>", 8), addedToken("<s>", 9)})),
+              HasSubstr("stands in the list twice"));
+  EXPECT_EQ(refusalOf("/post_processor",
+                      {{"type", "BertProcessing"}, {"cls", {"[CLS]", 77}}, {"sep", {"[SEP]", 1}}}),
+            "test: post_processor: the id 77 has no token in the vocabulary");
+}
+
+TEST(TokenizerRefusals, ofMerges) {
+  EXPECT_EQ(refusalOf("/model/merges", nullptr),
+            "test: model.merges: byte 0: found \"null\", expected a list");
+  EXPECT_EQ(refusalOf("/model/merges", Json::array({Json::array({"a", "x"})})),
+            "test: model.merges[0] (\"a\", \"x\") joins \"x\", which is not in the vocabulary");
+  EXPECT_EQ(refusalOf("/model/merges", Json::array({Json::array({"a", "b"}), Json::array({"b", "a"})})),
+            "test: model.merges[1] (\"b\", \"a\") makes \"ba\", which is not in the vocabulary");
+  EXPECT_THAT(refusalOf("/model/merges", Json::array({Json::array({"a", ""})})),
+              HasSubstr("joins an empty token"));
+  EXPECT_THAT(refusalOf("/model/merges", Json::array({Json::array({"a"})})),
+              HasSubstr("fewer than two parts"));
+  EXPECT_THAT(refusalOf("/model/merges", Json::array({Json::array({"a", "b", "a"})})),
+              HasSubstr("more than two parts"));
+  EXPECT_THAT(refusalOf("/model/merges", Json::array({"a b a"})), HasSubstr("one space between"));
+  EXPECT_THAT(refusalOf("/model/merges", Json::array({1})), HasSubstr("expected a list"));
+  Json none = bytePairJson({"a"});
+  none["model"].erase("merges");
+  EXPECT_EQ(refusal(none), "test: model: \"merges\" is missing, expected a list");
+  Json unknown = bytePairJson({"a"});
+  unknown["model"]["unk_token"] = "<x>";
+  EXPECT_EQ(refusal(unknown), "test: model: \"unk_token\" \"<x>\" is not in the vocabulary");
+}
+
+TEST(TokenizerRefusals, ofRules) {
+  const Json split = {{"type", "Split"}, {"behavior", "Isolated"}, {"invert", false}};
+  EXPECT_THAT(refusalOf("/pre_tokenizer", split), HasSubstr("\"pattern\" is missing, expected an object"));
+  Json bad = split;
+  bad["pattern"] = {{"Regex", "(a"}};
+  EXPECT_THAT(refusalOf("/pre_tokenizer", bad),
+              HasSubstr("the expression \"(a\" can't be read: missing closing parenthesis"));
+  bad["pattern"] = {{"Regex", "\\h"}};
+  EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("which is not supported here"));
+  bad["pattern"] = {{"Regex", std::string(20'000, 'a')}};
+  EXPECT_THAT(refusalOf("/pre_tokenizer", bad),
+              HasSubstr("an expression of 20000 bytes, expected at most 10000"));
+  bad["pattern"] = {{"String", ""}};
+  EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("looks for an empty string"));
+  bad["pattern"] = {{"String", "a"}};
+  bad["behavior"] = "Elsewhere";
+  EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("\"behavior\" is \"Elsewhere\", expected Removed"));
+  EXPECT_THAT(
+      refusalOf("/normalizer", {{"type", "Sequence"}, {"normalizers", Json::array_t(65, {{"type", "NFC"}})}}),
+      HasSubstr("more than 64 rules"));
+  EXPECT_THAT(refusalOf("/added_tokens", Json::array({addedToken(std::string(1025, 'a'), 9)})),
+              HasSubstr("has 1025 bytes, expected 1 to 1024"));
+  EXPECT_THAT(refusalOf("/added_tokens", Json::array({addedToken("", 9)})), HasSubstr("has 0 bytes"));
+  Json words = Json::parse(smallTokenizer("small-wordpiece"));
+  words["model"]["max_input_chars_per_word"] = 1'000'000'000;
+  EXPECT_THAT(refusal(words), HasSubstr("\"max_input_chars_per_word\" is 1000000000, expected 1 to 1000"));
+  Json tem = Json::parse(smallTokenizer("small-wordpiece"));
+  tem["post_processor"]["single"] = Json::array();
+  EXPECT_THAT(refusal(tem), HasSubstr("\"single\" has the text 0 times, expected once"));
+}
+
+TEST(TokenizerRefusals, ofRulesThatMakeTextExplode) {
+  Json json = bytePairJson({"a"});
+  json["normalizer"] = {
+      {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100'000, 'a')}};
+  const auto encoded = made(json).encode(std::string(100'000, 'a'));
+  ASSERT_FALSE(encoded.ok());
+  EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 268435456 bytes");
+}
+
+TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {
+  EXPECT_EQ(parsed(""), "test: no tokenizer.json: byte 0: found the end, expected an object");
+  EXPECT_EQ(parsed("{}"), "test: no tokenizer.json: \"model\" is missing, expected an object");
+  EXPECT_THAT(parsed("[1, 2]"), HasSubstr("found \"[1, 2]\", expected an object"));
+  EXPECT_THAT(parsed(R"({"model": {"type": "BPE")"), HasSubstr("expected the end of what was begun"));
+  EXPECT_THAT(parsed(R"({"model": {}, "model": {}})"), HasSubstr("\"model\" stands there twice"));
+  EXPECT_THAT(parsed(R"({"model": {}} x)"), HasSubstr("expected nothing more"));
+  EXPECT_THAT(parsed(R"({"model": 5})"), HasSubstr("model: byte 0: found \"5\", expected an object"));
+  EXPECT_THAT(parsed("{\"model\": {\"type\": \"BPE\", \"vocab\": {\"\xFF\": 0}, \"merges\": []}}"),
+              HasSubstr("expected UTF-8"));
+  const std::string deep =
+      R"({"model": {}, "decoder": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  EXPECT_THAT(parsed(deep), HasSubstr("more than 64 deep"));
+}
+
+TEST(TokenizerJson, readsWhatTheStandardAllows) {
+  const auto text = [](const std::string& json) {
+    const auto value = parseJson(json);
+    return value ? value->text : "no: " + value.error().message;
+  };
+  EXPECT_EQ(text(R"("a\u00e9\ud83d\ude00\n\/\"")"), "aé😀\n/\"");
+  EXPECT_EQ(text(" \"é\" "), "é");
+  EXPECT_EQ(text("-12.5e+3"), "-12.5e+3");
+  for (const char* bad :
+       {"\"\\ud83d\"", "\"\\ud83dx\"", "\"\\x\"",  "\"\\u12g4\"", "\"a",  "01",    "1.",
+        ".5",          "+1",           "1e",       "nul",         "[1,]", "[1 2]", "{\"a\" 1}",
+        "{\"a\":1,}",  "\"\n\"",       "\"\xC3\"", "[1]]",        "tru",  ""})
+    EXPECT_THAT(text(bad), StartsWith("no: ")) << bad;
+}
+
+}  // namespace
+}  // namespace headscope::attention::test
