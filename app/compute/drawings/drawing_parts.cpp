@@ -23,21 +23,26 @@ constexpr double kDegrees = 60, kSine = 0.866, kCosine = 0.5;
 // Inter.
 constexpr double kMonoColumn = 0.6, kSansColumn = 0.53;
 
-double labelSize(double cell) {
-  return std::clamp(cell * 0.8, 7.0, 11.5);
+/// How the labels of an axis are set, by the units of one cell: their size, and cells from one to the next so
+/// that neighbours don't touch.
+struct LabelPlan {
+  double size;
+  std::size_t step;
+};
+LabelPlan planOf(double size, double spacing, double cell) {
+  return {size, static_cast<std::size_t>(std::max(1.0, std::ceil(size * spacing / cell - 1e-9)))};
+}
+LabelPlan queryPlan(double cell) {
+  return planOf(std::clamp(cell * 0.8, 7.0, 11.5), 1.12, cell);
+}
+LabelPlan keyPlan(double cell) {  // turned lines stand closer than they are apart along the axis
+  return planOf(std::clamp(cell * 0.74, 6.5, 11.5), 1.3, cell);
 }
 
-/// Cells from label to label, so that neighbours don't touch.
-Index labelStep(double cell) {
-  return std::max<Index>(1, static_cast<Index>(std::ceil(labelSize(cell) * 1.12 / cell - 1e-9)));
-}
-
-double longestLabel(const std::vector<Token>& tokens, double cell) {
+double longestLabel(const std::vector<Token>& tokens, const LabelPlan& plan) {
   double longest = 0;
-  const auto step = static_cast<std::size_t>(labelStep(cell));
-  for (std::size_t i = 0; i < tokens.size(); i += step)
-    longest =
-        std::max(longest, drawnWidth(cutToColumns(tokens[i].text, kLongestLabel), labelSize(cell), true));
+  for (std::size_t i = 0; i < tokens.size(); i += plan.step)
+    longest = std::max(longest, drawnWidth(cutToColumns(tokens[i].text, kLongestLabel), plan.size, true));
   return longest;
 }
 
@@ -110,7 +115,7 @@ PanelScale panelScale(Index queries, Index keys, const PanelRules& rules) {
   if (longer <= rules.allLabelled)
     cell = std::max(cell, 8.5);
   else if (cell < 8)  // whole units: cells come out equally wide at whole scales
-    cell = std::max(1.0, std::round(cell));
+    cell = std::max(1.0, std::round(cell + 0.3));
   // One query over many keys would be a line.
   constexpr double kThinnest = 20;
   scale.row = std::max(cell, kThinnest / static_cast<double>(std::max<Index>(scale.rows(), 1)));
@@ -119,38 +124,40 @@ PanelScale panelScale(Index queries, Index keys, const PanelRules& rules) {
 }
 
 double queryRoom(const std::vector<Token>& tokens, double cell) {
-  return std::max(longestLabel(tokens, cell) + 10, 52.0);
+  return std::ceil(std::max(longestLabel(tokens, queryPlan(cell)) + 10, 52.0));
 }
 
 double keyRoom(const std::vector<Token>& tokens, double cell) {
-  return longestLabel(tokens, cell) * kSine + labelSize(cell) + 10;
+  const LabelPlan plan = keyPlan(cell);
+  return std::ceil(longestLabel(tokens, plan) * kSine + plan.size + 10);
 }
 
 double keyOverhang(const std::vector<Token>& tokens, double cell) {
-  return std::max(0.0, longestLabel(tokens, cell) * kCosine + labelSize(cell) * kSine - cell / 2);
+  const LabelPlan plan = keyPlan(cell);
+  return std::max(0.0, longestLabel(tokens, plan) * kCosine + plan.size * kSine - cell / 2);
 }
 
 namespace {
 
 void addQueryLabels(Drawing& drawing, const DrawingColors& colors, const MatrixPanel& panel) {
   const double each = panel.scale.query(), x = panel.x - 7;
-  const auto step = static_cast<std::size_t>(labelStep(each));
+  const LabelPlan plan = queryPlan(each);
   const std::vector<Token>& tokens = *panel.queryTokens;
-  for (std::size_t i = 0; i < tokens.size(); i += step)
+  for (std::size_t i = 0; i < tokens.size(); i += plan.step)
     drawing.shapes.push_back(TextRun{cutToColumns(tokens[i].text, kLongestLabel), x,
-                                     panel.y + (static_cast<double>(i) + 0.5) * each, labelSize(each),
-                                     colors.text, Anchor::end, true});
+                                     panel.y + (static_cast<double>(i) + 0.5) * each, plan.size, colors.text,
+                                     Anchor::end, true});
   drawing.shapes.push_back(TextRun{"query ↓", x, panel.y - 13, 11, colors.query, Anchor::end, false, true});
 }
 
 void addKeyLabels(Drawing& drawing, const DrawingColors& colors, const MatrixPanel& panel) {
   const double each = panel.scale.key(), bottom = panel.y + panel.scale.height();
-  const auto step = static_cast<std::size_t>(labelStep(each));
+  const LabelPlan plan = keyPlan(each);
   const std::vector<Token>& tokens = *panel.keyTokens;
-  for (std::size_t j = 0; j < tokens.size(); j += step)
+  for (std::size_t j = 0; j < tokens.size(); j += plan.step)
     drawing.shapes.push_back(TextRun{cutToColumns(tokens[j].text, kLongestLabel),
-                                     panel.x + (static_cast<double>(j) + 0.5) * each, bottom + 8,
-                                     labelSize(each), colors.text, Anchor::start, true, false, kDegrees});
+                                     panel.x + (static_cast<double>(j) + 0.5) * each, bottom + 8, plan.size,
+                                     colors.text, Anchor::start, true, false, kDegrees});
 }
 
 }  // namespace

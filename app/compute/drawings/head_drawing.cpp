@@ -93,9 +93,8 @@ void addHeadScale(Drawing& drawing, const DrawingColors& colors, const Look& loo
   scale.caption = quantityText(look);
   const bool weights = look.quantity == Quantity::weights;
   if (many && look.range == RangeMode::perHead) {
-    scale.caption += ", each head's own";
-    scale.low = weights ? "0" : "lowest";
-    scale.high = weights ? "largest" : "highest";
+    scale.low = weights ? "0" : "head's min";
+    scale.high = "head's max";
   } else {
     const auto text = [&](float value) {
       return weights ? fmt::format("{:.3g}", value) : numberText(value, 3);
@@ -214,8 +213,9 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
   const Index heads = snapshot.config.heads, rows = shownRows(scene, snapshot, sequence);
   const PanelScale scale = tileScale(sequence, heads);
   constexpr double kTitle = 24, kGapX = 26, kGapY = 14;
-  const double tileWidth = std::max(scale.width(), longestTitle(snapshot, sequence)) + kGapX,
-               tileHeight = scale.height() + kTitle + kGapY;
+  // Whole units, so that cells lie alike on the pixels of every head.
+  const double tileWidth = std::ceil(std::max(scale.width(), longestTitle(snapshot, sequence))) + kGapX,
+               tileHeight = std::ceil(scale.height()) + kTitle + kGapY;
   const double left = kMargin + queryRoom(sequence.queries, scale.query());
   const Index columns = columnsFor(heads, tileWidth, tileHeight, options.aspect);
   Drawing drawing;

@@ -71,7 +71,7 @@ void addAxes(Drawing& drawing, const DrawingColors& colors, const attention::Map
                                      Anchor::start, true, false, 60});
   }
   drawing.shapes.push_back(
-      TextRun{"query ↓", area.x - 9, area.y - 13, 11, colors.query, Anchor::end, false, true});
+      TextRun{"query ↓", area.x - 9, area.y - 16, 11, colors.query, Anchor::end, false, true});
   drawing.shapes.push_back(
       TextRun{"key →", area.x - 9, area.bottom() + 18, 11, colors.key, Anchor::end, false, true});
 }
@@ -163,7 +163,7 @@ Drawing mapDrawing(const Scene& scene, MapHead head, const DrawingOptions& optio
                each = pixel / static_cast<double>(part.factor);
   const Ticks queries = ticksOf(text->queries, part.row, part.rows, 15, each),
               keys = ticksOf(text->keys, part.key, part.keys, 22, each);
-  const Frame frame{kMargin + std::max(queries.longest, 44.0) + 10, 64,
+  const Frame frame{std::ceil(kMargin + std::max(queries.longest, 44.0) + 10), 64,
                     pixel * static_cast<double>(cells.values.cols()),
                     pixel * static_cast<double>(cells.values.rows())};
   const ValueRange range = rangeOfMap(scene.look, cells.values, m);

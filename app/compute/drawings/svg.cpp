@@ -20,6 +20,9 @@ using render::HeatmapStyle;
 
 namespace {
 
+/// Pixels of an embedded image: along a side of a cell at the most, and along its longer side.
+constexpr Index kCellPixels = 8, kImageSide = 4096;
+
 constexpr const char* kSans = "Inter, 'Helvetica Neue', Arial, sans-serif";
 constexpr const char* kMono = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
 
@@ -105,10 +108,10 @@ class SvgWriter {
     out_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     out_ += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-        "width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" font-family=\"{}\">\n",
+        "width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\"{} font-family=\"{}\">\n",
         options.width.empty() ? number(drawing.width) : options.width,
         options.height.empty() ? number(drawing.height) : options.height, number(drawing.width),
-        number(drawing.height), kSans);
+        number(drawing.height), options.pixelsPerUnit > 0 ? " preserveAspectRatio=\"none\"" : "", kSans);
     out_ += fmt::format("<title>{}</title>\n", escaped(drawing.title));
     out_ += rectangle({0, 0, drawing.width, drawing.height}, fill(drawing.background));
     for (const Shape& shape : drawing.shapes) std::visit([this](const auto& each) { write(each); }, shape);
@@ -194,42 +197,61 @@ class SvgWriter {
 
   /// One image; masked cells are holes in it through which a hatch shows, dead rows are laid over it.
   void writeImage(const Cells& cells) {
-    Index factor = 1;
-    if (options_.pixelsPerUnit > 0) {
-      const double across =
-                       cells.frame.width * options_.pixelsPerUnit / static_cast<double>(cells.values.cols()),
-                   down =
-                       cells.frame.height * options_.pixelsPerUnit / static_cast<double>(cells.values.rows());
-      while (std::min(across, down) * static_cast<double>(factor) < 0.999) factor *= 2;
-    }
+    const double known = options_.pixelsPerUnit, width = static_cast<double>(cells.values.cols()),
+                 height = static_cast<double>(cells.values.rows());
+    // Pixels of the page for one cell.
+    const double pixels = known * std::min(cells.frame.width / width, cells.frame.height / height);
+    const auto factor = static_cast<Index>(known > 0 && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
     const Matrix values = pooled(cells.values, factor);
-    const std::string hatch = paint(cells.style, render::kMaskedCell);
-    if (std::find(values.data(), values.data() + values.size(), render::kMaskedCell) !=
-        values.data() + values.size())
+    if (anyMasked(values)) {
+      const std::string hatch = paint(cells.style, render::kMaskedCell);
       out_ += rectangle(cells.frame, hatch);
+    }
+    // Readers smooth what they enlarge: many pixels to a cell keep its edges sharp.
+    const Index longer = std::max(values.rows(), values.cols());
+    const double wanted = known > 0 ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;
+    const Index repeat = std::clamp<Index>(
+        std::min<Index>(static_cast<Index>(std::min<double>(wanted, kCellPixels)), kImageSide / longer), 1,
+        kCellPixels);
     out_ += fmt::format(
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-        "image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" "
-        "xlink:href=\"data:image/png;base64,{}\"/>\n",
+        "image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,{}\"/>\n",
         number(cells.frame.x), number(cells.frame.y), number(cells.frame.width), number(cells.frame.height),
-        base64(render::encodePng(imageOf(values, cells.style))));
-    const double height = cells.frame.height / static_cast<double>(values.rows());
-    for (Index row = 0; row < values.rows(); ++row)
-      if (values(row, 0) == render::kDeadCell)
+        base64(render::encodePng(imageOf(values, cells.style, repeat))));
+    const double row = cells.frame.height / static_cast<double>(values.rows());
+    for (Index i = 0; i < values.rows(); ++i)
+      if (values(i, 0) == render::kDeadCell) {
+        const std::string hatch = paint(cells.style, render::kDeadCell);
         out_ += rectangle(
-            {cells.frame.x, cells.frame.y + static_cast<double>(row) * height, cells.frame.width, height},
-            paint(cells.style, render::kDeadCell));
+            {cells.frame.x, cells.frame.y + static_cast<double>(i) * row, cells.frame.width, row}, hatch);
+      }
   }
 
-  static render::Image imageOf(const Matrix& values, const HeatmapStyle& style) {
-    render::Image image{static_cast<int>(values.cols()), static_cast<int>(values.rows()), {}};
-    image.rgba.reserve(4 * static_cast<std::size_t>(values.size()));
-    for (Index i = 0; i < values.size(); ++i) {
-      const float value = values.data()[i];
-      const Color color = cellColor(style, value);
-      for (const float part : {color.r, color.g, color.b})
-        image.rgba.push_back(static_cast<std::uint8_t>(std::lround(part * 255)));
-      image.rgba.push_back(value == render::kMaskedCell ? 0 : 255);
+  static bool anyMasked(const Matrix& values) {
+    const float* end = values.data() + values.size();
+    return std::find(values.data(), end, render::kMaskedCell) != end;
+  }
+
+  /// repeat × repeat pixels for each cell.
+  static render::Image imageOf(const Matrix& values, const HeatmapStyle& style, Index repeat) {
+    render::Image image{
+        static_cast<int>(values.cols() * repeat), static_cast<int>(values.rows() * repeat), {}};
+    image.rgba.reserve(4 * static_cast<std::size_t>(values.size() * repeat * repeat));
+    for (Index row = 0; row < values.rows(); ++row) {
+      const std::size_t begin = image.rgba.size();
+      for (Index col = 0; col < values.cols(); ++col) {
+        const Color color = cellColor(style, values(row, col));
+        const auto byte = [](float part) { return static_cast<std::uint8_t>(std::lround(part * 255)); };
+        const std::uint8_t alpha = values(row, col) == render::kMaskedCell ? 0 : 255;
+        for (Index i = 0; i < repeat; ++i)
+          image.rgba.insert(image.rgba.end(), {byte(color.r), byte(color.g), byte(color.b), alpha});
+      }
+      const std::size_t length = image.rgba.size() - begin;
+      for (Index i = 1; i < repeat; ++i) {
+        image.rgba.resize(image.rgba.size() + length);
+        std::copy_n(image.rgba.begin() + static_cast<std::ptrdiff_t>(begin), length,
+                    image.rgba.end() - static_cast<std::ptrdiff_t>(length));
+      }
     }
     return image;
   }

@@ -12,7 +12,8 @@ inline constexpr attention::Index kMostRectangles = 6000;
 struct SvgOptions {
   std::string width, height;  ///< as SVG writes lengths: "480", "120mm"; the drawing's own units if empty
   /// Pixels that a unit will take where that is known: matrices that are finer are max-pooled, so that no
-  /// bright cell falls between two pixels. 0 keeps every cell.
+  /// bright cell falls between two pixels, and the page fills width and height to the pixel. 0 keeps every
+  /// cell.
   double pixelsPerUnit = 0;
 };
 

