@@ -74,6 +74,10 @@ render::Color cellColor(const render::HeatmapStyle& style, float value) {
   return render::sample(style.colormap, t);
 }
 
+bool anyIs(const attention::Matrix& values, float mark) {
+  return std::find(values.data(), values.data() + values.size(), mark) != values.data() + values.size();
+}
+
 render::Color inkOver(const render::Color& color) {
   const auto linear = [](float v) {
     return v <= 0.04045f ? v / 12.92f : std::pow((v + 0.055f) / 1.055f, 2.4f);

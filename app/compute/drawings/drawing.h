@@ -86,6 +86,8 @@ Drawing fittedTo(const Drawing& drawing, double aspect);
 
 /// The colour of a cell; masked cells and dead rows have the one that their hatch lies on.
 render::Color cellColor(const render::HeatmapStyle& style, float value);
+/// Whether any cell has that mark: masked, or of a row that sees no key.
+bool anyIs(const attention::Matrix& values, float mark);
 /// Black or white, whichever reads better on `color` (WCAG 2, relative luminance).
 render::Color inkOver(const render::Color& color);
 render::Color mixedColor(const render::Color& a, const render::Color& b, float t);

@@ -203,8 +203,4 @@ void addScale(Drawing& drawing, const DrawingColors& colors, const render::Heatm
   if (scale.dead) addSwatch(drawing, colors, style, render::kDeadCell, "sees no key", x, y);
 }
 
-bool anyIs(const attention::Matrix& values, float mark) {
-  return std::find(values.data(), values.data() + values.size(), mark) != values.data() + values.size();
-}
-
 }  // namespace headscope::app

@@ -77,7 +77,4 @@ void addScale(Drawing& drawing, const DrawingColors& colors, const render::Heatm
 void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
                const std::string& word, double x, double y);
 
-/// Whether any cell is masked, or any row dead.
-bool anyIs(const attention::Matrix& values, float mark);
-
 }  // namespace headscope::app

@@ -56,7 +56,7 @@ render::Image imageOf(cairo_surface_t* surface, int width, int height) {
 }  // namespace
 
 attention::Result<render::Image> rasterise(const std::string& svg, int width, int height) {
-  constexpr std::size_t kLibraries = std::size_t{96} << 20;
+  constexpr std::size_t kLibraries = std::size_t{160} << 20;
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   if (!hasRoom(pixels * 8 + 4 * svg.size() + kLibraries))
     return Error{"a picture of " + std::to_string(width) + " × " + std::to_string(height) +

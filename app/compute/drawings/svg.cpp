@@ -21,7 +21,7 @@ using render::HeatmapStyle;
 namespace {
 
 /// Pixels of an embedded image: along a side of a cell at the most, and along its longer side.
-constexpr Index kCellPixels = 8, kImageSide = 4096;
+constexpr Index kCellPixels = 4, kImageSide = 4096;
 
 constexpr const char* kSans = "Inter, 'Helvetica Neue', Arial, sans-serif";
 constexpr const char* kMono = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
@@ -203,16 +203,15 @@ class SvgWriter {
     const double pixels = known * std::min(cells.frame.width / width, cells.frame.height / height);
     const auto factor = static_cast<Index>(known > 0 && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
     const Matrix values = pooled(cells.values, factor);
-    if (anyMasked(values)) {
+    if (anyIs(values, render::kMaskedCell)) {
       const std::string hatch = paint(cells.style, render::kMaskedCell);
       out_ += rectangle(cells.frame, hatch);
     }
     // Readers smooth what they enlarge: many pixels to a cell keep its edges sharp.
     const Index longer = std::max(values.rows(), values.cols());
     const double wanted = known > 0 ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;
-    const Index repeat = std::clamp<Index>(
-        std::min<Index>(static_cast<Index>(std::min<double>(wanted, kCellPixels)), kImageSide / longer), 1,
-        kCellPixels);
+    const Index repeat =
+        std::clamp<Index>(std::min(static_cast<Index>(wanted), kImageSide / longer), 1, kCellPixels);
     out_ += fmt::format(
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
         "image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,{}\"/>\n",
@@ -225,11 +224,6 @@ class SvgWriter {
         out_ += rectangle(
             {cells.frame.x, cells.frame.y + static_cast<double>(i) * row, cells.frame.width, row}, hatch);
       }
-  }
-
-  static bool anyMasked(const Matrix& values) {
-    const float* end = values.data() + values.size();
-    return std::find(values.data(), end, render::kMaskedCell) != end;
   }
 
   /// repeat × repeat pixels for each cell.
