@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "app/compute/mask_inputs.h"
+#include "app/labs/common/picture_actions.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -29,6 +30,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(documentActions());
   actions_.add(windowActions());
   for (const auto& lab : labs_) actions_.add(lab->actions());
+  actions_.add(pictureActions(services_));
   actions_.add(helpActions());
   actions_.add(fieldActions(services_.view));
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "app/commands/commands.h"
+#include "app/commands/render_picture.h"
 #include "app/commands/report.h"
 #include "app/headless.h"
 #include "app/platform/address_space.h"
@@ -17,10 +19,37 @@ namespace headscope::app {
 namespace {
 
 struct RenderOptions {
-  std::string scene, output, size = "1920x1080", theme = "dark", page, room;
-  float scale = 1;
+  std::string scene, output, page, room;
+  std::optional<std::string> size, theme, what, width, height;
+  std::optional<double> scale, dpi;
   std::optional<Index> head, step;
 };
+
+/// What is drawn without the window: nothing where the picture is the window's own, which is a PNG.
+std::optional<PictureKind> pictureOf(const RenderOptions& options) {
+  const bool svg = std::filesystem::path(options.output).extension() == ".svg";
+  if (!options.what && !svg) return std::nullopt;
+  const std::string what = options.what.value_or("page");
+  if (what == "page" && !svg) return std::nullopt;
+  const auto at = std::find(kPictureNames.begin(), kPictureNames.end(), what) - kPictureNames.begin();
+  return static_cast<PictureKind>(at);
+}
+
+/// An option that has no meaning for the kind of picture that is asked for.
+attention::Status checkMeaning(const RenderOptions& options, bool picture) {
+  const auto refuse = [](const char* option, const char* where) {
+    return attention::Error{fmt::format("{} is given, but it is of {}", option, where)};
+  };
+  constexpr const char* kPictures =
+      "pictures without the window: --what heads, head, mask, cache or map, or a page as .svg";
+  if (!picture && options.width) return refuse("--width", kPictures);
+  if (!picture && options.height) return refuse("--height", kPictures);
+  if (!picture && options.dpi) return refuse("--dpi", kPictures);
+  constexpr const char* kWindow = "the window's picture alone: a PNG of the page";
+  if (picture && options.size) return refuse("--size", kWindow);
+  if (picture && !options.room.empty()) return refuse("--room", kWindow);
+  return attention::success();
+}
 
 attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
   int width = 0, height = 0;
@@ -38,17 +67,19 @@ attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
 
 /// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
 attention::Status checkOptions(const RenderOptions& options) {
-  if (!(options.scale >= 0.5f && options.scale <= 4))
-    return attention::Error{fmt::format("--scale is {:f}, expected 0.5 to 4", options.scale)};
+  if (const double scale = options.scale.value_or(1); !(scale >= 0.5 && scale <= 4))
+    return attention::Error{fmt::format("--scale is {:f}, expected 0.5 to 4", scale)};
   if (options.step.value_or(1) < 1)
     return attention::Error{fmt::format("--step is {}, expected at least 1", *options.step)};
   return attention::success();
 }
 
 int runRender(const RenderOptions& options) {
-  const auto size = parseSize(options.size);
+  const auto size = parseSize(options.size.value_or("1920x1080"));
   if (!size) return usage(size.error());
   if (const auto status = checkOptions(options); !status) return usage(status.error());
+  const std::optional<PictureKind> picture = pictureOf(options);
+  if (const auto status = checkMeaning(options, picture.has_value()); !status) return usage(status.error());
   attention::Result<Scene> scene = sceneOrOpening(options.scene);
   if (!scene) return fail(scene.error());
   if (options.head) {
@@ -70,9 +101,12 @@ int runRender(const RenderOptions& options) {
     scene->cursor.page = "mask";
     scene->cursor.studio.tab = static_cast<StudioTab>(chosen(kTabNames, options.room));
   }
+  if (picture)
+    return renderPicture(*scene, {*picture, options.output, options.width, options.height, options.dpi,
+                                  options.scale, options.theme == "dark"});
   // A picture is held as it is drawn, as it is read and as the file has it.
   requireAddressSpace(16.0 * size->first * size->second);
-  HeadlessApp headless(size->first, size->second, options.scale);
+  HeadlessApp headless(size->first, size->second, static_cast<float>(options.scale.value_or(1)));
   headless.session().view().preferences.light = options.theme == "light";
   headless.session().setScene(*scene, options.scene);
   headless.draw();
@@ -94,17 +128,27 @@ int runRender(const RenderOptions& options) {
 
 void addRenderCommand(CLI::App& app, int& exitCode) {
   CLI::App* command =
-      app.add_subcommand("render", "Draw what the window would show into a PNG, without a display");
+      app.add_subcommand("render", "Draw what the window would show, or a figure of it, without a display");
   auto options = std::make_shared<RenderOptions>();
   command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out")
       ->check(namesFile);
-  command->add_option("-o,--output", options->output, "The PNG to write")->required()->check(namesFile);
-  command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT")->capture_default_str();
-  command->add_option("--scale", options->scale, "Size of text and controls: 2 for a HiDPI display")
-      ->capture_default_str();
-  command->add_option("--theme", options->theme, "dark or light")
-      ->check(CLI::IsMember({"dark", "light"}))
-      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "The PNG or SVG to write")->required()->check(namesFile);
+  command
+      ->add_option("--what", options->what,
+                   "A picture without the window: heads, head, mask, cache, map; or the page, which a PNG "
+                   "shows with its panels")
+      ->check(CLI::IsMember(std::vector<std::string>(kPictureNames.begin(), kPictureNames.end())));
+  command->add_option("--size", options->size,
+                      "Pixels of the window, as WIDTHxHEIGHT; 1920x1080 if left out");
+  command->add_option("--width", options->width, "Of a picture without the window: 800 pixels, or 120mm");
+  command->add_option("--height", options->height, "The same");
+  command->add_option("--dpi", options->dpi, "Pixels of an inch, for millimetres; 300 if left out");
+  command->add_option("--scale", options->scale,
+                      "Size of text and controls, 2 for a HiDPI display; pixels of a unit of other pictures");
+  command
+      ->add_option("--theme", options->theme,
+                   "dark or light; the window is dark if left out, other pictures light")
+      ->check(CLI::IsMember({"dark", "light"}));
   std::vector<std::string> pages;
   for (const LabRow& row : labTable()) pages.emplace_back(row.info.key);
   command->add_option("--page", options->page, "The page; as the scene says if left out")

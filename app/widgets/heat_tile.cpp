@@ -34,34 +34,6 @@ HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range)
   return picture;
 }
 
-render::Colormap colormapFor(const Look& look) {
-  return look.quantity == Quantity::scores ? look.scoreColormap : look.colormap;
-}
-
-ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) {
-  const auto h = static_cast<std::size_t>(head);
-  const bool perHead = look.range == RangeMode::perHead;
-  if (look.quantity != Quantity::scores) {
-    // What dropout keeps may be larger than 1.
-    if (look.range == RangeMode::unit)
-      return {0, look.quantity == Quantity::dropped ? std::max(1.0f, pictures.maxWeight[h]) : 1, false};
-    const float most = perHead ? pictures.maxWeight[h]
-                               : *std::max_element(pictures.maxWeight.begin(), pictures.maxWeight.end());
-    if (look.range == RangeMode::logarithmic) return {1e-4f, 1, true};
-    return {0, most > 0 ? most : 1, false};
-  }
-  float low =
-      perHead ? pictures.minScore[h] : *std::min_element(pictures.minScore.begin(), pictures.minScore.end());
-  float high =
-      perHead ? pictures.maxScore[h] : *std::max_element(pictures.maxScore.begin(), pictures.maxScore.end());
-  if (colormapFor(look) == render::Colormap::diverging) {
-    high = std::max(std::abs(low), std::abs(high));
-    low = -high;
-  }
-  if (!(high > low)) high = low + 1;
-  return {low, high, false};
-}
-
 render::HeatmapStyle styleFor(const View& view, const Look& look) {
   render::HeatmapStyle style;
   style.colormap = colormapFor(look);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/compute/snapshot.h"
+#include "app/compute/value_range.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/view.h"
 
@@ -30,15 +31,8 @@ struct HeatTile {
   std::optional<RowCol> cellAt(ImVec2 point, Index n, Index m) const;
 };
 
-/// The values at the ends of the colormap for one head, as Look says.
-struct ValueRange {
-  float low = 0, high = 1;
-  bool logarithmic = false;
-};
 /// A tile's cells as a picture of matrices in which factor × factor cells are one.
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
-ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
-render::Colormap colormapFor(const Look& look);
 render::HeatmapStyle styleFor(const View& view, const Look& look);
 
 /// The crosshair: the query's row in orange, the key's column in blue, where they lie inside the tile.

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "app/compute/map_source.h"
 #include "app/compute/workers.h"
 #include "app/labs/map/map_overview.h"
-#include "app/labs/map/map_source.h"
 
 namespace headscope::app {
 

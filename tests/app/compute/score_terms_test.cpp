@@ -11,8 +11,8 @@
 #include <map>
 
 #include "app/compute/head_study.h"
+#include "app/compute/map_source.h"
 #include "app/compute/score_text.h"
-#include "app/labs/map/map_source.h"
 #include "app/scene/number_text.h"
 #include "attention/core/receipt.h"
 #include "tests/app/compute/snapshot_support.h"

@@ -1,11 +1,11 @@
 // A map's q and k against the Snapshot's, which makes all heads at once.
 
-#include "app/labs/map/map_source.h"
+#include "app/compute/map_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/map/generated_text.h"
+#include "app/compute/generated_text.h"
 #include "attention/core/positions.h"
 #include "attention/formats/safetensors.h"
 #include "tests/app/compute/snapshot_support.h"

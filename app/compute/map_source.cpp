@@ -1,11 +1,11 @@
-#include "app/labs/map/map_source.h"
+#include "app/compute/map_source.h"
 
 #include <algorithm>
 
+#include "app/compute/generated_text.h"
 #include "app/compute/layer_inputs.h"
 #include "app/compute/mask_inputs.h"
 #include "app/compute/score_text.h"
-#include "app/labs/map/generated_text.h"
 #include "app/scene/number_text.h"
 #include "attention/core/positions.h"
 #include "attention/formats/qk_file.h"

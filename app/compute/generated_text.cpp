@@ -1,4 +1,4 @@
-#include "app/labs/map/generated_text.h"
+#include "app/compute/generated_text.h"
 
 #include <algorithm>
 #include <array>

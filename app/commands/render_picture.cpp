@@ -1,0 +1,83 @@
+#include "app/commands/render_picture.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/commands/report.h"
+#include "app/compute/drawings/picture_file.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+/// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
+Result<PictureSize> sizeFrom(const PictureOptions& options) {
+  PictureSize size;
+  for (const auto& [text, length, name] : {std::tuple(&options.width, &size.width, "--width"),
+                                           std::tuple(&options.height, &size.height, "--height")}) {
+    if (!*text) continue;
+    const Result<Length> parsed = parseLength(**text);
+    if (!parsed) return Error{std::string(name) + ": " + parsed.error().message};
+    *length = *parsed;
+  }
+  if (options.scale && (size.width || size.height))
+    return Error{"--scale is given with --width or --height, expected one or the other"};
+  size.scale = options.scale.value_or(1);
+  if (!(size.scale >= 1 && size.scale <= 4))
+    return Error{fmt::format("--scale is {:f}, expected 1 to 4 for a picture of this kind", size.scale)};
+  size.dpi = options.dpi.value_or(size.dpi);
+  if (!(size.dpi >= 36 && size.dpi <= 2400))
+    return Error{fmt::format("--dpi is {:f}, expected 36 to 2400", size.dpi)};
+  return size;
+}
+
+double aspectOf(const PictureSize& size, double otherwise) {
+  if (!size.width || !size.height) return otherwise;
+  const auto inches = [&](const Length& length) {
+    return length.millimetres ? length.value / 25.4 : length.value / size.dpi;
+  };
+  return std::clamp(inches(*size.width) / inches(*size.height), 0.1, 10.0);
+}
+
+/// What was asked of the cursor and can't be in what was computed.
+attention::Status checkStep(const Scene& scene, const Snapshot& snapshot) {
+  const SequenceSnapshot* shown = shownSequence(scene, &snapshot);
+  if (!scene.cursor.decoding || !shown) return attention::success();
+  if (!snapshot.causal)
+    return Error{
+        "--step is given, but this scene can't be decoded step by step: only a self-attention in which "
+        "nothing sees its future can"};
+  if (scene.cursor.step > shown->queryLength)
+    return Error{fmt::format("--step is {}, expected 1 to the {} tokens there are", scene.cursor.step,
+                             shown->queryLength)};
+  return attention::success();
+}
+
+}  // namespace
+
+int renderPicture(const Scene& scene, const PictureOptions& options) {
+  const Result<PictureSize> size = sizeFrom(options);
+  if (!size) return usage(size.error());
+  if (const auto format = pictureFormat(options.output); !format) return usage(format.error());
+  Resources resources(defaultLimits());
+  std::optional<Snapshot> snapshot;
+  const bool page = options.what == PictureKind::page;
+  if ((page ? shownPicture(scene) : options.what) != PictureKind::map) {
+    snapshot = computeSnapshot(scene.setup, resources);
+    if (const auto step = checkStep(scene, *snapshot); !step) return usage(step.error());
+  }
+  DrawingOptions look;
+  look.dark = options.dark;
+  look.aspect = aspectOf(*size, look.aspect);
+  const Result<Drawing> drawing =
+      drawPicture(options.what, scene, snapshot ? &*snapshot : nullptr, resources, look);
+  if (!drawing) return fail(drawing.error());
+  const auto written = writePicture(options.output, *drawing, *size, resources.memory);
+  return written.ok() ? 0 : fail(written.error());
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/compute/drawings/scene_picture.h"
+
+namespace headscope::app {
+
+/// A figure without the window around it: what `headscope render --what` draws, without OpenGL.
+struct PictureOptions {
+  PictureKind what = PictureKind::heads;
+  std::string output;
+  std::optional<std::string> width, height;  ///< lengths, as parseLength() reads them
+  std::optional<double> dpi, scale;
+  bool dark = false;
+};
+
+/// Draws the picture of a scene; the exit code.
+int renderPicture(const Scene& scene, const PictureOptions& options);
+
+}  // namespace headscope::app

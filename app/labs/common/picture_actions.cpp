@@ -1,0 +1,71 @@
+#include "app/labs/common/picture_actions.h"
+
+#include "app/compute/drawings/picture_file.h"
+#include "app/compute/drawings/scene_picture.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Pixels of a layout unit: sharp on paper and on displays of double density.
+constexpr double kScale = 2;
+
+/// What is drawn, from the newest that was computed, away from the thread that draws the window.
+void savePicture(LabServices& services, const Scene& scene, PictureKind kind, const DrawingOptions& options,
+                 const std::filesystem::path& path) {
+  View& view = services.view;
+  if (const auto format = pictureFormat(path); !format) return view.messages.fail(format.error().message);
+  view.say("Drawing " + path.filename().string() + " …");
+  services.files.write(
+      path,
+      [scene, kind, options, path, snapshot = services.layer.snapshot(),
+       &resources = services.resources]() -> attention::Status {
+        const auto drawing = drawPicture(kind, scene, snapshot.get(), resources, options);
+        if (!drawing) return attention::Error{path.filename().string() + ": " + drawing.error().message};
+        return writePicture(path, *drawing, {.scale = kScale}, resources.memory);
+      },
+      [&view, path](Scene&, attention::Status written) {
+        written.ok() ? view.say("Saved " + path.filename().string())
+                     : view.messages.fail(written.error().message);
+      });
+}
+
+void askWhere(LabServices& services, PictureKind kind, const DrawingOptions& options) {
+  FileQuestion question{"Save a picture", {".png", ".svg"}, "", {}};
+  question.proposal = std::string(kPictureNames[static_cast<std::size_t>(kind)]) + ".png";
+  question.chosen = [&services, kind, options](Scene& scene, const auto& path) {
+    savePicture(services, scene, kind, options, path);
+  };
+  services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folder);
+}
+
+}  // namespace
+
+std::vector<Action> pictureActions(LabServices& services) {
+  return {
+      {"picture.save",
+       "Save a picture of what the page shows…",
+       "Picture",
+       {Key::p, {.ctrl = true}},
+       true,
+       false,
+       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {}); }},
+      {"picture.save_dark",
+       "Save a picture in dark colours…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {.dark = true}); }},
+      {"picture.save_cache",
+       "Save a picture of the KV cache…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene&) { askWhere(services, PictureKind::cache, {}); }},
+  };
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,75 @@
+// `headscope render --what`: figures from the command line.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "render/image.h"
+#include "tests/app/commands/run_headscope.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RenderPicture : public testing::Test {
+ protected:
+  Outcome render(std::vector<std::string> arguments, const std::string& file) {
+    arguments.insert(arguments.begin(), {"render", "-o", (folder_ / file).string()});
+    return runHeadscope(arguments);
+  }
+  /// One sentence, the exit code of wrong usage, and nothing written.
+  void expectUsage(const std::vector<std::string>& arguments, const std::string& file,
+                   const std::string& part) {
+    const Outcome outcome = render(arguments, file);
+    EXPECT_EQ(outcome.exitCode, 2) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(part));
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+    EXPECT_EQ(folder_.count(), 0u);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
+  for (const std::string what : {"heads", "head", "mask", "cache", "map", "page"}) {
+    const Outcome svg = render({"--what", what}, what + ".svg");
+    EXPECT_EQ(svg.exitCode, 0) << svg.errors;
+    EXPECT_THAT(fileText(folder_ / (what + ".svg")), testing::StartsWith("<?xml"));
+    if (what == "page") continue;  // a PNG of it is the window's
+    const Outcome png = render({"--what", what, "--width", "500", "--theme", "dark"}, what + ".png");
+    EXPECT_EQ(png.exitCode, 0) << png.errors;
+    EXPECT_EQ(render::decodePng(fileBytes(folder_ / (what + ".png"))).width, 500);
+  }
+  EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("KV cache")));
+}
+
+TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
+  EXPECT_EQ(render({"--what", "head", "--head", "5", "--step", "3"}, "a.svg").exitCode, 0);
+  const std::string svg = fileText(folder_ / "a.svg");
+  EXPECT_THAT(svg, HasSubstr(">Head 5<"));
+  EXPECT_EQ(render({"--head", "5"}, "b.svg").exitCode, 0) << "without --what the page, which is this head";
+  EXPECT_THAT(fileText(folder_ / "b.svg"), testing::AllOf(HasSubstr(">Head 5<"), HasSubstr("KV cache")));
+}
+
+TEST_F(RenderPicture, RefusesWhatCantBe) {
+  expectUsage({"--what", "everything"}, "a.png", "--what");
+  expectUsage({"--what", "head"}, "a.jpg", "expected .png or .svg");
+  expectUsage({"--what", "head", "--width", "wide"}, "a.png", "--width");
+  expectUsage({"--what", "head", "--height", "12cm"}, "a.png", "--height");
+  expectUsage({"--what", "head", "--width", "10mm", "--dpi", "nan"}, "a.png", "--dpi");
+  expectUsage({"--what", "head", "--scale", "0.5"}, "a.png", "--scale");
+  expectUsage({"--what", "head", "--scale", "2", "--width", "100"}, "a.png", "--scale");
+  expectUsage({"--what", "head", "--size", "800x600"}, "a.png", "--size");
+  expectUsage({"--what", "heads", "--step", "99"}, "a.png", "--step is 99");
+  expectUsage({"--width", "500"}, "a.png", "--width");
+  expectUsage({"--what", "head", "--head", "8"}, "a.png", "--head");
+  const Outcome large = render({"--what", "head", "--width", "900000"}, "a.png");
+  EXPECT_EQ(large.exitCode, 1);
+  EXPECT_THAT(large.errors, HasSubstr("16,384"));
+  EXPECT_EQ(folder_.count(), 0u);
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,67 @@
+// Pictures of what a page shows, saved through the dialog.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "render/image.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using ::testing::HasSubstr;
+
+class Pictures : public testing::Test {
+ protected:
+  std::string path(const std::string& name) { return (folder / name).string(); }
+  void answer(const std::string& name) {
+    ui.replaceText("files.path", path(name));
+    ui.key(Key::enter);
+    ui.draw();
+  }
+  TemporaryFolder folder;
+  UiDriver ui;
+};
+
+TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
+  const auto saved = [&](const std::string& name) {
+    ui.chord(kCtrl, Key::p);
+    EXPECT_EQ(ui.dialog(), "Save a picture");
+    answer(name);
+    EXPECT_EQ(ui.dialog(), "");
+    EXPECT_THAT(ui.view().messages.notice, HasSubstr("Saved " + name)) << ui.view().messages.error;
+    return fileText(folder / name);
+  };
+  const std::string heads = saved("heads.svg");
+  for (int head = 0; head < 8; ++head) EXPECT_THAT(heads, HasSubstr(">Head " + std::to_string(head) + "<"));
+  ui.click("head.3");
+  ui.draw();
+  const std::string head = saved("head.svg");
+  EXPECT_THAT(head, HasSubstr(">Head 3<"));
+  EXPECT_EQ(head.find(">Head 4<"), std::string::npos);
+  EXPECT_GT(render::decodePng(fileBytes((saved("head.png"), folder / "head.png"))).width, 800);
+  ui.key(static_cast<Key>('2'));
+  ui.draw();
+  EXPECT_THAT(saved("mask.svg"), HasSubstr(">causal &amp; padding<"));
+  ui.key(static_cast<Key>('3'));
+  ui.draw();
+  EXPECT_THAT(saved("map.svg"), HasSubstr("12 × 12 tokens"));
+}
+
+TEST_F(Pictures, AnotherEndingIsRefusedInASentence) {
+  ui.chord(kCtrl, Key::p);
+  answer("heads.jpg");
+  EXPECT_EQ(folder.count(), 0u);
+  ui.key(Key::escape);
+  ui.view().request("picture.save_cache");
+  ui.draw();
+  ASSERT_EQ(ui.dialog(), "Save a picture");
+  answer("cache");
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("Saved cache.png"));
+  EXPECT_GT(render::decodePng(fileBytes(folder / "cache.png")).width, 800);
+}
+
+}  // namespace
+}  // namespace headscope::test
