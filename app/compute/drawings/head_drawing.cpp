@@ -32,7 +32,8 @@ Index shownRows(const Scene& scene, const Snapshot& snapshot, const SequenceSnap
 
 attention::Matrix shownCells(const SequenceSnapshot& sequence, Index head, const Look& look, Index factor,
                              Index rows) {
-  const attention::Matrix all = drawHead(sequence.attention, head, look.quantity, static_cast<int>(factor));
+  const attention::Matrix all =
+      drawHead(sequence.attention, sequence.values(look.quantity), head, static_cast<int>(factor));
   return all.topRows((rows + factor - 1) / factor);
 }
 
@@ -84,14 +85,16 @@ double addTitle(Drawing& drawing, const DrawingColors& colors, const Snapshot& s
 }
 
 std::string quantityText(const Look& look) {
-  return look.quantity == Quantity::weights ? "weight" : "score";
+  return look.quantity == Quantity::scores    ? "score"
+         : look.quantity == Quantity::dropped ? "weight after dropout"
+                                              : "weight";
 }
 
 /// The scale of a head, or of many that each have their own.
 void addHeadScale(Drawing& drawing, const DrawingColors& colors, const Look& look,
                   const render::HeatmapStyle& style, ColourScale scale, bool many) {
   scale.caption = quantityText(look);
-  const bool weights = look.quantity == Quantity::weights;
+  const bool weights = look.quantity != Quantity::scores;
   if (many && look.range == RangeMode::perHead) {
     scale.low = weights ? "0" : "head's min";
     scale.high = "head's max";
@@ -121,8 +124,11 @@ const SequenceSnapshot& sequenceOf(const Scene& scene, const Snapshot& snapshot)
 
 std::string titleText(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Look& look,
                       const std::string& of) {
-  return fmt::format("Attention {}s of {}, {} queries × {} keys{}", quantityText(look), of,
-                     sequence.queries.size(), sequence.keys.size(), snapshot.causal ? ", causal" : "");
+  const char* what = look.quantity == Quantity::scores    ? "scores"
+                     : look.quantity == Quantity::dropped ? "weights after dropout"
+                                                          : "weights";
+  return fmt::format("Attention {} of {}, {} queries × {} keys{}", what, of, sequence.queries.size(),
+                     sequence.keys.size(), snapshot.causal ? ", causal" : "");
 }
 
 }  // namespace
