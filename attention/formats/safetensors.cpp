@@ -170,7 +170,7 @@ Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file)
 Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPieces> tensors,
                         const std::map<std::string, std::string>& metadata) {
   const auto start = startOfFile(tensors, metadata);
-  if (!start) return Error{path.string() + ": " + start.error().message};
+  if (!start) return Error{shownPath(path) + ": " + start.error().message};
   return writeFileInParts(path, [&](const FileSink& sink) {
     bool more = sink(*start);
     for (const TensorPieces& tensor : tensors)

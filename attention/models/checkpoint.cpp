@@ -16,7 +16,7 @@ constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{16} << 20;
 
 /// Every tensor of a mapped file.
 Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
-  const std::string name = file.path().string();
+  const std::string name = shownPath(file.path());
   const auto bytes = file.bytes();
   const auto length = safetensorsHeaderSize(bytes, bytes.size(), name);
   if (!length) return length.error();
@@ -43,7 +43,7 @@ Error withoutWeights(const std::filesystem::path& folder) {
   std::error_code code;
   std::string pickle, gguf;
   for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
-    const std::string name = entry.path().filename().string();
+    const std::string name = shownPath(entry.path().filename());
     if (name.starts_with("pytorch_model") && name.ends_with(".bin")) pickle = name;
     if (entry.path().extension() == ".gguf") gguf = name;
   }
@@ -82,7 +82,7 @@ Status Checkpoint::addShards(const std::filesystem::path& index) {
   const auto text = readFile(index, kMaxIndexBytes);
   if (!text) return text.error();
   const auto shardOf =
-      parseShardIndex({reinterpret_cast<const char*>(text->data()), text->size()}, index.string());
+      parseShardIndex({reinterpret_cast<const char*>(text->data()), text->size()}, shownPath(index));
   if (!shardOf) return shardOf.error();
   std::map<std::string, std::map<std::string, TensorView>> shards;
   for (const auto& [tensor, shard] : *shardOf) {

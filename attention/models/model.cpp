@@ -27,7 +27,7 @@ Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vec
   if (!isThere(path)) return standard;
   const auto text = readFile(path, kMaxConfigBytes);
   if (!text) return text.error();
-  const auto json = ConfigReader::parse(textOf(*text), path.string());
+  const auto json = ConfigReader::parse(textOf(*text), shownPath(path));
   if (!json) return json.error();
   std::vector<Index> tokens = json->sizes("eos_token_id");
   if (const Status status = json->status(); !status) return status.error();
@@ -45,7 +45,7 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
     return fileError(folder, "has no config.json, expected a model's folder as Hugging Face lays it out");
   const auto text = readFile(folder / "config.json", kMaxConfigBytes);
   if (!text) return text.error();
-  auto config = readModelConfig(textOf(*text), (folder / "config.json").string());
+  auto config = readModelConfig(textOf(*text), shownPath(folder / "config.json"));
   if (!config) return config.error();
   auto tokens = endTokens(folder / "generation_config.json", config->endTokens);
   if (!tokens) return tokens.error();

@@ -1,6 +1,7 @@
 #include "attention/models/tensor_finder.h"
 
 #include "attention/formats/quote.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::attention {
 namespace {
@@ -26,7 +27,7 @@ bool TensorFinder::has(const std::string& name) const {
 }
 
 void TensorFinder::fail(const std::string& message) {
-  if (!error_) error_ = Error{checkpoint_.folder().string() + ": " + message};
+  if (!error_) error_ = Error{shownPath(checkpoint_.folder()) + ": " + message};
 }
 
 const TensorView* TensorFinder::find(const std::string& name) {

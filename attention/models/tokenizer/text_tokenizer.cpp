@@ -7,6 +7,7 @@
 
 #include "attention/formats/file_io.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/regular_file.h"
 #include "attention/models/tokenizer/added_tokens.h"
 #include "attention/models/tokenizer/stopped.h"
 #include "attention/models/tokenizer/tokenizer_parts.h"
@@ -129,7 +130,7 @@ Result<TextTokenizer> TextTokenizer::open(const std::filesystem::path& path, con
   const auto file = std::filesystem::is_directory(path, ignored) ? path / "tokenizer.json" : path;
   const auto bytes = readFile(file, kLargestFile);
   if (!bytes) return bytes.error();
-  return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file.string(), stop);
+  return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, shownPath(file), stop);
 }
 
 Result<TextTokenizer> TextTokenizer::parse(std::string_view json, const std::string& name,

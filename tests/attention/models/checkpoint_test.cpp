@@ -124,6 +124,42 @@ TEST(Checkpoint, indexesThatAreNoneAreNamed) {
   EXPECT_EQ(refusal(many + "}}"), "index: names 1025 files, expected at most 1024");
 }
 
+/// No name of a folder steers the terminal, whichever of its files is wrong.
+TEST(Checkpoint, controlBytesInPathsAreShownEscaped) {
+  struct Wrong {
+    const char *name, *text;
+    bool weights;  ///< whether the folder has good ones beside it
+  };
+  for (const auto& [name, text, weights] : {Wrong{"config.json", "{", true},
+                                            {"generation_config.json", "{", true},
+                                            {"model.safetensors", "12345678", false},
+                                            {"model.safetensors.index.json", "{", false},
+                                            {"pytorch_model\x1b.bin", "PK", false}}) {
+    const TemporaryFolder folder;
+    const fs::path odd = folder / "a\x1b[2J";
+    fs::create_directory(odd);
+    fs::copy_file(goldenModel("llama") / "config.json", odd / "config.json");
+    if (weights) fs::copy_file(goldenModel("llama") / "model.safetensors", odd / "model.safetensors");
+    putFile(odd / name, text);
+    const auto model = Model::open(odd);
+    ASSERT_FALSE(model.ok()) << name;
+    EXPECT_NE(model.error().message.find("[2J"), std::string::npos) << model.error().message;
+    EXPECT_EQ(model.error().message.find('\x1b'), std::string::npos) << name;
+  }
+  // A config that asks for other tensors than there are.
+  const ModelFolder folder("llama");
+  fs::create_directory(folder / "a\x1b");
+  for (const char* name : {"config.json", "model.safetensors"})
+    fs::copy_file(folder / name, folder / (std::string("a\x1b/") + name));
+  std::string config = fileText(folder / "config.json");
+  config.replace(config.find("\"vocab_size\": "), 14, "\"vocab_size\": 1");
+  putFile(folder / "a\x1b/config.json", config);
+  const auto model = Model::open(folder / "a\x1b");
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.error().message.find("as config.json says"), std::string::npos) << model.error().message;
+  EXPECT_EQ(model.error().message.find('\x1b'), std::string::npos);
+}
+
 TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
   const ModelFolder folder("llama");
   fs::remove(folder / "model.safetensors");
