@@ -187,7 +187,7 @@ Index columnsFor(Index heads, double width, double height, double aspect) {
 
 PanelScale tileScale(const SequenceSnapshot& sequence, Index heads) {
   PanelRules rules;
-  rules.side = heads > 32 ? 110 : 170;
+  rules.side = 170;
   rules.largestCell = 22;
   rules.allLabelled = heads > 32 ? 0 : 32;
   rules.mostCells = 256;
