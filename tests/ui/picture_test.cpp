@@ -55,7 +55,7 @@ TEST_F(Pictures, AnotherEndingIsRefusedInASentence) {
   answer("heads.jpg");
   EXPECT_EQ(folder.count(), 0u);
   ui.key(Key::escape);
-  ui.view().request("picture.save_cache");
+  ui.view().requests.emplace_back("picture.save_cache");
   ui.draw();
   ASSERT_EQ(ui.dialog(), "Save a picture");
   answer("cache");

@@ -37,6 +37,7 @@ TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
   ui.key(Key::enter);
   EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller";
   ui.chord(kCtrl, Key::k);
+  ui.type("larger");
   ui.click("palette.Larger text");
   EXPECT_EQ(ui.view().preferences.textSize, 1);
   EXPECT_EQ(ui.dialog(), "");

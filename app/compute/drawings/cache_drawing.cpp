@@ -23,10 +23,11 @@ Index cachedTokens(const Scene& scene, const Snapshot& snapshot, Index tokens) {
 std::string bytesLine(const Scene& scene, const Snapshot& snapshot, Index tokens) {
   const attention::AttentionConfig& config = snapshot.config;
   const auto bytes = attention::kvCacheBytes(config.kvHeads, config.headDim, tokens, scene.look.cacheBytes);
-  return fmt::format("2 (K and V) · {} {} · {} dims · {} {} · {} B = {}", config.kvHeads,
+  return fmt::format("2 (K and V) · {} {} · {} dims · {} {} · {} B = {}{}", config.kvHeads,
                      config.kvHeads == 1 ? "KV head" : "KV heads", config.headDim,
                      countText(static_cast<std::uint64_t>(tokens)), tokens == 1 ? "token" : "tokens",
-                     scene.look.cacheBytes, bytesText(static_cast<double>(bytes)));
+                     scene.look.cacheBytes, bytesText(static_cast<double>(bytes)),
+                     snapshot.sequences.size() > 1 ? " for this line of the batch" : "");
 }
 
 render::HeatmapStyle stripStyle(const DrawingColors& colors, bool values) {

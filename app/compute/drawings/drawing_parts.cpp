@@ -112,10 +112,9 @@ PanelScale panelScale(Index queries, Index keys, const PanelRules& rules) {
   while (std::max(scale.rows(), scale.columns()) > rules.mostCells) scale.factor *= 2;
   const Index longer = std::max<Index>({scale.rows(), scale.columns(), 1});
   double cell = std::min(rules.side / static_cast<double>(longer), rules.largestCell);
-  if (longer <= rules.allLabelled)
-    cell = std::max(cell, 8.5);
-  else if (cell < 8)  // whole units: cells come out equally wide at whole scales
-    cell = std::max(1.0, std::round(cell + 0.3));
+  // Whole units: cells come out equally wide, and sharp, at whole scales.
+  cell = cell < 8 ? std::max(1.0, std::round(cell + 0.3)) : std::floor(cell);
+  if (longer <= rules.allLabelled) cell = std::max(cell, 9.0);
   // One query over many keys would be a line.
   constexpr double kThinnest = 20;
   scale.row = std::max(cell, kThinnest / static_cast<double>(std::max<Index>(scale.rows(), 1)));

@@ -182,7 +182,7 @@ Index columnsFor(Index heads, double width, double height, double aspect) {
     const Index rows = (heads + columns - 1) / columns;
     const double off = std::abs(
         std::log(static_cast<double>(columns) * width / (static_cast<double>(rows) * height) / aspect));
-    const double cost = off + (heads % columns == 0 ? 0 : 0.25);
+    const double cost = off + (heads % columns == 0 ? 0 : 0.5);
     if (cost < least) {
       least = cost;
       best = columns;
@@ -193,7 +193,7 @@ Index columnsFor(Index heads, double width, double height, double aspect) {
 
 PanelScale tileScale(const SequenceSnapshot& sequence, Index heads) {
   PanelRules rules;
-  rules.side = heads > 32 ? 110 : 170;
+  rules.side = 170;
   rules.largestCell = 22;
   rules.allLabelled = heads > 32 ? 0 : 32;
   rules.mostCells = 256;
