@@ -114,7 +114,8 @@ Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) 
     auto file = attention::readMaskFile(path, *convention, defaultLimits().memoryBytes);
     if (!file) return file.error();
     sources.files[attention::fileKey(path, word)] = file->cells;
-    if (file->largeNumbers > 0) warn(path + ": " + attention::largeNumbersText(file->largeNumbers));
+    if (file->largeNumbers > 0)
+      warn(attention::shownPath(path) + ": " + attention::largeNumbersText(file->largeNumbers));
     if (!file->additive.empty())
       warn(attention::shownPath(path) + ": holds numbers to add besides -inf, which are no part of the mask");
   }
