@@ -125,7 +125,10 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
   const std::string gpt2 = folderOf("gpt2");
   expectError({"model", gpt2}, 2, "expected one of --text T, --text-file F and --ids");
   expectError({"model", gpt2, "--ids", "5", "--text", "a"}, 2, "expected one of --text T");
-  expectError({"model", folderOf("opt"), "--text", "a"}, 1, "tokenizer.json");
+  const test::TemporaryFolder bare;
+  for (const char* name : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(gpt2 + "/" + name, bare / name);
+  expectError({"model", bare.path().string(), "--text", "a"}, 1, "tokenizer.json");
   expectError({"model", gpt2, "--ids", "5,x"}, 2, "--ids");
   expectError({"model", gpt2, "--ids", "5", "--top-p", "0"}, 2, "top-p is 0, expected above 0 and at most 1");
   expectError({"model", gpt2, "--ids", "5", "--only", "weights", "-o", "x"}, 2, "--only");
