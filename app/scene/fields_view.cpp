@@ -78,7 +78,7 @@ constexpr Field kRows[] = {
     {"cursor.decoding", kCursor<&Cursor::decoding>, kYesOrNo, Elsewhere{"Play"},
      "The KV cache is filled step by step."},
     {"cursor.step", kCursor<&Cursor::step>, kPlace,
-     Slider{"step", "Decode", {1, kMaxTokens}, "", "the tokens"}, "Tokens in the cache while decoding."},
+     Slider{"step", "Decode", {1, kMaxTokens}, "prefill=1", "the tokens"}, "Tokens in the cache while decoding."},
     {"cursor.page", kCursor<&Cursor::page>, Anything{"the key of a page"}, Elsewhere{"the tabs at the top"},
      "The page that is shown."},
     {"cursor.studio.room", kStudio<&StudioCursor::tab>, Names{kTabNames},

@@ -98,9 +98,9 @@ std::vector<Index> labelled(float first, float count, Index total, float cell, f
 
 }  // namespace
 
-void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room) {
-  const float right = cells.Min.x - view.px(8), y = cells.Min.y - view.px(12),
-              below = cells.Max.y + view.px(13);
+void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room, bool roomBelow) {
+  const float right = cells.Min.x - view.px(8), y = cells.Min.y - view.px(12);
+  const float below = roomBelow ? cells.Max.y + view.px(12) : cells.Max.y - view.px(8);
   const bool wide = textWidth(view.fonts->small, "query ↓") <= room - view.px(8);
   const float query = paintText(list, view.fonts->small, ImVec2(right, y), view.theme->query,
                                 wide ? "query ↓" : "q ↓", Align::right);

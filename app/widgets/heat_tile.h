@@ -48,9 +48,10 @@ struct AxisLabels {
   float leftRoom = 0, bottomRoom = 0;  ///< pixels
   bool large = false;
 };
-/// "query ↓" and "key →" in their colours in the corners at the left of the cells, where `room` pixels are
-/// free.
-void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room);
+/// "query ↓" and "key →" in their colours at the left of the cells, above and, where there is room, below
+/// them; `room` pixels are free at the left.
+void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room,
+                     bool roomBelow = true);
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
 
 /// Writes values into the cells of an n × m matrix, where the cells are large enough; `value` says what

@@ -70,6 +70,26 @@ TEST_F(Picture, SixtyFourHeads) {
   EXPECT_TRUE(imagesMatch(image(), "window_64_heads"));
 }
 
+TEST_F(Picture, Presenting) {
+  ui.key(app::Key::p);
+  ui.key(static_cast<app::Key>('D'));
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "present_heads"));
+}
+
+TEST_F(Picture, PresentingOneHead) {
+  ui.key(app::Key::p);
+  ui.key(app::Key::right);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "present_head"));
+}
+
+TEST_F(Picture, SmallestWindow) {
+  ui.resize(640, 400);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "window_smallest"));
+}
+
 TEST_F(Picture, MaskStudio) {
   ui.click("page.mask");
   ui.replaceText("expression", "causal & (window(4) | sinks(1)) & heads(even): !window(1)");

@@ -26,7 +26,7 @@ render::Image picture(UiDriver& ui) {
 
 /// A bit of everything that undo has to take back.
 void editALot(UiDriver& ui) {
-  ui.dragTo("heads", 1);
+  ui.dragTo("heads", 0.67f);
   ui.wait(0.6);
   ui.click("kind.mqa");
   ui.wheel("sharpness", 3);

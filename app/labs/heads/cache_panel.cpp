@@ -170,13 +170,14 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
                                           view.theme->line);
   if (beginPanel(view, "cache", layout.cache, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImRect area = layout.cache;
-    area.Expand(ImVec2(-view.px(22), layout.cacheLine ? 0 : -view.px(12)));
+    area.Expand(ImVec2(-view.px(layout.presents ? 12 : 22),
+                       layout.cacheLine ? 0 : -view.px(layout.presents ? 2 : 12)));
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (!sequence) {
       paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
                 "KV CACHE");
     } else if (const CacheState state = stateOf(scene, *snapshot, *sequence); layout.presents) {
-      cacheStrips(scene, page, *sequence, state, layout.cache);
+      cacheStrips(scene, page, *sequence, state, area);
     } else if (layout.cacheLine) {
       cacheLine(scene, page, state, area);
     } else {

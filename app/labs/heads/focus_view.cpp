@@ -14,7 +14,7 @@ namespace {
 
 /// The cells' area: square cells, centred, with room for title and labels.
 ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
-  const float left = view.px(116), bottom = view.px(100), top = view.px(44);
+  const float left = view.px(116), bottom = view.px(view.present ? 84 : 100), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
   const float roomX = area.GetWidth() - left - view.px(24), roomY = area.GetHeight() - top - bottom;
   const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
@@ -76,8 +76,9 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
                   {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
   paintAxisTitles(view, list, cells, view.px(112));
   paintCrosshair(view, list, tile, query, key, n, m);
-  paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
-            whatIsShown(page, tile, n, m));
+  if (!view.present)
+    paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
+              whatIsShown(page, tile, n, m));
   if (!hovered) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

@@ -102,8 +102,10 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
     }
   }
   const bool tight = area.Max.x - x < choicesWidth(scene, view) + view.px(190);
-  const float barWidth = view.px(tight ? 70 : 170);
-  colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
+  // In the smallest windows the lists take all there is.
+  const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
+  const float barWidth = view.px(noBar ? -20 : tight ? 70 : 170);
+  if (!noBar) colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
   // The three lists stand before the bar; they are laid out from the right by their widths.
   const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(
@@ -156,7 +158,7 @@ void paintLitKey(const View& view, ImDrawList& list, const SequenceSnapshot& seq
   const float half = textWidth(view.fonts->monoSmall, shown) / 2;
   const float x = std::clamp(tile.x(static_cast<float>(key) + 0.5f), tile.area.Min.x + half,
                              std::max(tile.area.Max.x - half, tile.area.Min.x + half));
-  paintText(list, view.fonts->monoSmall, ImVec2(x, tile.area.Max.y + view.px(11)), view.theme->key, shown,
+  paintText(list, view.fonts->monoSmall, ImVec2(x, tile.area.Max.y + view.px(12)), view.theme->key, shown,
             Align::center);
 }
 
@@ -167,7 +169,7 @@ void paintAxes(const View& view, ImDrawList& list, const SequenceSnapshot& seque
   static const std::vector<attention::Token> kNone;
   const bool first = static_cast<int>(tile.head) % plan.columns == 0, every = plan.labels == Labels::every;
   const float room = every ? plan.leftRoom : plan.margin;
-  if (first) paintAxisTitles(view, list, tile.area, room);
+  if (first) paintAxisTitles(view, list, tile.area, room, plan.bottomRoom > 0);
   if (every || (first && plan.labels == Labels::firstOfRow))
     paintAxisLabels(view, list, tile,
                     {&sequence.queries, every ? &sequence.keys : &kNone, query, key, room, plan.bottomRoom});
