@@ -49,6 +49,8 @@ std::string shortcutText(const KeyPress& press) {
       return text + "Space";
     case Key::escape:
       return text + "Esc";
+    case Key::enter:
+      return text + "Enter";
     case Key::f1:
       return text + "F1";
     case Key::f11:
