@@ -132,7 +132,9 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<RenderOptions>();
   command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out")
       ->check(namesFile);
-  command->add_option("-o,--output", options->output, "The PNG or SVG to write")->required()->check(namesFile);
+  command->add_option("-o,--output", options->output, "The PNG or SVG to write")
+      ->required()
+      ->check(namesFile);
   command
       ->add_option("--what", options->what,
                    "A picture without the window: heads, head, mask, cache, map; or the page, which a PNG "
