@@ -226,6 +226,14 @@ std::string plantedMisfit(const Setup& setup) {
   return can ? "" : can.error().message;
 }
 
+Suits plantingSuits(const Setup& setup) {
+  if (!usesPlantedEmbedding(setup)) return {};
+  return [trial = setup](const ModelSetup& model) mutable {
+    trial.model = model;
+    return plantedMisfit(trial).empty();
+  };
+}
+
 Index plantedReach(Index longest) {
   return std::max<Index>(longest, 64);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/compute/snapshot.h"
+#include "app/scene/model_fit.h"
 #include "attention/core/projections.h"
 
 namespace headscope::app {
@@ -61,5 +62,7 @@ attention::Result<attention::Projections> buildProjections(const Setup& setup, I
 bool usesPlantedEmbedding(const Setup& setup);
 /// Why the setup's heads can't be planted in so few dimensions; "" where they can, or aren't planted.
 std::string plantedMisfit(const Setup& setup);
+/// Whether the same heads can be planted in another model; empty where they aren't planted.
+Suits plantingSuits(const Setup& setup);
 
 }  // namespace headscope::app

@@ -13,11 +13,11 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) 
   const auto h = static_cast<std::size_t>(head);
   const bool perHead = look.range == RangeMode::perHead;
   if (look.quantity != Quantity::scores) {
-    // What dropout keeps may be larger than 1.
+    const float all = *std::max_element(pictures.maxWeight.begin(), pictures.maxWeight.end());
+    // What dropout keeps may be larger than 1; the heads share one scale all the same.
     if (look.range == RangeMode::unit)
-      return {0, look.quantity == Quantity::dropped ? std::max(1.0f, pictures.maxWeight[h]) : 1, false};
-    const float most = perHead ? pictures.maxWeight[h]
-                               : *std::max_element(pictures.maxWeight.begin(), pictures.maxWeight.end());
+      return {0, look.quantity == Quantity::dropped ? std::max(1.0f, all) : 1, false};
+    const float most = perHead ? pictures.maxWeight[h] : all;
     if (look.range == RangeMode::logarithmic) return {1e-4f, 1, true};
     return {0, most > 0 ? most : 1, false};
   }

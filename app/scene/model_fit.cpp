@@ -3,27 +3,20 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "attention/text/embedding.h"
-
 namespace headscope::app {
 
-Index smallestModelDim(const Setup& setup) {
-  const bool planted =
-      setup.weights.source == WeightSource::planted && setup.input.source == EmbeddingSource::text;
-  return planted ? attention::kSmallestPlantedDim : 1;
-}
-
-bool growModelDim(ModelSetup& model, Index least, const Suits& suits) {
-  const Index before = model.modelDim;
+bool growModelDim(ModelSetup& model, const Suits& suits) {
+  if (!suits || suits(model)) return false;
   const Index even = model.position == PositionKind::rope ? 2 : 1,
               unit = model.linked ? model.heads * even : 1;
-  const auto set = [&](Index modelDim) {
-    model.modelDim = modelDim;
-    if (model.linked) model.headDim = model.modelDim / model.heads;
-  };
-  if (model.modelDim < least) set((least + unit - 1) / unit * unit);
-  while (suits && !suits(model) && model.modelDim + unit <= kMaxModelDim) set(model.modelDim + unit);
-  return model.modelDim != before;
+  ModelSetup grown = model;
+  do {
+    grown.modelDim += unit;
+    if (grown.modelDim > kMaxModelDim) return false;
+    if (grown.linked) grown.headDim = grown.modelDim / grown.heads;
+  } while (!suits(grown));
+  model = grown;
+  return true;
 }
 
 std::vector<Index> divisors(Index n) {

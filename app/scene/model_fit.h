@@ -11,12 +11,9 @@ namespace headscope::app {
 /// Whether something else that the model has to suit can be done with it.
 using Suits = std::function<bool(const ModelSetup&)>;
 
-/// The least model dim a setup can have: what planted heads read needs room in the embedding.
-Index smallestModelDim(const Setup& setup);
-
-/// Makes modelDim at least `least` and so large that the model `suits`, whole heads of it where the head size
-/// is linked; whether it had to.
-bool growModelDim(ModelSetup& model, Index least, const Suits& suits = {});
+/// Makes modelDim so large that the model `suits`, whole heads of it where the head size is linked; whether
+/// it had to. Leaves the model as it is where no size does.
+bool growModelDim(ModelSetup& model, const Suits& suits);
 
 /// Divisors of `n`, ascending.
 std::vector<Index> divisors(Index n);
@@ -36,6 +33,7 @@ class ChosenHeads {
   bool setModelDim(ModelSetup& model, Index modelDim, const Suits& suits = {});
   /// The number of heads the person chose last.
   Index heads(const ModelSetup& model);
+  bool operator==(const ChosenHeads&) const = default;
 
  private:
   /// Starts anew where the model was changed by somebody else: undo, a file, another control.

@@ -1,3 +1,4 @@
+#include "app/compute/layer_inputs.h"
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
@@ -11,7 +12,7 @@ namespace {
 void tryChange(Scene& scene, View& view, const std::function<void(Scene&)>& change) {
   Scene changed = scene;
   change(changed);
-  growModelDim(changed.setup.model, smallestModelDim(changed.setup));
+  growModelDim(changed.setup.model, plantingSuits(changed.setup));
   if (const auto status = validate(changed); !status) return view.messages.fail(status.error().message);
   scene = std::move(changed);
 }

@@ -27,7 +27,7 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
 /// While presenting, in place of that: the page's sentence, or the last error or notice.
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption);
 
-/// What can be done with what was clicked at with the right button: view.menu opens it, and a click acts.
+/// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);
 /// Every choice and switch of the document as an action, so that the list of actions knows them too.
 std::vector<Action> fieldActions(View& view);

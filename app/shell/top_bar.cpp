@@ -83,8 +83,8 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   return items;
 }
 
-/// What the bar has no room for, behind one button whose right end is at `right`; returns the left edge.
-float menu(View& view, std::span<const BarItem> items, float right, const ImRect& bar) {
+/// A button whose right end is at `right` for what the bar has no room for; returns the left edge.
+float menuButton(View& view, std::span<const BarItem> items, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(15)));
   const bool clicked = ImGui::InvisibleButton("bar.menu", ImVec2(width, view.px(30)));
@@ -94,29 +94,9 @@ float menu(View& view, std::span<const BarItem> items, float right, const ImRect
   for (const float step : {-5.0f, 0.0f, 5.0f})
     list.AddRectFilled(ImVec2(left + view.px(10), y + view.px(step - 1)),
                        ImVec2(right - view.px(10), y + view.px(step + 1)), color);
-  if (clicked) ImGui::OpenPopup("bar.more");
-  ImGui::SetNextWindowPos(ImVec2(std::max(view.px(8), right - view.px(230)), bar.Max.y));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(8), view.px(8)));
-  if (ImGui::BeginPopup("bar.more", ImGuiWindowFlags_NoMove)) {
-    for (const BarItem& item : items) {
-      const ImVec2 at = ImGui::GetCursorScreenPos();
-      const ImVec2 to(at.x + view.px(214), at.y + view.px(30));
-      const bool chosen = ImGui::InvisibleButton(item.name.c_str(), ImVec2(to.x - at.x, to.y - at.y));
-      trackItem(item.name);
-      ImDrawList& lines = *ImGui::GetWindowDrawList();
-      if (ImGui::IsItemHovered() && item.enabled) lines.AddRectFilled(at, to, view.theme->line, view.px(4));
-      const float middle = (at.y + to.y) / 2;
-      paintText(lines, view.fonts->text, ImVec2(at.x + view.px(8), middle),
-                item.enabled ? view.theme->text : view.theme->faint, item.label);
-      paintText(lines, view.fonts->monoSmall, ImVec2(to.x - view.px(8), middle), view.theme->faint,
-                shortcutText(item.action->shortcut), Align::right);
-      if (!chosen || !item.enabled) continue;
-      view.request(item.action->id);
-      ImGui::CloseCurrentPopup();
-    }
-    ImGui::EndPopup();
-  }
-  ImGui::PopStyleVar();
+  if (clicked)
+    for (const BarItem& item : items)
+      if (item.enabled) view.menu.push_back(item.action->id);
   return left - view.px(16);
 }
 
@@ -155,7 +135,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     const float menuRoom = used > room ? view.px(54) : 0;
     while (fits > 0 && used > room - menuRoom) used -= itemWidth(view, items[--fits]);
     float right = layout.top.Max.x - view.px(22);
-    if (fits < items.size()) right = menu(view, std::span(items).subspan(fits), right, layout.top);
+    if (fits < items.size()) right = menuButton(view, std::span(items).subspan(fits), right, layout.top);
     for (const BarItem& item : std::span(items).first(fits))
       right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);
     const std::string name = window.sceneName + (window.dirty ? "  ·  edited" : "");

@@ -102,10 +102,11 @@ void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, fl
   const float right = cells.Min.x - view.px(8), y = cells.Min.y - view.px(12);
   const float below = roomBelow ? cells.Max.y + view.px(12) : cells.Max.y - view.px(8);
   const bool wide = textWidth(view.fonts->small, "query ↓") <= room - view.px(8);
-  const float query = paintText(list, view.fonts->small, ImVec2(right, y), view.theme->query,
-                                wide ? "query ↓" : "q ↓", Align::right);
-  const float key = paintText(list, view.fonts->small, ImVec2(right, below), view.theme->key,
-                              wide ? "key →" : "k →", Align::right);
+  ImFont* font = room >= view.px(100) ? view.fonts->text : view.fonts->small;
+  const float query =
+      paintText(list, font, ImVec2(right, y), view.theme->query, wide ? "query ↓" : "q ↓", Align::right);
+  const float key =
+      paintText(list, font, ImVec2(right, below), view.theme->key, wide ? "key →" : "k →", Align::right);
   track("axis.query", ImVec2(right - query, y - view.px(7)), ImVec2(right, y + view.px(7)));
   track("axis.key", ImVec2(right - key, below - view.px(7)), ImVec2(right, below + view.px(7)));
 }

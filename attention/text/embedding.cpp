@@ -12,6 +12,8 @@
 namespace headscope::attention {
 namespace {
 
+constexpr Index kSmallestPlantedDim = 16;
+
 // Sixteen frequencies tell several thousand positions apart with room to spare (heads/distance_profile.h);
 // what is left is better spent on identity.
 constexpr Index kFewestFrequencies = 3, kMostFrequencies = 16;

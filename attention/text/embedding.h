@@ -23,9 +23,7 @@ struct EmbeddingLayout {
 
 enum Flag : Index { kFlagOne = 0, kFlagFirst = 1, kFlagSeparator = 2, kFlagCount = 3 };
 
-/// The smallest width at which every part of an embedding for planted heads has room.
-inline constexpr Index kSmallestPlantedDim = 16;
-/// The division for planted heads; error below kSmallestPlantedDim.
+/// The division for planted heads; error below the smallest width at which every part has room (16).
 Result<EmbeddingLayout> plantedLayout(Index modelDim);
 
 struct EmbeddingOptions {

@@ -16,19 +16,6 @@ std::string quoted(const std::vector<attention::Token>& tokens, Index i) {
   return "“" + tokens[static_cast<std::size_t>(i)].text + "”";
 }
 
-/// The cell that is pointed at, else the one that was chosen.
-Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-             const View& view) {
-  Cell cell = scene.cursor.cell;
-  if (scene.cursor.focus >= 0) cell.head = scene.cursor.focus;
-  if (view.hover.query >= 0) cell.query = view.hover.query;
-  if (view.hover.key >= 0) cell.key = view.hover.key;
-  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
-  return {std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1),
-          std::clamp<Index>(cell.query, 0, last(sequence.queries)),
-          std::clamp<Index>(cell.key, 0, last(sequence.keys))};
-}
-
 Caption ofCell(const SequenceSnapshot& sequence, const Cell& cell, const Theme& theme) {
   const float score = sequence.attention.scores.at(cell.head, cell.query, cell.key);
   const CaptionPart query{quoted(sequence.queries, cell.query), theme.query},
@@ -68,6 +55,19 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
 }
 
 }  // namespace
+
+Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+             const View& view) {
+  Cell cell = scene.cursor.cell;
+  if (scene.cursor.focus >= 0) cell.head = scene.cursor.focus;
+  if (view.hover.query >= 0) cell.query = view.hover.query;
+  if (view.hover.key >= 0) cell.key = view.hover.key;
+  if (view.hover.head >= 0) cell.head = view.hover.head;
+  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
+  return {std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1),
+          std::clamp<Index>(cell.query, 0, last(sequence.queries)),
+          std::clamp<Index>(cell.key, 0, last(sequence.keys))};
+}
 
 Caption headsCaption(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                      const View& view) {

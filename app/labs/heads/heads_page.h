@@ -9,6 +9,15 @@
 
 namespace headscope::app {
 
+/// What the model's sliders can be set to, and what that depends on.
+struct ModelStops {
+  ModelSetup model;
+  WeightSetup weights;
+  EmbeddingSource embedding = EmbeddingSource::text;
+  ChosenHeads chosen;
+  std::vector<Index> heads = {}, kvHeads = {}, headDim = {}, modelDim = {};  ///< ascending
+};
+
 /// What the page of heads shows besides the scene: free for its panels to change.
 struct HeadsPage {
   explicit HeadsPage(View& window) : view(window) {}
@@ -18,6 +27,7 @@ struct HeadsPage {
   EasedTextures grid, focus, cache;          ///< all heads, the large one, keys and values
 
   ChosenHeads chosenHeads;
+  ModelStops modelStops;
   Index dim = -1, nextDim = -1;  ///< of the receipt's vectors: pointed at in the last frame and in this one
   Camera camera;
   bool playing = false;  ///< the decode steps by itself
@@ -39,6 +49,9 @@ void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout);
 void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout);
 void receiptPanel(Scene& scene, HeadsPage& page, const Layout& layout);
 
+/// The cell that is pointed at, in as far as one is, else the one that was chosen.
+Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+             const View& view);
 /// One sentence on what is seen while presenting: of the large head's cell, of the decode step, else of the
 /// axes.
 std::vector<CaptionPart> headsCaption(const Scene& scene, const Snapshot& snapshot,

@@ -45,15 +45,6 @@ std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
   return "";
 }
 
-/// Whether the setup's weights can be made for another model of its.
-Suits suitsOf(const Setup& setup) {
-  if (setup.weights.source != WeightSource::planted) return {};
-  return [trial = setup](const ModelSetup& model) mutable {
-    trial.model = model;
-    return plantedMisfit(trial).empty();
-  };
-}
-
 /// Why the model would leave no room for what is planted, or "".
 std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
   Setup trial = setup;
@@ -64,7 +55,7 @@ std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
 
 std::vector<Index> headStops(const Setup& setup, const ChosenHeads& chosen) {
   const ModelSetup& model = setup.model;
-  const Suits suits = suitsOf(setup);
+  const Suits suits = plantingSuits(setup);
   std::vector<Index> stops;
   for (Index heads = 1; heads <= kMaxHeads; ++heads) {
     if (model.linked && !splitRefusal(model, model.modelDim, heads).empty()) continue;
@@ -75,7 +66,7 @@ std::vector<Index> headStops(const Setup& setup, const ChosenHeads& chosen) {
 }
 
 std::vector<Index> kvHeadStops(const Setup& setup) {
-  const Suits suits = suitsOf(setup);
+  const Suits suits = plantingSuits(setup);
   std::vector<Index> stops;
   for (const Index kvHeads : divisors(setup.model.heads)) {
     ModelSetup trial = setup.model;
@@ -89,12 +80,12 @@ std::vector<Index> kvHeadStops(const Setup& setup) {
 /// linked, those that `heads` divide, and below them those for which fewer heads can do.
 std::vector<Index> modelDimStops(const Setup& setup, const ChosenHeads& chosen, Index heads) {
   const ModelSetup& model = setup.model;
-  const Suits suits = suitsOf(setup);
+  const Suits suits = plantingSuits(setup);
   const Index even = evenNeeded(model) ? 2 : 1, unit = model.linked ? heads * even : 1;
   std::vector<Index> stops;
   const auto add = [&](Index value) {
     const bool fits = !model.linked || value < unit || headDimFits(model, value / heads);
-    if (value < smallestModelDim(setup) || value > kMaxModelDim || !fits) return;
+    if (value > kMaxModelDim || !fits) return;
     ModelSetup trial = model;
     if (ChosenHeads(chosen).setModelDim(trial, value, suits)) stops.push_back(value);
   };
@@ -113,7 +104,7 @@ std::vector<Index> modelDimStops(const Setup& setup, const ChosenHeads& chosen, 
 
 std::vector<Index> headDimStops(const Setup& setup) {
   const ModelSetup& model = setup.model;
-  const Suits suits = suitsOf(setup);
+  const Suits suits = plantingSuits(setup);
   std::vector<Index> stops;
   const Index step = evenNeeded(model) ? 2 : 1;
   for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32) {
@@ -122,6 +113,22 @@ std::vector<Index> headDimStops(const Setup& setup) {
     if (!suits || suits(trial)) stops.push_back(size);
   }
   return stops.empty() ? std::vector<Index>{model.headDim} : stops;
+}
+
+/// Worked out anew only when something they depend on has changed: every one of some hundred values is tried.
+const ModelStops& stopsOf(const Setup& setup, HeadsPage& page) {
+  ModelStops& stops = page.modelStops;
+  const InputSetup& input = setup.input;
+  if (stops.model == setup.model && stops.weights == setup.weights && stops.embedding == input.source &&
+      stops.chosen == page.chosenHeads && !stops.heads.empty())
+    return stops;
+  const Index chosen = page.chosenHeads.heads(setup.model);
+  stops = {setup.model, setup.weights, input.source, page.chosenHeads};
+  stops.heads = headStops(setup, page.chosenHeads);
+  stops.kvHeads = kvHeadStops(setup);
+  stops.headDim = headDimStops(setup);
+  stops.modelDim = modelDimStops(setup, page.chosenHeads, chosen);
+  return stops;
 }
 
 void relink(ModelSetup& model) {
@@ -165,14 +172,13 @@ void headSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
     const std::string split = before.linked ? splitRefusal(before, before.modelDim, heads) : "";
     if (!split.empty()) return split;
     ModelSetup trial = before;
-    return ChosenHeads(page.chosenHeads).setHeads(trial, heads, suitsOf(scene.setup))
+    return ChosenHeads(page.chosenHeads).setHeads(trial, heads, plantingSuits(scene.setup))
                ? ""
                : plantedRefusal(scene.setup, trial);
   };
-  if (fieldSlider(view, scene, "model.heads",
-                  {locked, headStops(scene.setup, page.chosenHeads), refuseHeads})) {
+  if (fieldSlider(view, scene, "model.heads", {locked, stopsOf(scene.setup, page).heads, refuseHeads})) {
     const Index heads = std::exchange(model.heads, before.heads);
-    page.chosenHeads.setHeads(model, heads, suitsOf(scene.setup));
+    page.chosenHeads.setHeads(model, heads, plantingSuits(scene.setup));
     sayWhatGaveWay(view, before, model, "heads");
   }
   const auto refuseKv = [&](Index kvHeads) -> std::string {
@@ -184,7 +190,7 @@ void headSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
   };
   const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
   fieldSlider(view, scene, "model.kv_heads",
-              {one, kvHeadStops(scene.setup), refuseKv, "divisors of " + sizeText(model.heads)});
+              {one, stopsOf(scene.setup, page).kvHeads, refuseKv, "divisors of " + sizeText(model.heads)});
 }
 
 void sizeSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
@@ -194,24 +200,18 @@ void sizeSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
   const std::string fromTable = scene.setup.input.source == EmbeddingSource::table
                                     ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
                                     : locked;
-  const Index least = smallestModelDim(scene.setup);
   const auto refuseModel = [&](Index modelDim) -> std::string {
-    if (modelDim < least)
-      return fmt::format(
-          "Planted heads need at least {} dimensions, {} were asked for. Choose more, or random weights.",
-          least, modelDim);
     const std::string split = before.linked ? splitRefusal(before, modelDim, before.heads) : "";
     if (!split.empty()) return split;
     ModelSetup trial = before;
-    return ChosenHeads(page.chosenHeads).setModelDim(trial, modelDim, suitsOf(scene.setup))
+    return ChosenHeads(page.chosenHeads).setModelDim(trial, modelDim, plantingSuits(scene.setup))
                ? ""
                : plantedRefusal(scene.setup, trial);
   };
-  const std::vector<Index> stops =
-      modelDimStops(scene.setup, page.chosenHeads, page.chosenHeads.heads(model));
-  if (fieldSlider(view, scene, "model.model_dim", {fromTable, stops, refuseModel})) {
+  if (fieldSlider(view, scene, "model.model_dim",
+                  {fromTable, stopsOf(scene.setup, page).modelDim, refuseModel})) {
     const Index modelDim = std::exchange(model.modelDim, before.modelDim);
-    page.chosenHeads.setModelDim(model, modelDim, suitsOf(scene.setup));
+    page.chosenHeads.setModelDim(model, modelDim, plantingSuits(scene.setup));
     sayWhatGaveWay(view, before, model, "model_dim");
   }
   const std::string linked = model.linked ? "Follows model dim / heads; unlink to choose" : locked;
@@ -221,7 +221,7 @@ void sizeSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
     return headDimFits(model, headDim) ? plantedRefusal(scene.setup, trial)
                                        : "RoPE rotates pairs of dimensions and needs an even head size.";
   };
-  fieldSlider(view, scene, "model.head_dim", {linked, headDimStops(scene.setup), refuseHead});
+  fieldSlider(view, scene, "model.head_dim", {linked, stopsOf(scene.setup, page).headDim, refuseHead});
   std::string cannotLink = locked;
   if (cannotLink.empty() && !model.linked) cannotLink = splitRefusal(model, model.modelDim, model.heads);
   if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);

@@ -256,14 +256,7 @@ Index visibleKeys(const SequenceSnapshot& sequence, const Cell& cell) {
 void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, HeadsPage& page) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
-  Cell cell = scene.cursor.cell;
-  if (view.hover.query >= 0) cell.query = view.hover.query;
-  if (view.hover.key >= 0) cell.key = view.hover.key;
-  if (view.hover.head >= 0) cell.head = view.hover.head;
-  cell.head = std::clamp<Index>(cell.head, 0, snapshot.config.heads - 1);
-  cell.query = std::clamp<Index>(cell.query, 0, n - 1);
-  cell.key = std::clamp<Index>(cell.key, 0, m - 1);
+  const Cell cell = litCell(scene, snapshot, sequence, view);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
   if (!view.present) sectionTitle(view, "RECEIPT", headName(cell.head));

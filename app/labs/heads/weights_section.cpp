@@ -88,12 +88,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
       weights.source = before;
       view.request("weights.open");
     }
-    const auto suits = [&](const ModelSetup& model) {
-      Setup trial = scene.setup;
-      trial.model = model;
-      return plantedMisfit(trial).empty();
-    };
-    if (growModelDim(scene.setup.model, smallestModelDim(scene.setup), suits)) view.gaveWay("model_dim");
+    if (growModelDim(scene.setup.model, plantingSuits(scene.setup))) view.gaveWay("model_dim");
   }
   gap(view, 3);
   if (weights.source == WeightSource::planted) plantedChoices(scene, view);

@@ -3,6 +3,7 @@
 
 #include "app/labs/map/map_page.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -86,6 +87,9 @@ void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, c
        labelled(window.col, window.colAt(window.area.Max.x), window.m, labelStep(window, keyRoom),
                 static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, litKey))
     keyLabel(view, list, window, cells.Max.y, text, key, key == litKey, turned);
+  // Beside the first labels, which stand under and before the corners.
+  const ImRect corner(cells.Min.x - view.px(28), cells.Min.y + view.px(2), cells.Max.x, cells.Max.y);
+  paintAxisTitles(view, list, corner, view.px(kMapLeft - 36));
 }
 
 }  // namespace headscope::app

@@ -44,10 +44,14 @@ TEST(GrowModelDim, MakesRoomInWholeHeads) {
   model.kvHeads = 3;
   model.modelDim = 6;
   model.headDim = 1;
-  EXPECT_TRUE(growModelDim(model, 16));
+  const Suits suits = [](const ModelSetup& tried) { return tried.modelDim >= 16; };
+  EXPECT_TRUE(growModelDim(model, suits));
   EXPECT_EQ(model.modelDim, 18);
   EXPECT_EQ(model.headDim, 3);
-  EXPECT_FALSE(growModelDim(model, 16));
+  EXPECT_FALSE(growModelDim(model, suits));
+  const ModelSetup before = model;
+  EXPECT_FALSE(growModelDim(model, [](const ModelSetup&) { return false; }));
+  EXPECT_EQ(model, before) << "where nothing helps, nothing is changed";
 }
 
 }  // namespace
