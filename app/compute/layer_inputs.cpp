@@ -7,6 +7,7 @@
 
 #include "app/compute/layer_file.h"
 #include "app/compute/memory_budget.h"
+#include "app/compute/model_pass.h"
 #include "attention/core/positions.h"
 #include "attention/formats/regular_file.h"
 #include "attention/text/embedding.h"
@@ -91,11 +92,26 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Inde
 /// The lines of the text and what each of them reads, without padding.
 struct TextLines {
   TokenLines queries, keys;
-  std::optional<PlacedError> error;
+  std::optional<PlacedError> error = {};
+  std::vector<Index> ids = {};
 };
 
 TextLines refusedLines(Place place, std::string message) {
   return {{}, {}, PlacedError{place, std::move(message)}};
+}
+
+/// What a model reads is one sequence, whatever lines it has.
+TextLines modelLines(const Setup& setup, Index most) {
+  if (!setup.subject.opened) return refusedLines(Place::model, setup.subject.problem);
+  Result<ModelText> text = readModelText(setup);
+  if (!text) return refusedLines(Place::input, text.error().message);
+  if (text->ids.empty()) return {};
+  TextLines lines;
+  lines.queries = {std::move(text->tokens)};
+  lines.error = checkLines(lines.queries, Place::input, most);
+  lines.keys = lines.queries;
+  lines.ids = std::move(text->ids);
+  return lines;
 }
 
 TextLines tableLines(const Setup& setup, Index most) {
@@ -130,11 +146,12 @@ std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& con
 }
 
 TextLines tokenizeLines(const Setup& setup, Index most) {
+  if (!setup.subject.model.empty()) return modelLines(setup, most);
   if (setup.input.source == EmbeddingSource::table) return tableLines(setup, most);
   Result<TokenLines> text = attention::tokenize(*setup.input.text, setup.input.tokenization);
   if (!text) return refusedLines(Place::input, text.error().message);
   if (text->empty()) return {};
-  if (auto error = checkLines(*text, Place::input, most)) return {{}, {}, error};
+  if (auto error = checkLines(*text, Place::input, most)) return refusedLines(error->place, error->message);
   TextLines lines;
   lines.queries = *std::move(text);
   if (!setup.input.cross) {
@@ -155,6 +172,7 @@ LineTokens takeLine(TextLines& lines, std::size_t at, std::size_t n, std::size_t
   line.keyLength = static_cast<Index>(lines.keys[at].size());
   line.queries = padded(std::move(lines.queries[at]), n);
   line.keys = padded(std::move(lines.keys[at]), m);
+  line.ids = std::move(lines.ids);
   return line;
 }
 

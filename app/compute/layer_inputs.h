@@ -13,6 +13,7 @@ namespace headscope::app {
 struct LineTokens {
   std::vector<attention::Token> queries, keys;  ///< the same in self-attention
   Index queryLength = 0, keyLength = 0;         ///< without padding
+  std::vector<Index> ids = {};                  ///< [n], as an opened model has them; else empty
 };
 
 /// The whole batch as tokens. `lines` is empty when nothing was typed. Errors carry the control they belong

@@ -5,6 +5,7 @@
 #include "app/compute/generated_text.h"
 #include "app/compute/layer_inputs.h"
 #include "app/compute/mask_inputs.h"
+#include "app/compute/model_pass.h"
 #include "app/compute/score_text.h"
 #include "app/scene/number_text.h"
 #include "attention/core/positions.h"
@@ -98,8 +99,33 @@ Result<MemoryShare> reserveMemory(Index n, Index m, Index headDim, const MemoryB
                " of it are in use. Use fewer tokens or a smaller head size."};
 }
 
+/// The same made-up text, as the scene's model reads it.
+Result<std::optional<TokenLine>> generatedForModel(const MapQuestion& question) {
+  Setup setup = question.setup;
+  std::string text;
+  for (const attention::Token& word :
+       generatedText(question.tokens, question.seed, attention::Tokenization::words))
+    text += (text.empty() ? "" : " ") + word.text;
+  setup.input.text = std::move(text);
+  setup.subject.written.clear();
+  if (!setup.subject.opened) return Error{setup.subject.problem};
+  // Words may be several tokens: no more than were asked for.
+  Result<ModelText> read = readModelText(setup);
+  if (!read) return read.error();
+  const auto tokens = static_cast<std::size_t>(question.tokens);
+  if (read->ids.size() > tokens) {
+    read->ids.resize(tokens);
+    read->tokens.resize(tokens);
+  }
+  TokenLine made;
+  made.line = LineTokens{read->tokens, read->tokens, std::ssize(read->ids), std::ssize(read->ids), read->ids};
+  return std::optional(std::move(made));
+}
+
 /// The tokens of the question, or nothing where nothing was typed.
 Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
+  if (question.source == MapSource::generated && !question.setup.subject.model.empty())
+    return generatedForModel(question);
   if (question.source == MapSource::generated) {
     TokenLine made;
     made.line = LineTokens{};
@@ -178,6 +204,32 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   return head;
 }
 
+/// Projects the tokens' embeddings to the head's q and k.
+attention::Status projectHead(const Setup& setup, const LineTokens& line, InputCache& cache,
+                              attention::HeadField& field, std::stop_token stop) {
+  const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
+  const auto projections = cache.projections(setup, std::max(n, m));
+  if (!projections) return projections.error();
+  const Linear q = headOf((*projections)->q, field.head, field.config.headDim);
+  const Linear k = headOf((*projections)->k, field.config.kvHeadOf(field.head), field.config.headDim);
+  field.q.resize(n, field.config.headDim);
+  field.k.resize(m, field.config.headDim);
+  if (!setup.input.cross) return project(setup, line.queries, {{q, field.q}, {k, field.k}}, stop);
+  if (const attention::Status queries = project(setup, line.queries, {{q, field.q}}, stop); !queries)
+    return queries;
+  return project(setup, line.keys, {{k, field.k}}, stop);
+}
+
+/// The head's q and k as the model has them on these tokens.
+attention::Status readModelHead(const Setup& setup, const LineTokens& line, InputCache& cache,
+                                attention::HeadField& field, std::stop_token stop) {
+  const auto layer = runLayer(setup, {line.ids, line.queries, {}, 0}, cache, stop);
+  if (!layer) return layer.error();
+  field.q = (*layer)->q[field.head];
+  field.k = (*layer)->k[field.config.kvHeadOf(field.head)];
+  return attention::success();
+}
+
 }  // namespace
 
 Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resources& resources,
@@ -202,23 +254,20 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   if (!share) return share.error();
   head.memory = *std::move(share);
   const attention::MaskGeometry geometry = geometryOf(setup, line, (*tokens)->sequence);
-  if (const auto masked = addMask(setup, setup.mask.layers, geometry, resources.inputs, head); !masked)
+  if (const auto masked =
+          addMask(setup, layersInForce(setup, setup.mask.layers), geometry, resources.inputs, head);
+      !masked)
     return masked.error();
-  const auto projections = resources.inputs.projections(setup, std::max(n, m));
-  if (!projections) return projections.error();
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
-  const Linear q = headOf((*projections)->q, field.head, field.config.headDim);
-  const Linear k = headOf((*projections)->k, field.config.kvHeadOf(field.head), field.config.headDim);
-  field.q.resize(n, field.config.headDim);
-  field.k.resize(m, field.config.headDim);
-  const bool cross = setup.input.cross;
-  attention::Status projected = cross ? project(setup, line.queries, {{q, field.q}}, stop)
-                                      : project(setup, line.queries, {{q, field.q}, {k, field.k}}, stop);
-  if (projected.ok() && cross) projected = project(setup, line.keys, {{k, field.k}}, stop);
-  if (!projected) return projected.error();
-  head.text = std::make_shared<const MapText>(MapText{std::move(line.queries), std::move(line.keys), !cross});
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
+  const bool cross = setup.input.cross;
+  if (const attention::Status read = setup.subject.opened
+                                         ? readModelHead(setup, line, resources.inputs, field, stop)
+                                         : projectHead(setup, line, resources.inputs, field, stop);
+      !read)
+    return read.error();
+  head.text = std::make_shared<const MapText>(MapText{std::move(line.queries), std::move(line.keys), !cross});
   // Free biases are a number for each cell: no map of a long text holds as many.
   if (std::max(n, m) <= kMaxTokens) {
     attention::Result<attention::Stack> additive = additiveOf(setup, n, m);

@@ -76,6 +76,12 @@ void fitAdditive(const InputSetup& before, Setup& setup) {
   setup.mask.additive.edit().values = std::move(fitting);
 }
 
+attention::Stack rowsOf(const attention::Stack& whole, Index from, Index count) {
+  attention::Stack rows = attention::Stack::uninitialized(whole.count(), count, whole.cols());
+  for (Index i = 0; i < whole.count(); ++i) rows[i] = whole[i].middleRows(from, count);
+  return rows;
+}
+
 attention::MaskInput maskPartOf(const attention::MaskInput& whole, Index from, Index count) {
   attention::MaskInput part;
   part.formula = attention::maskPart(whole.formula, from, count, from + count);

@@ -9,6 +9,8 @@
 
 namespace headscope::app {
 
+/// Rows [from, from + count) of every matrix of the stack.
+attention::Stack rowsOf(const attention::Stack& whole, Index from, Index count);
 /// What one line of the batch gives its masks: sizes, marks and structure.
 attention::MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequence);
 

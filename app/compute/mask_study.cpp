@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "app/compute/mask_inputs.h"
+#include "app/compute/model_pass.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -111,11 +112,13 @@ Index distinctMasks(const MaskFormula& mask, std::stop_token stop) {
   return static_cast<Index>(found.size());
 }
 
+/// `layers`: the scene's, which a model's own may stand before.
 StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
                      const attention::MaskSources& sources, const MaskQuestion& question,
                      std::stop_token stop) {
   StudiedMask studied;
-  const auto compiled = attention::compileMask(layers, geometry, sources);
+  const attention::MaskLayers inForce = layersInForce(question.setup, layers);
+  const auto compiled = attention::compileMask(inForce, geometry, sources);
   if (!compiled) {
     studied.error = compiled.error().message;
     return studied;
@@ -141,7 +144,7 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   studied.statistics = attention::measureMask(mask, studied.variant, 0, std::uint64_t{1} << 24, stop);
   studied.blocks = attention::mapBlocks(mask, studied.variant, question.blockSize, stop);
   attention::MaskLayers asked;
-  for (const attention::Layer& layer : layers)
+  for (const attention::Layer& layer : inForce)
     if (attention::omittedReason(layer, geometry).empty()) asked.push_back(layer);
   studied.formulaText = attention::maskFormula(asked, head, geometry.kvHeadOf(head), geometry.sequence);
   for (const attention::Layer& layer : layers) {

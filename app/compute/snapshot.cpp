@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <variant>
 
 #include "app/compute/mask_inputs.h"
+#include "app/compute/model_pass.h"
 #include "app/compute/resources.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
@@ -15,10 +17,28 @@ namespace headscope::app {
 
 using attention::AttentionConfig;
 using attention::Projections;
+using attention::Stack;
 using attention::Token;
+
+namespace {
+/// The model's own numbers, and where the scene's act on its layer, those beside them.
+AttentionConfig modelConfigOf(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  AttentionConfig config = setup.subject.opened->config().attention(setup.subject.layer);
+  config.gain *= model.sharpness;
+  config.alibi |= model.position == PositionKind::alibi;
+  if (model.position == PositionKind::t5)
+    config.t5 =
+        attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
+  if (model.softcap > 0) config.softcap = model.softcap;
+  config.dropout = {model.dropout, setup.weights.seed, 0};
+  return config;
+}
+}  // namespace
 
 AttentionConfig configOf(const Setup& setup) {
   const ModelSetup& model = setup.model;
+  if (setup.subject.opened) return modelConfigOf(setup);
   AttentionConfig config;
   config.modelDim = model.modelDim;
   config.heads = model.heads;
@@ -66,29 +86,54 @@ void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_toke
   if (!finished) sequence.labels.clear();
 }
 
+/// What a layer made here attends with, for one line.
+struct MadeLine {
+  const Projections& projections;
+  const LineInput& input;
+};
+/// What a line attends with: projections and embeddings, or the queries, keys and values of a model's layer.
+using LineSource = std::variant<MadeLine, std::shared_ptr<const attention::LayerResult>>;
+
+/// Appends rows of the sequence to the cache, and says how far what comes out is from the full pass.
+float decodeRows(attention::KvCache& cache, const AttentionConfig& config, const LineSource& source,
+                 const SequenceSnapshot& sequence, Index from, Index count, std::stop_token stop) {
+  const attention::AttentionResult& full = sequence.attention;
+  const attention::MaskInput mask = maskPartOf(sequence.mask, from, count);
+  if (const auto* made = std::get_if<MadeLine>(&source)) {
+    const attention::AttentionResult part =
+        cache.append(made->projections, made->input.x.middleRows(from, count), mask, stop);
+    if (stop.stop_requested()) return 0;
+    return (part.output - full.output.middleRows(from, count)).cwiseAbs().maxCoeff();
+  }
+  const attention::AttentionResult part =
+      cache.appendHeads(config, rowsOf(full.q, from, count), rowsOf(full.k, from, count),
+                        rowsOf(full.v, from, count), mask, stop);
+  float most = 0;
+  for (Index head = 0; head < config.heads && !stop.stop_requested(); ++head)
+    most = std::max(
+        most, (part.headOutput[head] - full.headOutput[head].middleRows(from, count)).cwiseAbs().maxCoeff());
+  return most;
+}
+
 /// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
 /// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
 /// is reported.
-DecodeCheck checkDecode(const Snapshot& snapshot, const Projections& projections, const attention::Matrix& x,
-                        const SequenceSnapshot& sequence, std::stop_token stop) {
+DecodeCheck checkDecode(const Snapshot& snapshot, const LineSource& source, const SequenceSnapshot& sequence,
+                        std::stop_token stop) {
   const AttentionConfig& config = snapshot.config;
   DecodeCheck check;
   check.applies = snapshot.causal && config.dropout.probability == 0;
   const Index n = sequence.queryLength;
   if (!check.applies || n == 0) return check;
-  const double weightsPerStep = static_cast<double>(projections.q.weight.size()) * 2 +
-                                static_cast<double>(projections.k.weight.size()) * 2;
+  const double weightsPerStep = 2.0 * static_cast<double>(config.modelDim * config.headDim) *
+                                static_cast<double>(config.heads + config.kvHeads);
   const auto affordable = static_cast<Index>(std::clamp(1e7 / weightsPerStep, 1.0, 16.0));
   check.prefill = std::min(snapshot.setup.prefill, n);
   const Index end = std::min(n, check.prefill + affordable);
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
-    const attention::AttentionResult part =
-        cache.append(projections, x.middleRows(from, count), maskPartOf(sequence.mask, from, count), stop);
-    if (stop.stop_requested()) return;
-    const attention::Matrix& full = sequence.attention.output;
-    const float difference = (part.output - full.middleRows(from, count)).cwiseAbs().maxCoeff();
-    check.maxDifference = std::max(check.maxDifference, difference);
+    check.maxDifference =
+        std::max(check.maxDifference, decodeRows(cache, config, source, sequence, from, count, stop));
   };
   step(0, check.prefill);
   for (Index row = check.prefill; row < end && !stop.stop_requested(); ++row, ++check.steps) step(row, 1);
@@ -142,8 +187,24 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
   return other;
 }
 
-SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& projections, LineTokens line,
-                                 const LineInput& input, LineMasks masks, std::stop_token stop) {
+/// The heads of a model's layer, from its queries, keys and values.
+attention::AttentionResult attendModel(const AttentionConfig& config, const attention::LayerResult& layer,
+                                       const Setup& setup, const attention::MaskInput& mask,
+                                       std::stop_token stop) {
+  attention::AttentionResult result;
+  result.q = layer.q;
+  result.k = layer.k;
+  result.v = layer.v;
+  attention::attendHeads(config, mask, result, stop);
+  if (stop.stop_requested()) return result;
+  const attention::LayerWeights& weights =
+      setup.subject.opened->model->weights().layers[static_cast<std::size_t>(layer.layer)];
+  result.output = weights.o.apply(attention::mergeHeads(layer.headOutput), stop);
+  return result;
+}
+
+SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, const LineSource& source,
+                                 LineMasks masks, std::stop_token stop) {
   const Setup& setup = snapshot.setup;
   AttentionConfig config = snapshot.config;
   config.dropout.sequence = snapshot.sequences.size();
@@ -152,11 +213,16 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, const Projections& pr
   sequence.keyLength = line.keyLength;
   sequence.mask.formula = masks.mask;
   sequence.mask.additive = std::move(masks.additive);
-  sequence.attention = attention::attend(config, projections, input.x,
-                                         setup.input.cross ? input.context : input.x, sequence.mask, stop);
+  if (const auto* made = std::get_if<MadeLine>(&source))
+    sequence.attention =
+        attention::attend(config, made->projections, made->input.x,
+                          setup.input.cross ? made->input.context : made->input.x, sequence.mask, stop);
+  else
+    sequence.attention = attendModel(config, *std::get<std::shared_ptr<const attention::LayerResult>>(source),
+                                     setup, sequence.mask, stop);
   if (!stop.stop_requested() && config.dropout.probability > 0)
     sequence.undropped = attention::undroppedWeights(sequence.attention, stop);
-  if (!stop.stop_requested()) sequence.decode = checkDecode(snapshot, projections, input.x, sequence, stop);
+  if (!stop.stop_requested()) sequence.decode = checkDecode(snapshot, source, sequence, stop);
   if (!stop.stop_requested() && masks.other)
     sequence.other = computeOther(config, sequence, masks.other, stop);
   sequence.queries = std::move(line.queries);
@@ -175,13 +241,13 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
   std::vector<LineMasks> masks;
   for (const LineTokens& line : lines) {
     const attention::MaskGeometry geometry = geometryOf(setup, line, static_cast<Index>(masks.size()));
-    const auto mask = attention::compileMask(setup.mask.layers, geometry, *sources);
+    const auto mask = attention::compileMask(layersInForce(setup, setup.mask.layers), geometry, *sources);
     if (!mask) return mask.error();
     auto additive = additiveOf(setup, geometry.queries, geometry.keys);
     if (!additive) return additive.error();
     masks.push_back({*mask, nullptr, *std::move(additive)});
     if (!setup.mask.compare) continue;
-    const auto other = attention::compileMask(setup.mask.other, geometry, *sources);
+    const auto other = attention::compileMask(layersInForce(setup, setup.mask.other), geometry, *sources);
     if (!other) return Error{"Mask B: " + other.error().message};
     masks.back().other = *other;
   }
@@ -192,7 +258,9 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
 std::vector<std::string> futureHiders(const Setup& setup, const LineTokens& line, InputCache& cache) {
   std::vector<std::string> titles;
   const Result<attention::MaskSources> sources = maskSources(setup, cache);
-  if (!sources || hasRule(setup.mask.layers, attention::PatternKind::causal)) return titles;
+  // A model hides the future by itself.
+  if (!sources || setup.subject.opened || hasRule(setup.mask.layers, attention::PatternKind::causal))
+    return titles;
   const attention::MaskGeometry geometry = geometryOf(setup, line, 0);
   for (const attention::Layer& layer : setup.mask.layers) {
     if (!layer.on) continue;
@@ -236,6 +304,23 @@ void reserveMemory(Snapshot& snapshot, const TokenBatch& batch, const MemoryBudg
                                      ". Use fewer tokens, heads or lines."};
 }
 
+void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> masks, Resources& resources,
+                 std::stop_token stop) {
+  const Setup& setup = snapshot.setup;
+  LineTokens& line = batch.lines.front();
+  auto layer = runLayer(setup, {line.ids, line.queries, {}, 0}, resources.inputs, stop);
+  if (stop.stop_requested()) return;
+  if (!layer) {
+    snapshot.error = PlacedError{Place::model, layer.error().message};
+    return;
+  }
+  snapshot.config = (*layer)->config;
+  snapshot.sequences.push_back(
+      computeSequence(snapshot, std::move(line), LineSource{*layer}, std::move(masks.front()), stop));
+  snapshot.bytes += sequenceBytes(snapshot.sequences.back());
+  snapshot.memory = resources.memory.count(snapshot.bytes);
+}
+
 void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::stop_token stop) {
   const auto config = attention::validate(snapshot.config);
   if (!config) {
@@ -261,6 +346,8 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   if (snapshot.causal) snapshot.hidesFuture = futureHiders(setup, batch.lines.front(), resources.inputs);
   if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.causal;
   if (stop.stop_requested()) return;
+  if (setup.subject.opened)
+    return fillOfModel(snapshot, std::move(batch), *std::move(masks), resources, stop);
   const auto projections = resources.inputs.projections(setup, std::max(queries, keys));
   if (!projections) {
     snapshot.error = PlacedError{Place::weights, projections.error().message};
@@ -272,8 +359,9 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
     return;
   }
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
-    snapshot.sequences.push_back(computeSequence(snapshot, **projections, std::move(batch.lines[i]),
-                                                 (**inputs)[i], std::move((*masks)[i]), stop));
+    snapshot.sequences.push_back(computeSequence(snapshot, std::move(batch.lines[i]),
+                                                 MadeLine{**projections, (**inputs)[i]},
+                                                 std::move((*masks)[i]), stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
   snapshot.memory = resources.memory.count(snapshot.bytes);

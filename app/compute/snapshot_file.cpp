@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "app/compute/mask_inputs.h"
+#include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/score_terms.h"
@@ -120,21 +122,24 @@ Stack biasesOf(const AttentionConfig& config, const SequenceSnapshot& sequence) 
   return biases;
 }
 
+/// What maps the heads' outputs to the layer's.
+using OutputMap = std::function<Matrix(const Stack& headOutput)>;
+
 void addOther(TensorWriter& writer, const OtherMask& other, const attention::MaskFormula& mask,
-              const Projections& projections) {
+              const OutputMap& outputOf) {
   const AttentionResult& result = other.attention;
   writer.addMask("snapshot.other.mask", mask);
   writer.add("snapshot.other.scores", result.scores);
   writer.add("snapshot.other.weights", result.weights);
   writer.add("snapshot.other.lse", result.lse);
   writer.add("snapshot.other.head_output", result.headOutput);
-  writer.add("snapshot.other.output", projections.o.apply(attention::mergeHeads(result.headOutput)));
+  writer.add("snapshot.other.output", outputOf(result.headOutput));
 }
 
 /// The step that the cursor is at, run through a cache as the window decodes: what is taken in at once, then
 /// one token after another. Rows are those of the last of these.
-void addDecode(const Scene& scene, const Snapshot& snapshot, const Projections& projections,
-               const std::vector<LineInput>& inputs, SafetensorsFile& file) {
+void addDecode(const Scene& scene, const Snapshot& snapshot, const OutputMap& outputOf,
+               SafetensorsFile& file) {
   const auto last = static_cast<Index>(snapshot.sequences.size()) - 1;
   const auto at = static_cast<std::size_t>(std::clamp<Index>(scene.cursor.sequence, 0, last));
   const SequenceSnapshot& sequence = snapshot.sequences[at];
@@ -144,8 +149,10 @@ void addDecode(const Scene& scene, const Snapshot& snapshot, const Projections& 
   attention::KvCache cache(config, step);
   AttentionResult result;
   const auto append = [&](Index from, Index count) {
-    result = cache.append(projections, inputs[at].x.middleRows(from, count),
-                          maskPartOf(sequence.mask, from, count));
+    const AttentionResult& full = sequence.attention;
+    result = cache.appendHeads(config, rowsOf(full.q, from, count), rowsOf(full.k, from, count),
+                               rowsOf(full.v, from, count), maskPartOf(sequence.mask, from, count));
+    result.output = outputOf(result.headOutput);
   };
   append(0, std::min(snapshot.setup.prefill, step));
   while (cache.length() < step) append(cache.length(), 1);
@@ -221,31 +228,44 @@ void describe(const Scene& scene, const Snapshot& snapshot, std::map<std::string
 
 Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapshot, Resources& resources) {
   const Setup& setup = snapshot.setup;
-  const TokenBatch batch = tokenizeBatch(setup);
   const SequenceSnapshot& first = snapshot.sequences.front();
-  const auto projections = resources.inputs.projections(
-      setup, static_cast<Index>(std::max(first.queries.size(), first.keys.size())));
-  if (!projections) return projections.error();
-  const auto inputs = resources.inputs.inputs(setup, batch.lines);
-  if (!inputs) return inputs.error();
+  // A model's projections and streams stay in its checkpoint.
+  std::shared_ptr<const Projections> projections;
+  std::shared_ptr<const std::vector<LineInput>> inputs;
+  OutputMap outputOf;
+  if (setup.subject.opened) {
+    outputOf = [&](const Stack& heads) {
+      const auto& layers = setup.subject.opened->model->weights().layers;
+      return layers[static_cast<std::size_t>(setup.subject.layer)].o.apply(attention::mergeHeads(heads), {});
+    };
+  } else {
+    const auto kept = resources.inputs.projections(
+        setup, static_cast<Index>(std::max(first.queries.size(), first.keys.size())));
+    if (!kept) return kept.error();
+    projections = *kept;
+    const auto embedded = resources.inputs.inputs(setup, tokenizeBatch(setup).lines);
+    if (!embedded) return embedded.error();
+    inputs = *embedded;
+    outputOf = [&](const Stack& heads) { return projections->o.apply(attention::mergeHeads(heads)); };
+  }
 
   std::vector<const AttentionResult*> results;
   for (const SequenceSnapshot& sequence : snapshot.sequences) results.push_back(&sequence.attention);
   SafetensorsFile file = attention::resultFile(results, results.size() > 1);
   TensorWriter writer(file, results.size());
-  addProjections(writer, **projections);
+  if (projections) addProjections(writer, *projections);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const SequenceSnapshot& sequence = snapshot.sequences[i];
-    writer.add("x", (**inputs)[i].x);
-    if (setup.input.cross) writer.add("context", (**inputs)[i].context);
+    if (inputs) writer.add("x", (*inputs)[i].x);
+    if (inputs && setup.input.cross) writer.add("context", (*inputs)[i].context);
     writer.addMask("mask", *sequence.mask.formula);
     if (const Stack biases = biasesOf(snapshot.config, sequence); !biases.empty())
       writer.add("snapshot.bias", biases);
-    if (sequence.other) addOther(writer, *sequence.other, *sequence.other->formula, **projections);
+    if (sequence.other) addOther(writer, *sequence.other, *sequence.other->formula, outputOf);
   }
   if (const Stack& added = first.mask.additive; !added.empty())
     writer.addShared("attn_mask", added.data(), {added.rows(), added.cols()});
-  if (scene.cursor.decoding && snapshot.causal) addDecode(scene, snapshot, **projections, **inputs, file);
+  if (scene.cursor.decoding && snapshot.causal) addDecode(scene, snapshot, outputOf, file);
   describe(scene, snapshot, file.metadata);
   return file;
 }

@@ -12,6 +12,8 @@ namespace headscope::app {
 inline constexpr std::array<std::string_view, 3> kTokenizationNames{"words", "characters", "bytes"};
 inline constexpr std::array<std::string_view, 2> kEmbeddingNames{"text", "table"};
 inline constexpr std::array<std::string_view, 5> kPositionNames{"none", "sinusoidal", "rope", "alibi", "t5"};
+inline constexpr std::array<std::string_view, 2> kScopeNames{"all", "one"};
+inline constexpr std::array<std::string_view, 2> kHeadOffNames{"zero", "mean"};
 inline constexpr std::array<std::string_view, 3> kWeightNames{"random", "planted", "file"};
 inline constexpr std::array<std::string_view, 7> kBehaviourNames{
     "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random"};

@@ -6,6 +6,8 @@ namespace headscope::app {
 namespace {
 
 template <auto Member>
+constexpr Access kSubject = access<&Scene::setup, &Setup::subject, Member>();
+template <auto Member>
 constexpr Access kInput = access<&Scene::setup, &Setup::input, Member>();
 template <auto Member>
 constexpr Access kModel = access<&Scene::setup, &Setup::model, Member>();
@@ -24,6 +26,20 @@ constexpr Range kDims{1, kMaxModelDim, "dimensions"};
 #define HEADSCOPE_T5 "cursor.page=mask cursor.studio.room=biases model.position=t5"
 
 constexpr Field kRows[] = {
+    {"subject.model", kSubject<&SubjectSetup::model>, kFile, Elsewhere{"a file dialog"},
+     "A checkpoint's folder, relative to the scene, or `learned`, the model that comes with the program; "
+     "empty: "
+     "the layer is made here."},
+    {"subject.layer", kSubject<&SubjectSetup::layer>, Range{0, 1023, "layers"},
+     Elsewhere{"the page of the model"}, "Which of the model's layers is looked at, counted from 0."},
+    {"subject.edits", kSubject<&SubjectSetup::scope>, Names{kScopeNames}, Elsewhere{"the page of the model"},
+     "Whether masks, biases, sharpness, soft-cap and dropout act on all layers of the model or on this one."},
+    {"subject.switched_off", kSubject<&SubjectSetup::switchedOff>,
+     Anything{"a list of `{\"layer\": l, \"head\": h, \"by\": …}`, by `zero` or `mean`"},
+     Elsewhere{"the page of the model"},
+     "Heads of the model whose output is 0, or its mean over all tokens."},
+    {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
+     "Tokens that the model wrote behind the text."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
      "The text whose tokens ask and, without cross-attention, are read; every line is a sequence."},
     {"input.tokenization", kInput<&InputSetup::tokenization>, Names{kTokenizationNames},

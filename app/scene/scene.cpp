@@ -55,6 +55,8 @@ namespace {
 std::string brokenRule(const Setup& setup) {
   const ModelSetup& model = setup.model;
   const std::string headDim = std::to_string(model.headDim);
+  if (model.heads < 1 || model.kvHeads < 1 || model.headDim < 1 || model.modelDim < 1)
+    return "the sizes of model are at least 1";
   if (model.heads % model.kvHeads != 0)
     return fmt::format("model.kv_heads is {}, expected a divisor of the {} heads", model.kvHeads,
                        model.heads);
@@ -85,8 +87,17 @@ std::string brokenRule(const Setup& setup) {
 }  // namespace
 
 Status validate(const Scene& scene) {
+  // The limits are those of layers made here; a model's sizes are its own.
+  const bool ofModel = !scene.setup.subject.model.empty();
+  const auto isSize = [](std::string_view path) {
+    return path == "model.heads" || path == "model.kv_heads" || path == "model.head_dim" ||
+           path == "model.model_dim";
+  };
   for (const Field& field : allFields())
-    if (std::string illegal = illegalValue(field, scene); !illegal.empty()) return Error{std::move(illegal)};
+    if (ofModel && isSize(field.path))
+      continue;
+    else if (std::string illegal = illegalValue(field, scene); !illegal.empty())
+      return Error{std::move(illegal)};
   // The sizes are positive from here on: the rules divide and multiply them.
   if (std::string broken = brokenRule(scene.setup); !broken.empty()) return Error{std::move(broken)};
   return attention::success();

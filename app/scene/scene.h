@@ -7,6 +7,7 @@
 
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
+#include "app/scene/subject.h"
 #include "attention/core/config.h"
 #include "attention/core/head_map.h"
 #include "attention/core/map_limits.h"
@@ -17,8 +18,6 @@
 #include "render/colormap.h"
 
 namespace headscope::app {
-
-using attention::Index;
 
 // The document: everything the person chose. `Setup` decides what is computed, `Look` how it is
 // drawn, `Cursor` where the person is looking. Undo walks through Setup, Look and MapSetup and leaves the
@@ -81,6 +80,7 @@ struct MaskSetup {
 };
 
 struct Setup {
+  SubjectSetup subject;
   InputSetup input;
   ModelSetup model;
   WeightSetup weights;

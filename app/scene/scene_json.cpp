@@ -8,6 +8,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/json_reader.h"
 #include "app/scene/mask_json.h"
+#include "app/scene/open_model.h"
 #include "app/scene/table_json.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/regular_file.h"
@@ -44,6 +45,48 @@ static Json valueJson(const PlantedHeads& planted) {
     list.push_back(
         {{"pattern", kBehaviourNames[static_cast<std::size_t>(head.behaviour)]}, {"offset", head.offset}});
   return list;
+}
+
+static void readValue(ObjectReader& reader, const char* key, std::vector<SwitchedHead>& heads) {
+  const auto list = reader.list(key);
+  if (!list) return;
+  heads.clear();
+  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+    SwitchedHead off;
+    auto by = static_cast<int>(off.by);
+    entry.read("layer", off.layer);
+    entry.read("head", off.head);
+    entry.read("by", kHeadOffNames, by);
+    off.by = static_cast<HeadOff>(by);
+    if (off.layer < 0 || off.head < 0) entry.note(entry.at("layer") + " and head are counted from 0");
+    entry.finish();
+    heads.push_back(off);
+  }
+}
+
+static Json valueJson(const std::vector<SwitchedHead>& heads) {
+  Json list = Json::array();
+  for (const SwitchedHead& off : heads)
+    list.push_back(
+        {{"layer", off.layer}, {"head", off.head}, {"by", kHeadOffNames[static_cast<std::size_t>(off.by)]}});
+  return list;
+}
+
+static void readValue(ObjectReader& reader, const char* key, std::vector<Index>& ids) {
+  const auto list = reader.list(key);
+  if (!list) return;
+  ids.clear();
+  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
+    const auto id = (*list)[i].wholeNumber();
+    if (!id || *id < 0 || *id > INT32_MAX)
+      return reader.note(reader.at(fmt::format("{}[{}]", key, i)) + " is no id: a whole number from 0");
+    ids.push_back(*id);
+  }
+}
+
+static Json valueJson(const std::vector<Index>& ids) {
+  return ids;
 }
 
 static void readValue(ObjectReader& reader, const char* key, SharedText& text) {
@@ -187,6 +230,7 @@ void visitFiles(attention::MaskLayers& layers, const Visit& visit) {
 }
 template <typename Visit>
 void visitFiles(Scene& scene, const Visit& visit) {
+  if (scene.setup.subject.model != kLearned) visit(scene.setup.subject.model);
   visit(scene.setup.weights.file);
   visit(scene.map.file);
   visitFiles(scene.setup.mask.layers, visit);
@@ -207,6 +251,9 @@ Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token
       if (!file.empty() && std::filesystem::path(file).is_relative())
         file = (path.parent_path() / file).lexically_normal().string();
     });
+  if (!scene) return scene;
+  if (const Status fits = openSubject(*scene, stop); !fits)
+    return Error{attention::shownPath(path.filename()) + ": " + fits.error().message};
   return scene;
 }
 

@@ -8,14 +8,15 @@
 namespace headscope::attention {
 
 namespace detectors {
-extern const Detector previous, next, self, firstToken, sameToken, separator, localBand, uniform, offset;
+extern const Detector previous, next, self, firstToken, sameToken, separator, localBand, uniform, offset,
+    induction;
 }
 
 namespace {
 
 using namespace detectors;
-constexpr std::array kTable{&previous,  &next,      &self,    &firstToken, &sameToken,
-                            &separator, &localBand, &uniform, &offset};
+constexpr std::array kTable{&previous,  &next,      &self,      &firstToken, &sameToken,
+                            &induction, &separator, &localBand, &uniform,    &offset};
 
 /// The mean weight on a detector's targets.
 DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head) {

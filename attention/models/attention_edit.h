@@ -23,6 +23,9 @@ struct AttentionEdit {
   std::optional<float> softcap;  ///< instead of the model's own
   Dropout dropout;
   std::vector<float> headScale;  ///< factor on each head's output: 0 switches it off; empty: 1 for all
+  /// Heads whose output, after the factor, is its mean over the rows of the pass, which has to be the whole
+  /// text ("mean ablation"; Wang et al. 2022, section 2).
+  std::vector<Index> meanHeads;
 };
 
 /// What one layer's attention is computed with.
@@ -30,6 +33,7 @@ struct LayerAttention {
   AttentionConfig config;
   MaskInput mask;                ///< over [heads, n, m]
   std::vector<float> headScale;  ///< [heads], or empty
+  std::vector<Index> meanHeads;
 };
 
 /// Where the rows of a pass stand in the text: `first` tokens are cached, `count` more follow.

@@ -64,6 +64,10 @@ Matrix Block::attend(const Matrix& x, KvCache& cache, AttentionResult& result) c
 
   for (std::size_t head = 0; head < attention.headScale.size(); ++head)
     result.headOutput[static_cast<Index>(head)] *= attention.headScale[head];
+  for (const Index head : attention.meanHeads) {
+    const Eigen::RowVectorXf mean = result.headOutput[head].colwise().mean();
+    result.headOutput[head].rowwise() = mean;
+  }
   maps.clear();
   weights.o.mapsInto(y, maps);
   applyMaps(result.headOutput, maps, stop);

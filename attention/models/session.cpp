@@ -100,6 +100,9 @@ Status ModelSession::checkRequest(const PassRequest& request) const {
     return success();
   };
   const ModelConfig& config = model_->config();
+  if (request.depth && (*request.depth < 1 || *request.depth > config.layerCount()))
+    return Error{
+        fmt::format("{} layers are asked for, this model has {}", *request.depth, config.layerCount())};
   if (const Status status = check(request.layers, config.layerCount(), "layer"); !status) return status;
   return check(request.heads, config.heads, "head");
 }
@@ -116,7 +119,8 @@ Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRe
   tokens_.insert(tokens_.end(), ids.begin(), ids.end());
   try {
     auto result = run({before, count}, after, request, stop);
-    if (!result) truncate(before);
+    const bool partial = request.depth && *request.depth < model_->config().layerCount();
+    if (!result || partial) truncate(before);
     return result;
   } catch (...) {
     truncate(before);
@@ -142,6 +146,7 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
   const PassRequest unseen{.layers = std::vector<Index>(),
                            .heads = {},
                            .logits = LogitRows::none,
+                           .depth = {},
                            .edits = request.edits,
                            .structure = {},
                            .sources = request.sources,
@@ -162,7 +167,8 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
   const TextStructure structure =
       request.structure ? *request.structure : structureOf(rows.tokens(), rows.tokens(), {});
   LayerAttentions attentions(config, request.edits, rows, structure, request.sources);
-  for (Index layer = 0; layer < config.layerCount(); ++layer) {
+  const Index depth = request.depth.value_or(config.layerCount());
+  for (Index layer = 0; layer < depth; ++layer) {
     const auto i = static_cast<std::size_t>(layer);
     auto attention = attentions.of(layer);
     if (!attention) return attention.error();
@@ -185,7 +191,7 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     if (asked) result.layers.push_back(kept);
     if (request.onLayer) request.onLayer(kept);
   }
-  if (request.logits != LogitRows::none)
+  if (request.logits != LogitRows::none && depth == config.layerCount())
     result.logits = model_->logits(request.logits == LogitRows::all ? x : x.bottomRows(1), stop);
   if (stop.stop_requested()) return stopped();
   if (const Status status = model_->checkpoint().intact(); !status) return status.error();

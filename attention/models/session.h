@@ -38,6 +38,8 @@ struct PassRequest {
   bool projections = false;  ///< q, k, v and the heads' outputs
   bool hidden = false, between = false;
   LogitRows logits = LogitRows::last;
+  /// Layers to compute; nothing: all. With fewer there are no logits, and the tokens aren't kept.
+  std::optional<Index> depth = {};
 
   std::vector<AttentionEdit> edits;
   std::optional<TextStructure> structure;  ///< of all tokens of the text, for masks that ask for it
@@ -73,7 +75,7 @@ class ModelSession {
   /// Appends tokens and computes their rows: a whole text, one token, anything between. For an encoder, whose
   /// earlier tokens see later ones, only a whole text is right. Errors, after which the session is as it was:
   /// an id beyond the vocabulary, a text longer than the model's positions, what LayerAttentions refuses, a
-  /// layer or head that isn't there, a checkpoint that changed or was lost on disk, "stopped".
+  /// layer, head or depth that isn't there, a checkpoint that changed or was lost on disk, "stopped".
   Result<PassResult> append(std::span<const Index> ids, const PassRequest& request = {},
                             std::stop_token stop = {});
   /// Forgets all tokens from `length` on.

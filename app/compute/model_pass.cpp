@@ -1,0 +1,151 @@
+#include "app/compute/model_pass.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/mask_inputs.h"
+
+namespace headscope::app {
+
+using attention::AttentionEdit;
+using attention::Error;
+using attention::PassRequest;
+using attention::Result;
+using attention::Token;
+
+namespace {
+
+constexpr std::string_view kSpace = "␣";
+
+/// What one token is called, and whether it is punctuation or the end of a line.
+Token tokenOf(std::string text) {
+  if (text.size() > kSpace.size() && text.starts_with(kSpace)) text.erase(0, kSpace.size());
+  const bool mark = text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0;
+  const bool line = text == "<0A>" || text == "<0D>";
+  return {std::move(text), mark || line};
+}
+
+std::vector<attention::TokenId> tokenIds(std::span<const Index> ids) {
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace
+
+std::vector<Token> modelTokens(const attention::TextTokenizer& tokenizer, std::span<const Index> ids) {
+  std::vector<Token> tokens;
+  for (const attention::ReadableRun& run : tokenizer.readable(tokenIds(ids))) {
+    tokens.push_back(tokenOf(run.text));
+    while (tokens.size() < run.end) tokens.push_back({"⋯", false});  // the rest of the character before
+  }
+  // Ids that the vocabulary leaves out have no text.
+  for (std::size_t i = tokens.size(); i < ids.size(); ++i)
+    tokens.push_back({fmt::format("<{}>", ids[i]), false});
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i].text.empty()) tokens[i].text = fmt::format("<{}>", ids[i]);
+  return tokens;
+}
+
+Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop) {
+  const OpenModel& opened = *setup.subject.opened;
+  auto encoded = opened.tokenizer.encode(*setup.input.text, attention::SpecialTokens::keep, stop);
+  if (!encoded) return encoded.error();
+  ModelText text;
+  text.ids.assign(encoded->ids.begin(), encoded->ids.end());
+  text.spans = std::move(encoded->spans);
+  text.typed = static_cast<Index>(text.ids.size());
+  const auto& written = setup.subject.written;
+  text.ids.insert(text.ids.end(), written.begin(), written.end());
+  text.spans.resize(text.ids.size());
+  if (const auto fits = opened.model->checkTokens(text.ids, 0); !fits) return fits.error();
+  text.tokens = modelTokens(opened.tokenizer, text.ids);
+  return text;
+}
+
+attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLayers& layers) {
+  const SubjectSetup& subject = setup.subject;
+  if (!subject.opened) return layers;
+  const attention::ModelConfig& config = subject.opened->config();
+  const Index layer = std::min(subject.layer, config.layerCount() - 1);
+  attention::MaskLayers all = attention::parseMask(config.maskText(layer)).layers;
+  if (!layers.empty()) all.emplace_back().group = layers;
+  return all;
+}
+
+bool changesModel(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  return !setup.mask.layers.empty() || model.sharpness != 1 || model.softcap > 0 || model.dropout > 0 ||
+         model.position == PositionKind::alibi || model.position == PositionKind::t5 ||
+         !setup.subject.switchedOff.empty() || !setup.mask.additive->values.isZero(0);
+}
+
+namespace {
+
+/// A factor for each head's output, and whether its mean stands in for it.
+void addSwitchedOff(const SubjectSetup& subject, Index heads, std::vector<AttentionEdit>& edits) {
+  for (const SwitchedHead& off : subject.switchedOff) {
+    auto found = std::find_if(edits.begin(), edits.end(), [&](const AttentionEdit& edit) {
+      return edit.layer == off.layer && !edit.headScale.empty();
+    });
+    if (found == edits.end()) {
+      AttentionEdit edit;
+      edit.layer = off.layer;
+      edit.headScale.assign(static_cast<std::size_t>(heads), 1.0f);
+      found = edits.insert(edits.end(), std::move(edit));
+    }
+    const auto head = static_cast<std::size_t>(off.head);
+    if (off.by == HeadOff::zero) found->headScale[head] = 0;
+    if (off.by == HeadOff::mean) found->meanHeads.push_back(off.head);
+  }
+}
+
+}  // namespace
+
+Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& tokens, InputCache& cache) {
+  const SubjectSetup& subject = setup.subject;
+  const ModelSetup& model = setup.model;
+  const attention::ModelConfig& config = subject.opened->config();
+  PassRequest request;
+  if (!changesModel(setup)) return request;
+  const auto& marks = *setup.mask.marks;
+  request.structure =
+      attention::structureOf(tokens, tokens, marks.empty() ? attention::TextMarks{} : marks[0]);
+  auto sources = maskSources(setup, cache);
+  if (!sources) return sources.error();
+  request.sources = *std::move(sources);
+  const auto n = static_cast<Index>(tokens.size());
+  auto additive = additiveOf(setup, n, n);
+  if (!additive) return additive.error();
+
+  AttentionEdit edit;
+  if (subject.scope == EditScope::one) edit.layer = subject.layer;
+  edit.mask = setup.mask.layers;
+  if (!additive->empty()) edit.additive = std::make_shared<const attention::Stack>(*std::move(additive));
+  edit.gain = model.sharpness;
+  edit.alibi = model.position == PositionKind::alibi;
+  if (model.position == PositionKind::t5)
+    edit.t5 = attention::BucketBias{model.t5Buckets, model.t5Distance, !config.causal, model.t5Strength,
+                                    setup.weights.seed};
+  if (model.softcap > 0) edit.softcap = model.softcap;
+  edit.dropout = {model.dropout, setup.weights.seed, 0};
+  request.edits.push_back(std::move(edit));
+  addSwitchedOff(subject, config.heads, request.edits);
+  return request;
+}
+
+Result<std::shared_ptr<const attention::LayerResult>> runLayer(const Setup& setup, const ModelText& text,
+                                                               InputCache& cache, std::stop_token stop) {
+  Result<PassRequest> request = passRequest(setup, text.tokens, cache);
+  if (!request) return request.error();
+  request->layers = std::vector{setup.subject.layer};
+  request->depth = setup.subject.layer + 1;
+  request->weights = false;
+  request->projections = true;
+  request->logits = attention::LogitRows::none;
+  attention::ModelSession session(setup.subject.opened->model);
+  auto pass = session.append(text.ids, *request, stop);
+  if (!pass) return pass.error();
+  return pass->layers.front();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "app/compute/model_pass.h"
+#include "app/compute/resources.h"
+#include "attention/heads/detectors.h"
+
+namespace headscope::app {
+
+/// What a model is asked: the scene's text under the scene's changes. What takes no part is left at its
+/// default, so that changing it asks for nothing new.
+struct ModelQuestion {
+  Setup setup;
+  bool operator==(const ModelQuestion&) const = default;
+};
+ModelQuestion modelQuestion(const Setup& setup);
+/// The same without the scene's changes.
+ModelQuestion unchangedQuestion(const Setup& setup);
+
+/// What one head of a layer does on the text.
+struct HeadSummary {
+  attention::HeadProfile profile;
+  attention::HeadLabel label;
+  float entropy = 0;  ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
+};
+
+/// One layer on the text.
+struct LayerSummary {
+  attention::Stack weights;                            ///< [heads, n, n]
+  std::shared_ptr<const attention::MaskFormula> mask;  ///< over [heads, n, n]
+  attention::Stack thumbnails;  ///< [heads, ≤ 64, ≤ 64], max-pooled, with the marks of render/heatmap.h
+  std::vector<HeadSummary> heads;
+  float entropy = 0;  ///< mean of the heads'
+  /// Mean over the tokens of ‖what attention (the MLP) adds‖ / ‖residual stream before it‖.
+  float attentionAdds = 0, mlpAdds = 0;
+  attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
+  attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
+};
+
+/// All layers and heads of a model on one text.
+struct ModelStudy {
+  ModelQuestion question;
+  ModelText text;
+  attention::Matrix embedded;  ///< [n, modelDim], the stream before the first layer
+  std::vector<std::shared_ptr<const LayerSummary>> layers;
+  attention::Matrix lastLogits;  ///< [1, vocabulary] behind the last token; empty without a head
+  /// Keys and values of all layers as a picture: 2 × [layers · kvHeads, n · bands], over the largest |value|.
+  attention::Stack cache;
+  Index bands = 0;
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  MemoryShare memory;
+
+  Index tokens() const { return static_cast<Index>(text.ids.size()); }
+};
+
+/// How thumbnails of n tokens are pooled.
+int thumbnailFactor(Index tokens);
+
+/// Runs a model on one question after another, on one thread at a time. Where a question continues the text
+/// of the one before under the same changes, only the new tokens are computed, through the KV cache.
+class ModelRunner {
+ public:
+  using OnLayer = std::function<void(Index layer, std::shared_ptr<const LayerSummary>)>;
+
+  /// Told of each layer as it comes, on the calling thread. Errors: what the tokenizer, masks and the pass
+  /// refuse, and what doesn't fit into memory; "stopped".
+  attention::Result<ModelStudy> run(const ModelQuestion& question, Resources& resources,
+                                    const OnLayer& onLayer, std::stop_token stop);
+
+ private:
+  /// How many tokens of the text before stay as they are.
+  Index keptTokens(const ModelQuestion& question, const ModelText& text) const;
+
+  std::optional<ModelQuestion> question_;
+  std::unique_ptr<attention::ModelSession> session_;
+  std::vector<std::shared_ptr<const LayerSummary>> layers_;  ///< of session_'s tokens
+  attention::Matrix embedded_;
+};
+
+/// The residual streams alone: what the unchanged model is asked for. [layers + 1] × [n, modelDim], the
+/// embedding first.
+struct StreamStudy {
+  ModelQuestion question;
+  std::vector<attention::Matrix> streams;
+};
+attention::Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resources,
+                                            std::stop_token stop);
+
+/// One head's weights with masked and dead cells marked, max-pooled by `factor`.
+attention::Matrix drawModelHead(const ModelStudy& study, Index layer, Index head, int factor);
+
+}  // namespace headscope::app

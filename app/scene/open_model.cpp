@@ -1,0 +1,129 @@
+#include "app/scene/open_model.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/platform/assets.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+using attention::Status;
+
+std::filesystem::path modelFolder(const std::string& model) {
+  return model == kLearned ? assetFolder() / "models" / "miniature" : std::filesystem::path(model);
+}
+
+std::string modelName(const std::filesystem::path& folder) {
+  constexpr std::string_view kHub = "models--";
+  std::filesystem::path clean = folder.lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  const std::filesystem::path snapshots = clean.parent_path();
+  std::string hub = snapshots.parent_path().filename().string();
+  if (snapshots.filename() != "snapshots" || !hub.starts_with(kHub)) return clean.filename().string();
+  hub.erase(0, kHub.size());
+  if (const auto slash = hub.find("--"); slash != std::string::npos) hub.replace(slash, 2, "/");
+  return hub;
+}
+
+Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
+  const std::filesystem::path folder = modelFolder(model);
+  auto opened = attention::Model::open(folder);
+  if (!opened) return opened.error();
+  auto tokenizer = attention::TextTokenizer::open(folder, stop);
+  if (!tokenizer) return tokenizer.error();
+  return std::make_shared<const OpenModel>(
+      OpenModel{model == kLearned ? "Miniature" : modelName(folder),
+                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer)});
+}
+
+namespace {
+
+/// The sizes of the scene's layer are the model's.
+void takeSizes(Setup& setup) {
+  const attention::ModelConfig& config = setup.subject.opened->config();
+  ModelSetup& model = setup.model;
+  model.heads = config.heads;
+  model.kvHeads = config.kvHeads;
+  model.headDim = config.headDim;
+  model.modelDim = config.modelDim;
+  model.linked = config.heads * config.headDim == config.modelDim;
+  model.bias = config.qkvBias;
+  setup.input.cross = false;
+  setup.input.source = EmbeddingSource::text;
+}
+
+/// The first thing the scene asks of the model that it doesn't have.
+std::string missing(const SubjectSetup& subject) {
+  const attention::ModelConfig& config = subject.opened->config();
+  const auto layerError = [&](const char* field, Index layer) {
+    return fmt::format("{} is {}, {} has layers 0 to {}", field, layer, subject.opened->name,
+                       config.layerCount() - 1);
+  };
+  if (subject.layer >= config.layerCount()) return layerError("subject.layer", subject.layer);
+  for (const SwitchedHead& off : subject.switchedOff) {
+    if (off.layer >= config.layerCount()) return layerError("subject.switched_off layer", off.layer);
+    if (off.head >= config.heads)
+      return fmt::format("subject.switched_off head is {}, {} has heads 0 to {}", off.head,
+                         subject.opened->name, config.heads - 1);
+  }
+  for (const Index id : subject.written)
+    if (id >= config.vocabulary)
+      return fmt::format("subject.written has the id {}, {} has ids 0 to {}", id, subject.opened->name,
+                         config.vocabulary - 1);
+  return {};
+}
+
+}  // namespace
+
+void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
+  const Scene fresh = openingScene();
+  Setup& setup = scene.setup;
+  setup.subject = {};
+  setup.subject.model = model;
+  setup.subject.opened = std::move(opened);
+  setup.model = fresh.setup.model;
+  setup.model.position = PositionKind::none;  // but for the model's own
+  setup.weights = fresh.setup.weights;
+  setup.mask = {};
+  takeSizes(setup);
+  scene.cursor.focus = -1;
+  scene.cursor.sequence = 0;
+  scene.cursor.decoding = false;
+}
+
+void leaveModel(Scene& scene) {
+  const Scene fresh = openingScene();
+  scene.setup.subject = {};
+  scene.setup.model = fresh.setup.model;
+  scene.setup.weights = fresh.setup.weights;
+  scene.setup.mask = fresh.setup.mask;
+  scene.cursor.focus = -1;
+  scene.cursor.decoding = false;
+}
+
+Status openSubject(Scene& scene, const std::stop_token& stop) {
+  SubjectSetup& subject = scene.setup.subject;
+  if (subject.model.empty()) return attention::success();
+  auto opened = openModel(subject.model, stop);
+  if (!opened) {
+    subject.problem = opened.error().message;
+    // The file's sizes may be any.
+    const ModelSetup fresh;
+    ModelSetup& model = scene.setup.model;
+    model.heads = fresh.heads;
+    model.kvHeads = fresh.kvHeads;
+    model.headDim = fresh.headDim;
+    model.modelDim = fresh.modelDim;
+    model.linked = fresh.linked;
+    return attention::success();
+  }
+  subject.opened = *std::move(opened);
+  if (std::string what = missing(subject); !what.empty()) return Error{std::move(what)};
+  takeSizes(scene.setup);
+  return attention::success();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+
+#include "app/scene/scene.h"
+#include "attention/models/model.h"
+#include "attention/models/tokenizer/text_tokenizer.h"
+
+namespace headscope::app {
+
+/// A checkpoint with its tokenizer. Any number of threads may use one.
+struct OpenModel {
+  std::string name;  ///< what its folder is called, as people know it: "gpt2", "Llama-3.1-8B"
+  std::shared_ptr<const attention::Model> model;
+  attention::TextTokenizer tokenizer;
+
+  const attention::ModelConfig& config() const { return model->config(); }
+};
+
+/// The folder that a scene's model stands for.
+std::filesystem::path modelFolder(const std::string& model);
+/// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders are their last part.
+std::string modelName(const std::filesystem::path& folder);
+
+/// Opens what `model` names. Reads config and tokenizer, and maps the weights. Errors as Model::open() and
+/// TextTokenizer::open() have them.
+attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
+                                                              const std::stop_token& stop = {});
+
+/// Makes a layer of an opened model the scene's: its sizes, no masks and numbers besides its own, the text as
+/// it is.
+void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened);
+/// The opening scene's layer again, with the text as it is.
+void leaveModel(Scene& scene);
+
+/// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
+/// error is for what the model doesn't have: a layer, a head.
+attention::Status openSubject(Scene& scene, const std::stop_token& stop = {});
+
+}  // namespace headscope::app
