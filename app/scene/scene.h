@@ -151,6 +151,7 @@ struct Cursor {
   std::string page = "heads";  ///< the key of the page that is shown; labs/labs.cpp has them
   StudioCursor studio;
   MapCursor map;
+  ModelCursor model;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
@@ -163,6 +164,7 @@ struct Scene {
   Setup setup;
   Look look;
   MapSetup map;
+  GenerationSetup generation;
   Cursor cursor;
   bool operator==(const Scene&) const = default;
 };
@@ -182,7 +184,7 @@ inline constexpr Index kMaxReachLayers = 32;
 
 /// Whether they are the same document, wherever the person looks.
 inline bool sameDocument(const Scene& a, const Scene& b) {
-  return a.setup == b.setup && a.look == b.look && a.map == b.map;
+  return a.setup == b.setup && a.look == b.look && a.map == b.map && a.generation == b.generation;
 }
 
 /// What the opening scene's sentence is read against until another context is typed.
