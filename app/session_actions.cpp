@@ -24,7 +24,9 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
 
 void Session::openFile(const std::filesystem::path& path) {
   View& view = services_.view;
-  if (path.extension() == ".json") {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (path.extension() == ".json" && !folder) {
     services_.files.read<Scene>(
         path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
         [this, path](Scene&, attention::Result<Scene> scene) {

@@ -5,6 +5,7 @@
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
+#include "app/labs/model/model_lab.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -23,10 +24,11 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const LabRow> labTable() {
-  static constexpr std::array<LabRow, 3> kTable{{
+  static constexpr std::array<LabRow, 4> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
+      {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelLab>},
   }};
   return kTable;
 }

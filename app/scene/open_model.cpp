@@ -104,6 +104,11 @@ void leaveModel(Scene& scene) {
   scene.cursor.decoding = false;
 }
 
+void forgetWritten(const Setup& before, Setup& setup) {
+  if (before.input.text != setup.input.text && before.subject.written == setup.subject.written)
+    setup.subject.written.clear();
+}
+
 Status openSubject(Scene& scene, const std::stop_token& stop) {
   SubjectSetup& subject = scene.setup.subject;
   if (subject.model.empty()) return attention::success();

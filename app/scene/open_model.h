@@ -35,6 +35,9 @@ void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const Op
 /// The opening scene's layer again, with the text as it is.
 void leaveModel(Scene& scene);
 
+/// After an edit: what a model wrote behind another text than today's goes.
+void forgetWritten(const Setup& before, Setup& setup);
+
 /// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
 /// error is for what the model doesn't have: a layer, a head.
 attention::Status openSubject(Scene& scene, const std::stop_token& stop = {});
