@@ -72,7 +72,8 @@ constexpr Field kRows[] = {
      Selection{"map.pooling", kPoolingLabels, "cursor.page=map"},
      "What a pixel that stands for many cells shows of them."},
     {"generation.temperature", kGeneration<&GenerationSetup::temperature>, Range{0, 100}, kModelPage,
-     "How freely the model writes: it draws from softmax(logits / temperature); 0 takes the likeliest token."},
+     "How freely the model writes: it draws from softmax(logits / temperature); 0 takes the likeliest "
+     "token."},
     {"generation.top_k", kGeneration<&GenerationSetup::topK>, Range{0, 10000000, "tokens"}, kModelPage,
      "It draws from so many of the likeliest tokens; 0: from all."},
     {"generation.top_p", kGeneration<&GenerationSetup::topP>, Range{0, 1}, kModelPage,
@@ -119,7 +120,8 @@ constexpr Field kRows[] = {
     {"cursor.model.layer", kInModel<&ModelCursor::layer>, Range{0, 1023, "layers"}, kPointing,
      "Layer of the head that the page of the model shows large."},
     {"cursor.model.stop", kInModel<&ModelCursor::stop>, Range{-1, 1024}, kModelPage,
-     "Where the model's guesses are read off the residual stream: 0 at the embedding, l behind layer l − 1, -1 "
+     "Where the model's guesses are read off the residual stream: 0 at the embedding, l behind layer l − 1, "
+     "-1 "
      "at its end."},
     {"cursor.model.detector", kInModel<&ModelCursor::detector>, Anything{"a detector's name, or nothing"},
      kModelPage, "The heads that stand out, by what they are seen to do."},

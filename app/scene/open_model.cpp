@@ -78,16 +78,20 @@ std::string missing(const SubjectSetup& subject) {
 
 }  // namespace
 
-void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
+void forgetLayer(Setup& setup) {
   const Scene fresh = openingScene();
+  setup.model = fresh.setup.model;
+  setup.model.position = PositionKind::none;
+  setup.weights = fresh.setup.weights;
+  setup.mask = {};
+}
+
+void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
   Setup& setup = scene.setup;
   setup.subject = {};
   setup.subject.model = model;
   setup.subject.opened = std::move(opened);
-  setup.model = fresh.setup.model;
-  setup.model.position = PositionKind::none;  // but for the model's own
-  setup.weights = fresh.setup.weights;
-  setup.mask = {};
+  forgetLayer(setup);
   takeSizes(setup);
   scene.cursor.focus = -1;
   scene.cursor.sequence = 0;

@@ -29,6 +29,8 @@ std::string modelName(const std::filesystem::path& folder);
 attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
                                                               const std::stop_token& stop = {});
 
+/// Nothing is masked or added to scores but by the model itself.
+void forgetLayer(Setup& setup);
 /// Makes a layer of an opened model the scene's: its sizes, no masks and numbers besides its own, the text as
 /// it is.
 void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened);

@@ -52,10 +52,10 @@ struct GenerationSetup {
 
 /// What the page of the model is set to look at. Its head, query and key are the cursor's cell.
 struct ModelCursor {
-  Index layer = 0;       ///< of the head that is shown large
-  Index stop = -1;       ///< where on the residual stream guesses are read off: l after layer l − 1; −1: the end
-  std::string detector;  ///< heads that others than these are faded beside; empty: none are
-  bool byScore = false;  ///< in each layer the heads stand in the order of the detector's score
+  Index layer = 0;  ///< of the head that is shown large
+  Index stop = -1;  ///< where on the residual stream guesses are read off: l after layer l − 1; −1: the end
+  std::string detector;   ///< heads that others than these are faded beside; empty: none are
+  bool byScore = false;   ///< in each layer the heads stand in the order of the detector's score
   bool firstOut = false;  ///< without the first token's column, rows renormalised
   bool operator==(const ModelCursor&) const = default;
 };

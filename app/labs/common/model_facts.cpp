@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
@@ -100,6 +101,19 @@ void modelFacts(const Scene& scene, View& view) {
   hint(view, fmt::format("{} of weights, mapped, no copy",
                          bytesText(static_cast<double>(model.checkpoint().bytes()))));
   for (const std::string& note : config.notes) hint(view, note);
+}
+
+void layerSlider(Scene& scene, View& view) {
+  SubjectSetup& subject = scene.setup.subject;
+  const Index layers = subject.opened->config().layerCount();
+  std::vector<Index> stops(static_cast<std::size_t>(layers));
+  std::iota(stops.begin(), stops.end(), 0);
+  SliderSpec spec;
+  spec.name = "model.layer";
+  spec.label = "Layer";
+  spec.disabledReason = layers == 1 ? "The model has one layer" : "";
+  spec.help = "Which of the model's layers is shown, counted from 0.";
+  if (slider(view, spec, stops, subject.layer)) scene.cursor.model.layer = subject.layer;
 }
 
 void scopeChoice(Scene& scene, View& view) {

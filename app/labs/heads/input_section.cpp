@@ -58,18 +58,23 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   InputSetup& input = scene.setup.input;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   const bool typed = input.source == EmbeddingSource::text;
+  const bool ofModel = !scene.setup.subject.model.empty();  // which has a tokenizer and embeddings of its own
   sectionTitle(view, "TOKENS", sequence ? tokenCount(sequence->queryLength) : "");
   if (typed) {
     textBox(view, "text", input.text, 3, "Type a sentence. Each line is a sequence.");
     gap(view, 2);
-    fieldChoice(view, scene, "input.tokenization");
+    if (!ofModel) fieldChoice(view, scene, "input.tokenization");
   } else {
     tableControls(scene, view);
   }
   if (const PlacedError* error = errorAt(snapshot, Place::input)) problem(view, error->message);
   if (sequence) {
     gap(view, 2);
-    tokenChips(view, "token", sequence->queries, {sequence->queryLength, true, !input.cross}, scene.cursor);
+    const auto written = static_cast<Index>(scene.setup.subject.written.size());
+    tokenChips(
+        view, "token", sequence->queries,
+        {sequence->queryLength, true, !input.cross, written > 0 ? sequence->queryLength - written : -1},
+        scene.cursor);
     sequenceChoice(scene, *snapshot, view);
   }
   if (input.cross) {
@@ -84,6 +89,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
     }
   }
   gap(view, 2);
+  if (ofModel) return;
   if (typed) {
     fieldToggle(view, scene, "input.ignore_case");
     if (fieldToggle(view, scene, "input.cross")) {

@@ -22,6 +22,11 @@ void positionChoice(Scene& scene, View& view) {
       model.headDim % 2 != 0
           ? fmt::format("RoPE rotates pairs of dimensions; the head size {} is odd", model.headDim)
           : "";
+  if (!scene.setup.subject.model.empty()) {
+    const std::string own = "The model has positions of its own; ALiBi and T5 act beside them";
+    fieldChoice(view, scene, "model.position", {"", own, own});
+    return;
+  }
   fieldChoice(view, scene, "model.position", {"", "", odd});
   if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
     hint(view,

@@ -97,6 +97,8 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
     if (button(view, "load_weights", "Load another…")) view.request("weights.open");
   }
   if (const PlacedError* error = errorAt(snapshot, Place::weights)) problem(view, error->message);
+  if (button(view, "learned", "Learned: open the small model")) view.request("model.learned");
+  gap(view, 4);
   seedControls(scene, view);
 }
 

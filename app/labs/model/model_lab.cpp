@@ -265,20 +265,47 @@ void ModelLab::showPictures(const Scene& scene) {
   }
 }
 
-void ModelLab::draw(Scene& scene, const Layout& layout) {
+/// What thumbnails of all heads leave of the page's width goes to the large one.
+Layout ModelLab::divided(Layout layout) const {
+  const View& view = services_.view;
+  if (layout.narrow || layout.presents || !layout.showRight || !page_.config) return layout;
+  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(52);
+  const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
+  for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
+    const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
+    const auto pitch = [&](const ImRect& map) {
+      return planOverview(view, map, page_.config->layerCount(), page_.config->heads, page_.config->causal)
+          .pitch;
+    };
+    if (pitch(area) < pitch(wide)) continue;
+    layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
+    break;
+  }
+  return layout;
+}
+
+float ModelLab::stripHeight(const Layout& layout) const {
+  const View& view = services_.view;
+  return view.px(layout.presents ? 120 : foldsStrip(layout) ? 148 : 250);
+}
+
+bool ModelLab::foldsStrip(const Layout& layout) const {
+  return layout.presents || layout.center.GetHeight() < services_.view.px(700);
+}
+
+void ModelLab::draw(Scene& scene, const Layout& whole) {
   View& view = services_.view;
+  const Layout layout = divided(whole);
   const auto sizes = std::pair(page_.thumbnailPixels, page_.headCell);
   modelSide(scene, page_, layout);
   if (!page_.config) {
     openingPanel(scene, page_, layout.center);
     return;
   }
-  const bool folded = layout.center.GetHeight() < view.px(700);
-  const float stripHeight = layout.presents ? view.px(120) : view.px(folded ? 148 : 250);
   ImRect above = layout.center, below = layout.center;
-  above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight);
+  above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
-  stripPanel(scene, page_, below, folded || layout.presents);
+  stripPanel(scene, page_, below, foldsStrip(layout));
   headPanel(scene, page_, layout);
   if (sizes != std::pair(page_.thumbnailPixels, page_.headCell)) view.redraw(2);
 }

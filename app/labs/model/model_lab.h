@@ -48,6 +48,9 @@ class ModelLab : public Lab {
   void fitCursor(Scene& scene);
   void advanceWriting(Scene& scene);
   void showPictures(const Scene& scene);
+  Layout divided(Layout layout) const;
+  float stripHeight(const Layout& layout) const;
+  bool foldsStrip(const Layout& layout) const;
   void showRow(const Scene& scene, std::size_t layer, bool ease);
   void forgetModel();
   std::vector<Forecast> forecastsFor(const Scene& scene) const;

@@ -104,6 +104,38 @@ void actingSection(Scene& scene, ModelPage& page) {
     hint(view, "First token left out of the pictures; rows sum to 1 without it.");
 }
 
+/// How the next token is chosen.
+void writingSection(Scene& scene, View& view) {
+  GenerationSetup& generation = scene.generation;
+  sectionTitle(view, "WRITING");
+  const auto number = [&](const char* name, const char* label, const char* help, const Range& range,
+                          Track track, double& value) {
+    SliderSpec spec;
+    spec.name = name;
+    spec.label = label;
+    spec.help = help;
+    auto single = static_cast<float>(value);
+    if (slider(view, spec, range, track, single)) value = single;
+  };
+  number("temperature", "Temperature",
+         "The model draws from softmax(logits / temperature); at 0 it takes the likeliest token.", {0, 100},
+         {0, 2}, generation.temperature);
+  if (generation.temperature == 0) return hint(view, "0: always the likeliest token (greedy).");
+  number("top_p", "Top-p", "Only the likeliest tokens that together hold this probability count.", {0, 1},
+         {0, 1}, generation.topP);
+  const Index stops[] = {0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
+  SliderSpec spec;
+  spec.name = "top_k";
+  spec.label = "Top-k";
+  spec.help = "Only so many of the likeliest tokens count; 0: all.";
+  spec.shown = generation.topK == 0 ? "all" : "";
+  slider(view, spec, stops, generation.topK, [](Index wanted) {
+    return wanted >= 0 ? std::string() : "top-k is " + std::to_string(wanted) + ", expected 0 or more";
+  });
+  if (button(view, "model.seed", fmt::format("Another seed than {}", generation.seed), "", true))
+    ++generation.seed;
+}
+
 void offSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
   auto& off = scene.setup.subject.switchedOff;
@@ -153,6 +185,8 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
       gap(view, 12);
       actingSection(scene, page);
       offSection(scene, page);
+      gap(view, 12);
+      writingSection(scene, view);
     } else if (!scene.setup.subject.model.empty()) {
       modelFacts(scene, view);
     } else {

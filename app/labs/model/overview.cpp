@@ -117,7 +117,7 @@ void paintNumbers(const View& view, const OverviewPlan& plan, const Scene& scene
                 plan.pitch > view.px(110) ? fmt::format("head {}", h) : std::to_string(h), Align::center);
   }
   paintText(list, view.fonts->small, ImVec2(plan.left - view.px(8), y), view.theme->faint,
-            plan.pitch > view.px(40) ? "layer" : "", Align::right);
+            plan.pitch > view.px(40) && !plan.band ? "layer" : "", Align::right);
   for (Index l = 0; l < plan.layers; ++l) {
     const bool lit = l == cursor.model.layer;
     if (l % stepY != 0 && !lit) continue;
@@ -147,7 +147,7 @@ void paintLabel(const View& view, const OverviewPlan& plan, const ImRect& tile, 
   ImFont* font = large ? (bold ? view.fonts->bold : view.fonts->text)
                        : (bold ? view.fonts->smallBold : view.fonts->small);
   const std::string word = large ? attention::describe(head.label) : std::string(detector->shortName);
-  if (textWidth(font, word) > tile.GetWidth() * 0.8f) return;
+  if (textWidth(font, word) > tile.GetWidth() * 0.66f) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = bold ? onTop : view.theme->faint;
   const float line = lineHeight(font);

@@ -8,6 +8,7 @@
 
 #include "app/labs/model/model_page.h"
 #include "app/platform/track.h"
+#include "app/scene/field.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -51,26 +52,17 @@ std::string cannotWrite(const Scene& scene, const ModelPage& page) {
   return "";
 }
 
-void smallSlider(View& view, const char* name, const char* label, const Range& range, Track track,
-                 double& value, const char* shown, float width, const char* help) {
-  SliderSpec spec;
-  spec.name = name;
-  spec.label = label;
-  spec.help = help;
-  spec.shown = shown;
-  auto single = static_cast<float>(value);
-  ImGui::PushID(name);
-  ImGui::BeginChild(
-      name, ImVec2(width, view.px(30)), false,
-      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  if (slider(view, spec, range, track, single)) value = single;
-  ImGui::EndChild();
-  ImGui::PopID();
+/// "temperature 0.8 · top-p 0.95 · seed 7".
+std::string samplingText(const GenerationSetup& generation) {
+  if (generation.temperature == 0) return "always the likeliest";
+  std::string text = "temperature " + shortNumber(generation.temperature);
+  if (generation.topK > 0) text += fmt::format(" · top-k {}", generation.topK);
+  if (generation.topP < 1) text += " · top-p " + shortNumber(generation.topP);
+  return text + fmt::format(" · seed {}", generation.seed);
 }
 
-void transport(Scene& scene, ModelPage& page, const ImRect& area) {
+void transport(const Scene& scene, ModelPage& page, const ImRect& area) {
   View& view = page.view;
-  GenerationSetup& generation = scene.generation;
   const std::string reason = cannotWrite(scene, page);
   const std::string nothing = scene.setup.subject.written.empty() ? "Nothing is written yet" : "";
   const float y = area.Min.y + view.px(6);
@@ -82,41 +74,14 @@ void transport(Scene& scene, ModelPage& page, const ImRect& area) {
     view.request("model.play");
   ImGui::SameLine(0, view.px(2));
   if (transportButton(view, "model.step", "Write one token  (.)", reason, 1)) view.request("model.step");
-  const float room = area.Max.x - ImGui::GetItemRectMax().x;
-  float x = ImGui::GetItemRectMax().x + view.px(18);
-  const auto place = [&](float width) {
-    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(2)));
-    x += width + view.px(18);
-  };
-  if (room > view.px(420)) {
-    place(view.px(170));
-    smallSlider(view, "temperature", "Temperature", {0, 100}, {0, 2}, generation.temperature,
-                generation.temperature == 0 ? "greedy" : "", view.px(170),
-                "The model draws from softmax(logits / temperature); 0 takes the likeliest token.");
-  }
-  if (room > view.px(620)) {
-    place(view.px(130));
-    smallSlider(view, "top_p", "Top-p", {0, 1}, {0, 1}, generation.topP, "", view.px(130),
-                "Only the likeliest tokens that together hold this probability count.");
-  }
-  if (room > view.px(800)) {
-    place(view.px(130));
-    double top = static_cast<double>(generation.topK);
-    smallSlider(view, "top_k", "Top-k", {0, 10000000}, {0, 100}, top, generation.topK == 0 ? "all" : "",
-                view.px(130), "Only so many of the likeliest tokens count; 0: all.");
-    generation.topK = std::lround(top);
-  }
-  if (room > view.px(900) && generation.temperature > 0) {
-    ImGui::SetCursorScreenPos(ImVec2(x, y));
-    if (button(view, "model.seed", fmt::format("Seed {}", generation.seed), "", true)) ++generation.seed;
-    if (ImGui::IsItemHovered()) tooltip(view, "Another seed draws other tokens.");
-  }
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float x = ImGui::GetItemRectMax().x + view.px(18), middle = y + view.px(14);
+  paintFitted(view, list, view.fonts->text, ImVec2(x, middle), area.Max.x - x - view.px(190),
+              view.theme->secondary, samplingText(scene.generation));
   if (!page.study || !view.showTimings || page.study->seconds <= 0 || scene.setup.subject.written.empty())
     return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
   const double rate = 1 / page.study->seconds;
   const std::string number = rate >= 100 ? fmt::format("{:.0f}", rate) : fmt::format("{:.1f}", rate);
-  const float middle = y + view.px(14);
   const float wide = textWidth(view.fonts->mono, number);
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), view.theme->text, number, Align::right);
   paintText(list, view.fonts->small, ImVec2(area.Max.x - wide - view.px(6), middle), view.theme->faint,
