@@ -6,6 +6,7 @@
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/pattern_sliders.h"
 
@@ -60,7 +61,16 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (snapshot && !snapshot->sequences.empty())
     text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
   std::vector<const Layer*> shown;
+  if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causal) {
+    bool causal = true;
+    toggle(view, "model.causal", "Causal, the model's own", causal,
+           "The model was trained so: a token never sees a later one.");
+  }
   for (const Rule& rule : kRules) {
+    const auto& opened = scene.setup.subject.opened;
+    if (opened &&
+        (rule.kind == PatternKind::padding || (rule.kind == PatternKind::causal && opened->config().causal)))
+      continue;
     const std::string reason = ruleReason(snapshot, rule.kind);
     bool on = hasRule(layers, rule.kind);
     if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);

@@ -29,17 +29,18 @@ void guessBar(const View& view, ImVec2 from, float width, float height, const Gu
 
 /// Whether a word can be put behind the query: what was typed stays.
 std::string cannotGoOn(const Scene& scene, const ModelPage& page) {
+  if (!page.config->causal) return "An encoder fills gaps; it doesn't write on";
   const Index query = scene.cursor.cell.query;
   if (query + 1 < page.study->text.typed) return "Typed words follow here: choose the last word of the text";
   return "";
 }
 
 /// The text goes on with this token behind the query; what was written there goes.
-void goOnWith(Scene& scene, const ModelPage& page, Index id) {
+void goOnWith(Scene& scene, ModelPage& page, Index id) {
   auto& written = scene.setup.subject.written;
   written.resize(static_cast<std::size_t>(scene.cursor.cell.query + 1 - page.study->text.typed));
   written.push_back(id);
-  ++scene.cursor.cell.query;
+  page.followsLast = true;
 }
 
 void guessLine(Scene& scene, ModelPage& page, const Guess& guess, Index place, float width) {
@@ -103,7 +104,7 @@ void realNext(const ModelPage& page, const Guesses& guesses, const std::string& 
   const View& view = page.view;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
   std::string text =
-      fmt::format("Real next “{}” · rank {} · loss {:.3f} nats", word,
+      fmt::format("{} “{}” · rank {} · loss {:.3f} nats", page.config->causal ? "Real next" : "Really", word,
                   countText(static_cast<std::uint64_t>(guesses.rank)), loss(guesses.real->probability));
   if (guesses.real->unchanged >= 0) text += fmt::format(", unchanged {:.3f}", loss(guesses.real->unchanged));
   hint(view, text);
@@ -150,7 +151,8 @@ void guessSection(Scene& scene, ModelPage& page, float width) {
   const std::string where = stop == 0      ? "at the embedding"
                             : stop == last ? fmt::format("after layer {}, the last", last - 1)
                                            : fmt::format("after layer {}", stop - 1);
-  sectionTitle(view, "NEXT TOKEN AFTER “" + page.token(scene.cursor.cell.query) + "”", where);
+  const std::string& token = page.token(scene.cursor.cell.query);
+  sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "WHAT STANDS AT “") + token + "”", where);
   if (!answer || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
     return;

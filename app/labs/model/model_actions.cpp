@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/labs/model/model_lab.h"
 #include "app/scene/number_text.h"
@@ -63,6 +64,15 @@ void ModelLab::openModelAt(const std::string& model) {
         scene.cursor.page = "model";
         scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
         services_.view.say("Opened " + name);
+      });
+}
+
+void ModelLab::lookForCached() {
+  if (std::exchange(page_.lookedForCached, true)) return;
+  services_.files.read<std::vector<CachedModel>>(
+      hubCache(), [] { return cachedModels(); },
+      [this](Scene&, attention::Result<std::vector<CachedModel>> found) {
+        if (found) page_.cached = *std::move(found);
       });
 }
 
@@ -132,7 +142,8 @@ std::vector<Action> ModelLab::playActions() {
       {"model.step", "Write one token", "Model", key(Key::period), false, true,
        [this](Scene& scene) {
          page_.writing = false;
-         if (page_.ready() && study_.upToDate(modelQuestion(scene.setup))) writeOn(scene, *page_.study);
+         if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
+           page_.followsLast = writeOn(scene, *page_.study);
        },
        "model"},
       {"model.back", "Take one written token back", "Model", key(Key::comma), false, true,

@@ -166,6 +166,11 @@ void ModelLab::prepare(Scene& scene) {
   if (!page_.config) return;
   advanceWriting(scene);
   if (!page_.ready()) return;
+  const auto wanted = page_.study->text.typed + std::ssize(scene.setup.subject.written);
+  if (page_.followsLast && page_.tokens() == wanted) {
+    scene.cursor.cell.query = wanted - 1;
+    page_.followsLast = false;
+  }
   fitCursor(scene);
   showPictures(scene);
 }
@@ -207,7 +212,6 @@ bool writeOn(Scene& scene, const ModelStudy& study) {
       study.lastLogits.row(0), {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
   if (!id) return false;
   scene.setup.subject.written.push_back(*id);
-  scene.cursor.cell.query = study.tokens();
   return true;
 }
 
@@ -218,7 +222,7 @@ void ModelLab::advanceWriting(Scene& scene) {
   if (view.time - page_.wroteAt < kWriteInterval || !page_.study || !page_.problem.empty() ||
       !study_.upToDate(modelQuestion(scene.setup)))
     return;
-  page_.writing = writeOn(scene, *page_.study);
+  page_.writing = page_.followsLast = writeOn(scene, *page_.study);
   page_.wroteAt = view.time;
   page_.stripFrom = -1;
 }
@@ -300,6 +304,7 @@ void ModelLab::draw(Scene& scene, const Layout& whole) {
   modelSide(scene, page_, layout);
   if (!page_.config) {
     openingPanel(scene, page_, layout.center);
+    if (!page_.wanted.empty()) openModelAt(std::exchange(page_.wanted, {}));
     return;
   }
   ImRect above = layout.center, below = layout.center;
@@ -337,7 +342,7 @@ std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
 }
 
 void ModelLab::ask(const Scene& scene) {
-  if (!scene.setup.subject.opened) return;
+  if (!scene.setup.subject.opened) return lookForCached();
   const ModelQuestion question = modelQuestion(scene.setup);
   study_.ask(question, Lane::front);
   if (changesModel(scene.setup))

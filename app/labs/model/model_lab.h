@@ -53,6 +53,7 @@ class ModelLab : public Lab {
   bool foldsStrip(const Layout& layout) const;
   void showRow(const Scene& scene, std::size_t layer, bool ease);
   void forgetModel();
+  void lookForCached();
   std::vector<Forecast> forecastsFor(const Scene& scene) const;
   std::vector<Action> playActions();
   std::vector<Action> headActions();

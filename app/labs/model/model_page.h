@@ -62,11 +62,13 @@ struct ModelPage {
   Index hoverLayer = 0;  ///< of view.hover.head
   bool writing = false;  ///< the model writes on by itself
   double wroteAt = 0;
-  Index stripFrom = -1;  ///< the first column of the strip; −1: the last token is in sight
+  bool followsLast = false;  ///< the query becomes the last token when it has been read
+  Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
 
   std::string opening, openProblem;  ///< the model that is being opened; why one could not be
   std::vector<CachedModel> cached;   ///< on this machine
   bool lookedForCached = false;
+  std::string wanted;  ///< the folder of the model that was chosen in this frame
 
   const attention::ModelConfig* config = nullptr;  ///< of the scene's model; null without one
   std::map<Index, std::string> words;              ///< of ids, as people read them

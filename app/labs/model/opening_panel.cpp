@@ -31,7 +31,7 @@ void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
       sectionTitle(view, "ON THIS MACHINE ALREADY");
       for (std::size_t i = 0; i < page.cached.size(); ++i)
         if (button(view, "cached." + std::to_string(i), page.cached[i].name, "", true))
-          view.request("model.cached." + std::to_string(i));
+          page.wanted = page.cached[i].folder.string();
       ImGui::EndChild();
     }
   }

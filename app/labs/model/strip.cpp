@@ -143,7 +143,7 @@ void column(const Scene& scene, ModelPage& page, const StripColumns& columns, In
   const std::uint32_t fill = query ? view.theme->text : view.theme->secondary;
   const float half = std::min(view.px(14), width * 0.32f);
   list.AddLine(ImVec2(x, bottom), ImVec2(x + width - view.px(4), bottom), view.theme->line);
-  if (token + 1 >= page.tokens()) {
+  if (page.config->causal && token + 1 >= page.tokens()) {
     paintText(list, view.fonts->small, ImVec2(center, (top + bottom) / 2), view.theme->secondary,
               fitted(view.fonts->small, page.word(one.top) + "?", width - view.px(4)), Align::center);
     return;
@@ -224,7 +224,7 @@ void rowNames(const ModelPage& page, const ImRect& area, bool folded) {
     paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   };
   line(top + view.px(folded ? 10 : 14), "probability of");
-  line(top + view.px(folded ? 24 : 28), "the real next");
+  line(top + view.px(folded ? 24 : 28), page.config->causal ? "the real next" : "what is there");
   if (folded) return;
   line(top + view.px(44 + 11), "rank");
   line(top + view.px(44 + 27), "loss, nats");
