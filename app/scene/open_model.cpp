@@ -36,7 +36,8 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   if (!tokenizer) return tokenizer.error();
   return std::make_shared<const OpenModel>(
       OpenModel{model == kLearned ? "Miniature" : modelName(folder),
-                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer)});
+                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
+                readLearnedSkills(folder)});
 }
 
 namespace {

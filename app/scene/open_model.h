@@ -4,6 +4,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "app/scene/learned_skills.h"
 #include "app/scene/scene.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
@@ -15,6 +16,7 @@ struct OpenModel {
   std::string name;  ///< what its folder is called, as people know it: "gpt2", "Llama-3.1-8B"
   std::shared_ptr<const attention::Model> model;
   attention::TextTokenizer tokenizer;
+  std::vector<LearnedSkill> skills;  ///< as the folder says
 
   const attention::ModelConfig& config() const { return model->config(); }
 };

@@ -136,6 +136,53 @@ void writingSection(Scene& scene, View& view) {
     ++generation.seed;
 }
 
+/// What the model was measured to have learned; a click shows it on a text of its own.
+void skillSection(Scene& scene, ModelPage& page) {
+  View& view = page.view;
+  const auto& skills = scene.setup.subject.opened->skills;
+  if (skills.empty()) return;
+  gap(view, 12);
+  sectionTitle(view, "WHAT IT LEARNED", "click: its text");
+  for (std::size_t i = 0; i < skills.size(); ++i) {
+    const LearnedSkill& skill = skills[i];
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = view.px(28), y = at.y + height / 2;
+    const std::string name = fmt::format("skill.{}", i);
+    const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
+    trackItem(name);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const bool chosen = *scene.setup.input.text == skill.text, lit = chosen || ImGui::IsItemHovered();
+    if (lit)
+      list.AddRectFilled(ImVec2(at.x - view.px(8), at.y), ImVec2(at.x + width + view.px(8), at.y + height),
+                         view.theme->raised, view.px(5));
+    const std::string figure = skill.right && skill.of ? fmt::format("{} of {}", *skill.right, *skill.of)
+                               : skill.score           ? fmt::format("{:.2f}", *skill.score)
+                                                       : "";
+    const float wide = textWidth(view.fonts->mono, figure);
+    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->secondary, figure, Align::right);
+    paintFitted(view, list, chosen ? view.fonts->bold : view.fonts->text, ImVec2(at.x, y),
+                width - wide - view.px(8), lit ? view.theme->text : view.theme->secondary, skill.title);
+    if (ImGui::IsItemHovered()) {
+      std::string help = skill.text;
+      if (skill.layer && skill.head && skill.score)
+        help += fmt::format("\nlayer {} head {} looks there with {:.2f} of its weight", *skill.layer,
+                            *skill.head, *skill.score);
+      if (skill.right && skill.of)
+        help +=
+            fmt::format("\nright on {} of {} sentences that it was not trained on", *skill.right, *skill.of);
+      tooltip(view, help);
+    }
+    if (!clicked) continue;
+    scene.setup.input.text = skill.text;
+    scene.cursor.cell.query = kMaxMapTokens;  // the last token asks
+    if (skill.layer && skill.head) {
+      scene.cursor.model.layer = *skill.layer;
+      scene.cursor.cell.head = *skill.head;
+    }
+    page.followsLast = true;
+  }
+}
+
 void offSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
   auto& off = scene.setup.subject.switchedOff;
@@ -185,6 +232,7 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
       gap(view, 12);
       actingSection(scene, page);
       offSection(scene, page);
+      skillSection(scene, page);
       gap(view, 12);
       writingSection(scene, view);
     } else if (!scene.setup.subject.model.empty()) {

@@ -45,12 +45,12 @@ Scene sceneOf(const std::string& family, const std::string& text) {
 
 class Models : public testing::TestWithParam<std::string> {
  protected:
-  ModelStudy study(const Setup& setup) {
+  ModelStudy study(const app::Setup& setup) {
     auto result = runner.run(modelQuestion(setup), resources, {}, {});
     EXPECT_TRUE(result.ok()) << result.error().message;
     return result.ok() ? *std::move(result) : ModelStudy{};
   }
-  std::shared_ptr<const ModelStudy> shared(const Setup& setup) {
+  std::shared_ptr<const ModelStudy> shared(const app::Setup& setup) {
     ModelRunner fresh;
     auto result = fresh.run(modelQuestion(setup), resources, {}, {});
     EXPECT_TRUE(result.ok()) << result.error().message;
@@ -131,9 +131,10 @@ TEST_P(Models, RowsSumToOneOverWhatAMaskLeaves) {
     for (Index h = 0; h < layer->weights.count(); ++h)
       for (Index row = 0; row < found.tokens(); ++row) {
         EXPECT_NEAR(layer->weights[h].row(row).sum(), 1, 1e-5);
-        for (Index col = 0; col < found.tokens(); ++col)
-          if (col > row || col <= row - 5)
-            EXPECT_EQ(layer->weights.at(h, row, col), 0) << row << " → " << col;
+        for (Index col = 0; col < found.tokens(); ++col) {
+          if (col <= row && col > row - 5) continue;
+          EXPECT_EQ(layer->weights.at(h, row, col), 0) << row << " → " << col;
+        }
       }
 }
 
@@ -212,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Models, testing::ValuesIn(attention::test::kGol
 class OneModel : public Models {};
 
 TEST_P(OneModel, LayersComeOneByOneAndCanBeStopped) {
-  const Setup setup = sceneOf(GetParam(), goldenText(GetParam(), "long")).setup;
+  const app::Setup setup = sceneOf(GetParam(), goldenText(GetParam(), "long")).setup;
   std::vector<Index> told;
   std::stop_source stop;
   const auto result = runner.run(
@@ -251,7 +252,7 @@ TEST_P(OneModel, ATextBeyondThePositionsIsRefusedWithTheLimit) {
 TEST_P(OneModel, ChangedTextForgetsWhatWasWritten) {
   Scene scene = sceneOf(GetParam(), "a b");
   scene.setup.subject.written = {1, 2};
-  const Setup before = scene.setup;
+  const app::Setup before = scene.setup;
   scene.setup.model.sharpness = 2;
   forgetWritten(before, scene.setup);
   EXPECT_EQ(scene.setup.subject.written.size(), 2u);
