@@ -87,6 +87,7 @@ Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver)
   for (const auto& [tensor, entry] : file_.header().tensors) {
     const bool known = tensor.starts_with("expect.") || tensor.starts_with(kSnapshotPrefix) ||
                        asked_.contains(tensor) ||
+                       (passesOtherParts_ && tensor.find('.') != std::string::npos) ||
                        std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
     if (known) continue;
     const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});

@@ -11,7 +11,7 @@ from . import guidance
 from .batches import make_batch
 from .model import Miniature, Sizes
 
-SHAPES = ((48, 64), (48, 64), (24, 128), (96, 32))  # rows and length, in turn: 3,072 tokens a step
+SHAPES = ((24, 64), (24, 64), (12, 128), (48, 32))  # rows and length, in turn: 1,536 tokens a step
 
 
 @dataclasses.dataclass(frozen=True)
