@@ -13,7 +13,7 @@ using attention::Result;
 using attention::Status;
 
 std::filesystem::path modelFolder(const std::string& model) {
-  return model == kLearned ? assetFolder() / "models" / "miniature" : std::filesystem::path(model);
+  return model == kLearned ? miniatureFolder() : std::filesystem::path(model);
 }
 
 std::string modelName(const std::filesystem::path& folder) {

@@ -20,17 +20,13 @@ from trainer.tokenizer import Tokenizer  # noqa: E402
 
 
 def main():
-    plan = training.Plan()
     parser = argparse.ArgumentParser(description="Trains the miniature and writes its folder.")
     parser.add_argument("--output", default=str(pathlib.Path(__file__).resolve().parent / "miniature"), metavar="FOLDER")
-    parser.add_argument("--steps", type=int, default=plan.steps, help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=plan.seed, help="default: %(default)s")
     parser.add_argument("--threads", type=int, default=2, help="default: %(default)s")
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     tokenizer = Tokenizer()
-    model = training.train(tokenizer, training.Plan(steps=chosen.steps, seed=chosen.seed),
-                           lambda line, _: print(line, flush=True))
+    model = training.train(tokenizer, training.ROUNDS, lambda line, _: print(line, flush=True))
     sentences = held_out.make()
     table = scores.table(model, tokenizer, sentences)
     export.write(chosen.output, model, tokenizer, sentences, table)

@@ -137,10 +137,13 @@ Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<In
   for (const LayerPlace& place : all)
     if (place.number == *number) wanted.push_back(place);
   if (wanted.size() == 1) return wanted[0];
-  if (wanted.empty())
-    return Error{
-        fmt::format("{}: layer is {}, the file holds {}", name, *number,
-                    numbersOf(all).empty() ? prefixesText(all) : "layers " + numbersText(numbersOf(all)))};
+  if (wanted.empty()) {
+    const std::vector<Index> numbers = numbersOf(all);
+    const std::string held = numbers.empty()
+                                 ? prefixesText(all)
+                                 : (numbers.size() > 1 ? "layers " : "layer ") + numbersText(numbers);
+    return Error{fmt::format("{}: layer is {}, the file holds {}", name, *number, held)};
+  }
   return Error{
       fmt::format("{}: holds {} attention layers of number {} ({}), expected one: save the one that "
                   "is wanted to a file of its own",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "attention/formats/quote.h"
 
@@ -64,6 +65,22 @@ Status TensorSource::read(const std::string& tensor, std::uint64_t offset, std::
   if (file_) return file_->read(layout_.dataBegin + entry.begin + offset, to);
   const auto from = memory_->tensors.at(tensor).bytes.begin() + static_cast<std::ptrdiff_t>(offset);
   std::copy_n(from, to.size(), to.begin());
+  return success();
+}
+
+Status TensorSource::readFloats(const std::string& tensor, std::uint64_t first, std::span<float> to,
+                                const std::string& at) const {
+  /// Read and converted at a time.
+  constexpr std::size_t kValues = std::size_t{1} << 16;
+  const DType dtype = header().tensors.at(tensor).dtype;
+  const std::size_t size = byteSize(dtype);
+  std::vector<std::uint8_t> buffer(std::min(to.size(), kValues) * size);
+  for (std::size_t done = 0; done < to.size(); done += kValues) {
+    const std::span<float> part = to.subspan(done, std::min(kValues, to.size() - done));
+    const auto bytes = std::span(buffer).first(part.size() * size);
+    if (const auto status = read(tensor, (first + done) * size, bytes); !status) return status;
+    if (const auto status = convertToFloats(dtype, bytes, part, at); !status) return status;
+  }
   return success();
 }
 

@@ -28,6 +28,10 @@ class TensorSource {
   /// Fills `to` with the bytes of a tensor from `offset` on. Throws where there is no such tensor or it has
   /// no such bytes; an error where the file can't be read or became shorter.
   Status read(const std::string& tensor, std::uint64_t offset, std::span<std::uint8_t> to) const;
+  /// Fills `to` with a tensor's values from the one of number `first` on, as floats. Errors, which `at`
+  /// stands in front of, as convertToFloats() has them, and those of read().
+  Status readFloats(const std::string& tensor, std::uint64_t first, std::span<float> to,
+                    const std::string& at) const;
 
  private:
   TensorSource(SafetensorsLayout layout, RegularFile file)

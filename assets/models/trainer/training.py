@@ -1,4 +1,4 @@
-"""The training loop: AdamW, warm-up, cosine, the guided heads in the first part."""
+"""The training loop: two rounds of AdamW with warm-up and cosine, some heads guided until into the second."""
 
 import dataclasses
 import math
@@ -15,28 +15,37 @@ SHAPES = ((24, 64), (24, 64), (12, 128), (48, 32))  # rows and length, in turn: 
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
-    steps: int = 4000
-    seed: int = 1
-    rate: float = 3e-3
-    warm_up: int = 150
+class Round:
+    """Some of training, with an optimizer of its own."""
+    steps: int
+    seed: int
+    rate: float
+    warm_up: int
+    horizon: int  # the step at which rate and guidance would have come to their end; `steps` may come before
+    guided: tuple  # the weight of guidance is 1 until the first of these shares of the horizon, 0 from the second on
+    lists: tuple  # the share of lists among the rows, at first and at the horizon
     decay: float = 0.05
-    guided: float = 0.5  # the share of the steps in which heads are guided
     likeness: float = 1.0
-    lists: tuple = (0.5, 0.35)  # at first and at the end
+
+
+# The first finds the heads, fast and under guidance; the second lets go of them and settles.
+ROUNDS = (
+    Round(steps=1300, seed=1, rate=3e-3, warm_up=150, horizon=3500, guided=(0.25, 0.5), lists=(0.5, 0.35)),
+    Round(steps=1100, seed=2, rate=2e-3, warm_up=50, horizon=1100, guided=(0.0, 0.4), lists=(0.4, 0.35)),
+)
 
 
 def learning_rate(plan, step):
+    """A straight way up, half a cosine down to a fiftieth."""
     if step < plan.warm_up:
         return plan.rate * (step + 1) / plan.warm_up
-    done = (step - plan.warm_up) / (plan.steps - plan.warm_up)
+    done = (step - plan.warm_up) / (plan.horizon - plan.warm_up)
     return plan.rate * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * done)))
 
 
 def guidance_weight(plan, step):
-    """1, falling to 0 in the last half of the guided steps."""
-    done = step / (plan.guided * plan.steps)
-    return max(0.0, min(1.0, 2 - 2 * done))
+    full, none = plan.guided
+    return max(0.0, min(1.0, (none - step / plan.horizon) / (none - full)))
 
 
 def losses(model, batch, guided, likeness):
@@ -60,17 +69,14 @@ def optimizer_of(model, plan):
                               {"params": others, "weight_decay": 0.0}], betas=(0.9, 0.98), eps=1e-8)
 
 
-def train(tokenizer, plan, report, every=250):
-    """`report(line, model)` is called after every `every` steps."""
-    torch.manual_seed(plan.seed)
+def train_round(model, tokenizer, plan, report, every):
     rolls = random.Random(plan.seed)
-    model = Miniature(Sizes(vocabulary=len(tokenizer)))
     optimizer = optimizer_of(model, plan)
     begun = time.monotonic()
     for step in range(plan.steps):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(plan, step)
-        lists = plan.lists[0] + (plan.lists[1] - plan.lists[0]) * step / plan.steps
+        lists = plan.lists[0] + (plan.lists[1] - plan.lists[0]) * step / plan.horizon
         batch = make_batch(tokenizer, rolls, *SHAPES[step % len(SHAPES)], lists)
         total, guess, reward = losses(model, batch, guidance_weight(plan, step), plan.likeness)
         optimizer.zero_grad(set_to_none=True)
@@ -80,4 +86,12 @@ def train(tokenizer, plan, report, every=250):
         if step % every == every - 1:
             minutes = (time.monotonic() - begun) / 60
             report(f"step {step + 1:5d}  loss {guess:.4f}  guided {reward:.3f}  {minutes:.1f} min", model)
+
+
+def train(tokenizer, rounds, report, every=100):
+    """`report(line, model)` is called after every `every` steps of a round."""
+    torch.manual_seed(rounds[0].seed)
+    model = Miniature(Sizes(vocabulary=len(tokenizer)))
+    for plan in rounds:
+        train_round(model, tokenizer, plan, report, every)
     return model.eval()

@@ -51,7 +51,7 @@ TEST(LayerNames, OneLayerNeedsNoNumber) {
       {{"encoder.layers.5.self_attn.in_proj_weight", "encoder.layers.5.self_attn.out_proj.weight"}});
   EXPECT_EQ(errorOf(file), "no error");
   EXPECT_EQ(errorOf(file, {{"layer", "5"}}), "no error");
-  EXPECT_EQ(errorOf(file, {{"layer", "4"}}), "in: layer is 4, the file holds layers 5");
+  EXPECT_EQ(errorOf(file, {{"layer", "4"}}), "in: layer is 4, the file holds layer 5");
 }
 
 TEST(LayerNames, OfSeveralOneIsChosen) {
