@@ -2,46 +2,45 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attention/formats/file_io.h"
 #include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
-namespace {
-
+using attention::Error;
+using attention::Index;
+using attention::Result;
 using Json = nlohmann::json;
 
-template <typename T>
-std::optional<T> numberAt(const Json& row, const char* key) {
-  const auto at = row.find(key);
-  return at != row.end() && at->is_number() ? std::optional(at->get<T>()) : std::nullopt;
-}
+namespace {
 
-std::string textAt(const Json& row, const char* key) {
-  const auto at = row.find(key);
-  return at != row.end() && at->is_string() ? at->get<std::string>() : std::string();
+LearnedSkill skillOf(const Json& json) {
+  LearnedSkill skill{json.at("name"),
+                     json.at("title"),
+                     json.at("text"),
+                     json.value("next", ""),
+                     json.value("right", Index{0}),
+                     json.value("of", Index{0}),
+                     {}};
+  if (json.contains("score")) skill.head = {{json.at("layer"), json.at("head"), json.at("score")}};
+  return skill;
 }
 
 }  // namespace
 
-std::vector<LearnedSkill> readLearnedSkills(const std::filesystem::path& folder) {
-  constexpr std::uint64_t kMostBytes = 1 << 20;
-  const auto bytes = attention::readFile(folder / "scores.json", kMostBytes);
-  if (!bytes) return {};
-  const Json scores = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  if (!scores.is_object() || !scores.contains("skills") || !scores["skills"].is_array()) return {};
-  std::vector<LearnedSkill> skills;
-  for (const Json& row : scores["skills"]) {
-    if (!row.is_object()) continue;
-    LearnedSkill skill{textAt(row, "title"),
-                       textAt(row, "text"),
-                       numberAt<attention::Index>(row, "right"),
-                       numberAt<attention::Index>(row, "of"),
-                       numberAt<attention::Index>(row, "layer"),
-                       numberAt<attention::Index>(row, "head"),
-                       numberAt<float>(row, "score")};
-    if (!skill.title.empty() && !skill.text.empty()) skills.push_back(std::move(skill));
+Result<std::vector<LearnedSkill>> readLearnedSkills(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "scores.json";
+  constexpr std::uint64_t kMaxBytes = 1 << 20;
+  const auto bytes = attention::readFile(path, kMaxBytes);
+  if (!bytes) return bytes.error();
+  try {
+    std::vector<LearnedSkill> skills;
+    for (const Json& skill : Json::parse(bytes->begin(), bytes->end()).at("skills"))
+      skills.push_back(skillOf(skill));
+    return skills;
+  } catch (const Json::exception&) {
+    return attention::fileError(path, "is not a list of skills as assets/models/train.py writes it");
   }
-  return skills;
 }
 
 }  // namespace headscope::app

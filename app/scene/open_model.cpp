@@ -13,7 +13,7 @@ using attention::Result;
 using attention::Status;
 
 std::filesystem::path modelFolder(const std::string& model) {
-  return model == kLearned ? assetFolder() / "models" / "miniature" : std::filesystem::path(model);
+  return model == kLearned ? miniatureFolder() : std::filesystem::path(model);
 }
 
 std::string modelName(const std::filesystem::path& folder) {
@@ -34,10 +34,11 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   if (!opened) return opened.error();
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
+  auto skills = readLearnedSkills(folder);  // which few folders have
   return std::make_shared<const OpenModel>(
       OpenModel{model == kLearned ? "Miniature" : modelName(folder),
                 std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
-                readLearnedSkills(folder)});
+                skills ? *std::move(skills) : std::vector<LearnedSkill>{}});
 }
 
 namespace {

@@ -65,7 +65,8 @@ struct WeightSetup {
   /// What each head is made to do; heads beyond the list cycle through the defaults. Entries beyond the
   /// number of heads are kept, so that sliding heads down and up again loses nothing.
   std::vector<attention::PlantedHead> planted;
-  std::string file;  ///< a safetensors file with attend's tensor names
+  std::string file;  ///< a safetensors file or .npz with a layer's weights
+  Index layer = -1;  ///< which of the file's layers, by the number in its names; −1: the only one
   bool operator==(const WeightSetup&) const = default;
 };
 

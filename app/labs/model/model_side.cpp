@@ -155,29 +155,29 @@ void skillSection(Scene& scene, ModelPage& page) {
     if (lit)
       list.AddRectFilled(ImVec2(at.x - view.px(8), at.y), ImVec2(at.x + width + view.px(8), at.y + height),
                          view.theme->raised, view.px(5));
-    const std::string figure = skill.right && skill.of ? fmt::format("{} of {}", *skill.right, *skill.of)
-                               : skill.score           ? fmt::format("{:.2f}", *skill.score)
-                                                       : "";
+    const std::string figure = skill.of > 0 ? fmt::format("{} of {}", skill.right, skill.of)
+                               : skill.head ? fmt::format("{:.2f}", skill.head->score)
+                                            : "";
     const float wide = textWidth(view.fonts->mono, figure);
     paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->secondary, figure, Align::right);
     paintFitted(view, list, chosen ? view.fonts->bold : view.fonts->text, ImVec2(at.x, y),
                 width - wide - view.px(8), lit ? view.theme->text : view.theme->secondary, skill.title);
     if (ImGui::IsItemHovered()) {
       std::string help = skill.text;
-      if (skill.layer && skill.head && skill.score)
-        help += fmt::format("\nlayer {} head {} looks there with {:.2f} of its weight", *skill.layer,
-                            *skill.head, *skill.score);
-      if (skill.right && skill.of)
+      if (skill.head)
+        help += fmt::format("\nlayer {} head {} looks there with {:.2f} of its weight", skill.head->layer,
+                            skill.head->head, skill.head->score);
+      if (skill.of > 0)
         help +=
-            fmt::format("\nright on {} of {} sentences that it was not trained on", *skill.right, *skill.of);
+            fmt::format("\nright on {} of {} sentences that it was not trained on", skill.right, skill.of);
       tooltip(view, help);
     }
     if (!clicked) continue;
     scene.setup.input.text = skill.text;
     scene.cursor.cell.query = kMaxMapTokens;  // the last token asks
-    if (skill.layer && skill.head) {
-      scene.cursor.model.layer = *skill.layer;
-      scene.cursor.cell.head = *skill.head;
+    if (skill.head) {
+      scene.cursor.model.layer = skill.head->layer;
+      scene.cursor.cell.head = skill.head->head;
     }
     page.followsLast = true;
   }
