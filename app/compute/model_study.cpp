@@ -133,7 +133,7 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
   attention::forEach(heads, stop, [&](Index head) {
     const Matrix& cells = mask.of(head);
     HeadSummary& one = summary.heads[static_cast<std::size_t>(head)];
-    const attention::MatrixView weights = summary.weights[head];
+    const attention::MatrixView weights(std::as_const(summary.weights)[head]);
     one.profile = attention::profileHead({weights, {cells.data(), n, n}, text});
     one.label = attention::labelHead(one.profile);
     one.entropy = entropyOf(weights, cells);
