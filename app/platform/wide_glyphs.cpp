@@ -32,12 +32,14 @@ struct FontFile {
   }
 };
 
-/// The font fontconfig picks among those that have the character; an empty path where none has.
-FontFile fontWith(std::uint32_t code) {
+/// The font fontconfig picks among those that have the character, and colours or not; an empty path where
+/// none has.
+FontFile fontWith(std::uint32_t code, FcBool colored) {
   const std::unique_ptr<FcCharSet, FcDeleter> set(FcCharSetCreate());
   FcCharSetAddChar(set.get(), code);
   const std::unique_ptr<FcPattern, FcDeleter> wanted(FcPatternCreate());
   FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
+  FcPatternAddBool(wanted.get(), FC_COLOR, colored);
   FcConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
   FcDefaultSubstitute(wanted.get());
   FcResult result;
@@ -51,6 +53,12 @@ FontFile fontWith(std::uint32_t code) {
   found.path = reinterpret_cast<const char*>(file);
   FcPatternGetInteger(match.get(), FC_INDEX, 0, &found.index);
   return found;
+}
+
+/// One with colours where there is one.
+FontFile fontWith(std::uint32_t code) {
+  const FontFile colored = fontWith(code, FcTrue);
+  return colored.path.empty() ? fontWith(code, FcFalse) : colored;
 }
 
 using Picture = WideGlyphs::Picture;
