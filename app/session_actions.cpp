@@ -52,10 +52,10 @@ void Session::save(const std::filesystem::path& path) {
   auto saved = std::make_shared<const Scene>(scene());
   services_.files.write(
       path, [path, saved] { return writeScene(path, *saved); },
-      [this, path, saved](Scene&, attention::Status written) {
+      [this, path, saved, asked = services_.view.pressedAt](Scene&, attention::Status written) {
         if (!written) return services_.view.messages.fail(written.error().message);
         document_.savedAs(*saved, path);
-        services_.view.say("Saved " + path.filename().string());
+        services_.view.tell("Saved " + path.filename().string(), asked);
       });
 }
 

@@ -27,7 +27,8 @@ std::uint64_t bytesOf(const LayerWeights& layer) {
   return bytesOf(layer.projections);
 }
 
-std::uint64_t bytesOf(const attention::CellTable& cells) {
+std::uint64_t bytesOf(const InputCache::MaskCells& mask) {
+  const attention::CellTable& cells = mask.cells;
   std::uint64_t bytes = cells.rows.size() * sizeof(cells.rows[0]);
   for (const auto& row : cells.rows)
     if (row) bytes += sizeof(*row) + (row->visible.size() + row->masked.size()) * sizeof(attention::KeyRun);
@@ -138,13 +139,20 @@ Result<std::shared_ptr<const std::vector<LineInput>>> InputCache::inputs(
   });
 }
 
-Result<std::shared_ptr<const attention::CellTable>> InputCache::maskCells(
+Result<std::shared_ptr<const InputCache::MaskCells>> InputCache::maskFile(
     const std::string& path, attention::MaskConvention convention) {
-  return masks_.get(memory_, {FileStamp(path), convention}, [&]() -> Result<attention::CellTable> {
+  return masks_.get(memory_, {FileStamp(path), convention}, [&]() -> Result<MaskCells> {
     const Result<attention::MaskFile> file = attention::readMaskFile(path, convention, memory_.total());
     if (!file) return file.error();
-    return *file->cells;
+    return MaskCells{*file->cells, file->largeNumbers, !file->additive.empty()};
   });
+}
+
+Result<std::shared_ptr<const attention::CellTable>> InputCache::maskCells(
+    const std::string& path, attention::MaskConvention convention) {
+  auto file = maskFile(path, convention);
+  if (!file) return file.error();
+  return std::shared_ptr<const attention::CellTable>(*file, &(*file)->cells);
 }
 
 }  // namespace headscope::app

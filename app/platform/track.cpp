@@ -5,7 +5,14 @@
 namespace headscope::app {
 
 void track(const std::string& name, ImVec2 from, ImVec2 to) {
-  uiState().tracks[name] = ImRect(from, to);
+  UiState& state = uiState();
+  state.tracks[name] = ImRect(from, to);
+  const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
+  if (!state.watches || !window) return;
+  ImRect clip = window->ClipRect;
+  if (window->ScrollMax.y > 0) clip.Min.y = -FLT_MAX, clip.Max.y = FLT_MAX;
+  if (window->ScrollMax.x > 0) clip.Min.x = -FLT_MAX, clip.Max.x = FLT_MAX;
+  state.clips[name] = clip;
 }
 
 void trackItem(const std::string& name) {

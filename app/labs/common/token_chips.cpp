@@ -28,15 +28,15 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
   const std::uint32_t accent = style.isQuery ? theme.query : theme.key;
   const bool lit = style.isQuery || style.isKey;
   if (lit || !style.isWritten)
-    list.AddRectFilled(from, to, lit ? mixed(theme.panel, accent, 0.24f) : theme.raised, view.px(4));
+    list.AddRectFilled(from, to, lit ? mixed(theme.panel, accent, 0.16f) : theme.raised, view.px(4));
   else
     compat::rectOutline(list, from, to, theme.faint, view.px(4), 1);
   const float y = (from.y + to.y) / 2;
   const float x = from.x + view.px(6);
-  const float offset = paintText(list, view.fonts->monoSmall, ImVec2(x, y), theme.faint, index);
+  const float offset = paintText(list, view.fonts->monoSmall, ImVec2(x, y), lit ? theme.secondary : theme.faint, index);
   paintText(list, view.fonts->monoSmall, ImVec2(x + offset + view.px(6), y),
             style.isPad ? theme.faint
-            : lit       ? accent
+            : lit       ? (theme.light ? mixed(accent, theme.text, 0.45f) : accent)
                         : theme.text,
             text);
   // Shape says it again: a bar under the query, a bar over the key.

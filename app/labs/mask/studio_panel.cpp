@@ -47,7 +47,8 @@ void message(const View& view, const ImRect& area, const std::string& title, con
             Align::center);
 }
 
-void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
+/// The tabs and the tools of the one that is shown; returns their height.
+float toolBars(Scene& scene, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   const float bar = view.px(46), top = area.Min.y + view.px(12);
   tabChoice(scene, page, ImVec2(area.Min.x, top));
@@ -56,12 +57,20 @@ void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
     compareBar(scene, page, tools);
   else
     brushBar(scene, page, tools);
-  area.Min.y += bar + view.px(4);
+  return bar + view.px(4);
+}
+
+void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
+  View& view = page.view;
+  if (view.present)  // shows, and paints nothing
+    page.brush.tool = PaintTool::look;
+  else
+    area.Min.y += toolBars(scene, page, area);
   if (const float height = marksStripHeight(scene, page); height > 0) {
     marksStrip(scene, page, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + height));
     area.Min.y += height;
   }
-  const float strip = headStripHeight(scene, view, area.GetWidth());
+  const float strip = view.present ? 0 : headStripHeight(scene, view, area.GetWidth());
   const ImRect maps(area.Min.x, area.Min.y + view.px(6), area.Max.x, area.Max.y - strip);
   switch (scene.cursor.studio.tab) {
     case StudioTab::mask:
@@ -74,7 +83,8 @@ void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
       compareTab(scene, snapshot, page, maps);
       break;
   }
-  headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
+  if (strip > 0)
+    headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
 }
 
 }  // namespace
