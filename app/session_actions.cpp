@@ -24,6 +24,10 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
 
 void Session::openFile(const std::filesystem::path& path) {
   View& view = services_.view;
+  // A model's configuration is no scene.
+  if (path.filename() == "config.json")
+    for (const auto& lab : labs_)
+      if (lab->open(path, scene())) return;
   if (path.extension() == ".json") {
     services_.files.read<Scene>(
         path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },

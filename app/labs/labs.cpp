@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "app/labs/cost/cost_lab.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
@@ -23,10 +24,11 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const LabRow> labTable() {
-  static constexpr std::array<LabRow, 3> kTable{{
+  static constexpr std::array<LabRow, 4> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
+      {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostLab>},
   }};
   return kTable;
 }

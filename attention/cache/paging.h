@@ -59,7 +59,7 @@ struct PagedRequest {
   bool operator==(const PagedRequest&) const = default;
 };
 
-inline constexpr Index kMaxRequests = 64, kMaxRequestTokens = 4096, kMaxScheduleStep = 4096;
+inline constexpr Index kMaxRequests = 16, kMaxRequestTokens = 1024, kMaxScheduleStep = 256;
 
 /// A line for each request: "STEP: PROMPT + ANSWER", and where the first tokens are those of an earlier one
 /// "shares N with R", R counted from 1. Errors name the line, what was found and what was expected.

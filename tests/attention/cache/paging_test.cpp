@@ -117,9 +117,9 @@ TEST(Paging, schedulesThatCantBeAreNamed) {
   EXPECT_EQ(message("0: 10"),
             "line 1: \"0: 10\", expected \"STEP: PROMPT + ANSWER\" or \"… shares N with R\"");
   EXPECT_THAT(message("0: 1 + 1\n0: 1 + 1 x"), HasSubstr("line 2: \"0: 1 + 1 x\""));
-  EXPECT_EQ(message("-1: 1 + 1"), "line 1: arrives at step -1, expected 0 to 4096");
-  EXPECT_EQ(message("0: 0 + 1"), "line 1: a prompt of 0 tokens, expected 1 to 4096");
-  EXPECT_EQ(message("0: 1 + 99999"), "line 1: an answer of 99999 tokens, expected 0 to 4096");
+  EXPECT_EQ(message("-1: 1 + 1"), "line 1: arrives at step -1, expected 0 to 256");
+  EXPECT_EQ(message("0: 0 + 1"), "line 1: a prompt of 0 tokens, expected 1 to 1024");
+  EXPECT_EQ(message("0: 1 + 99999"), "line 1: an answer of 99999 tokens, expected 0 to 1024");
   EXPECT_THAT(message("0: 99999999999999999999 + 1"), HasSubstr("expected \"STEP"));
   EXPECT_EQ(message("0: 4 + 1 shares 2 with 1"),
             "line 1: shares with request 1, expected one of the 0 before it");
@@ -128,8 +128,8 @@ TEST(Paging, schedulesThatCantBeAreNamed) {
   EXPECT_EQ(message("3: 4 + 1\n0: 9 + 1 shares 4 with 1"),
             "line 2: shares with request 1, which arrives later");
   std::string many;
-  for (int i = 0; i < 65; ++i) many += "0: 1 + 1\n";
-  EXPECT_EQ(message(many), "line 65: more than 64 requests");
+  for (int i = 0; i < 17; ++i) many += "0: 1 + 1\n";
+  EXPECT_EQ(message(many), "line 17: more than 16 requests");
 }
 
 }  // namespace
