@@ -5,9 +5,12 @@ namespace headscope::app {
 
 namespace {
 
+template <auto... Members>
+constexpr Access kCost = access<&Scene::cost, Members...>();
 template <auto Member>
-constexpr Access kCost = access<&Scene::cost, Member>();
+constexpr Access kCache = kCost<&CostSetup::cache, Member>;
 
+constexpr Anything kYesOrNo{"true or false"};
 constexpr const char* kFormatLabels[] = {"fp32", "fp16", "bf16", "fp8", "int8", "int4"};
 constexpr const char* kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
 constexpr const char* kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
@@ -39,7 +42,28 @@ constexpr Field kRows[] = {
      "What the page's first plot shows over the tokens: the cache, or attention matrices that nobody keeps."},
     {"cost.work_plot", kCost<&CostSetup::work>, Names{kWorkPlotNames},
      Selection{"work_plot", kWorkLabels, "cursor.page=cost", true},
-     "Whose operations the second plot shows."}};
+     "Whose operations the second plot shows."},
+    {"cost.cache.stored", kCache<&CacheSetup::stored>, Names{attention::kNumberFormatNames},
+     Selection{"cache.stored", kFormatLabels, "cursor.page=cache"},
+     "How the cache of the layer made here is kept; its pictures and bytes follow."},
+    {"cost.cache.layers", kCache<&CacheSetup::layers>, Range{1, 1024, "layers"},
+     Slider{"cache.layers", "Layers", {1, 128, Scale::logarithmic}, "cursor.page=cache"},
+     "Layers like this one: multiplies every byte."},
+    {"cost.cache.chunk", kCache<&CacheSetup::chunk>, Range{0, kMaxTokens, "tokens"},
+     Elsewhere{"a slider up to the prefill"}, "Tokens that the prefill takes in at once; 0 for all."},
+    {"cost.cache.speed", kCache<&CacheSetup::speed>, Range{0.5, 200, "steps a second"}, Elsewhere{"a slider"},
+     "How fast Play goes on the page Cache."},
+    {"cost.cache.mha_stair", kCache<&CacheSetup::mhaStair>, kYesOrNo,
+     Toggle{"cache.mha_stair", "MHA", "cursor.page=cache"},
+     "Beside the layer's bytes those of MHA: every head with keys and values of its own."},
+    {"cost.cache.mqa_stair", kCache<&CacheSetup::mqaStair>, kYesOrNo,
+     Toggle{"cache.mqa_stair", "MQA, 1 kv head", "cursor.page=cache"},
+     "Beside the layer's bytes those of MQA: one kv head for all."},
+    {"cost.cache.mla_stair", kCache<&CacheSetup::mlaStair>, kYesOrNo,
+     Toggle{"cache.mla_stair", "MLA, as DeepSeek has it", "cursor.page=cache"},
+     "Beside the layer's bytes those of latent attention with 4 head sizes for keys and values and half a "
+     "one "
+     "for positions."}};
 
 }  // namespace
 
