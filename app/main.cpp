@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   addViewCommand(app, exitCode);
   addBenchCommand(app, exitCode);
   addTokenizeCommand(app, exitCode);
+  addCostCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())

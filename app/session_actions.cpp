@@ -26,6 +26,10 @@ void Session::openFile(const std::filesystem::path& path) {
   View& view = services_.view;
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);
+  // A model's configuration is no scene.
+  if (path.filename() == "config.json" && !folder)
+    for (const auto& lab : labs_)
+      if (lab->open(path, scene())) return;
   if (path.extension() == ".json" && !folder) {
     services_.files.read<Scene>(
         path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },

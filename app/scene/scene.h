@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/cost_setup.h"
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
@@ -156,6 +157,7 @@ struct Cursor {
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
+  CacheRoom cacheRoom = CacheRoom::growth;
   bool decoding = false;
   Index step = 0;  ///< tokens in the cache while decoding
   bool operator==(const Cursor&) const = default;
@@ -166,6 +168,7 @@ struct Scene {
   Look look;
   MapSetup map;
   GenerationSetup generation;
+  CostSetup cost;
   Cursor cursor;
   bool operator==(const Scene&) const = default;
 };
@@ -185,7 +188,8 @@ inline constexpr Index kMaxReachLayers = 32;
 
 /// Whether they are the same document, wherever the person looks.
 inline bool sameDocument(const Scene& a, const Scene& b) {
-  return a.setup == b.setup && a.look == b.look && a.map == b.map && a.generation == b.generation;
+  return a.setup == b.setup && a.look == b.look && a.map == b.map && a.cost == b.cost &&
+         a.generation == b.generation;
 }
 
 /// What the opening scene's sentence is read against until another context is typed.

@@ -239,6 +239,7 @@ void visitFiles(Scene& scene, const Visit& visit) {
   if (scene.setup.subject.model != kLearned) visit(scene.setup.subject.model);
   visit(scene.setup.weights.file);
   visit(scene.map.file);
+  visit(scene.cost.config);
   visitFiles(scene.setup.mask.layers, visit);
   visitFiles(scene.setup.mask.other, visit);
 }
