@@ -13,7 +13,9 @@ namespace headscope::app {
 attention::Result<Scene> sceneOrOpening(const std::string& path) {
   if (path.empty()) return openingScene();
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool recorded = ending == ".npz" || ending == ".npy" || ending == ".safetensors";
+  if (recorded || std::filesystem::is_directory(path, ignored)) {
     const std::string folder = std::filesystem::absolute(path, ignored).lexically_normal().string();
     auto opened = openModel(folder);
     if (!opened) return opened.error();

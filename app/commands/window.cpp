@@ -75,9 +75,9 @@ int runWindow(const std::string& path) {
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
   std::error_code ignored;
-  // A model's folder is no file that the scene could be saved to.
-  const bool folder = std::filesystem::is_directory(path, ignored);
-  return openWindow(*scene, folder ? "" : path, !path.empty());
+  // A model is no file that the scene could be saved to.
+  const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
+  return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
 }
 
 int runWindow(const Scene& scene) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/compute/recorded_study.h"
 #include "app/scene/number_text.h"
 #include "attention/core/parallel.h"
 #include "render/heatmap.h"
@@ -137,7 +138,7 @@ struct LayerRows {
 };
 
 void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attention::HeadText& text,
-                    std::stop_token stop) {
+                    const std::stop_token& stop) {
   const Index heads = summary.weights.count(), n = summary.weights.rows();
   const int factor = thumbnailFactor(n);
   const Index small = (n + factor - 1) / factor;
@@ -211,6 +212,10 @@ std::uint64_t bytesOf(const ModelStudy& study) {
 
 }  // namespace
 
+void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop) {
+  summariseHeads(summary, MarkedMask(summary.mask), text, stop);
+}
+
 ModelQuestion modelQuestion(const Setup& setup) {
   ModelQuestion question{setup};
   Setup& asked = question.setup;
@@ -265,6 +270,7 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
   const auto start = std::chrono::steady_clock::now();
   const Setup& setup = question.setup;
   if (!setup.subject.opened) return Error{setup.subject.problem};
+  if (setup.subject.opened->recorded) return studyRecorded(question, resources, onLayer, stop);
   Result<ModelText> text = readModelText(setup, stop);
   if (!text) return text.error();
   ModelStudy study{question, *std::move(text), {}, {}, {}, {}, 0, 0, 0, {}};

@@ -41,7 +41,11 @@ struct LayerSummary {
   float attentionAdds = 0, mlpAdds = 0;
   attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
+  attention::Stack q,
+      k;  ///< [heads, n, headDim] and [kvHeads, n, headDim], of recorded attention that has them
 };
+/// Fills in what `weights` and `mask` say: heads, their mean entropy and the thumbnails.
+void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
 
 /// All layers and heads of a model on one text.
 struct ModelStudy {

@@ -28,8 +28,41 @@ std::string modelName(const std::filesystem::path& folder) {
   return hub;
 }
 
+namespace {
+
+/// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks.
+bool seemsCausal(const attention::RecordedAttention& file) {
+  if (file.queries() != file.keys() || file.keys() > kMaxTokens) return false;
+  const auto first = file.readWeights(0, 0);
+  if (!first) return false;
+  for (Index row = 0; row + 1 < first->weights.rows(); ++row)
+    if (!first->weights.row(row).tail(first->weights.cols() - row - 1).isZero(0)) return false;
+  return true;
+}
+
+Result<std::shared_ptr<const OpenModel>> openRecorded(const std::filesystem::path& path) {
+  auto file = attention::RecordedAttention::open(path);
+  if (!file) return file.error();
+  OpenModel opened{path.filename().string(), nullptr};
+  const attention::RecordedLayer& first = file->layers().front();
+  attention::ModelConfig& shape = opened.recordedShape;
+  shape.heads = first.attention.heads;
+  shape.kvHeads = first.k ? first.k->heads : shape.heads;
+  shape.headDim = first.q ? first.q->cols : 1;
+  shape.modelDim = shape.heads * shape.headDim;
+  shape.maxPositions = file->keys();
+  shape.layers.resize(file->layers().size());
+  shape.causal = seemsCausal(*file);
+  opened.recorded = *std::move(file);
+  return std::make_shared<const OpenModel>(std::move(opened));
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
   const std::filesystem::path folder = modelFolder(model);
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(folder, ignored)) return openRecorded(folder);
   auto opened = attention::Model::open(folder);
   if (!opened) return opened.error();
   auto tokenizer = attention::TextTokenizer::open(folder, stop);

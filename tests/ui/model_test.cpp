@@ -6,6 +6,7 @@
 #include "app/labs/model/model_lab.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -227,6 +228,52 @@ TEST_F(ModelPages, AFolderThatVanishedIsSaidAndAnotherCanBeOpened) {
   ui.find("empty.model.learned");
   open("gpt2");
   EXPECT_TRUE(ui.scene().setup.subject.opened);
+}
+
+TEST_F(ModelPages, LooksAsItDid) {
+  const auto looks = [&](const std::string& name) {
+    ui.park();
+    EXPECT_TRUE(imagesMatch(ui.screenshot(), name));
+  };
+  ui.resize(1280, 720);
+  ui.key(static_cast<Key>('6'));
+  ui.wait(1);
+  looks("model_none");
+  open("qwen2");
+  ui.wait(5);  // what was opened is no longer said
+  looks("model_small_window");
+  ui.resize(1920, 1080);
+  ui.hoverAt("model.1.1", 0.3f, 0.8f);
+  ui.key(Key::x);
+  for (int i = 0; i < 3; ++i) {
+    ui.key(Key::period);
+    ui.draw();
+  }
+  ui.wait(1);
+  looks("model_written_off");
+  ui.chord(kCtrl, Key::l);
+  ui.wait(1);
+  looks("model_light");
+  ui.chord(kCtrl, Key::l);
+  ui.key(Key::p);
+  ui.wait(1);
+  looks("model_present");
+}
+
+TEST_F(ModelPages, LooksAsItDidForAnEncoderAndAVanishedFolder) {
+  ui.resize(1920, 1080);
+  open("bert");
+  ui.wait(5);
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_encoder"));
+  app::Scene scene = app::openingScene();
+  scene.setup.subject.model = "/gone/llama";
+  scene.setup.subject.problem = "/gone/llama: is missing, expected a folder with config.json and model.safetensors";
+  scene.cursor.page = "model";
+  ui.session().setScene(scene);
+  ui.wait(1);
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_gone"));
 }
 
 TEST_F(ModelPages, EveryPageWorksOnEveryFamily) {

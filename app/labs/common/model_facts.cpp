@@ -83,6 +83,14 @@ void modelFacts(const Scene& scene, View& view) {
               name);
   ImGui::Dummy(ImVec2(width, view.px(32)));
   if (!subject.opened) return problem(view, subject.problem);
+  if (subject.opened->recorded) {
+    const attention::ModelConfig& shape = subject.opened->config();
+    hint(view, "attention that another program recorded, to look at");
+    return factLines(view, {{"Layers", count(shape.layerCount())},
+                            {"Heads", count(shape.heads)},
+                            {"Tokens", count(shape.maxPositions)},
+                            {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
+  }
   const attention::Model& model = *subject.opened->model;
   const attention::ModelConfig& config = model.config();
   const std::string kind = std::string(config.family->name) + (config.causal ? "" : ", an encoder");

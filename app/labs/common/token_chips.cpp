@@ -33,7 +33,8 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
     compat::rectOutline(list, from, to, theme.faint, view.px(4), 1);
   const float y = (from.y + to.y) / 2;
   const float x = from.x + view.px(6);
-  const float offset = paintText(list, view.fonts->monoSmall, ImVec2(x, y), lit ? theme.secondary : theme.faint, index);
+  const float offset =
+      paintText(list, view.fonts->monoSmall, ImVec2(x, y), lit ? theme.secondary : theme.faint, index);
   paintText(list, view.fonts->monoSmall, ImVec2(x + offset + view.px(6), y),
             style.isPad ? theme.faint
             : lit       ? (theme.light ? mixed(accent, theme.text, 0.45f) : accent)

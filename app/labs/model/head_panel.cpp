@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/recorded_study.h"
 #include "app/labs/model/model_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
@@ -126,6 +127,20 @@ void facts(const Scene& scene, const ModelPage& page, float x, float y) {
   word(" of the stream");
 }
 
+/// What a recording says of the lit cell, and what it can't.
+void recordedFacts(const Scene& scene, const ModelPage& page) {
+  const View& view = page.view;
+  const Cell& cell = scene.cursor.cell;
+  const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
+  hint(view, fmt::format("entropy {:.2f}", page.summary(scene.cursor.model.layer, cell.head)->entropy));
+  const auto score = recordedScore(layer, cell.head, cell.query, cell.key);
+  if (score)
+    hint(view, fmt::format("score q·k / √{} = {}", layer.q.cols(), numberText(*score)));
+  else
+    hint(view, "The file has weights alone: without q and k there is no receipt of how they came about.");
+  hint(view, "Recorded attention: no model is there that could say what comes next, or be changed.");
+}
+
 void buttons(Scene& scene, ModelPage& page) {
   View& view = page.view;
   const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
@@ -157,11 +172,16 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
       // The guesses below need their room whatever the window's height.
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - view.px(430));
       const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
-      facts(scene, page, at.x, bottom + view.px(10));
-      ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
-      buttons(scene, page);
-      gap(view, 12);
-      guessSection(scene, page, width);
+      if (scene.setup.subject.opened->recorded) {
+        ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
+        recordedFacts(scene, page);
+      } else {
+        facts(scene, page, at.x, bottom + view.px(10));
+        ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
+        buttons(scene, page);
+        gap(view, 12);
+        guessSection(scene, page, width);
+      }
     }
   }
   endPanel();

@@ -15,7 +15,8 @@ namespace headscope::app {
 const std::string& ModelPage::word(Index id) {
   auto [at, isNew] = words.try_emplace(id);
   if (isNew && study)
-    at->second = modelTokens(study->question.setup.subject.opened->tokenizer, std::span(&id, 1)).front().text;
+    at->second =
+        modelTokens(study->question.setup.subject.opened->tokenizer.value(), std::span(&id, 1)).front().text;
   return at->second;
 }
 
@@ -76,9 +77,13 @@ void ModelLab::lookForCached() {
       });
 }
 
-bool ModelLab::open(const std::filesystem::path& path, Scene&) {
+bool ModelLab::open(const std::filesystem::path& path, Scene& scene) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) return false;
+  const std::string ending = path.extension().string();
+  // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
+  const bool recorded =
+      scene.cursor.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+  if (!recorded && !std::filesystem::is_directory(path, ignored)) return false;
   openModelAt(std::filesystem::absolute(path, ignored).lexically_normal().string());
   return true;
 }
@@ -100,6 +105,20 @@ std::vector<Action> ModelLab::openActions() {
                                                          openModelAt(path.parent_path().string());
                                                        }},
                                           services_.folder);
+       }},
+      {"model.recorded",
+       "Open attention that was recorded elsewhere…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) {
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{"Open recorded attention",
+                          {".safetensors", ".npz", ".npy"},
+                          "",
+                          [this](Scene&, const std::filesystem::path& path) { openModelAt(path.string()); }},
+             services_.folder);
        }},
       {"model.learned",
        "Learned: open the small model that comes along",

@@ -345,6 +345,7 @@ void ModelLab::ask(const Scene& scene) {
   if (!scene.setup.subject.opened) return lookForCached();
   const ModelQuestion question = modelQuestion(scene.setup);
   study_.ask(question, Lane::front);
+  if (!scene.setup.subject.opened->model) return;  // recorded: nothing more can be asked
   if (changesModel(scene.setup))
     unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
   else
@@ -398,7 +399,7 @@ LabStatus ModelLab::status(const Scene& scene) const {
     status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
   if (page_.study)
     status.figures.push_back({"attention in sight", bytesText(static_cast<double>(page_.study->bytes)), 0});
-  if (page_.study && page_.config)
+  if (page_.study && page_.config && scene.setup.subject.opened->model)
     status.figures.push_back(
         {"cache",
          bytesText(static_cast<double>(page_.study->tokens()) *

@@ -56,6 +56,21 @@ void textSection(Scene& scene, ModelPage& page) {
   ImGui::Dummy(ImVec2(1, view.px(18)));
 }
 
+/// A recording's tokens, which can't be changed.
+void recordedSection(Scene& scene, ModelPage& page) {
+  View& view = page.view;
+  sectionTitle(view, "TOKENS", countText(static_cast<std::uint64_t>(page.tokens())));
+  if (!page.problem.empty()) problem(view, page.problem);
+  if (!scene.setup.subject.opened->recorded->hasTokens())
+    hint(view, "The file names no tokens; their places stand for them.");
+  if (page.ready())
+    tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, true}, scene.cursor);
+  gap(view, 8);
+  bool showFirst = !scene.cursor.model.firstOut;
+  if (toggle(view, "model.first", "Show the first token", showFirst))
+    scene.cursor.model.firstOut = !showFirst;
+}
+
 /// Masks and gains of the scene, beside the model's own.
 void actingSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
@@ -225,7 +240,11 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
   fillSide(view, layout.left);
   if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
     noteScroll(view);
-    if (scene.setup.subject.opened) {
+    if (scene.setup.subject.opened && scene.setup.subject.opened->recorded) {
+      modelFacts(scene, view);
+      gap(view, 12);
+      recordedSection(scene, page);
+    } else if (scene.setup.subject.opened) {
       modelFacts(scene, view);
       gap(view, 12);
       textSection(scene, page);

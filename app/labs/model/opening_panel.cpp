@@ -24,6 +24,8 @@ void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
       view.request("model.learned");
     ImGui::SameLine(0, view.px(10));
     if (button(view, "empty.model.open", "Open a folder…")) view.request("model.open");
+    ImGui::SameLine(0, view.px(10));
+    if (button(view, "empty.model.recorded", "Recorded attention…")) view.request("model.recorded");
     if (!page.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(70)));
       ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(90)), false,

@@ -365,7 +365,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       for (Index at = 0; at < layers; ++at) paintOverRow(scene, page, plan, at);
       for (Index at = 0; at < layers; ++at) pointAtRow(scene, page, plan, at);
       paintNumbers(view, plan, scene, page);
-      streamColumns(scene, page, plan);
+      if (scene.setup.subject.opened->model) streamColumns(scene, page, plan);
       ImGui::SetCursorPos(ImVec2(0, needed - 1));
       ImGui::Dummy(ImVec2(1, 1));
       ImGui::EndChild();

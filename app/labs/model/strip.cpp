@@ -10,6 +10,7 @@
 #include "app/platform/track.h"
 #include "app/scene/field.h"
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -275,8 +276,9 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
   if (token < 0 || token >= n) return;
   view.nextHover.query = token;
   if (ImGui::IsMouseClicked(0)) scene.cursor.cell.query = token;
-  std::string text = fmt::format("{} · token {} · id {}", page.token(token), token,
-                                 page.study->text.ids[static_cast<std::size_t>(token)]);
+  std::string text = fmt::format("{} · token {}", page.token(token), token);
+  if (const Index id = page.study->text.ids[static_cast<std::size_t>(token)]; id >= 0)
+    text += fmt::format(" · id {}", id);
   const std::vector<Foreseen>* all = foreseen(page);
   if (all && static_cast<std::size_t>(token) < all->size()) {
     const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
@@ -299,14 +301,20 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
     const float pad = view.px(20);
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
-    if (bar > 0) transport(scene, page, inner);
+    const bool recorded = scene.setup.subject.opened->recorded.has_value();
+    if (recorded) {
+      ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
+      hint(view, "Attention that another program recorded: there is no model here to say what comes next.");
+    } else if (bar > 0) {
+      transport(scene, page, inner);
+    }
     if (page.ready()) {
       ImRect rows(inner.Min.x, inner.Min.y + bar, inner.Max.x, inner.Max.y);
       const StripColumns columns = columnsFor(page, rows);
       pointAtColumns(scene, page, columns, rows);
       for (Index i = 0; i < columns.count; ++i) column(scene, page, columns, columns.first + i, rows, folded);
-      rowNames(page, rows, folded);
-      if (!folded) {
+      if (!recorded) rowNames(page, rows, folded);
+      if (!folded && !recorded) {
         const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);
         cacheRows(scene, page, columns, ImRect(rows.Min.x, top, rows.Max.x, inner.Max.y - view.px(20)));
         cacheFigures(scene, page, columns, inner.Max.x, inner.Max.y - view.px(8));
