@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.fallthrough(false);
   std::string scene;
-  app.add_option("SCENE", scene, "A scene file to open in the window")->check(namesFile);
+  app.add_option("SCENE", scene, "A scene file, or a model's folder, to open in the window")->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);
   addAttendCommand(app, exitCode);
@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   addViewCommand(app, exitCode);
   addBenchCommand(app, exitCode);
   addTokenizeCommand(app, exitCode);
+  addCostCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())

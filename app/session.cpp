@@ -5,6 +5,7 @@
 
 #include "app/compute/mask_inputs.h"
 #include "app/labs/common/picture_actions.h"
+#include "app/scene/open_model.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -105,6 +106,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   contextMenu(view, actions_, offered_);
   toldNote(view);
   fitAdditive(before.setup.input, scene().setup);
+  forgetWritten(before.setup, scene().setup);
   if (document_.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clear();
     view.controls.refusal = {};
@@ -155,7 +157,7 @@ void Session::handleInput(const FrameInput& input) {
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
     const bool typing = ImGui::GetIO().WantTextInput;
-    if (const Action* action = actions_.pressed({event.key, event.mods}, typing, event.repeat))
+    if (const Action* action = actions_.pressed({event.key, event.mods}, scene().cursor.page, typing, event.repeat))
       view.request(action->id);
   }
 }

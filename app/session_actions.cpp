@@ -24,7 +24,13 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
 
 void Session::openFile(const std::filesystem::path& path) {
   View& view = services_.view;
-  if (path.extension() == ".json") {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  // A model's configuration is no scene.
+  if (path.filename() == "config.json" && !folder)
+    for (const auto& lab : labs_)
+      if (lab->open(path, scene())) return;
+  if (path.extension() == ".json" && !folder) {
     services_.files.read<Scene>(
         path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
         [this, path](Scene&, attention::Result<Scene> scene) {

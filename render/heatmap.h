@@ -48,9 +48,11 @@ class HeatmapTextures {
   std::unique_ptr<State> state_;
 };
 
-/// A ramp of one's own between two colours, in place of a colormap.
+/// A ramp of one's own between two colours, through a third half way where there is one, in place of a
+/// colormap.
 struct Tint {
   Color low, high;
+  std::optional<Color> middle = {};
   bool operator==(const Tint&) const = default;
 };
 

@@ -59,13 +59,17 @@ using LookupTable = std::array<std::uint8_t, 256 * 4>;
 LookupTable tintTable(const Tint& tint) {
   LookupTable entries;
   for (std::size_t i = 0; i < 256; ++i) {
-    const float t = static_cast<float>(i) / 255;
+    const float along = static_cast<float>(i) / 255;
+    const bool upper = tint.middle && along >= 0.5f;
+    const Color& from = upper ? *tint.middle : tint.low;
+    const Color& to = tint.middle && !upper ? *tint.middle : tint.high;
+    const float t = !tint.middle ? along : upper ? 2 * along - 1 : 2 * along;
     const auto byte = [&](float low, float high) {
       return static_cast<std::uint8_t>(std::lround((low + (high - low) * t) * 255));
     };
-    entries[4 * i] = byte(tint.low.r, tint.high.r);
-    entries[4 * i + 1] = byte(tint.low.g, tint.high.g);
-    entries[4 * i + 2] = byte(tint.low.b, tint.high.b);
+    entries[4 * i] = byte(from.r, to.r);
+    entries[4 * i + 1] = byte(from.g, to.g);
+    entries[4 * i + 2] = byte(from.b, to.b);
     entries[4 * i + 3] = 255;
   }
   return entries;

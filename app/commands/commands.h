@@ -19,6 +19,7 @@ void addMaskCommand(CLI::App& app, int& exitCode);
 void addBenchCommand(CLI::App& app, int& exitCode);
 void addModelCommand(CLI::App& app, int& exitCode);
 void addTokenizeCommand(CLI::App& app, int& exitCode);
+void addCostCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);

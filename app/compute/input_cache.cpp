@@ -80,6 +80,7 @@ InputCache::WeightsKey InputCache::weightsKey(const Setup& setup, Index longest)
   WeightsKey key{setup.weights, model.modelDim, model.heads, model.kvHeads,
                  model.headDim, model.bias,     false,       0};
   key.weights.file.clear();
+  key.weights.layer = -1;
   key.weights.planted.clear();
   if (setup.weights.source == WeightSource::planted) {
     key.weights.planted = plantedHeads(setup);
@@ -113,7 +114,7 @@ InputCache::FileStamp::FileStamp(const std::string& file) : path(file) {
 
 Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup) {
   const Result<std::shared_ptr<const LayerWeights>> layer =
-      layers_.get(memory_, {FileStamp(setup.weights.file), setup.model.heads},
+      layers_.get(memory_, {FileStamp(setup.weights.file), setup.weights.layer, setup.model.heads},
                   [&] { return readLayerWeights(setup, memory_.total()); });
   if (!layer) return layer.error();
   if (const attention::Status fits = checkLayer(setup, (*layer)->config); !fits) return fits.error();

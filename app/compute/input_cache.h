@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -95,7 +96,8 @@ class InputCache {
 
   const MemoryBudget memory_;
   Shelf<WeightsKey, attention::Projections> weights_{2};
-  Shelf<std::pair<FileStamp, Index>, LayerWeights> layers_{2};  ///< by the heads the scene wants
+  /// By the file's layer, and the heads the scene wants.
+  Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2};
   Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
   /// One scene may name several.
   Shelf<std::pair<FileStamp, attention::MaskConvention>, MaskCells> masks_{16};

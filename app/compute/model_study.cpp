@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "app/scene/number_text.h"
 #include "attention/core/parallel.h"
@@ -56,6 +57,18 @@ void markCells(const attention::MatrixView& weights, const Matrix& marks, Matrix
       out.row(row).setConstant(render::kDeadCell);
     else
       out.row(row) = (cells != 0).select(render::kMaskedCell, out.row(row).array());
+  }
+}
+
+/// The first column masked, rows summing to 1 without it where anything is left of them.
+void leaveFirstOut(Matrix& marked) {
+  for (Index row = 0; row < marked.rows(); ++row) {
+    float& first = marked(row, 0);
+    if (first == render::kDeadCell) continue;
+    if (const float rest = 1 - first; first >= 0 && rest > 1e-6f)
+      for (Index col = 1; col < marked.cols(); ++col)
+        if (marked(row, col) > 0) marked(row, col) /= rest;
+    first = render::kMaskedCell;
   }
 }
 
@@ -130,16 +143,19 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
   const Index small = (n + factor - 1) / factor;
   summary.heads.resize(static_cast<std::size_t>(heads));
   summary.thumbnails = Stack(heads, small, small);
+  summary.thumbnailsFirstOut = Stack(heads, small, small);
   attention::forEach(heads, stop, [&](Index head) {
     const Matrix& cells = mask.of(head);
     HeadSummary& one = summary.heads[static_cast<std::size_t>(head)];
-    const attention::MatrixView weights(std::as_const(summary.weights)[head]);
+    const attention::MatrixView weights = std::as_const(summary.weights)[head];
     one.profile = attention::profileHead({weights, {cells.data(), n, n}, text});
     one.label = attention::labelHead(one.profile);
     one.entropy = entropyOf(weights, cells);
     Matrix marked;
     markCells(weights, cells, marked);
     summary.thumbnails[head] = pooled(marked, factor);
+    leaveFirstOut(marked);
+    summary.thumbnailsFirstOut[head] = pooled(marked, factor);
   });
   float sum = 0;
   for (const HeadSummary& one : summary.heads) sum += one.entropy;
@@ -188,8 +204,8 @@ Stack drawCache(const attention::ModelSession& session, Index bands) {
 std::uint64_t bytesOf(const ModelStudy& study) {
   Index floats = study.embedded.size() + study.lastLogits.size() + study.cache.size();
   for (const auto& layer : study.layers)
-    floats +=
-        layer->weights.size() + layer->thumbnails.size() + layer->hidden.size() + layer->headOutput.size();
+    floats += layer->weights.size() + 2 * layer->thumbnails.size() + layer->hidden.size() +
+              layer->headOutput.size();
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
@@ -346,10 +362,10 @@ Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resou
   return study;
 }
 
-Matrix drawModelHead(const ModelStudy& study, Index layer, Index head, int factor) {
-  const LayerSummary& summary = *study.layers[static_cast<std::size_t>(layer)];
+Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {
   Matrix marked;
-  markCells(summary.weights[head], marksOf(*summary.mask, summary.mask->variantOf(head)), marked);
+  markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
+  if (firstOut) leaveFirstOut(marked);
   return pooled(marked, factor);
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Symbols the interface itself uses, beyond Latin.
 // clang-format off
 constexpr const char* kSymbols =
-    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬"
+    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
     "�";
 // clang-format on
 
@@ -97,12 +97,22 @@ class AtlasBuilder {
     }
   }
 
+  /// Without symbols and other scripts, which at large sizes would fill the atlas.
+  ImFont* addLatin(const std::string& file, float size) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    ImFontConfig config = plainConfig();
+    const float pixels = std::round(size * scale_);
+    static const ImWchar ranges[] = {0x20, 0x7E, 0xB0, 0xBF, 0};
+    ImFont* font = file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, ranges);
+    if (font) return font;
+    config.SizePixels = pixels;
+    return atlas.AddFontDefault(&config);
+  }
+
   ImFont* add(const std::string& file, float size) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     const float pixels = std::round(size * scale_);
-    ImFontConfig config;
-    config.PixelSnapH = false;
-    config.OversampleH = config.OversampleV = 1;
+    ImFontConfig config = plainConfig();
     ImFont* font =
         file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, latinRanges());
     if (!font) {
@@ -117,6 +127,13 @@ class AtlasBuilder {
   }
 
  private:
+  static ImFontConfig plainConfig() {
+    ImFontConfig config;
+    config.PixelSnapH = false;
+    config.OversampleH = config.OversampleV = 1;
+    return config;
+  }
+
   float scale_;
   ImVector<ImWchar> extraRanges_;  // the atlas keeps pointers to ranges until it is built
   std::vector<std::pair<std::string, ImVector<ImWchar>>> fallbacks_;
@@ -163,6 +180,9 @@ void FontBook::build() {
   fonts_.monoSmall = builder.add(mono, 12);
   fonts_.mono = builder.add(mono, 15);
   fonts_.monoTitle = builder.add(mono, 17);
+  fonts_.monoHero = builder.add(mono, 22);
+  fonts_.display = builder.addLatin(semibold, 56);
+  fonts_.displaySmall = builder.addLatin(semibold, 40);
   UiState& state = uiState();
   std::vector<WideCharacter> characters;
   for (const unsigned code : wide_) characters.push_back({code, state.standIns.editableCharacter(code)});

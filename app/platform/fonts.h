@@ -8,17 +8,20 @@ struct ImFont;
 
 namespace headscope::app {
 
-/// The typefaces at their four sizes: Inter for words, JetBrains Mono for tokens and numbers.
+/// The typefaces at their five sizes: Inter for words, JetBrains Mono for tokens and numbers.
 struct Fonts {
   ImFont* small = nullptr;  ///< 12
   ImFont* smallBold = nullptr;
   ImFont* text = nullptr;  ///< 15
   ImFont* bold = nullptr;
-  ImFont* title = nullptr;      ///< 17, semibold
-  ImFont* hero = nullptr;       ///< 22, semibold
-  ImFont* monoSmall = nullptr;  ///< 12
-  ImFont* mono = nullptr;       ///< 15
-  ImFont* monoTitle = nullptr;  ///< 17
+  ImFont* title = nullptr;         ///< 17, semibold
+  ImFont* hero = nullptr;          ///< 22, semibold
+  ImFont* monoSmall = nullptr;     ///< 12
+  ImFont* mono = nullptr;          ///< 15
+  ImFont* monoTitle = nullptr;     ///< 17
+  ImFont* monoHero = nullptr;      ///< 22
+  ImFont* display = nullptr;       ///< 56, Latin letters and digits alone: one figure a page
+  ImFont* displaySmall = nullptr;  ///< 40: the same where the window is small
 };
 
 /// Builds the atlas for a scale and the characters that are needed, and rebuilds it when either changes.

@@ -1,10 +1,10 @@
 #include "app/platform/preferences.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/platform/configuration.h"
 #include "attention/formats/file_io.h"
 
 namespace headscope::app {
@@ -12,11 +12,8 @@ namespace headscope::app {
 namespace {
 
 std::filesystem::path preferencesPath() {
-  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder && *folder)
-    return std::filesystem::path(folder) / "headscope" / "preferences.json";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return std::filesystem::path(home) / ".config" / "headscope" / "preferences.json";
-  return {};
+  const std::filesystem::path folder = configurationFolder();
+  return folder.empty() ? folder : folder / "preferences.json";
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace headscope::app {
 
-/// Undo and redo as a list of scenes. Setup, Look and MapSetup count as a change; where the person looks
-/// (the Cursor) neither makes a step nor is taken back by one.
+/// Undo and redo as a list of scenes. Setup, Look, MapSetup and CostSetup count as a change; where the person
+/// looks (the Cursor) neither makes a step nor is taken back by one.
 class History {
  public:
   explicit History(Scene scene) : states_{std::move(scene)} {}
@@ -38,6 +38,7 @@ class History {
     scene.setup = states_[index].setup;
     scene.look = states_[index].look;
     scene.map = states_[index].map;
+    scene.cost = states_[index].cost;
   }
 
   std::vector<Scene> states_;

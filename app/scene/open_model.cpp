@@ -13,7 +13,7 @@ using attention::Result;
 using attention::Status;
 
 std::filesystem::path modelFolder(const std::string& model) {
-  return model == kLearned ? assetFolder() / "models" / "miniature" : std::filesystem::path(model);
+  return model == kLearned ? miniatureFolder() : std::filesystem::path(model);
 }
 
 std::string modelName(const std::filesystem::path& folder) {
@@ -34,9 +34,11 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   if (!opened) return opened.error();
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
+  auto skills = readLearnedSkills(folder);  // which few folders have
   return std::make_shared<const OpenModel>(
       OpenModel{model == kLearned ? "Miniature" : modelName(folder),
-                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer)});
+                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
+                skills ? *std::move(skills) : std::vector<LearnedSkill>{}});
 }
 
 namespace {
@@ -78,16 +80,20 @@ std::string missing(const SubjectSetup& subject) {
 
 }  // namespace
 
-void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
+void forgetLayer(Setup& setup) {
   const Scene fresh = openingScene();
+  setup.model = fresh.setup.model;
+  setup.model.position = PositionKind::none;
+  setup.weights = fresh.setup.weights;
+  setup.mask = {};
+}
+
+void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
   Setup& setup = scene.setup;
   setup.subject = {};
   setup.subject.model = model;
   setup.subject.opened = std::move(opened);
-  setup.model = fresh.setup.model;
-  setup.model.position = PositionKind::none;  // but for the model's own
-  setup.weights = fresh.setup.weights;
-  setup.mask = {};
+  forgetLayer(setup);
   takeSizes(setup);
   scene.cursor.focus = -1;
   scene.cursor.sequence = 0;
@@ -102,6 +108,11 @@ void leaveModel(Scene& scene) {
   scene.setup.mask = fresh.setup.mask;
   scene.cursor.focus = -1;
   scene.cursor.decoding = false;
+}
+
+void forgetWritten(const Setup& before, Setup& setup) {
+  if (before.input.text != setup.input.text && before.subject.written == setup.subject.written)
+    setup.subject.written.clear();
 }
 
 Status openSubject(Scene& scene, const std::stop_token& stop) {

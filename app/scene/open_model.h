@@ -4,6 +4,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "app/scene/learned_skills.h"
 #include "app/scene/scene.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
@@ -15,6 +16,7 @@ struct OpenModel {
   std::string name;  ///< what its folder is called, as people know it: "gpt2", "Llama-3.1-8B"
   std::shared_ptr<const attention::Model> model;
   attention::TextTokenizer tokenizer;
+  std::vector<LearnedSkill> skills;  ///< as the folder says
 
   const attention::ModelConfig& config() const { return model->config(); }
 };
@@ -29,11 +31,16 @@ std::string modelName(const std::filesystem::path& folder);
 attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
                                                               const std::stop_token& stop = {});
 
+/// Nothing is masked or added to scores but by the model itself.
+void forgetLayer(Setup& setup);
 /// Makes a layer of an opened model the scene's: its sizes, no masks and numbers besides its own, the text as
 /// it is.
 void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened);
 /// The opening scene's layer again, with the text as it is.
 void leaveModel(Scene& scene);
+
+/// After an edit: what a model wrote behind another text than today's goes.
+void forgetWritten(const Setup& before, Setup& setup);
 
 /// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
 /// error is for what the model doesn't have: a layer, a head.

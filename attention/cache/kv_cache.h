@@ -17,6 +17,8 @@ class KvCache {
   Index length() const { return length_; }
   Index capacity() const { return capacity_; }
   CacheType type() const { return type_; }
+  /// Memory that is reserved: kvCacheBytes() of the capacity, rounded up to what the system gives.
+  std::uint64_t bytes() const { return sizeof(float) * (keys_.capacity() + values_.capacity()); }
   /// Key rows of one kv head, [length, headDim], as they were rounded to the cache's type.
   Matrix keys(Index kvHead) const;
   Matrix values(Index kvHead) const;

@@ -95,6 +95,14 @@ void HeadsLab::advancePlay(Scene& scene) {
 }
 
 void HeadsLab::decode(Scene& scene, Decode what) {
+  // The page of the cache steps through the same decode by itself.
+  if (scene.cursor.page == "cache") {
+    services_.view.request(what == Decode::back      ? "cache.back"
+                           : what == Decode::forward ? "cache.forward"
+                           : what == Decode::toggle  ? "cache.first"
+                                                     : "cache.play");
+    return;
+  }
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   Cursor& cursor = scene.cursor;
   if (!sequence || !page_.snapshot->causal) return;

@@ -117,7 +117,7 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
                                                     0.75F);
   }
   scene.map.tokens = std::min(scene.map.tokens, sizes.mapTokens);
-  scene.cursor.page = dice.pick(std::array{"heads", "mask", "map"});
+  scene.cursor.page = dice.pick(std::array{"heads", "mask", "map", "cache", "cost"});
   return scene;
 }
 

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/cost/output.h"
+#include "app/commands/report.h"
+#include "app/compute/cost_catalogue.h"
+#include "app/platform/configuration.h"
+#include "app/scene/byte_text.h"
+#include "attention/models/model_shape_reader.h"
+#include "attention/text/suggestion.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::CostRequest;
+using attention::Error;
+using attention::ModelShape;
+using attention::NumberFormat;
+
+struct CostOptions {
+  std::string model, format = "bf16";
+  Index tokens = 0, batch = 1, block = 16, tensorParallel = 1;
+  bool tokensGiven = false, list = false, json = false;
+};
+
+attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCatalogue& catalogue) {
+  if (const ModelShape* found = attention::findShape(catalogue.shapes, model)) return *found;
+  std::error_code ignored;
+  const std::filesystem::path path(model);
+  if (std::filesystem::is_directory(path, ignored)) return attention::readModelShape(path / "config.json");
+  if (path.extension() == ".json" || std::filesystem::exists(path, ignored))
+    return attention::readModelShape(path);
+  std::vector<std::string_view> names;
+  for (const ModelShape& shape : catalogue.shapes) names.push_back(shape.name);
+  return Error{"there is no model " + attention::quotedText(model) +
+               ", expected a name that --list prints, or a config.json" +
+               attention::suggestion(model, names)};
+}
+
+attention::Result<CostRequest> requestOf(const CostOptions& options, const ModelShape& shape) {
+  CostRequest request;
+  const auto& names = attention::kNumberFormatNames;
+  const auto format = std::find(names.begin(), names.end(), options.format);
+  if (format == names.end())
+    return Error{"--dtype is " + attention::quotedText(options.format) + ", expected one of " +
+                 fmt::format("{}", fmt::join(names, ", "))};
+  request.format = static_cast<NumberFormat>(format - names.begin());
+  request.tokens = options.tokensGiven ? options.tokens : shape.context;
+  request.batch = options.batch;
+  request.block = options.block;
+  request.tensorParallel = options.tensorParallel;
+  for (const auto& [name, value] : {std::pair("--tokens", request.tokens),
+                                    {"--batch", request.batch},
+                                    {"--block", request.block},
+                                    {"--tensor-parallel", request.tensorParallel}})
+    if (value < 1) return Error{fmt::format("{} is {}, expected at least 1", name, value)};
+  if (const auto fits = attention::splits(shape, request.tensorParallel); !fits) return fits.error();
+  return request;
+}
+
+int printList(const CostCatalogue& catalogue, bool json) {
+  json ? std::cout << listJson(catalogue) << "\n" : std::cout << listTable(catalogue);
+  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+}
+
+int runCost(const CostOptions& options) {
+  const CostCatalogue catalogue = loadCatalogue(configurationFolder());
+  for (const std::string& problem : catalogue.problems) warn(problem);
+  if (options.list && !options.model.empty())
+    return usage({"expected --list or --model, and one of them alone"});
+  if (options.list) return printList(catalogue, options.json);
+  if (options.model.empty()) return usage({"expected --model NAME or --list"});
+  const auto shape = shapeNamed(options.model, catalogue);
+  if (!shape) return fail(shape.error());
+  const auto request = requestOf(options, *shape);
+  if (!request) return usage(request.error());
+  const CostReport report = costReport(*shape, *request);
+  for (const std::string& warning : report.warnings) warn(warning);
+  std::cout << (options.json ? costJson(report) + "\n" : costTable(report));
+  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+}
+
+}  // namespace
+
+void addCostCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command =
+      app.add_subcommand("cost", "What a model's KV cache, weights and attention cost, from its shape");
+  auto options = std::make_shared<CostOptions>();
+  command
+      ->add_option("--model", options->model,
+                   "A shape's name (--list), a config.json, or a folder that holds one")
+      ->type_name("NAME");
+  const auto* tokens =
+      command->add_option("--tokens", options->tokens, "Of each sequence; the model's context if left out")
+          ->type_name("N");
+  command->add_option("--batch", options->batch, "Sequences at once")->type_name("B");
+  command->add_option("--dtype", options->format, "fp32, fp16, bf16, fp8, int8 or int4; of cache and weights")
+      ->type_name("TYPE");
+  command->add_option("--block", options->block, "Tokens of a page of the cache")->type_name("TOKENS");
+  command->add_option("--tensor-parallel", options->tensorParallel, "GPUs that share every layer")
+      ->type_name("T");
+  command->add_flag("--list", options->list, "Print the shapes that have names");
+  command->add_flag("--json", options->json, "Print JSON, bytes as whole numbers");
+  command->callback([options, tokens, &exitCode] {
+    options->tokensGiven = tokens->count() > 0;
+    exitCode = guarded([&] { return runCost(*options); });
+  });
+}
+
+}  // namespace headscope::app

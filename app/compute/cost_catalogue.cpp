@@ -1,0 +1,164 @@
+#include "app/compute/cost_catalogue.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "attention/formats/file_io.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Error;
+using attention::Index;
+using attention::Machine;
+using attention::ModelShape;
+using attention::Result;
+using Json = nlohmann::ordered_json;
+
+struct SizeField {
+  const char* name;
+  Index ModelShape::*member;
+};
+constexpr SizeField kSizes[] = {{"layers", &ModelShape::layers},
+                                {"model_dim", &ModelShape::modelDim},
+                                {"heads", &ModelShape::heads},
+                                {"kv_heads", &ModelShape::kvHeads},
+                                {"head_dim", &ModelShape::headDim},
+                                {"context", &ModelShape::context},
+                                {"window", &ModelShape::window},
+                                {"global_layers", &ModelShape::globalLayers},
+                                {"latent_dim", &ModelShape::latentDim},
+                                {"rope_dim", &ModelShape::ropeDim},
+                                {"query_latent", &ModelShape::queryLatent},
+                                {"value_dim", &ModelShape::valueDim},
+                                {"inner_dim", &ModelShape::innerDim},
+                                {"vocabulary", &ModelShape::vocabulary},
+                                {"positions", &ModelShape::positions},
+                                {"dense_layers", &ModelShape::denseLayers},
+                                {"experts", &ModelShape::experts},
+                                {"active_experts", &ModelShape::activeExperts},
+                                {"shared_experts", &ModelShape::sharedExperts},
+                                {"expert_dim", &ModelShape::expertDim}};
+struct FlagField {
+  const char* name;
+  bool ModelShape::*member;
+};
+constexpr FlagField kFlags[] = {
+    {"gated", &ModelShape::gated}, {"tied", &ModelShape::tied}, {"decodes", &ModelShape::decodes}};
+
+Result<ModelShape> readShape(const Json& json) {
+  ModelShape shape;
+  shape.source = "your models.json";
+  for (const auto& [key, value] : json.items()) {
+    const auto size = std::find_if(std::begin(kSizes), std::end(kSizes),
+                                   [&, &key = key](const SizeField& field) { return key == field.name; });
+    const auto flag = std::find_if(std::begin(kFlags), std::end(kFlags),
+                                   [&, &key = key](const FlagField& field) { return key == field.name; });
+    if (size != std::end(kSizes)) {
+      if (!value.is_number_integer()) return Error{key + " is no whole number"};
+      shape.*size->member = value.get<Index>();
+    } else if (flag != std::end(kFlags)) {
+      if (!value.is_boolean()) return Error{key + " is neither true nor false"};
+      shape.*flag->member = value.get<bool>();
+    } else if (key == "name" || key == "source") {
+      if (!value.is_string()) return Error{key + " is no text"};
+      (key == "name" ? shape.name : shape.source) = value.get<std::string>();
+    } else {
+      return Error{"there is no field " + attention::quotedText(key) + ", expected " + shapeFieldNames()};
+    }
+  }
+  if (shape.name.empty()) return Error{"name is absent, expected a text"};
+  if (!json.contains("kv_heads")) shape.kvHeads = shape.heads;
+  if (const auto status = attention::validate(shape); !status) return status.error();
+  return shape;
+}
+
+Result<Machine> readMachine(const Json& json) {
+  Machine machine;
+  machine.source = "your machines.json";
+  double bandwidth = 0, flops = 0;
+  const std::pair<const char*, double*> numbers[] = {
+      {"memory_gb", &machine.memoryGb}, {"bandwidth_gb", &bandwidth}, {"tflops", &flops}};
+  for (const auto& [key, value] : json.items()) {
+    if (key == "name" && value.is_string()) {
+      machine.name = value.get<std::string>();
+      continue;
+    }
+    double* to = nullptr;
+    for (const auto& [name, number] : numbers)
+      if (key == name) to = number;
+    if (!to)
+      return Error{"there is no field " + attention::quotedText(key) +
+                   ", expected name, memory_gb, bandwidth_gb or tflops"};
+    *to = value.is_number() ? value.get<double>() : 0;
+  }
+  if (machine.name.empty()) return Error{"name is absent, expected a text"};
+  for (const auto& [name, number] : numbers)
+    if (!std::isfinite(*number) || *number <= 0 || *number > 1e9)
+      return Error{fmt::format("{} is absent or no number above 0", name)};
+  machine.bandwidth = bandwidth * 1e9;
+  machine.flops = flops * 1e12;
+  return machine;
+}
+
+/// Reads a list of entries; each that can't be taken is a problem of its own.
+template <typename Entry, typename Read>
+void addFrom(const std::filesystem::path& path, Read read, std::vector<Entry>& entries,
+             std::vector<std::string>& problems) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  const std::string file = path.filename().string();
+  const auto bytes = attention::readFile(path, 1 << 20);
+  if (!bytes) return problems.push_back(bytes.error().message);
+  const Json json = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  if (!json.is_array()) return problems.push_back(file + " is no JSON list, expected [{\"name\": …}, …]");
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    Result<Entry> entry = json[i].is_object() ? read(json[i]) : Result<Entry>(Error{"is no object"});
+    if (!entry) {
+      problems.push_back(fmt::format("{}, entry {}: {}", file, i + 1, entry.error().message));
+      continue;
+    }
+    const auto same = std::find_if(entries.begin(), entries.end(),
+                                   [&](const Entry& each) { return each.name == entry->name; });
+    if (same != entries.end())
+      *same = *std::move(entry);
+    else
+      entries.push_back(*std::move(entry));
+  }
+}
+
+}  // namespace
+
+CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
+  CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
+  if (folder.empty()) return catalogue;
+  addFrom(folder / "models.json", readShape, catalogue.shapes, catalogue.problems);
+  addFrom(folder / "machines.json", readMachine, catalogue.machines, catalogue.problems);
+  std::stable_sort(catalogue.machines.begin(), catalogue.machines.end(),
+                   [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
+  return catalogue;
+}
+
+std::string shapeJson(const ModelShape& shape) {
+  Json json;
+  json["name"] = shape.name;
+  for (const SizeField& field : kSizes)
+    if (shape.*field.member != 0) json[field.name] = shape.*field.member;
+  for (const FlagField& field : kFlags) json[field.name] = shape.*field.member;
+  json["source"] = shape.source;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string shapeFieldNames() {
+  std::string names = "name";
+  for (const SizeField& field : kSizes) names += std::string(", ") + field.name;
+  for (const FlagField& field : kFlags) names += std::string(", ") + field.name;
+  return names + " or source";
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,183 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/layer_inputs.h"
+#include "app/labs/cache/cache_page.h"
+#include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text_box.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string tokenCount(Index count) {
+  return countText(static_cast<std::uint64_t>(count)) + (count == 1 ? " token" : " tokens");
+}
+
+void tokensSection(Scene& scene, CachePage& page) {
+  View& view = page.view;
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  sectionTitle(view, "TOKENS", sequence ? tokenCount(sequence->keyLength) : "");
+  if (scene.setup.input.source == EmbeddingSource::text)
+    textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
+  else
+    hint(view, "The tokens are those of the typed table.");
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::input)) problem(view, error->message);
+}
+
+/// Why the heads of the layer are not this page's to change, or "".
+std::string lockedBy(const Setup& setup) {
+  if (setup.subject.opened) return "The opened model sets this";
+  return setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+}
+
+void kindChoice(Setup& setup, View& view, const std::string& locked) {
+  ModelSetup& model = setup.model;
+  const bool groups = divisors(model.heads).size() > 2;
+  const std::string none = groups ? locked : fmt::format("{} heads can't be grouped", model.heads);
+  const std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", none, "gqa"}, {"MQA", locked, "mqa"}};
+  int chosen = static_cast<int>(kindOf(model));
+  if (segmented(view, "kind", choices, chosen,
+                "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: "
+                "all share "
+                "one pair. The cache shrinks by kv_heads / heads."))
+    model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
+}
+
+void headsSection(Scene& scene, CachePage& page) {
+  View& view = page.view;
+  Setup& setup = scene.setup;
+  const std::string locked = lockedBy(setup);
+  sectionTitle(view, "ATTENTION");
+  kindChoice(setup, view, locked);
+  gap(view, 4);
+  const Suits suits = plantingSuits(setup);
+  const ModelSetup before = setup.model;
+  std::vector<Index> heads, kvHeads;
+  for (Index count = 1; count <= kMaxHeads; ++count) {
+    ModelSetup trial = before;
+    const bool splits =
+        !before.linked || (before.modelDim % count == 0 && before.modelDim / count <= kMaxHeadDim &&
+                           (before.position != PositionKind::rope || before.modelDim / count % 2 == 0));
+    if (splits && ChosenHeads(page.chosenHeads).setHeads(trial, count, suits)) heads.push_back(count);
+  }
+  if (heads.empty()) heads.push_back(before.heads);
+  for (const Index count : divisors(before.heads)) {
+    ModelSetup trial = before;
+    trial.kvHeads = count;
+    if (!suits || suits(trial)) kvHeads.push_back(count);
+  }
+  if (kvHeads.empty()) kvHeads.push_back(before.kvHeads);
+  const auto refuse = [](Index wanted) {
+    return fmt::format("{} heads don't fit the model's size here; the page Heads can change that too.",
+                       wanted);
+  };
+  if (fieldSlider(view, scene, "model.heads", {locked, heads, refuse})) {
+    const Index wanted = std::exchange(setup.model.heads, before.heads);
+    page.chosenHeads.setHeads(setup.model, wanted, suits);
+    if (setup.model.kvHeads != before.kvHeads) view.gaveWay("kv_heads");
+  }
+  const std::string one = before.heads == 1 ? "One head has one kv head" : locked;
+  const auto refuseKv = [&](Index wanted) {
+    return fmt::format("{} query heads can't be shared evenly by {} kv heads.", before.heads, wanted);
+  };
+  fieldSlider(view, scene, "model.kv_heads",
+              {one, kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
+}
+
+void decodeSection(Scene& scene, CachePage& page, const DecodeState& state) {
+  View& view = page.view;
+  sectionTitle(view, "DECODE");
+  const Index most = std::max<Index>(state.tokens, 1);
+  std::vector<Index> stops;
+  for (Index i = 1; i <= most; ++i) stops.push_back(i);
+  SliderState prefill;
+  prefill.disabledReason = state.reason;
+  prefill.stops = stops;
+  fieldSlider(view, scene, "prefill", prefill);
+  Index& chunk = scene.cost.cache.chunk;
+  std::vector<Index> chunks;
+  for (Index i = 1; i < std::max<Index>(state.prefill, 1); i *= 2) chunks.push_back(i);
+  chunks.push_back(std::max<Index>(state.prefill, 1));
+  Index shown = chunk == 0 ? chunks.back() : std::min(chunk, chunks.back());
+  SliderSpec spec{"cache.chunk", "In chunks", state.reason, fmt::format("1 to {} tokens", chunks.back()),
+                  "Tokens of the prompt that the prefill takes in at once: chunked prefill."};
+  if (shown == chunks.back()) spec.shown = "whole";
+  if (slider(view, spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
+  auto speed = static_cast<float>(scene.cost.cache.speed);
+  const SliderSpec pace{"cache.speed", "Speed", state.reason, "0.5 to 200 steps a second",
+                        "Steps a second while playing."};
+  if (slider(view, pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
+    scene.cost.cache.speed = static_cast<double>(speed);
+}
+
+void sequencesSection(Scene& scene, CachePage& page, const DecodeState& state) {
+  View& view = page.view;
+  if (!page.snapshot) return;
+  const auto& sequences = page.snapshot->sequences;
+  sectionTitle(view, "SEQUENCES", fmt::format("batch {}", sequences.size()));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const SequenceSnapshot& each = sequences[i];
+    const std::string name = fmt::format("cache.sequence.{}", i);
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = view.px(34);
+    if (ImGui::InvisibleButton(name.c_str(), ImVec2(width, height)))
+      scene.cursor.sequence = static_cast<Index>(i);
+    trackItem(name);
+    const bool chosen = scene.cursor.sequence == static_cast<Index>(i);
+    const ImVec2 to(from.x + width, from.y + height);
+    if (chosen || ImGui::IsItemHovered()) list.AddRectFilled(from, to, view.theme->raised, view.px(4));
+    if (chosen) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), view.theme->text);
+    std::string words;
+    for (Index token = 0; token < std::min<Index>(each.keyLength, 12); ++token)
+      words += (words.empty() ? "" : " ") + each.keys[static_cast<std::size_t>(token)].text;
+    const Index now = std::min(state.now, each.keyLength);
+    const std::string fill = fmt::format("{} of {}", now, each.keyLength);
+    const float y = (from.y + to.y) / 2;
+    const float taken = paintText(list, view.fonts->mono, ImVec2(to.x - view.px(10), y), view.theme->text,
+                                  fill, Align::right);
+    paintText(list, view.fonts->text, ImVec2(from.x + view.px(14), y),
+              chosen ? view.theme->text : view.theme->secondary,
+              fitted(view.fonts->text, words, width - taken - view.px(38)));
+  }
+  hint(view, "Every line of the text is a sequence with a cache of its own.");
+}
+
+}  // namespace
+
+void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
+  View& view = page.view;
+  const DecodeState state = decodeState(scene, page);
+  fillSide(view, layout.left);
+  if (beginPanel(view, "cache.controls", layout.left, 20, 16)) {
+    noteScroll(view);
+    tokensSection(scene, page);
+    gap(view, 10);
+    headsSection(scene, page);
+    gap(view, 10);
+    decodeSection(scene, page, state);
+    gap(view, 10);
+    sectionTitle(view, "STORED AS");
+    fieldChoice(view, scene, "cost.cache.stored");
+    gap(view, 4);
+    fieldSlider(view, scene, "cost.cache.layers");
+    gap(view, 10);
+    sectionTitle(view, "STAIRS BESIDE IT");
+    fieldToggle(view, scene, "cost.cache.mha_stair");
+    fieldToggle(view, scene, "cost.cache.mqa_stair");
+    fieldToggle(view, scene, "cost.cache.mla_stair");
+    gap(view, 10);
+    sequencesSection(scene, page, state);
+    scrollEdge(view, layout.left);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "app/labs/cache/cache_page.h"
+#include "attention/cache/model_cost.h"
+
+namespace headscope::app {
+
+DecodeState decodeState(const Scene& scene, const CachePage& page) {
+  DecodeState state;
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  if (!sequence) return state;
+  state.tokens = sequence->keyLength;
+  state.prefill = std::min(page.snapshot->setup.prefill, state.tokens);
+  state.now = state.tokens;
+  if (page.snapshot->setup.input.cross) {
+    state.reason = "In cross-attention the context is cached once; decoding adds nothing.";
+  } else if (!page.snapshot->causal) {
+    state.reason = "Decoding needs a causal mask: an earlier token sees a later one.";
+    state.turnsOn = true;
+  }
+  if (!state.reason.empty()) return state;
+  if (page.filling >= 0)
+    state.now = std::min(page.filling, state.prefill);
+  else if (scene.cursor.decoding)
+    state.now = std::clamp(scene.cursor.step, state.prefill, state.tokens);
+  return state;
+}
+
+CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config) {
+  const CacheSetup& cache = scene.cost.cache;
+  const auto layers = static_cast<std::uint64_t>(std::max<Index>(cache.layers, 1));
+  const auto bytes = [&](Index numbers) {
+    return attention::saturatingTimes(attention::bytesOf(static_cast<std::uint64_t>(numbers), cache.stored),
+                                      layers);
+  };
+  const Index dim = config.headDim;
+  return {bytes(2 * config.kvHeads * dim), bytes(2 * config.heads * dim), bytes(2 * dim),
+          bytes(latentDimOf(config) + rotaryDimOf(config))};
+}
+
+Index latentDimOf(const attention::AttentionConfig& config) {
+  return 4 * config.headDim;
+}
+Index rotaryDimOf(const attention::AttentionConfig& config) {
+  return config.headDim / 2;
+}
+
+const char* kindName(const attention::AttentionConfig& config) {
+  if (config.kvHeads == config.heads) return "MHA";
+  return config.kvHeads == 1 ? "MQA" : "GQA";
+}
+
+void jumpDecode(Scene& scene, CachePage& page, Index tokens) {
+  const DecodeState state = decodeState(scene, page);
+  if (!state.reason.empty() || state.tokens == 0) return;
+  Cursor& cursor = scene.cursor;
+  tokens = std::clamp<Index>(tokens, 0, state.tokens);
+  cursor.decoding = true;
+  page.filling = tokens < state.prefill ? tokens : -1;
+  cursor.step = std::max(tokens, state.prefill);
+  cursor.cell.query = std::max<Index>(0, tokens - 1);
+}
+
+namespace {
+
+/// How many tokens the prefill takes in at once.
+Index chunkOf(const Scene& scene, const DecodeState& state) {
+  const Index chunk = scene.cost.cache.chunk;
+  return chunk > 0 ? std::min(chunk, std::max<Index>(state.prefill, 1)) : std::max<Index>(state.prefill, 1);
+}
+
+Index forwardFrom(const Scene& scene, const DecodeState& state) {
+  if (state.now >= state.prefill) return std::min(state.now + 1, state.tokens);
+  const Index chunk = chunkOf(scene, state);
+  return std::min((state.now / chunk + 1) * chunk, state.prefill);
+}
+
+Index backFrom(const Scene& scene, const DecodeState& state) {
+  if (state.now > state.prefill) return state.now - 1;
+  const Index chunk = chunkOf(scene, state);
+  return state.now <= 0 ? 0 : (state.now - 1) / chunk * chunk;
+}
+
+}  // namespace
+
+void moveDecode(Scene& scene, CachePage& page, DecodeMove move) {
+  const DecodeState state = decodeState(scene, page);
+  if (!state.reason.empty() || state.tokens == 0) return;
+  const bool played = page.playing;
+  page.playing = move == DecodeMove::play && !played;
+  page.playedAt = page.view.time;
+  if (move == DecodeMove::first) jumpDecode(scene, page, 0);
+  if (move == DecodeMove::last) jumpDecode(scene, page, state.tokens);
+  if (move == DecodeMove::back) jumpDecode(scene, page, backFrom(scene, state));
+  if (move == DecodeMove::forward) jumpDecode(scene, page, forwardFrom(scene, state));
+  // At the end Play starts again behind the prefill.
+  if (page.playing && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
+}
+
+}  // namespace headscope::app

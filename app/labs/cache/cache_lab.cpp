@@ -1,0 +1,183 @@
+#include "app/labs/cache/cache_lab.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/labs/common/layer_status.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/mask_rules.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+CacheLab::CacheLab(LabServices& services)
+    : services_(services),
+      page_(services.view),
+      field_(services.workers, [](const FieldQuestion& question, std::stop_token stop) {
+        return attention::Result<CacheField>(makeCacheField(question, stop));
+      }) {}
+
+bool CacheLab::take(const Scene& scene) {
+  page_.catchingUp = !services_.layer.upToDate(scene.setup);
+  bool any = page_.snapshot != services_.layer.snapshot();
+  page_.snapshot = services_.layer.snapshot();
+  const auto field = field_.current();
+  if (field == page_.field) return any;
+  page_.field = field;
+  if (field && field->value)
+    page_.textures.set(field->value->picture, services_.view.time, !services_.view.preferences.reducedMotion);
+  return true;
+}
+
+void CacheLab::prepare(Scene& scene) {
+  speed_ = scene.cost.cache.speed;
+  if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
+  fit_.apply(scene.cursor, *page_.snapshot);
+  if (!page_.catchingUp && !page_.snapshot->causal) {
+    scene.cursor.decoding = page_.playing = false;
+    page_.filling = -1;
+  }
+  fitHover(services_.view.hover, scene, *page_.snapshot);
+  advancePlay(scene);
+}
+
+void CacheLab::advancePlay(Scene& scene) {
+  const double now = services_.view.time, interval = 1 / std::max(speed_, 0.1);
+  if (!page_.playing || now - page_.playedAt < interval) return;
+  // Fast playing takes several steps in one frame.
+  const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.playedAt) / interval), 1, 64);
+  for (Index i = 0; i < steps; ++i) moveDecode(scene, page_, DecodeMove::forward);
+  const DecodeState state = decodeState(scene, page_);
+  page_.playing = state.now < state.tokens;
+  page_.playedAt = now;
+}
+
+void CacheLab::draw(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  const auto before = std::tuple(page_.bandPixels, page_.columnPixels);
+  if (layout.showLeft) cacheControls(scene, page_, layout);
+  if (layout.showRight) cacheSide(scene, page_, layout);
+  if (beginPanel(view, "cache.page", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    handleKeys(scene, layout);
+    const float margin = view.px(layout.narrow ? 22 : 24);
+    const ImRect area(layout.center.Min.x + margin, layout.center.Min.y + view.px(8),
+                      layout.center.Max.x - margin, layout.center.Max.y - view.px(10));
+    const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+    float top = area.Min.y;
+    if (!layout.presents) {
+      top += view.px(small ? 46 : 56);
+      cacheTransport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
+    }
+    growthRoom(scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+  }
+  endPanel();
+  if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
+}
+
+void CacheLab::handleKeys(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  if (view.dialog || (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos))) return;
+  const DecodeState state = decodeState(scene, page_);
+  if (view.pressed(Key::right)) moveDecode(scene, page_, DecodeMove::forward);
+  if (view.pressed(Key::left)) moveDecode(scene, page_, DecodeMove::back);
+  if (view.pressed(Key::right, {.shift = true})) jumpDecode(scene, page_, state.now + 10);
+  if (view.pressed(Key::left, {.shift = true})) jumpDecode(scene, page_, state.now - 10);
+  if (view.pressed(Key::home)) moveDecode(scene, page_, DecodeMove::first);
+  if (view.pressed(Key::end)) moveDecode(scene, page_, DecodeMove::last);
+  const int fewer = view.pressed(static_cast<Key>('[')), more = view.pressed(static_cast<Key>(']'));
+  if (fewer == more || scene.setup.weights.source == WeightSource::file || scene.setup.subject.opened) return;
+  ModelSetup& model = scene.setup.model;
+  const std::vector<Index> stops = divisors(model.heads);
+  const auto at = std::find(stops.begin(), stops.end(), model.kvHeads) - stops.begin();
+  model.kvHeads = stops[static_cast<std::size_t>(
+      std::clamp<std::ptrdiff_t>(at + more - fewer, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];
+}
+
+void CacheLab::ask(const Scene& scene) {
+  services_.layer.ask(scene.setup, Lane::front);
+  const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  if (!snapshot || snapshot->sequences.empty()) return;
+  const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
+  field_.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last), scene.cost.cache.stored,
+              page_.bandPixels, page_.columnPixels},
+             Lane::front);
+}
+
+void CacheLab::leave() {
+  page_.playing = false;
+  page_.filling = -1;
+  field_.forget();  // a picture that nobody sees holds no snapshot
+  page_.field.reset();
+}
+
+void CacheLab::reset() {
+  page_.playing = false;
+  page_.filling = -1;
+  fit_.reset();
+}
+
+bool CacheLab::showsSide(const Scene&) const {
+  return !services_.view.present;
+}
+
+std::vector<CaptionPart> CacheLab::caption(const Scene& scene) const {
+  const DecodeState state = decodeState(scene, page_);
+  if (!page_.snapshot || state.tokens == 0) return {};
+  const Theme& theme = *services_.view.theme;
+  const CacheBytes bytes = bytesPerToken(scene, page_.snapshot->config);
+  return {{fmt::format("{} of {} tokens are cached: ", state.now, state.tokens), theme.secondary},
+          {fourDigitBytes(bytes.own * static_cast<std::uint64_t>(state.now)), theme.text},
+          {fmt::format(", {} of MHA", fractionText(bytes.own, bytes.mha)), theme.secondary}};
+}
+
+LabStatus CacheLab::status(const Scene& scene) const {
+  LabStatus status = layerStatus(services_, scene);
+  const DecodeState state = decodeState(scene, page_);
+  if (page_.snapshot && state.tokens > 0)
+    status.figures.insert(status.figures.begin(),
+                          {"cache",
+                           fourDigitBytes(bytesPerToken(scene, page_.snapshot->config).own *
+                                          static_cast<std::uint64_t>(state.now)),
+                           0});
+  status.shape +=
+      " · " + std::string(attention::kNumberFormatNames[static_cast<std::size_t>(scene.cost.cache.stored)]);
+  return status;
+}
+
+std::optional<std::string> CacheLab::error(const Scene&) const {
+  return layerError(page_.snapshot.get());
+}
+
+double CacheLab::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.playing) next = std::max(0.0, page_.playedAt + 1 / std::max(speed_, 0.1) - services_.view.time);
+  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  return next;
+}
+
+std::vector<Action> CacheLab::actions() {
+  const auto moves = [this](DecodeMove move) {
+    return [this, move](Scene& scene) {
+      scene.cursor.page = "cache";
+      moveDecode(scene, page_, move);
+    };
+  };
+  return {
+      {"cache.play", "Play or pause the growing cache", "Cache", {}, false, false, moves(DecodeMove::play)},
+      {"cache.forward", "One token more in the cache", "Cache", {}, false, true, moves(DecodeMove::forward)},
+      {"cache.back", "One token less in the cache", "Cache", {}, false, true, moves(DecodeMove::back)},
+      {"cache.first",
+       "An empty cache, before the prefill",
+       "Cache",
+       {},
+       false,
+       false,
+       moves(DecodeMove::first)},
+      {"cache.last", "The whole sequence in the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
+      {"cache.causal", "Turn the causal mask on", "Cache", {}, true, false, [](Scene& scene) {
+         setRule(scene.setup.mask.layers, attention::PatternKind::causal, true);
+       }}};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/compute/cursor_fit.h"
+#include "app/labs/cache/cache_page.h"
+#include "app/labs/common/lab.h"
+
+namespace headscope::app {
+
+/// The KV cache of the layer, growing token by token, and what makes it smaller.
+class CacheLab : public Lab {
+ public:
+  explicit CacheLab(LabServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  bool showsSide(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  LabStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override { return page_.textures.bytes(); }
+
+  const CachePage& page() const { return page_; }
+
+ private:
+  void advancePlay(Scene& scene);
+  void handleKeys(Scene& scene, const Layout& layout);
+
+  LabServices& services_;
+  CachePage page_;
+  CursorFit fit_;
+  double speed_ = 2;  ///< steps a second, of the scene that is shown
+  Answer<FieldQuestion, CacheField> field_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/compute/answer.h"
+#include "app/compute/cache_field.h"
+#include "app/scene/model_fit.h"
+#include "app/widgets/caption.h"
+#include "app/widgets/heatmap_layer.h"
+#include "app/widgets/layout.h"
+
+namespace headscope::app {
+
+/// What the cache page shows besides the scene: free for its panels to change.
+struct CachePage {
+  explicit CachePage(View& window) : view(window) {}
+
+  View& view;
+  std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
+  std::shared_ptr<const Answered<FieldQuestion, CacheField>> field;
+  EasedTextures textures;  ///< of the field
+  ChosenHeads chosenHeads;
+  bool catchingUp = false;
+
+  bool playing = false;
+  double playedAt = 0;
+  Index filling = -1;  ///< tokens there are while the prefill is not complete; −1 = it is
+
+  Index bandPixels = 32, columnPixels = 1024;  ///< as the field was drawn: how coarse its picture may be
+};
+
+/// The decode that is shown: how far it is, and where it can go.
+struct DecodeState {
+  Index tokens = 0, prefill = 0;
+  Index now = 0;         ///< tokens in the cache
+  std::string reason;    ///< why nothing can be decoded; "" = it can
+  bool turnsOn = false;  ///< a causal mask would help
+};
+DecodeState decodeState(const Scene& scene, const CachePage& page);
+
+/// Sizes of one token's entries, in bytes, of all layers.
+struct CacheBytes {
+  std::uint64_t own = 0, mha = 0, mqa = 0, mla = 0;
+};
+CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config);
+/// Latent attention of this size, as DeepSeek has it: 4·headDim for keys and values, headDim/2 for positions.
+Index latentDimOf(const attention::AttentionConfig& config);
+Index rotaryDimOf(const attention::AttentionConfig& config);
+/// "MHA", "GQA" or "MQA" of what is drawn.
+const char* kindName(const attention::AttentionConfig& config);
+
+// Ways through the decode: what the buttons, keys and Play do.
+enum class DecodeMove { first, back, forward, last, play };
+void moveDecode(Scene& scene, CachePage& page, DecodeMove move);
+/// To a number of tokens.
+void jumpDecode(Scene& scene, CachePage& page, Index tokens);
+
+// The panels.
+void cacheControls(Scene& scene, CachePage& page, const Layout& layout);
+void cacheSide(Scene& scene, CachePage& page, const Layout& layout);
+void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool small);
+void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small);
+
+/// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
+struct FieldPlace {
+  ImRect cells;  ///< all tokens across, all slots down
+  Index tokens = 1, heads = 1, kvHeads = 1, now = 0, prefill = 0;
+  float slot = 72, reads = 8, band = 32;
+  bool readRows = true;  ///< a row for each head, or one for the group
+
+  float column() const { return cells.GetWidth() / static_cast<float>(tokens); }
+  float x(Index token) const { return cells.Min.x + column() * static_cast<float>(token); }
+  Index group() const { return heads / kvHeads; }
+  float groupTop(Index kvHead) const { return cells.Min.y + slot * static_cast<float>(kvHead * group()); }
+  float groupBottom(Index kvHead) const { return groupTop(kvHead + 1); }
+  float readsHeight() const {
+    return readRows ? reads * static_cast<float>(group()) : group() > 1 ? reads : 0;
+  }
+  float keysTop(Index kvHead) const { return groupTop(kvHead) + readsHeight(); }
+};
+FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
+                      const ImRect& cells);
+
+void paintField(const Scene& scene, CachePage& page, const FieldPlace& place, float labelLeft,
+                float labelRight, bool small);
+/// Bytes after each token, on a scale that never changes.
+void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& place, const ImRect& area,
+                 float labelRight, bool small);
+
+}  // namespace headscope::app

@@ -1,0 +1,236 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/cache/cache_page.h"
+#include "app/platform/track.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/cache/model_cost.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// "GQA (2 kv heads) is ¼ of MHA."
+std::string sentence(const attention::AttentionConfig& config, const CacheBytes& bytes) {
+  if (config.heads == 1) return "1 head: nothing to share.";
+  if (config.kvHeads == config.heads) return "MHA: every head its own band.";
+  return fmt::format("{} ({} kv head{}) is {} of MHA.", kindName(config), config.kvHeads,
+                     config.kvHeads == 1 ? "" : "s", fractionText(bytes.own, bytes.mha));
+}
+
+void headline(const Scene& scene, CachePage& page, const DecodeState& state, const ImRect& area, bool small) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const attention::AttentionConfig& config = page.snapshot->config;
+  const CacheBytes bytes = bytesPerToken(scene, config);
+  const auto now = static_cast<std::uint64_t>(state.now);
+  const float y = area.GetCenter().y;
+  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
+  const float width = paintText(list, display, ImVec2(area.Min.x, y), theme.text,
+                                fourDigitBytes(attention::saturatingTimes(bytes.own, now)));
+  track("cache.bytes", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Max.y));
+  const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
+  paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
+              sentence(config, bytes));
+  std::string rest = fmt::format("{} of {} tokens{}", state.now, state.tokens, small ? "" : " in the cache");
+  if (!small && config.kvHeads != config.heads)
+    rest += "  ·  MHA would hold " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
+  rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
+                : "  ·  each step adds " + fourDigitBytes(bytes.own);
+  if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
+  if (const CacheField* field = page.field && page.field->value ? &*page.field->value : nullptr;
+      small && field && state.now > 0 && state.now <= static_cast<Index>(field->flops.size())) {
+    const auto at = static_cast<std::size_t>(state.now - 1);
+    rest += fmt::format(" · work {}, without cache {:.1f}×", flopsText(field->flops[at]),
+                        field->flopsWithout[at] / field->flops[at]);
+  }
+  if (page.catchingUp) rest += "  ·  catching up";
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
+              rest);
+}
+
+void bracket(const View& view, ImDrawList& list, float from, float to, float y, const std::string& text,
+             std::uint32_t color) {
+  if (to - from < 4) return;
+  list.AddLine(ImVec2(from, y), ImVec2(to, y), color, 1.5f);
+  list.AddLine(ImVec2(from, y), ImVec2(from, y + view.px(7)), color, 1.5f);
+  list.AddLine(ImVec2(to, y), ImVec2(to, y + view.px(7)), color, 1.5f);
+  const std::string shown = fitted(view.fonts->text, text, to - from);
+  if (shown.size() > 6) paintText(list, view.fonts->text, ImVec2(from + 1, y - view.px(11)), color, shown);
+}
+
+void brackets(const View& view, ImDrawList& list, const FieldPlace& place, float y) {
+  const Theme& theme = *view.theme;
+  const float gap = place.column() > view.px(6) ? view.px(3) : 0;
+  const Index filled = std::min(place.prefill, place.now);
+  if (filled > 0)
+    bracket(view, list, place.x(0), place.x(place.prefill) - gap, y,
+            filled == place.prefill
+                ? fmt::format("prefill: {} token{} at once", place.prefill, place.prefill == 1 ? "" : "s")
+                : fmt::format("prefill: {} of {}", filled, place.prefill),
+            theme.secondary);
+  if (place.now > place.prefill)
+    bracket(view, list, place.x(place.prefill), place.x(place.now) - gap, y, "decode: one column a step",
+            theme.text);
+  if (const Index from = std::max(place.now, filled > 0 ? place.prefill : 0); from < place.tokens)
+    bracket(view, list, place.x(from), place.x(place.tokens) - gap, y,
+            fmt::format("not yet: {} empty slot{}", place.tokens - place.now,
+                        place.tokens - place.now == 1 ? "" : "s"),
+            theme.faint);
+}
+
+/// Tokens under their columns, thinned by powers of two; dragging along them moves the playhead.
+void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::InvisibleButton("cache.axis", area.GetSize());
+  trackItem("cache.axis");
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto under = [&] {
+    return static_cast<Index>(std::floor((mouse.x - place.cells.Min.x) / place.column()));
+  };
+  const bool canMove = decodeState(scene, page).reason.empty();
+  if (ImGui::IsItemActive() && canMove) {
+    page.playing = false;
+    jumpDecode(scene, page,
+               std::clamp<Index>(under() + 1, std::min<Index>(place.prefill, place.tokens), place.tokens));
+  }
+  if (ImGui::IsItemHovered() && canMove)
+    for (const InputEvent& event : view.input.events)
+      if (event.kind == InputEvent::Kind::wheel && event.y != 0)
+        moveDecode(scene, page, event.y > 0 ? DecodeMove::forward : DecodeMove::back);
+  const bool decoding = (scene.cursor.decoding || page.filling >= 0) && place.now > 0;
+  const float y = area.GetCenter().y;
+  Index every = 1;
+  while (place.column() * static_cast<float>(every) < view.px(46)) every *= 2;
+  const float handle = std::max(place.column(), view.px(3));
+  for (Index token = 0; token < place.tokens; token += every) {
+    if (decoding && token == place.now - 1) continue;
+    // Near the handle its own token is written.
+    const float room = place.column() * static_cast<float>(every) - view.px(6);
+    if (decoding && every > 1 && std::abs(token - (place.now - 1)) < every) continue;
+    const std::string text =
+        fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(token)].text, room);
+    const bool lit = view.hover.key == token;
+    paintText(list, view.fonts->mono, ImVec2(place.x(token) + place.column() / 2, y),
+              lit                 ? theme.key
+              : token < place.now ? theme.text
+                                  : theme.faint,
+              text, Align::center);
+  }
+  if (!decoding) return;
+  const float from = place.x(place.now - 1), to = from + handle;
+  list.AddRectFilled(ImVec2(from, area.Min.y), ImVec2(to, area.Max.y), theme.query);
+  const std::string& text = sequence.keys[static_cast<std::size_t>(place.now - 1)].text;
+  const std::uint32_t ink = inkOn(unpacked(theme.query));
+  if (every == 1) {
+    paintText(list, view.fonts->bold, ImVec2((from + to) / 2, y), ink,
+              fitted(view.fonts->bold, text, handle - 2), Align::center);
+  } else {
+    const std::string label = fmt::format("{}: {}", place.now, fitted(view.fonts->mono, text, view.px(140)));
+    const float half = textWidth(view.fonts->mono, label) / 2 + view.px(8);
+    const float middle = std::clamp((from + to) / 2, area.Min.x + half, area.Max.x - half);
+    list.AddRectFilled(ImVec2(middle - half, area.Min.y), ImVec2(middle + half, area.Max.y), theme.query,
+                       view.px(4));
+    paintText(list, view.fonts->mono, ImVec2(middle, y), ink, label, Align::center);
+  }
+  track("cache.playhead", ImVec2(from, area.Min.y), ImVec2(to, area.Max.y));
+}
+
+/// One frame through everything that shares the axis, and the pointed-at column.
+void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place, float top, float bottom) {
+  View& view = page.view;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float width = std::max(place.column(), view.px(3));
+  const auto frame = [&](Index token, std::uint32_t color, float thick) {
+    const float x = std::round(place.x(token));
+    compat::rectOutline(list, ImVec2(x - 1, top), ImVec2(x + width, bottom), color, 0, thick);
+  };
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (ImGui::IsWindowHovered() && mouse.x >= place.cells.Min.x && mouse.x < place.cells.Max.x &&
+      mouse.y >= top && mouse.y <= bottom)
+    view.nextHover.key = std::clamp<Index>(static_cast<Index>((mouse.x - place.cells.Min.x) / place.column()),
+                                           0, place.tokens - 1);
+  if (view.hover.key >= 0 && view.hover.key < place.tokens)
+    frame(view.hover.key, view.theme->key, std::max(1.0f, view.px(1.2f)));
+  if ((scene.cursor.decoding || page.filling >= 0) && place.now > 0)
+    frame(place.now - 1, view.theme->query, std::max(1.5f, view.px(2)));
+}
+
+void notDecodable(CachePage& page, const DecodeState& state, const ImRect& area) {
+  View& view = page.view;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float width = textWidth(view.fonts->text, state.reason), y = area.GetCenter().y;
+  const std::string label = "Turn on Causal";
+  const float button_ = state.turnsOn ? textWidth(view.fonts->text, label) + view.px(40) : 0;
+  const float left = area.GetCenter().x - (width + button_) / 2;
+  list.AddRectFilled(ImVec2(left - view.px(14), y - view.px(22)),
+                     ImVec2(left + width + button_ + view.px(8), y + view.px(22)), view.theme->panel,
+                     view.px(8));
+  paintText(list, view.fonts->text, ImVec2(left, y), view.theme->text, state.reason);
+  track("cache.reason", ImVec2(left, y - view.px(12)), ImVec2(left + width, y + view.px(12)));
+  if (!state.turnsOn) return;
+  ImGui::SetCursorScreenPos(ImVec2(left + width + view.px(16), y - view.px(14)));
+  if (button(view, "cache.causal", label)) view.request("cache.causal");
+}
+
+}  // namespace
+
+void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  if (page.snapshot && page.snapshot->error) {
+    paintMessage(view, area, "This can't be computed", page.snapshot->error->message,
+                 page.snapshot->error->waits ? view.theme->text : view.theme->error);
+    return;
+  }
+  if (!sequence || sequence->keyLength == 0) {
+    compat::rectOutline(*ImGui::GetWindowDrawList(), ImVec2(area.Min.x, area.Min.y + view.px(60)), area.Max,
+                        view.theme->line, view.px(6), 1);
+    paintMessage(view, area, "Type a sentence", "Each token becomes a column of the cache.",
+                 view.theme->text);
+    return;
+  }
+  const DecodeState state = decodeState(scene, page);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
+  const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
+  const float tokens = view.px(small ? 26 : 34),
+              stairs = std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
+  headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
+  const float top = area.Min.y + headHeight + bracketHeight,
+              bottom = area.Max.y - stairs - tokens - view.px(8);
+  const FieldPlace place = fieldPlace(view, page.snapshot->config, state,
+                                      ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
+  const float labelRight = place.cells.Max.x + view.px(14);
+  paintField(scene, page, place, area.Min.x, labelRight, small);
+  brackets(view, list, place, top - view.px(9));
+  const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
+  const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
+                         area.Max.y - view.px(8));
+  if (state.now > 0 && (scene.cursor.decoding || page.filling >= 0))
+    list.AddRectFilled(ImVec2(place.x(state.now - 1), axis.Max.y),
+                       ImVec2(place.x(state.now), stairArea.Max.y),
+                       view.theme->light ? 0xFFE2F1FF : 0xFF11161C);
+  paintStairs(scene, page, place, stairArea, labelRight, small);
+  tokenAxis(scene, page, place, axis);
+  paintPlayhead(scene, page, place, top - view.px(4), stairArea.Max.y);
+  if (!state.reason.empty())
+    notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
+  if (state.now == 0) {
+    const std::string hint_ = fmt::format("Play fills {} at once.", state.prefill);
+    paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary, hint_, Align::center);
+  }
+}
+
+}  // namespace headscope::app

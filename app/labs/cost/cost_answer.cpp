@@ -1,0 +1,250 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/cost/cost_page.h"
+#include "app/platform/track.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::ModelShape;
+
+std::string count(Index value) {
+  return countText(static_cast<std::uint64_t>(std::max<Index>(value, 0)));
+}
+
+std::string bytesOfOne(attention::NumberFormat format) {
+  const int bits = attention::bitsOf(format);
+  return bits >= 8 ? std::to_string(bits / 8) + " B" : "½ B";
+}
+
+/// One factor of the product: its number, what it is, and where it comes from.
+struct Factor {
+  enum class Turns { nothing, format, tokens, batch };
+  std::string name, value, label, help;
+  Turns turns = Turns::nothing;
+  bool perToken = true;  ///< belongs under the first bracket
+};
+
+std::vector<Factor> factorsOf(const CostFigures& figures) {
+  const ModelShape& shape = figures.shape;
+  const attention::CostRequest& request = figures.request;
+  std::vector<Factor> factors;
+  if (!shape.isLatent())
+    factors.push_back({"keys_values", "2", "keys, values", "Each token leaves a key and a value behind."});
+  const bool slides = shape.window > 0;
+  if (!slides)
+    factors.push_back({"layers", count(shape.layers), "layers", "Every layer has a cache of its own."});
+  if (shape.isLatent()) {
+    factors.push_back(
+        {"latent", count(shape.latentDim + shape.ropeDim),
+         fmt::format("latent {} + {}", shape.latentDim, shape.ropeDim),
+         "Multi-head latent attention keeps one latent and one rotary key for all heads, from which "
+         "keys and values are made again: no factor 2."});
+  } else {
+    factors.push_back({"kv_heads", count(shape.kvHeads), shape.kvHeads == 1 ? "kv head" : "kv heads",
+                       fmt::format("{} query heads share {} kv heads: {} is {} of MHA.", shape.heads,
+                                   shape.kvHeads, attentionKind(shape),
+                                   fractionText(static_cast<std::uint64_t>(shape.kvHeads),
+                                                static_cast<std::uint64_t>(shape.heads)))});
+    factors.push_back({"head_dim", count(shape.headDim), "head dim",
+                       "Numbers in one key or value; not always model dim / heads."});
+  }
+  factors.push_back({"dtype", bytesOfOne(request.format),
+                     std::string(attention::kNumberFormatNames[static_cast<std::size_t>(request.format)]),
+                     "Bytes of one number. The wheel changes it.", Factor::Turns::format});
+  std::string tokens = count(request.tokens), label = request.tokens == 1 ? "token" : "tokens";
+  std::string help = "Tokens in the cache: prompt and answer. The wheel doubles and halves it.";
+  if (slides) {
+    tokens = countText(attention::cachedTokens(shape, request.tokens));
+    label = fmt::format("tokens in {} layers", shape.layers);
+    help = fmt::format("{} layers keep all {} tokens, {} only the last {}: {} · {} + {} · {}.",
+                       shape.globalLayers, count(request.tokens), shape.layers - shape.globalLayers,
+                       count(shape.window), shape.globalLayers, count(request.tokens),
+                       shape.layers - shape.globalLayers, count(std::min(request.tokens, shape.window)));
+  }
+  factors.push_back({"tokens", tokens, label, help, Factor::Turns::tokens, false});
+  factors.push_back({"batch", count(request.batch), "batch",
+                     "Sequences at once, each with a cache of its own. The wheel doubles and halves it.",
+                     Factor::Turns::batch, false});
+  return factors;
+}
+
+void turn(CostSetup& cost, Factor::Turns what, bool up) {
+  const auto twice = [up](Index value, Index most) {
+    return std::clamp<Index>(up ? value * 2 : value / 2, 1, most);
+  };
+  if (what == Factor::Turns::tokens) cost.tokens = twice(cost.tokens, kMaxCostTokens);
+  if (what == Factor::Turns::batch) cost.batch = twice(cost.batch, kMaxCostBatch);
+  if (what == Factor::Turns::format)
+    cost.format =
+        static_cast<attention::NumberFormat>(std::clamp(static_cast<int>(cost.format) + (up ? -1 : 1), 0, 5));
+}
+
+/// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
+std::string sentence(const CostFigures& figures) {
+  if (!figures.shape.decodes) return figures.shape.name + " keeps no cache";
+  return fmt::format("KV cache of {} at {} tokens × batch {}", figures.shape.name,
+                     tokensText(figures.request.tokens), count(figures.request.batch));
+}
+
+std::string explanation(const CostFigures& figures) {
+  const ModelShape& shape = figures.shape;
+  if (!shape.decodes)
+    return "It is an encoder: it reads all tokens at once, and nothing is decoded step by step.";
+  std::string text;
+  const std::string mha = fourDigitBytes(figures.mha);
+  if (figures.tooLarge())
+    text = "2⁶³ bytes and more have no figure here.";
+  else if (shape.isLatent())
+    text = fmt::format("MLA ({} + {} numbers a layer) is {} of MHA, which would need {}.", shape.latentDim,
+                       shape.ropeDim, fractionText(figures.cost.total, figures.mha), mha);
+  else if (shape.window > 0)
+    text = fmt::format("{} with windows is {} of MHA without, which would need {}.", attentionKind(shape),
+                       fractionText(figures.cost.total, figures.mha), mha);
+  else if (shape.kvHeads == shape.heads)
+    text = "MHA: every head keeps keys and values of its own.";
+  else
+    text = fmt::format(
+        "{} ({} kv head{} for {} heads) is {} of MHA, which would need {}.", attentionKind(shape),
+        shape.kvHeads, shape.kvHeads == 1 ? "" : "s", shape.heads,
+        fractionText(static_cast<std::uint64_t>(shape.kvHeads), static_cast<std::uint64_t>(shape.heads)),
+        mha);
+  if (figures.request.tensorParallel > 1 && !figures.tooLarge())
+    text += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
+                        fourDigitBytes(figures.cost.perGpu));
+  if (figures.request.tokens > shape.context)
+    text += fmt::format(" Computed; the model was trained to {}.", tokensText(shape.context));
+  return text;
+}
+
+void bracket(const View& view, ImDrawList& list, float from, float to, float y, const std::string& text) {
+  const std::uint32_t color = view.theme->secondary;
+  list.AddLine(ImVec2(from, y), ImVec2(to, y), color);
+  list.AddLine(ImVec2(from, y - view.px(6)), ImVec2(from, y), color);
+  list.AddLine(ImVec2(to, y - view.px(6)), ImVec2(to, y), color);
+  paintText(list, view.fonts->mono, ImVec2((from + to) / 2, y + view.px(18)), view.theme->text, text,
+            Align::center);
+}
+
+/// The factors side by side with signs between them; `right` is what stands behind the equals sign.
+void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const CostFigures& figures = page.figures;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* numbers = small ? view.fonts->monoTitle : view.fonts->monoHero;
+  const std::vector<Factor> factors = factorsOf(figures);
+  const std::string total = exactBytes(figures.cost.total);
+  const float resultWidth = std::max(textWidth(numbers, total), view.px(small ? 200 : 300));
+  float needed = 0;
+  std::vector<float> widths;
+  for (const Factor& factor : factors) {
+    widths.push_back(std::max(textWidth(numbers, factor.value), textWidth(view.fonts->text, factor.label)) +
+                     view.px(8));
+    needed += widths.back();
+  }
+  // Widths first; what is left is shared by the signs.
+  const float room = area.GetWidth() - resultWidth - needed;
+  const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
+  const float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
+  float x = area.Min.x, split = x, second = x, end = x;
+  const auto paintSign = [&](const char* text) {
+    paintText(list, numbers, ImVec2(x + sign / 2, y), theme.faint, text, Align::center);
+    x += sign;
+  };
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const Factor& factor = factors[i];
+    if (i > 0) paintSign("×");
+    if (i > 0 && !factor.perToken && factors[i - 1].perToken) second = x;
+    const float middle = x + widths[i] / 2;
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(16)));
+    const std::string name = "factor." + factor.name;
+    ImGui::InvisibleButton(name.c_str(), ImVec2(widths[i], labelY + view.px(12) - y + view.px(16)));
+    trackItem(name);
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) {
+      list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));
+      tooltip(view, factor.help);
+      for (const InputEvent& event : view.input.events)
+        if (event.kind == InputEvent::Kind::wheel && event.y != 0 && factor.turns != Factor::Turns::nothing) {
+          turn(scene.cost, factor.turns, event.y > 0);
+          view.controls.continuousEdit = name;
+        }
+    }
+    paintText(list, numbers, ImVec2(middle, y), theme.text, factor.value, Align::center);
+    if (factor.name == "keys_values") {
+      const float left = middle - textWidth(view.fonts->text, factor.label) / 2;
+      const float keys = paintText(list, view.fonts->text, ImVec2(left, labelY), theme.key, "keys");
+      const float comma =
+          paintText(list, view.fonts->text, ImVec2(left + keys, labelY), theme.secondary, ", ");
+      paintText(list, view.fonts->text, ImVec2(left + keys + comma, labelY), theme.value, "values");
+    } else {
+      paintText(list, view.fonts->text, ImVec2(middle, labelY), theme.secondary, factor.label, Align::center);
+    }
+    x += widths[i];
+    if (factor.perToken) split = x;
+    end = x;
+  }
+  const float bracketY = labelY + view.px(22);
+  const ModelShape& shape = figures.shape;
+  if (shape.window == 0)
+    bracket(view, list, area.Min.x, split, bracketY,
+            figures.cost.perToken < 1024 ? exactBytes(figures.cost.perToken) + " a token"
+                                         : exactBytes(figures.cost.perToken) + " = " +
+                                               fourDigitBytes(figures.cost.perToken) + " a token");
+  else
+    bracket(view, list, area.Min.x, split, bracketY, "of a token in a layer");
+  bracket(view, list, second, end, bracketY,
+          countText(attention::saturatingTimes(shape.window > 0
+                                                   ? attention::cachedTokens(shape, figures.request.tokens)
+                                                   : static_cast<std::uint64_t>(figures.request.tokens),
+                                               static_cast<std::uint64_t>(figures.request.batch))) +
+              " cached");
+  paintSign("=");
+  const float half = x + view.px(4), most = area.Max.x - half;
+  paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
+  track("cost.total", ImVec2(half, y - view.px(14)), ImVec2(half + resultWidth, y + view.px(14)));
+  if (!figures.tooLarge() && figures.cost.total >= 1024)
+    paintFitted(view, list, view.fonts->text, ImVec2(half, labelY), most, theme.secondary,
+                "= " + fourDigitBytes(figures.cost.total));
+  const std::uint64_t wasted = figures.cost.reserved - figures.cost.total;
+  const std::string reserved = fourDigitBytes(figures.cost.reserved);
+  const std::string pages = figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
+                            : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
+                                    : fmt::format("Blocks of {}: {} reserved, {} wasted",
+                                                  figures.request.block, reserved, fourDigitBytes(wasted));
+  paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
+              pages);
+  track("cost.reserved", ImVec2(half, bracketY + view.px(8)), ImVec2(half + most, bracketY + view.px(28)));
+}
+
+}  // namespace
+
+float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const CostFigures& figures = page.figures;
+  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
+  const float y = area.Min.y + view.px(small ? 40 : 54);
+  const std::string answer = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
+  const float width = paintText(list, display, ImVec2(area.Min.x, y), view.theme->text, answer);
+  track("cost.answer", ImVec2(area.Min.x, y - view.px(26)), ImVec2(area.Min.x + width, y + view.px(26)));
+  const float x = area.Min.x + width + view.px(small ? 22 : 34), room = area.Max.x - x;
+  paintFitted(view, list, small ? view.fonts->title : view.fonts->hero,
+              ImVec2(x, y - view.px(small ? 11 : 14)), room, view.theme->text, sentence(figures));
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 16)), room,
+              view.theme->secondary, explanation(figures));
+  track("cost.sentence", ImVec2(x, y - view.px(24)), ImVec2(area.Max.x, y + view.px(26)));
+  const float top = y + view.px(small ? 52 : 92);
+  product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+  return top + view.px(small ? 78 : 92);
+}
+
+}  // namespace headscope::app

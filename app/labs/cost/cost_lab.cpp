@@ -1,0 +1,158 @@
+#include "app/labs/cost/cost_lab.h"
+
+#include <algorithm>
+
+#include "app/platform/configuration.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/file_picker.h"
+#include "app/widgets/panel.h"
+#include "attention/models/model_shape_reader.h"
+
+namespace headscope::app {
+
+using attention::ModelShape;
+using attention::Result;
+
+CostLab::CostLab(LabServices& services) : services_(services), page_(services.view) {}
+
+void CostLab::reset() {
+  page_.search.clear();
+  page_.problem.clear();
+}
+
+/// The person's own shapes and machines, once: they are read away from the thread that draws.
+void CostLab::loadCatalogueOnce() {
+  if (catalogueAsked_) return;
+  catalogueAsked_ = true;
+  const std::filesystem::path folder = configurationFolder();
+  services_.files.read<CostCatalogue>(
+      folder / "models.json", [folder] { return loadCatalogue(folder); },
+      [this](Scene&, Result<CostCatalogue> catalogue) {
+        if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
+        page_.catalogue = *std::move(catalogue);
+        if (!page_.catalogue.problems.empty()) services_.view.messages.fail(page_.catalogue.problems.front());
+      });
+}
+
+void CostLab::readConfig(const std::filesystem::path& path, bool show) {
+  configAsked_ = path.string();
+  services_.files.read<ModelShape>(
+      path, [path] { return attention::readModelShape(path); },
+      [this, path, show](Scene& scene, Result<ModelShape> shape) {
+        if (show) scene.cursor.page = "cost";
+        page_.problem = shape.ok() ? "" : shape.error().message;
+        services_.view.dialog.reset();
+        if (!shape) return;
+        page_.config = *std::move(shape);
+        page_.configFile = path.string();
+        if (!show) return;
+        scene.cost.config = path.string();
+        scene.cost.tokens = page_.config->context;
+        services_.view.say("Opened " + path.filename().string());
+      });
+}
+
+bool CostLab::open(const std::filesystem::path& path, Scene&) {
+  std::error_code ignored;
+  if (path.filename() != "config.json" || std::filesystem::is_directory(path, ignored)) return false;
+  readConfig(std::filesystem::absolute(path, ignored), true);
+  return true;
+}
+
+void CostLab::prepare(Scene& scene) {
+  scene.cursor.decoding = false;
+  const bool has = !scene.cost.config.empty() && page_.configFile == scene.cost.config;
+  const auto shape = costShape(scene, page_.catalogue, has ? page_.config : std::optional<ModelShape>());
+  page_.unknown = shape ? "" : shape.error().message;
+  page_.figures = costFigures(scene.cost, shape ? *shape : page_.catalogue.shapes.front(), page_.catalogue);
+  page_.gpus = gpuChoices(page_.figures, page_.catalogue);
+}
+
+void CostLab::draw(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  const CostSetup before = scene.cost;
+  if (layout.showLeft) costControls(scene, page_, layout);
+  if (scene.cost != before) prepare(scene);
+  if (beginPanel(view, "cost", layout.center, 0, 0)) {
+    handleKeys(scene, layout);
+    const float margin = view.px(layout.narrow ? 22 : 32);
+    const ImRect area(layout.center.Min.x + margin, layout.center.Min.y, layout.center.Max.x - margin,
+                      layout.center.Max.y);
+    if (!page_.unknown.empty()) {
+      paintMessage(view, area, "Choose a model", page_.unknown + " Take one from the list at the left.",
+                   view.theme->text);
+    } else {
+      const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+      float y = costAnswer(scene, page_, area, small);
+      y = costRuler(scene, page_, ImRect(area.Min.x, y, area.Max.x, area.Max.y), small);
+      costPlots(scene, page_, ImRect(area.Min.x, y, area.Max.x, area.Max.y), small);
+    }
+  }
+  endPanel();
+  if (scene.cost != before) view.redraw();
+}
+
+void CostLab::handleKeys(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  if (view.dialog) return;
+  if (view.pressed(Key::slash)) page_.focusSearch = true;
+  // Over the controls the arrows belong to their sliders.
+  if (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos)) return;
+  CostSetup& cost = scene.cost;
+  const auto twice = [](Index& value, Index most) { value = std::min(most, value * 2); };
+  if (view.pressed(Key::right)) twice(cost.tokens, kMaxCostTokens);
+  if (view.pressed(Key::left)) cost.tokens = std::max<Index>(1, cost.tokens / 2);
+  if (view.pressed(Key::right, {.shift = true})) twice(cost.batch, kMaxCostBatch);
+  if (view.pressed(Key::left, {.shift = true})) cost.batch = std::max<Index>(1, cost.batch / 2);
+  const int step = static_cast<int>(view.pressed(Key::down)) - static_cast<int>(view.pressed(Key::up));
+  if (step == 0) return;
+  const std::vector<std::string> models = listedModels(scene, page_);
+  if (models.empty()) return;
+  const auto at = std::find(models.begin(), models.end(), cost.config.empty() ? cost.model : cost.config);
+  const auto count = static_cast<int>(models.size());
+  const int now = at == models.end() ? (step > 0 ? -1 : count) : static_cast<int>(at - models.begin());
+  chooseModel(scene, models[static_cast<std::size_t>(std::clamp(now + step, 0, count - 1))]);
+}
+
+void CostLab::ask(const Scene& scene) {
+  loadCatalogueOnce();
+  if (!scene.cost.config.empty() && configAsked_ != scene.cost.config) readConfig(scene.cost.config, false);
+}
+
+std::vector<CaptionPart> CostLab::caption(const Scene&) const {
+  const CostFigures& figures = page_.figures;
+  const Theme& theme = *services_.view.theme;
+  return {{figures.shape.name + " keeps ", theme.secondary},
+          {fourDigitBytes(figures.cost.total), theme.text},
+          {" of keys and values for " + tokensText(figures.request.tokens) + " tokens", theme.secondary}};
+}
+
+LabStatus CostLab::status(const Scene&) const {
+  const CostFigures& figures = page_.figures;
+  LabStatus status;
+  status.figures.push_back({"cache", fourDigitBytes(figures.cost.total), 0});
+  status.figures.push_back({"weights", fourDigitBytes(figures.cost.weights), 0});
+  const ModelShape& shape = figures.shape;
+  const std::string heads =
+      std::to_string(shape.heads) + (shape.isLatent() ? "" : "/" + std::to_string(shape.kvHeads));
+  status.shape =
+      shape.name + " · " +
+      std::string(attention::kNumberFormatNames[static_cast<std::size_t>(figures.request.format)]) + " · " +
+      attentionKind(shape) + " " + heads + " · d " + countText(static_cast<std::uint64_t>(shape.modelDim));
+  return status;
+}
+
+std::optional<std::string> CostLab::error(const Scene&) const {
+  return page_.unknown.empty() ? std::nullopt : std::optional(page_.unknown);
+}
+
+std::vector<Action> CostLab::actions() {
+  return {{"cost.open", "What a model costs: open a config.json…", "Scene", {}, true, false, [this](Scene&) {
+             FileQuestion question{"Open a config.json", {".json"}, "", {}};
+             question.chosen = [this](Scene&, const auto& path) { readConfig(path, true); };
+             services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+           }}};
+}
+
+}  // namespace headscope::app

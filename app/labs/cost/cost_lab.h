@@ -1,0 +1,38 @@
+#pragma once
+
+#include "app/labs/common/lab.h"
+#include "app/labs/cost/cost_page.h"
+
+namespace headscope::app {
+
+/// What models of any size cost: memory, work and time, from their shapes alone.
+class CostLab : public Lab {
+ public:
+  explicit CostLab(LabServices& services);
+
+  std::vector<Action> actions() override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void reset() override;
+  bool showsSide(const Scene&) const override { return false; }
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  LabStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  bool open(const std::filesystem::path& path, Scene& scene) override;
+
+  const CostPage& page() const { return page_; }
+
+ private:
+  void loadCatalogueOnce();
+  /// Reads a config.json; `show` makes it the page's.
+  void readConfig(const std::filesystem::path& path, bool show);
+  void handleKeys(Scene& scene, const Layout& layout);
+
+  LabServices& services_;
+  CostPage page_;
+  bool catalogueAsked_ = false;
+  std::string configAsked_;  ///< the file that was asked for last
+};
+
+}  // namespace headscope::app

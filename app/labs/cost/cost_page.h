@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/compute/cost_figures.h"
+#include "app/widgets/layout.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// What the cost page shows beside the scene: free for its panels to change.
+struct CostPage {
+  explicit CostPage(View& window) : view(window) {}
+
+  View& view;
+  CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
+  std::optional<attention::ModelShape> config;  ///< of scene.cost.config
+  std::string configFile;                       ///< which that was read from
+  std::string problem;                          ///< why a config.json could not be taken
+  CostFigures figures;                          ///< of the scene, as it is drawn
+  std::array<GpuChoice, 5> gpus;
+  std::string unknown;  ///< why there is no shape
+
+  std::string search;
+  bool focusSearch = false;
+  std::string scrolledTo;           ///< the model that the list was scrolled to
+  int plotTab = 0;                  ///< which plot a small window shows
+  std::optional<double> tokensLit;  ///< pointed at in a plot over tokens
+};
+
+// The page's parts, from the top down. Each takes the area it may use.
+
+void costControls(Scene& scene, CostPage& page, const Layout& layout);
+/// The bytes, the sentence, and the product that makes them; returns where it ends.
+float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small);
+/// What one GPU holds and where the cards end, and the choice of GPUs below it.
+float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small);
+void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small);
+
+/// The plots' data, titles and what stands below them.
+struct CostPlot;
+CostPlot memoryPlot(const Scene& scene, const CostPage& page);
+CostPlot workPlot(const Scene& scene, const CostPage& page);
+CostPlot rooflinePlot(const Scene& scene, const CostPage& page);
+
+/// Names of shapes in the list at the left, as the search leaves them; kThisLayer is the first.
+std::vector<std::string> listedModels(const Scene& scene, const CostPage& page);
+/// Makes a name of that list the scene's.
+void chooseModel(Scene& scene, const std::string& model);
+
+}  // namespace headscope::app

@@ -1,0 +1,87 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/labs/cost/cost_page.h"
+#include "app/labs/cost/cost_plot.h"
+#include "app/platform/track.h"
+#include "app/scene/byte_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::array<const char*, 3> kTabs{"Memory", "Work", "Roofline"};
+
+/// One plot with its title, the choice of what it shows, and its notes.
+/// `titleRoom`: what of its line the title leaves to others at the right.
+void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float titleRoom) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const CostPlot shown = which == 0   ? memoryPlot(scene, page)
+                         : which == 1 ? workPlot(scene, page)
+                                      : rooflinePlot(scene, page);
+  paintFitted(view, list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)),
+              area.GetWidth() - titleRoom, theme.text, shown.title);
+  const float below = area.Min.y + view.px(33);
+  if (which == 2) {
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, below), area.GetWidth(), theme.secondary,
+                shown.unit);
+  } else {
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x - view.px(2), below - view.px(13)));
+    fieldChoice(view, scene, which == 0 ? "cost.memory_plot" : "cost.work_plot");
+  }
+  const float noteLine = view.px(17);
+  // In a wide plot the notes stand beside the title of its axis.
+  const bool beside = area.GetWidth() > view.px(700);
+  const float foot = area.Max.y - noteLine * (static_cast<float>(shown.notes.size()) - (beside ? 1 : 0));
+  static constexpr std::array<const char*, 3> kNames{"plot.memory", "plot.work", "plot.roofline"};
+  const std::optional<double> pointed = drawPlot(view, kNames[static_cast<std::size_t>(which)],
+                                                 ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
+                                                 shown.plot, which == 2 ? std::nullopt : page.tokensLit);
+  if (pointed && which != 2) page.tokensLit = pointed;
+  for (std::size_t i = 0; i < shown.notes.size(); ++i)
+    paintFitted(
+        view, list, view.fonts->small,
+        ImVec2(area.Min.x, area.Max.y - noteLine * (static_cast<float>(shown.notes.size() - i) - 0.5f)),
+        area.GetWidth() - (beside ? view.px(300) : 0), theme.secondary, shown.notes[i]);
+}
+
+}  // namespace
+
+void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const std::optional<double> before = page.tokensLit;
+  const bool overPlot = ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos);
+  if (!overPlot) page.tokensLit.reset();
+  const float bottom = area.Max.y - view.px(12);
+  if (bottom - area.Min.y < view.px(120)) return;
+  if (small) {
+    const float tabs = view.px(300);
+    ImGui::SetCursorScreenPos(ImVec2(area.Max.x - tabs, area.Min.y - view.px(4)));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+    ImGui::BeginChild(
+        "plot_tabs", ImVec2(tabs, view.px(32)), false,
+        ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
+    std::vector<Choice> choices;
+    for (const char* tab : kTabs) choices.push_back({tab, "", ""});
+    segmented(view, "plot_tab", choices, page.plotTab);
+    ImGui::EndChild();
+    ImGui::PopStyleVar();
+    onePlot(scene, page, page.plotTab, ImRect(area.Min.x, area.Min.y, area.Max.x, bottom),
+            tabs + view.px(16));
+  } else {
+    const float space = view.px(48), each = (area.GetWidth() - 2 * space) / 3;
+    for (int which = 0; which < 3; ++which) {
+      const float left = area.Min.x + static_cast<float>(which) * (each + space);
+      onePlot(scene, page, which, ImRect(left, area.Min.y, left + each, bottom), 0);
+    }
+  }
+  if (page.tokensLit != before) view.redraw(2);
+}
+
+}  // namespace headscope::app

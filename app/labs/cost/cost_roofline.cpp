@@ -1,0 +1,99 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/cost/cost_page.h"
+#include "app/labs/cost/cost_plot.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/number_text.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string hoverRate(double teraflops) {
+  return fmt::format("{:.3g} TFLOP/s", teraflops);
+}
+std::string hoverIntensity(double intensity) {
+  return fmt::format("{:.3g} FLOP a byte", intensity);
+}
+
+std::string secondsText(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} µs", seconds * 1e6);
+}
+
+}  // namespace
+
+CostPlot rooflinePlot(const Scene&, const CostPage& page) {
+  const CostFigures& figures = page.figures;
+  const Index gpus = figures.request.tensorParallel;
+  const auto rate = [&](double intensity) {
+    return attention::roofline(figures.machine, gpus, intensity) / 1e12;
+  };
+  const double peak = figures.machine.flops * static_cast<double>(gpus) / 1e12;
+  const double ridge = figures.machine.flops / figures.machine.bandwidth;
+  const double decode = figures.decode.intensity();
+  const double prefill =
+      figures.prefill.total() * static_cast<double>(figures.request.batch) / figures.decode.bytes();
+  CostPlot shown;
+  shown.title = decode < ridge ? "Decode waits for memory" : "Decode keeps the processor busy";
+  shown.unit = gpus == 1 ? "TFLOP/s, " + figures.machine.name
+                         : fmt::format("TFLOP/s, {} × {}", gpus, figures.machine.name);
+  Plot& plot = shown.plot;
+  plot.x.low = std::pow(10.0, std::floor(std::log10(std::min(decode, 1.0)) - 0.2));
+  plot.x.high = std::pow(10.0, std::ceil(std::log10(std::max({prefill, ridge * 10, 1e4}))));
+  plot.x.ticks = powerTicks(plot.x.low, plot.x.high);
+  plot.x.title = "FLOP per byte";
+  plot.y.low = std::pow(10.0, std::floor(std::log10(rate(plot.x.low))));
+  plot.y.high = peak * 2.2;
+  plot.y.ticks = powerTicks(plot.y.low, plot.y.high);
+  plot.labelRoom = 14;
+  plot.value = hoverRate;
+  plot.place = hoverIntensity;
+  PlotLine roof{"", {{plot.x.low, rate(plot.x.low)}, {ridge, peak}, {plot.x.high, peak}}};
+  roof.chosen = true;
+  plot.lines.push_back(std::move(roof));
+  plot.marks.push_back(
+      {{ridge, peak}, countText(static_cast<std::uint64_t>(std::llround(peak))), "", PlotSide::above});
+  // More sequences at once read the weights for all of them.
+  attention::CostRequest many = figures.request;
+  for (Index batch = figures.request.batch * 4; batch <= figures.request.batch * 256; batch *= 4) {
+    many.batch = batch;
+    const double at = attention::decodeWork(figures.shape, many).intensity();
+    const bool last = batch == figures.request.batch * 256;
+    if (at > decode * 1.02)
+      plot.marks.push_back({{at, rate(at)},
+                            last ? "batch " + countText(static_cast<std::uint64_t>(batch)) : "",
+                            "",
+                            PlotSide::left});
+  }
+  const double share = rate(decode) / peak;
+  plot.marks.push_back({{decode, rate(decode)},
+                        figures.request.batch == 1 ? "decode, 1 token"
+                                                   : fmt::format("decode, batch {}", figures.request.batch),
+                        secondsText(figures.decodeSeconds) + ", " + percentText(share) + " of peak",
+                        PlotSide::right,
+                        true,
+                        true});
+  const double prefillAt = std::min(prefill, plot.x.high / 3);
+  plot.marks.push_back({{prefillAt, rate(prefill)},
+                        "prefill, " + tokensText(figures.request.tokens),
+                        secondsText(figures.prefillSeconds),
+                        PlotSide::below,
+                        true,
+                        true});
+  many.batch = kMaxCostBatch * 64;
+  const double limit = attention::decodeWork(figures.shape, many).intensity();
+  const double tokens = static_cast<double>(figures.request.batch) / figures.decodeSeconds;
+  shown.notes.push_back(fmt::format("decode: at most {:.3g} tokens/s{}; weights without the embedding table",
+                                    tokens, figures.request.batch == 1 ? "" : " of all sequences"));
+  if (figures.shape.decodes && figures.decode.cacheBytes > 0)
+    shown.notes.push_back(
+        fmt::format("each sequence brings its own cache: more batch ends at {:.3g} FLOP a byte", limit));
+  return shown;
+}
+
+}  // namespace headscope::app

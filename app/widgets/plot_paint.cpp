@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/platform/track.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/plot.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Where the values of a plot lie on the screen.
+struct PlotPlace {
+  ImRect cells;
+  const Plot& plot;
+
+  float x(double value) const {
+    return cells.Min.x + static_cast<float>(std::clamp(plot.x.share(value), -4.0, 5.0)) * cells.GetWidth();
+  }
+  float y(double value) const {
+    return cells.Max.y - static_cast<float>(std::clamp(plot.y.share(value), -4.0, 5.0)) * cells.GetHeight();
+  }
+  ImVec2 at(const PlotPoint& point) const { return {x(point.x), y(point.y)}; }
+};
+
+/// The pattern of a dash: drawn and left out in turn, in layout units.
+std::array<float, 4> patternOf(Dash dash) {
+  if (dash == Dash::dashed) return {7, 5, 7, 5};
+  if (dash == Dash::dotted) return {2, 4, 2, 4};
+  return {9, 4, 2, 4};
+}
+
+void paintTicks(const View& view, ImDrawList& list, const PlotPlace& place) {
+  const Theme& theme = *view.theme;
+  ImFont* font = view.fonts->mono;
+  const ImRect& cells = place.cells;
+  const float half = lineHeight(font) / 2;
+  float lastEnd = -1e9f, lastTop = 1e9f;
+  for (const PlotTick& tick : place.plot.x.ticks) {
+    const float x = std::round(place.x(tick.value));
+    list.AddLine(ImVec2(x, cells.Min.y), ImVec2(x, cells.Max.y),
+                 faded(theme.line, tick.label.empty() ? 0.25f : 0.7f));
+    const float width = textWidth(font, tick.label);
+    if (tick.label.empty() || x - width / 2 < lastEnd + view.px(10)) continue;
+    paintText(list, font, ImVec2(x, cells.Max.y + view.px(16)), theme.secondary, tick.label, Align::center);
+    lastEnd = x + width / 2;
+  }
+  for (const PlotTick& tick : place.plot.y.ticks) {
+    const float y = std::round(place.y(tick.value));
+    list.AddLine(ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y),
+                 faded(theme.line, tick.label.empty() ? 0.25f : 0.7f));
+    if (tick.label.empty() || y + half > lastTop - view.px(3)) continue;
+    paintText(list, font, ImVec2(cells.Min.x - view.px(10), y), theme.secondary, tick.label, Align::right);
+    lastTop = y - half;
+  }
+  list.AddLine(ImVec2(cells.Min.x, cells.Max.y), cells.Max, theme.secondary);
+  paintText(list, view.fonts->text, ImVec2(cells.Max.x, cells.Max.y + view.px(37)), theme.secondary,
+            place.plot.x.title, Align::right);
+}
+
+/// The line's points in pixels, from one x to another.
+std::vector<ImVec2> stretch(const PlotPlace& place, const PlotLine& line, double from, double to) {
+  std::vector<ImVec2> points;
+  const auto add = [&](double x) {
+    if (const auto y = line.at(x, place.plot.x, place.plot.y)) points.push_back(place.at({x, *y}));
+  };
+  if (line.points.empty()) return points;
+  from = std::max(from, line.points.front().x);
+  to = std::min(to, line.points.back().x);
+  if (from >= to) return points;
+  add(from);
+  for (const PlotPoint& point : line.points)
+    if (point.x > from && point.x < to) points.push_back(place.at(point));
+  add(to);
+  return points;
+}
+
+void paintLine(const View& view, ImDrawList& list, const PlotPlace& place, const PlotLine& line) {
+  const std::uint32_t color = line.chosen ? view.theme->text : view.theme->secondary;
+  const float thick = view.px(line.chosen ? 3.5f : 1.6f);
+  const double from = place.plot.x.low, to = place.plot.x.high;
+  const double turn = std::clamp(line.dashedFrom, from, to);
+  paintDashed(list, stretch(place, line, from, turn), line.dash, color, thick, view.unit);
+  paintDashed(list, stretch(place, line, turn, to), line.dash == Dash::solid ? Dash::dashed : line.dash,
+              color, thick, view.unit);
+}
+
+/// Labels at the right ends, moved apart until none touches another; lines that end at one place share one.
+void paintEnds(const View& view, ImDrawList& list, const PlotPlace& place) {
+  struct End {
+    std::string label;
+    float y;
+    bool chosen;
+  };
+  std::vector<End> ends;
+  for (const PlotLine& line : place.plot.lines) {
+    if (line.label.empty() || line.points.empty()) continue;
+    const double x = std::min(line.points.back().x, place.plot.x.high);
+    const auto y = line.at(x, place.plot.x, place.plot.y);
+    if (!y) continue;
+    const float at = std::clamp(place.y(*y), place.cells.Min.y, place.cells.Max.y);
+    const auto same = std::find_if(ends.begin(), ends.end(),
+                                   [&](const End& end) { return std::abs(end.y - at) < view.px(1); });
+    if (same == ends.end()) {
+      ends.push_back({line.label, at, line.chosen});
+    } else {
+      same->label = line.chosen ? line.label + " = " + same->label : same->label + " = " + line.label;
+      same->chosen |= line.chosen;
+    }
+  }
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
+  const float room = lineHeight(view.fonts->text) * 1.12f;
+  for (int round = 0; round < 40; ++round)
+    for (std::size_t i = 1; i < ends.size(); ++i)
+      if (const float short_ = room - (ends[i].y - ends[i - 1].y); short_ > 0) {
+        ends[i - 1].y -= short_ / 2;
+        ends[i].y += short_ / 2;
+      }
+  const float x = place.cells.Max.x + view.px(8);
+  for (const End& end : ends)
+    paintFitted(view, list, end.chosen ? view.fonts->bold : view.fonts->text, ImVec2(x, end.y),
+                view.px(place.plot.labelRoom - 8), end.chosen ? view.theme->text : view.theme->secondary,
+                end.label);
+}
+
+void paintRules(const View& view, ImDrawList& list, const PlotPlace& place) {
+  const Theme& theme = *view.theme;
+  const ImRect& cells = place.cells;
+  for (const PlotRule& rule : place.plot.rules) {
+    const double share = rule.vertical ? place.plot.x.share(rule.value) : place.plot.y.share(rule.value);
+    if (share < 0 || share > 1) continue;
+    if (rule.vertical) {
+      const float x = std::round(place.x(rule.value));
+      list.AddLine(ImVec2(x, cells.Min.y), ImVec2(x, cells.Max.y), faded(theme.secondary, 0.6f));
+      continue;
+    }
+    const float y = std::round(place.y(rule.value));
+    paintDashed(list, {ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y)}, Dash::dotted, theme.faint, 1,
+                view.unit);
+    paintText(list, view.fonts->small, ImVec2(cells.Min.x + view.px(6), y - view.px(9)), theme.secondary,
+              rule.label);
+  }
+}
+
+void paintMark(const View& view, ImDrawList& list, const PlotPlace& place, const PlotMark& mark) {
+  const Theme& theme = *view.theme;
+  const ImVec2 at = place.at(mark.at);
+  if (mark.chosen) {
+    list.AddCircleFilled(at, view.px(7), theme.text, 24);
+    list.AddCircleFilled(at, view.px(4.2f), theme.background, 24);
+  } else {
+    list.AddCircleFilled(at, view.px(4), theme.secondary, 16);
+  }
+  ImFont* font = mark.bold ? view.fonts->bold : view.fonts->mono;
+  const float out = view.px(13), line = lineHeight(font) * 1.2f;
+  const float height = mark.more.empty() ? 0 : line;
+  ImVec2 text = at;
+  Align align = Align::center;
+  if (mark.side == PlotSide::above) text.y -= out + view.px(3) + height;
+  if (mark.side == PlotSide::below) text.y += out + view.px(3);
+  if (mark.side == PlotSide::left || mark.side == PlotSide::aboveLeft) align = Align::right, text.x -= out;
+  if (mark.side == PlotSide::aboveLeft) text.y -= view.px(10);
+  if (mark.side == PlotSide::right) align = Align::left, text.x += out;
+  const float width = textWidth(font, mark.label);
+  const float left = align == Align::center  ? text.x - width / 2
+                     : align == Align::right ? text.x - width
+                                             : text.x;
+  // A line under a label would strike it through.
+  list.AddRectFilled(ImVec2(left - view.px(2), text.y - line / 2),
+                     ImVec2(left + width + view.px(2), text.y + line / 2), faded(theme.background, 0.8f));
+  paintText(list, font, text, mark.bold || mark.chosen ? theme.text : theme.secondary, mark.label, align);
+  if (!mark.more.empty())
+    paintText(list, view.fonts->mono, ImVec2(text.x, text.y + line), theme.secondary, mark.more, align);
+}
+
+/// A line through the plot at x, and beside it the value of every line there.
+void paintHover(const View& view, ImDrawList& list, const PlotPlace& place, double x) {
+  const Theme& theme = *view.theme;
+  const float at = place.x(x);
+  list.AddLine(ImVec2(at, place.cells.Min.y), ImVec2(at, place.cells.Max.y), theme.text);
+  struct Row {
+    std::string value, label;
+    bool chosen;
+    double y;
+  };
+  std::vector<Row> rows;
+  for (const PlotLine& line : place.plot.lines)
+    if (const auto y = line.at(x, place.plot.x, place.plot.y)) {
+      rows.push_back({place.plot.value ? place.plot.value(*y) : "", line.label, line.chosen, *y});
+      list.AddCircleFilled(place.at({x, *y}), view.px(3.5f), line.chosen ? theme.text : theme.secondary, 16);
+    }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.y > b.y; });
+  const float line = view.px(20), pad = view.px(10);
+  const std::string title = place.plot.place ? place.plot.place(x) : "";
+  float width = textWidth(view.fonts->bold, title);
+  for (const Row& row : rows)
+    width = std::max(
+        width, textWidth(view.fonts->mono, row.value) + view.px(14) + textWidth(view.fonts->text, row.label));
+  const ImVec2 size(width + 2 * pad, line * static_cast<float>(rows.size() + 1) + 2 * view.px(7));
+  ImDrawList& over = *ImGui::GetForegroundDrawList();
+  const float right = ImGui::GetIO().DisplaySize.x - view.px(8);
+  float left = at + view.px(14);
+  if (left + size.x > right) left = at - view.px(14) - size.x;
+  const ImVec2 from(left, place.cells.Min.y + view.px(4)), to(left + size.x, from.y + size.y);
+  over.AddRectFilled(from, to, theme.raised, view.px(6));
+  compat::rectOutline(over, from, to, theme.line, view.px(6), 1);
+  float y = from.y + view.px(7) + line / 2;
+  paintText(over, view.fonts->bold, ImVec2(from.x + pad, y), theme.text, title);
+  for (const Row& row : rows) {
+    y += line;
+    paintText(over, view.fonts->mono, ImVec2(from.x + pad, y), row.chosen ? theme.text : theme.secondary,
+              row.value);
+    paintText(over, row.chosen ? view.fonts->bold : view.fonts->text, ImVec2(to.x - pad, y),
+              row.chosen ? theme.text : theme.secondary, row.label, Align::right);
+  }
+}
+
+}  // namespace
+
+void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash, std::uint32_t color,
+                 float thickness, float unit) {
+  if (points.size() < 2) return;
+  if (dash == Dash::solid) {
+    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, ImDrawFlags_None, thickness);
+    return;
+  }
+  std::array<float, 4> pattern = patternOf(dash);
+  for (float& length : pattern) length *= unit * std::max(1.0f, thickness / (2.2f * unit));
+  std::size_t part = 0;
+  float left = pattern[0];
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    ImVec2 from = points[i];
+    const ImVec2 to = points[i + 1];
+    float length = std::hypot(to.x - from.x, to.y - from.y);
+    while (length > 1e-3f) {
+      const float piece = std::min(left, length);
+      const ImVec2 end(from.x + (to.x - from.x) * piece / length, from.y + (to.y - from.y) * piece / length);
+      if (part % 2 == 0) list.AddLine(from, end, color, thickness);
+      from = end;
+      length -= piece;
+      if ((left -= piece) <= 1e-4f) left = pattern[++part % 4];
+    }
+  }
+}
+
+std::optional<double> drawPlot(const View& view, const std::string& name, const ImRect& area,
+                               const Plot& plot, std::optional<double> lit) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  float labels = 0;
+  for (const PlotTick& tick : plot.y.ticks)
+    labels = std::max(labels, textWidth(view.fonts->mono, tick.label));
+  const PlotPlace place{ImRect(area.Min.x + labels + view.px(12), area.Min.y + view.px(8),
+                               area.Max.x - view.px(plot.labelRoom), area.Max.y - view.px(48)),
+                        plot};
+  if (place.cells.GetWidth() < view.px(60) || place.cells.GetHeight() < view.px(40)) return std::nullopt;
+  track(name, place.cells.Min, place.cells.Max);
+  paintTicks(view, list, place);
+  paintRules(view, list, place);
+  list.PushClipRect(place.cells.Min, ImVec2(place.cells.Max.x + view.px(1), place.cells.Max.y + view.px(1)),
+                    true);
+  for (const bool chosen : {false, true})
+    for (const PlotLine& line : plot.lines)
+      if (line.chosen == chosen) paintLine(view, list, place, line);
+  list.PopClipRect();
+  paintEnds(view, list, place);
+  for (const PlotMark& mark : plot.marks)
+    if (place.cells.Contains(place.at(mark.at)) || plot.x.share(mark.at.x) == 1)
+      paintMark(view, list, place, mark);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  std::optional<double> pointed;
+  if (ImGui::IsWindowHovered() && place.cells.Contains(mouse))
+    pointed = plot.x.valueAt(static_cast<double>((mouse.x - place.cells.Min.x) / place.cells.GetWidth()));
+  const std::optional<double> shown = pointed ? pointed : lit;
+  if (shown && plot.x.share(*shown) >= 0 && plot.x.share(*shown) <= 1 && plot.value)
+    paintHover(view, list, place, *shown);
+  return pointed;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "attention/cache/model_shape.h"
+#include "attention/cache/number_format.h"
+
+namespace headscope::attention {
+
+// What a model's KV cache and attention cost. Bytes and operations that do not fit into 64 bits are the
+// largest number; from kTooManyBytes on nobody shows a figure.
+
+inline constexpr std::uint64_t kTooManyBytes = std::uint64_t{1} << 63;
+
+/// Bytes of `values` numbers, rounded up to whole ones.
+std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
+/// A product that stays at the largest number.
+std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b);
+
+struct CostRequest {
+  Index tokens = 1;  ///< of each sequence, prompt and answer
+  Index batch = 1;   ///< sequences
+  NumberFormat format = NumberFormat::bf16;
+  Index block = 16;          ///< tokens of a page
+  Index tensorParallel = 1;  ///< GPUs that share every layer
+};
+
+/// Numbers of the cache for each token of a layer: 2 · kvHeads · headDim (Pope et al. 2022, section 3.3);
+/// latentDim + ropeDim under latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.4), no factor 2;
+/// 0 for encoders.
+std::uint64_t cachedNumbers(const ModelShape& shape);
+/// Tokens that all layers hold together of a sequence: layers · T, of which sliding ones keep min(T, window).
+std::uint64_t cachedTokens(const ModelShape& shape, Index tokens);
+/// Bytes of the cache: cachedNumbers · cachedTokens · bytes · batch.
+std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, NumberFormat format);
+/// The same with every layer's tokens rounded up to whole blocks, and sliding layers paged like the others,
+/// as engines do that have one block table for all layers.
+std::uint64_t reservedCacheBytes(const ModelShape& shape, const CostRequest& request);
+
+/// How many of `tensorParallel` GPUs a shape's heads can be split over: success, or why they can't.
+Status splits(const ModelShape& shape, Index tensorParallel);
+/// The largest of 1 … `wanted` that they can.
+Index nearestSplit(const ModelShape& shape, Index wanted);
+
+struct CacheCost {
+  std::uint64_t perToken = 0;  ///< of one sequence, while no window is full
+  std::uint64_t total = 0, reserved = 0;
+  std::uint64_t perGpu = 0, reservedPerGpu = 0;
+  std::uint64_t weights = 0, weightsPerGpu = 0;
+  Index kvHeadsPerGpu = 0;
+  Index copies = 1;  ///< GPUs that each kv head, or the latent, lies on
+};
+/// Throws std::invalid_argument where the shape doesn't split.
+CacheCost cacheCost(const ModelShape& shape, const CostRequest& request);
+
+/// The shape with other kv heads, without windows and latent: what it would be as MHA, GQA or MQA.
+ModelShape withKvHeads(ModelShape shape, Index kvHeads);
+
+/// Bytes of `layers` attention matrices of tokens × tokens in 32 bits, `heads` for each layer. Training keeps
+/// 5 times as much: weights, 2 gradients, 2 moments of the optimizer.
+std::uint64_t matrixBytes(Index tokens, Index layers, Index heads = 1, bool training = false);
+
+/// How the pairs of query and key are counted.
+enum class PairCount {
+  causal,  ///< n(n+1)/2, and in sliding layers those within the window
+  all,     ///< n²
+};
+
+/// Operations, a multiplication and an addition as 2.
+struct PrefillWork {
+  double projections = 0, feedForward = 0;
+  double scores = 0, weightedSum = 0, softmax = 0;
+  double head = 0;  ///< of the last token alone
+  double attention() const { return scores + weightedSum; }
+  double total() const { return projections + feedForward + attention() + head; }
+};
+/// Of `tokens` tokens at once. Scores are 2·H·s for each pair, the weighted sum the same, the softmax 5·H.
+PrefillWork prefillWork(const ModelShape& shape, Index tokens, PairCount pairs = PairCount::causal);
+
+/// The first number of tokens at which scores and weighted sum are as much as the projections (with
+/// `feedForward`: as these and the feed-forward part); nothing where they never are.
+std::optional<Index> attentionOvertakes(const ModelShape& shape, bool feedForward, PairCount pairs);
+
+/// One step of decoding: every sequence of the batch gets a token more.
+struct DecodeWork {
+  double flops = 0;
+  double weightBytes = 0;  ///< read once for the batch; the embedding table is only looked up
+  double cacheBytes = 0;   ///< read of each sequence
+  double bytes() const { return weightBytes + cacheBytes; }
+  double intensity() const { return bytes() > 0 ? flops / bytes() : 0; }
+};
+/// Under a mixture of experts the weights are those of the experts that a batch reaches on average when each
+/// token picks them at random: E·(1 − (1 − k/E)^batch).
+DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request);
+
+}  // namespace headscope::attention

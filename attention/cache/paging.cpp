@@ -1,0 +1,126 @@
+#include "attention/cache/paging.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace headscope::attention {
+
+PagedCache::PagedCache(Index blockTokens) : blockTokens_(blockTokens) {
+  require(blockTokens >= 1, fmt::format("a block has {} tokens, expected at least 1", blockTokens));
+}
+
+const PagedCache::Sequence& PagedCache::at(Index sequence) const {
+  require(sequence >= 0 && sequence < static_cast<Index>(sequences_.size()),
+          fmt::format("sequence {} of {}", sequence, sequences_.size()));
+  return sequences_[static_cast<std::size_t>(sequence)];
+}
+
+void PagedCache::grow(Sequence& sequence, Index tokens) {
+  require(tokens >= 0, "a sequence never gets shorter");
+  sequence.tokens += tokens;
+  const Index needed = (sequence.tokens + blockTokens_ - 1) / blockTokens_;
+  while (static_cast<Index>(sequence.blocks.size()) < needed) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<Index>(owners_.size()));
+      owners_.push_back(0);
+    }
+    const Index block = free_.back();
+    free_.pop_back();
+    owners_[static_cast<std::size_t>(block)] = 1;
+    sequence.blocks.push_back(block);
+  }
+}
+
+Index PagedCache::add(Index tokens, Index shared, Index of) {
+  require(shared >= 0 && shared <= tokens, fmt::format("{} of {} tokens are shared", shared, tokens));
+  Sequence sequence;
+  if (shared > 0) {
+    const Sequence& other = at(of);
+    require(
+        other.alive && other.tokens >= shared,
+        fmt::format("sequence {} has {} tokens, expected the {} that are shared", of, other.tokens, shared));
+    // The last block of a prefix that ends within it is written to, and so is a copy.
+    const Index whole = shared / blockTokens_;
+    sequence.blocks.assign(other.blocks.begin(), other.blocks.begin() + whole);
+    sequence.tokens = whole * blockTokens_;
+    for (const Index block : sequence.blocks) ++owners_[static_cast<std::size_t>(block)];
+  }
+  grow(sequence, tokens - sequence.tokens);
+  sequences_.push_back(std::move(sequence));
+  return static_cast<Index>(sequences_.size()) - 1;
+}
+
+void PagedCache::append(Index sequence, Index tokens) {
+  require(at(sequence).alive, fmt::format("sequence {} is finished", sequence));
+  grow(sequences_[static_cast<std::size_t>(sequence)], tokens);
+}
+
+void PagedCache::finish(Index sequence) {
+  require(at(sequence).alive, fmt::format("sequence {} is finished", sequence));
+  Sequence& finished = sequences_[static_cast<std::size_t>(sequence)];
+  for (const Index block : finished.blocks)
+    if (--owners_[static_cast<std::size_t>(block)] == 0) free_.push_back(block);
+  finished.blocks.clear();
+  finished.alive = false;
+}
+
+Index PagedCache::usedBlocks() const {
+  return static_cast<Index>(owners_.size() - free_.size());
+}
+
+Index PagedCache::storedTokens() const {
+  std::vector<Index> fill(owners_.size(), 0);
+  for (const Sequence& sequence : sequences_)
+    for (std::size_t i = 0; i < sequence.blocks.size(); ++i) {
+      const Index before = static_cast<Index>(i) * blockTokens_;
+      Index& filled = fill[static_cast<std::size_t>(sequence.blocks[i])];
+      filled = std::max(filled, std::min(blockTokens_, sequence.tokens - before));
+    }
+  Index tokens = 0;
+  for (const Index filled : fill) tokens += filled;
+  return tokens;
+}
+
+std::vector<PagedStep> runSchedule(const std::vector<PagedRequest>& requests, Index blockTokens) {
+  PagedCache cache(blockTokens);
+  struct Running {
+    Index sequence = -1, left = 0;
+  };
+  std::vector<Running> all(requests.size());
+  Index longest = 0, last = 0;
+  for (const PagedRequest& request : requests) {
+    longest = std::max(longest, request.prompt + request.answer);
+    last = std::max(last, request.arrives + request.answer + 1);
+  }
+  std::vector<PagedStep> steps;
+  for (Index now = 0; now <= last && !requests.empty(); ++now) {
+    for (Running& one : all) {
+      if (one.sequence < 0 || !cache.alive(one.sequence)) continue;
+      one.left-- > 0 ? cache.append(one.sequence, 1) : cache.finish(one.sequence);
+    }
+    for (std::size_t r = 0; r < requests.size(); ++r) {
+      const PagedRequest& request = requests[r];
+      if (request.arrives != now) continue;
+      const Index of = request.with < 0 ? -1 : all[static_cast<std::size_t>(request.with)].sequence;
+      const bool there = of >= 0 && cache.alive(of);
+      all[r] = {cache.add(request.prompt, there ? request.shared : 0, of), request.answer};
+    }
+    PagedStep step;
+    for (std::size_t r = 0; r < requests.size(); ++r) {
+      const Index sequence = all[r].sequence;
+      if (sequence < 0 || !cache.alive(sequence)) continue;
+      step.running.push_back(static_cast<Index>(r));
+      step.tokens.push_back(cache.tokens(sequence));
+      step.tables.push_back(cache.table(sequence));
+    }
+    for (Index block = 0; block < cache.blocks(); ++block) step.owners.push_back(cache.owners(block));
+    step.usedBlocks = cache.usedBlocks();
+    step.storedTokens = cache.storedTokens();
+    step.contiguousTokens = static_cast<Index>(step.running.size()) * longest;
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace headscope::attention

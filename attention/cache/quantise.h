@@ -1,0 +1,24 @@
+#pragma once
+
+#include "attention/cache/number_format.h"
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+/// The nearest number of OCP's 8-bit float E4M3 (OCP 2023, 8-bit Floating Point Specification, section 5),
+/// ties to even: 4 bits of exponent with bias 7, 3 of mantissa, no infinity. What is beyond ±448 becomes
+/// ±448, as caches store it; NaN stays.
+float roundedToE4m3(float value);
+
+/// Keys or values of one kv head [tokens, headDim] as they come back out of a cache of that format: floating
+/// point rounded to the nearest, ties to even, and what is too large for fp16 infinite; int8 and int4
+/// symmetric, with a scale of max|x|/127 or max|x|/7 for each token, itself kept as fp16. A row with NaN or
+/// infinity is all NaN there.
+Matrix quantised(const Eigen::Ref<const Matrix>& rows, NumberFormat format);
+/// The same of all kv heads [kvHeads, tokens, headDim].
+Stack quantised(const Stack& rows, NumberFormat format);
+
+/// Bytes that many rows of one kv head's keys take, with their scales.
+std::uint64_t quantisedBytes(Index rows, Index headDim, NumberFormat format);
+
+}  // namespace headscope::attention

@@ -1,0 +1,144 @@
+#include "attention/cache/eviction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/attention/core/attention_reference.h"
+#include "tests/attention/masks/mask_support.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr Index kTokens = 20, kHeads = 4, kKvHeads = 2;
+
+AttentionResult causalResult(std::uint64_t seed = 1) {
+  AttentionConfig config;
+  config.modelDim = 32;
+  config.heads = kHeads;
+  config.kvHeads = kKvHeads;
+  config.headDim = 8;
+  config.gain = 3;
+  const Matrix x = gaussianMatrix(kTokens, 32, seed);
+  return attend(config, xavierProjections(config, false, seed), x, x,
+                maskFor("causal", config, kTokens, kTokens));
+}
+
+/// Entries that a kv head still has when `query` reads it.
+std::vector<Index> left(const EvictionRun& run, Index kvHead, Index query) {
+  std::vector<Index> keys;
+  for (Index key = 0; key < run.tokens; ++key)
+    if (run.keeps(kvHead, query, key)) keys.push_back(key);
+  return keys;
+}
+
+TEST(Eviction, noneLosesNothing) {
+  const AttentionResult full = causalResult();
+  const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::none, 1});
+  EXPECT_LE(run.massLost.maxCoeff(), 1e-6f);
+  for (Index i = 0; i < kTokens; ++i) {
+    EXPECT_EQ(run.entries[static_cast<std::size_t>(i)], kKvHeads * (i + 1));
+    EXPECT_LE(run.outputError[static_cast<std::size_t>(i)], 1e-5);
+  }
+  for (Index h = 0; h < kHeads; ++h)
+    EXPECT_LE((run.weights[h] - full.weights[h]).cwiseAbs().maxCoeff(), 1e-6f);
+}
+
+TEST(Eviction, windowKeepsTheNewestAndSinksTheFirstToo) {
+  const AttentionResult full = causalResult();
+  const EvictionRun window = runEviction(full, kKvHeads, {EvictionPolicy::window, 6});
+  EXPECT_EQ(left(window, 1, 15), (std::vector<Index>{10, 11, 12, 13, 14, 15}));
+  EXPECT_EQ(left(window, 0, 3), (std::vector<Index>{0, 1, 2, 3}));
+  const EvictionRun sinks = runEviction(full, kKvHeads, {EvictionPolicy::sinks, 6});
+  EXPECT_EQ(left(sinks, 0, 15), (std::vector<Index>{0, 1, 2, 3, 14, 15}));
+  const EvictionRun few = runEviction(full, kKvHeads, {EvictionPolicy::sinks, 3});
+  EXPECT_EQ(left(few, 0, 15), (std::vector<Index>{0, 1, 15}));
+  const EvictionRun one = runEviction(full, kKvHeads, {EvictionPolicy::sinks, 1});
+  EXPECT_EQ(left(one, 0, 15), (std::vector<Index>{15}));
+}
+
+TEST(Eviction, heavyHittersAreThoseWithTheMostAccumulatedWeight) {
+  const AttentionResult full = causalResult();
+  constexpr Index kBudget = 6;
+  const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::heavy, kBudget});
+  // The definition, token by token: what left was the lightest of those that are not recent.
+  for (Index g = 0; g < kKvHeads; ++g)
+    for (Index i = kBudget; i < kTokens; ++i) {
+      const std::vector<Index> before = left(run, g, i - 1), after = left(run, g, i);
+      const auto weight = [&](Index key) {
+        double sum = 0;
+        for (Index q = 0; q < i; ++q)
+          for (Index h = 2 * g; h < 2 * g + 2; ++h) sum += static_cast<double>(run.weights.at(h, q, key));
+        return sum;
+      };
+      Index gone = -1;
+      for (const Index key : before)
+        if (std::find(after.begin(), after.end(), key) == after.end()) gone = key;
+      ASSERT_GE(gone, 0);
+      for (std::size_t at = 0; at < before.size() + 1 - kBudget / 2; ++at)
+        EXPECT_LE(weight(gone), weight(before[at]) + 1e-12) << i;
+      EXPECT_EQ(after.back(), i);
+    }
+}
+
+TEST(Eviction, budgetsHoldAndOnlyWhatIsGoneIsLost) {
+  const AttentionResult full = causalResult(4);
+  for (const EvictionPolicy policy :
+       {EvictionPolicy::window, EvictionPolicy::sinks, EvictionPolicy::heavy, EvictionPolicy::random})
+    for (const Index budget : {1, 2, 5, 8}) {
+      const EvictionRun run = runEviction(full, kKvHeads, {policy, budget});
+      for (Index i = 0; i < kTokens; ++i)
+        for (Index g = 0; g < kKvHeads; ++g) {
+          const std::vector<Index> keys = left(run, g, i);
+          EXPECT_EQ(static_cast<Index>(keys.size()), std::min(i + 1, budget));
+          EXPECT_EQ(keys.back(), i) << "the newest stays";
+          // What is gone never comes back.
+          for (const Index key : keys) EXPECT_TRUE(key == i || run.keeps(g, i - 1, key));
+          for (Index h = 2 * g; h < 2 * g + 2; ++h) {
+            double lost = 0, sum = 0;
+            for (Index j = 0; j <= i; ++j) {
+              if (!run.keeps(g, i, j)) lost += static_cast<double>(full.weights.at(h, i, j));
+              EXPECT_TRUE(run.keeps(g, i, j) || run.weights.at(h, i, j) == 0);
+              sum += static_cast<double>(run.weights.at(h, i, j));
+            }
+            EXPECT_NEAR(static_cast<double>(run.massLost(h, i)), lost, 1e-5);
+            EXPECT_NEAR(sum, 1, 1e-5);
+          }
+        }
+    }
+}
+
+TEST(Eviction, outputErrorIsThatOfTheOutputs) {
+  const AttentionResult full = causalResult(7);
+  const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::window, 3});
+  for (Index i = 0; i < kTokens; ++i) {
+    double difference = 0, whole = 0;
+    for (Index h = 0; h < kHeads; ++h) {
+      const Eigen::RowVectorXf output = run.weights[h].row(i) * full.v[h / 2];
+      difference += static_cast<double>((output - full.headOutput[h].row(i)).squaredNorm());
+      whole += static_cast<double>(full.headOutput[h].row(i).squaredNorm());
+    }
+    EXPECT_NEAR(run.outputError[static_cast<std::size_t>(i)], std::sqrt(difference / whole), 1e-4);
+  }
+}
+
+TEST(Eviction, randomIsTheSameForASeed) {
+  const AttentionResult full = causalResult();
+  const auto kept = [&](std::uint64_t seed) {
+    return runEviction(full, kKvHeads, {EvictionPolicy::random, 5, seed}).kept;
+  };
+  EXPECT_EQ(kept(3), kept(3));
+  EXPECT_NE(kept(3), kept(4));
+}
+
+TEST(Eviction, misuseIsNamed) {
+  const AttentionResult full = causalResult();
+  EXPECT_THROW(runEviction(full, kKvHeads, {EvictionPolicy::window, 0}), std::invalid_argument);
+  AttentionResult wide = full;
+  wide.scores = Stack(kHeads, 3, 5);
+  EXPECT_THROW(runEviction(wide, kKvHeads, {EvictionPolicy::window, 2}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,53 @@
+#include "attention/cache/merge.h"
+
+#include <gtest/gtest.h>
+
+#include "attention/core/attention.h"
+#include "tests/attention/core/attention_reference.h"
+
+namespace headscope::attention::test {
+namespace {
+
+TEST(Merge, isTheMeanOfNeighbours) {
+  Stack heads(4, 2, 3);
+  for (Index h = 0; h < 4; ++h) heads[h].setConstant(static_cast<float>(1 << h));
+  const Stack two = mergedByMean(heads, 2);
+  EXPECT_EQ(two.count(), 2);
+  EXPECT_EQ(two.at(0, 1, 2), 1.5f);
+  EXPECT_EQ(two.at(1, 0, 0), 6.0f);
+  EXPECT_EQ(mergedByMean(heads, 1).at(0, 0, 0), 3.75f);
+  EXPECT_EQ(mergedByMean(heads, 4)[3], heads[3]);
+  EXPECT_THROW(mergedByMean(heads, 3), std::invalid_argument);
+  EXPECT_THROW(mergedByMean(heads, 0), std::invalid_argument);
+}
+
+TEST(Merge, ofKeysIsKeysOfMergedProjections) {
+  AttentionConfig config;
+  config.modelDim = 24;
+  config.heads = config.kvHeads = 6;
+  config.headDim = 4;
+  config.ropeTheta = 10000;
+  const Matrix x = gaussianMatrix(5, 24, 1);
+  Projections mha = xavierProjections(config, true, 2);
+  const AttentionResult full = attend(config, mha, x, x, {});
+  AttentionConfig gqa = config;
+  gqa.kvHeads = 2;
+  Projections merged = mha;
+  for (Linear* map : {&merged.k, &merged.v}) {
+    const Linear whole = *map;
+    map->weight = Matrix::Zero(8, 24);
+    map->bias = Vector::Zero(8);
+    for (Index h = 0; h < 6; ++h) {
+      map->weight.middleRows(4 * (h / 3), 4) += whole.weight.middleRows(4 * h, 4) / 3;
+      map->bias.segment(4 * (h / 3), 4) += whole.bias.segment(4 * h, 4) / 3;
+    }
+  }
+  const AttentionResult small = attend(gqa, merged, x, x, {});
+  for (Index g = 0; g < 2; ++g) {
+    EXPECT_LE((mergedByMean(full.k, 2)[g] - small.k[g]).cwiseAbs().maxCoeff(), 1e-5f);
+    EXPECT_LE((mergedByMean(full.v, 2)[g] - small.v[g]).cwiseAbs().maxCoeff(), 1e-5f);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,274 @@
+#include "attention/cache/model_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "attention/cache/cost.h"
+#include "attention/cache/kv_cache.h"
+#include "attention/cache/machines.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+const ModelShape& shape(std::string_view name) {
+  const ModelShape* found = findShape(modelShapes(), name);
+  EXPECT_NE(found, nullptr) << name;
+  return *found;
+}
+
+double hundredths(std::uint64_t bytes, std::uint64_t unit) {
+  return std::round(100 * static_cast<double>(bytes) / static_cast<double>(unit)) / 100;
+}
+
+TEST(ModelShapes, areTwentyFourThatCanBeAndSayWhereTheyArePublished) {
+  std::set<std::string> names;
+  for (const ModelShape& each : modelShapes()) {
+    const Status valid = validate(each);
+    EXPECT_TRUE(valid.ok()) << each.name << ": " << (valid.ok() ? "" : valid.error().message);
+    EXPECT_FALSE(each.source.empty()) << each.name;
+    names.insert(each.name);
+  }
+  EXPECT_EQ(modelShapes().size(), 24u);
+  EXPECT_EQ(names.size(), 24u);
+  EXPECT_EQ(findShape(modelShapes(), "llama-3.1-8b"), &shape("Llama-3.1-8B"));
+  EXPECT_EQ(findShape(modelShapes(), "Llama"), nullptr);
+}
+
+TEST(ModelShapes, haveAsManyParametersAsIsPublished) {
+  // In billions, biases and norms included, as the models' cards and checkpoints have them.
+  const std::pair<const char*, double> published[] = {
+      {"BERT-base", 0.1095},      {"BERT-large", 0.3351},      {"GPT-2", 0.1244},
+      {"GPT-2 XL", 1.5576},       {"GPT-3 175B", 174.6},       {"PaLM 540B", 540.35},
+      {"StarCoder", 15.52},       {"LLaMA-7B", 6.738},         {"Llama-2-70B", 68.98},
+      {"Llama-3.2-1B", 1.2358},   {"Llama-3.1-8B", 8.030},     {"Llama-3.1-70B", 70.554},
+      {"Llama-3.1-405B", 405.85}, {"Mistral-7B v0.1", 7.2417}, {"Mixtral-8x7B", 46.703},
+      {"Gemma-2B", 2.5062},       {"Gemma-2-9B", 9.2417},      {"Gemma-2-27B", 27.227},
+      {"Gemma-3-27B", 27.009},    {"Qwen2.5-7B", 7.6156},      {"Qwen2.5-72B", 72.706},
+      {"Qwen3-235B", 235.09},     {"Phi-3.5-mini", 3.8211},    {"DeepSeek-V3", 671.03}};
+  for (const auto& [name, billions] : published)
+    EXPECT_NEAR(static_cast<double>(parametersOf(shape(name)).total) / 1e9 / billions, 1, 0.01) << name;
+  EXPECT_EQ(std::size(published), modelShapes().size());
+  // 22 of 235 and 37 of 671 billion are active for each token.
+  for (const auto& [name, billions] :
+       {std::pair("Qwen3-235B", 22.2), {"DeepSeek-V3", 37.6}, {"Mixtral-8x7B", 12.88}}) {
+    const ShapeParameters all = parametersOf(shape(name));
+    EXPECT_NEAR(static_cast<double>(all.attention + all.activeFeedForward + all.embedding + all.head) / 1e9,
+                billions, 0.01 * billions)
+        << name;
+  }
+}
+
+TEST(ModelCost, oneLayerOfTheTextbook) {
+  ModelShape one{.layers = 1, .modelDim = 64, .heads = 4, .kvHeads = 4, .headDim = 16, .context = 5};
+  EXPECT_EQ(cacheBytes(one, 5, 2, NumberFormat::fp32), 5120u);
+}
+
+TEST(ModelCost, goldenFigures) {
+  const ModelShape full = withKvHeads(shape("Llama-2-70B"), 64);
+  EXPECT_EQ(cacheBytes(full, 8192, 1, NumberFormat::fp16), 20 * kGiB);
+  EXPECT_EQ(cacheBytes(full, 8192, 1, NumberFormat::fp16) / 80, 256 * kMiB);
+  EXPECT_EQ(cacheBytes(shape("Llama-2-70B"), 8192, 1, NumberFormat::fp16), 5 * kGiB / 2);
+  EXPECT_EQ(cacheBytes(shape("Llama-3.1-70B"), 8192, 1, NumberFormat::fp16), 5 * kGiB / 2);
+  EXPECT_EQ(cacheBytes(shape("Llama-3.1-8B"), 1, 1, NumberFormat::bf16), 131072u);
+  EXPECT_EQ(cacheBytes(shape("GPT-3 175B"), 1, 1, NumberFormat::fp16), 4718592u);
+  const ModelShape& gemma = shape("Gemma-3-27B");
+  EXPECT_EQ(hundredths(cacheBytes(gemma, 131072, 1, NumberFormat::bf16), kGiB), 10.41);
+  EXPECT_EQ(cacheBytes(withKvHeads(gemma, 16), 131072, 1, NumberFormat::bf16), 62 * kGiB);
+  const ModelShape& deepSeek = shape("DeepSeek-V3");
+  EXPECT_EQ(cacheBytes(deepSeek, 1, 1, NumberFormat::bf16), 70272u);
+  EXPECT_EQ(hundredths(cacheBytes(deepSeek, 163840, 1, NumberFormat::bf16), kGiB), 10.72);
+}
+
+TEST(ModelCost, goldenAttentionMatrices) {
+  EXPECT_EQ(matrixBytes(1024, 1), 4 * kMiB);
+  EXPECT_EQ(matrixBytes(2048, 1), 16 * kMiB);
+  EXPECT_EQ(matrixBytes(2048, 96), 3 * kGiB / 2);
+  EXPECT_EQ(matrixBytes(2048, 96, 1, true), 15 * kGiB / 2);
+  EXPECT_EQ(matrixBytes(32768, 120), 480 * kGiB);
+  EXPECT_EQ(matrixBytes(2048, 96, 96), 96 * (3 * kGiB / 2));
+  EXPECT_EQ(matrixBytes(Index{1} << 32, 1), kMost);
+}
+
+TEST(ModelCost, llamaSeventyBAsTheCostPageDrawsIt) {
+  CostRequest request{.tokens = 131072, .tensorParallel = 2};
+  const ModelShape& llama = shape("Llama-3.1-70B");
+  CacheCost cost = cacheCost(llama, request);
+  EXPECT_EQ(cost.perToken, 327680u);
+  EXPECT_EQ(cost.total, 42949672960u);
+  EXPECT_EQ(cost.total, 40 * kGiB);
+  EXPECT_EQ(cost.reserved, cost.total);
+  EXPECT_EQ(cost.perGpu, 20 * kGiB);
+  EXPECT_EQ(cost.copies, 1);
+  EXPECT_EQ(hundredths(cost.weights, kGiB), 131.41);
+  EXPECT_EQ(hundredths(cost.weightsPerGpu + cost.perGpu, kGiB), 85.71);
+  request.tensorParallel = 16;
+  cost = cacheCost(llama, request);
+  EXPECT_EQ(cost.copies, 2) << "8 kv heads on 16 GPUs";
+  EXPECT_EQ(cost.kvHeadsPerGpu, 1);
+  EXPECT_EQ(cost.perGpu, 5 * kGiB);
+  EXPECT_EQ(cacheBytes(withKvHeads(llama, 64), 131072, 1, NumberFormat::bf16), 320 * kGiB);
+  EXPECT_EQ(cacheBytes(withKvHeads(llama, 1), 131072, 1, NumberFormat::bf16), 5 * kGiB);
+}
+
+TEST(ModelCost, attentionOvertakesWhereTheTextbooksSay) {
+  const ModelShape& llama = shape("Llama-3.1-70B");
+  EXPECT_EQ(attentionOvertakes(llama, false, PairCount::causal), 18431);
+  EXPECT_EQ(attentionOvertakes(llama, true, PairCount::causal), 104447);
+  EXPECT_EQ(attentionOvertakes(llama, false, PairCount::all), 9216);
+  EXPECT_EQ(attentionOvertakes(llama, true, PairCount::all), 52224);
+  // MHA with H·s = d: 8·n·d² against 4·n²·d.
+  EXPECT_EQ(attentionOvertakes(shape("LLaMA-7B"), false, PairCount::all), 2 * 4096);
+  // Every layer slides, and 4,096 keys a query are less than the projections.
+  EXPECT_EQ(attentionOvertakes(shape("Mistral-7B v0.1"), true, PairCount::causal), std::nullopt);
+}
+
+TEST(ModelCost, operationsAreThoseOfTheFormulas) {
+  const ModelShape one{
+      .layers = 3, .modelDim = 48, .heads = 6, .kvHeads = 2, .headDim = 16, .context = 64, .innerDim = 100};
+  const PrefillWork work = prefillWork(one, 10);
+  EXPECT_EQ(work.projections,
+            3 * (2.0 * 10 * 48 * 6 * 16 + 2.0 * 2 * 10 * 48 * 2 * 16 + 2.0 * 10 * 6 * 16 * 48));
+  EXPECT_EQ(work.feedForward, 3 * 2.0 * 2 * 10 * 48 * 100);
+  EXPECT_EQ(work.scores, 3 * 2.0 * 6 * 55 * 16);
+  EXPECT_EQ(work.weightedSum, work.scores);
+  EXPECT_EQ(work.softmax, 3 * 5.0 * 6 * 55);
+  EXPECT_EQ(prefillWork(one, 10, PairCount::all).scores, 3 * 2.0 * 6 * 100 * 16);
+  ModelShape slides = one;
+  slides.window = 4;
+  slides.globalLayers = 1;
+  // 55 pairs in the global layer, 1+2+3+4·7 in each of the two others.
+  EXPECT_EQ(prefillWork(slides, 10).scores, 2.0 * 6 * 16 * (55 + 2 * 34));
+}
+
+TEST(ModelCost, oneLayersParametersAreTheProjections) {
+  const ModelShape one{.layers = 1, .modelDim = 48, .heads = 6, .kvHeads = 2, .headDim = 16, .context = 1};
+  AttentionConfig config;
+  config.modelDim = 48;
+  config.heads = 6;
+  config.kvHeads = 2;
+  config.headDim = 16;
+  EXPECT_EQ(attentionParameters(one), parameterCount(config, false));
+}
+
+TEST(ModelCost, decodeReadsWeightsAndCacheOnce) {
+  const ModelShape& llama = shape("Llama-3.1-70B");
+  const CostRequest request{.tokens = 131072};
+  const DecodeWork one = decodeWork(llama, request);
+  EXPECT_DOUBLE_EQ(one.cacheBytes, 40.0 * static_cast<double>(kGiB));
+  const Machine& h200 = *findMachine(machines(), "H200");
+  EXPECT_NEAR(one.bytes() / (2 * h200.bandwidth) * 1e3, 18.95, 0.01);
+  EXPECT_NEAR(roofline(h200, 2, one.intensity()) / (2 * h200.flops), 0.0129, 0.0001);
+  EXPECT_NEAR(prefillWork(llama, 131072).total() / (2 * h200.flops), 20.46, 0.01);
+  CostRequest many = request;
+  many.batch = 65536;
+  EXPECT_NEAR(decodeWork(llama, many).intensity(), 11.2, 0.05);
+  // Of a mixture, one sequence reads its own experts, and many read all.
+  const ModelShape& mixtral = shape("Mixtral-8x7B");
+  const ShapeParameters all = parametersOf(mixtral);
+  EXPECT_NEAR(decodeWork(mixtral, {}).weightBytes,
+              2 * static_cast<double>(all.attention + all.activeFeedForward + all.head), 1);
+  EXPECT_NEAR(decodeWork(mixtral, {.batch = 4096}).weightBytes,
+              2 * static_cast<double>(all.attention + all.feedForward + all.head), 1);
+}
+
+TEST(ModelCost, blocksAreReservedWholeAndSlidingLayersLikeTheOthers) {
+  const ModelShape& llama = shape("Llama-3.1-8B");
+  CostRequest request{.tokens = 100, .batch = 3, .block = 16};
+  EXPECT_EQ(reservedCacheBytes(llama, request), 3 * 112 * 131072u);
+  request.tokens = 112;
+  EXPECT_EQ(reservedCacheBytes(llama, request), cacheBytes(llama, 112, 3, NumberFormat::bf16));
+  EXPECT_EQ(reservedCacheBytes(shape("Gemma-3-27B"), {.tokens = 131072}), 62 * kGiB);
+  request.tokens = std::numeric_limits<Index>::max();
+  EXPECT_EQ(reservedCacheBytes(llama, request), kMost);
+}
+
+TEST(ModelCost, headsAreSplitEvenlyOrNotAtAll) {
+  EXPECT_TRUE(splits(shape("Llama-3.1-70B"), 16).ok());
+  EXPECT_TRUE(splits(shape("StarCoder"), 16).ok());
+  EXPECT_EQ(splits(shape("GPT-2 XL"), 2).error().message, "25 heads can't be split evenly over 2 GPUs");
+  EXPECT_EQ(splits(shape("Llama-3.1-8B"), 0).error().message, "0 GPUs, expected at least 1");
+  const ModelShape odd{.layers = 1, .modelDim = 48, .heads = 12, .kvHeads = 6, .headDim = 4, .context = 1};
+  EXPECT_EQ(splits(odd, 4).error().message, "6 kv heads can't be split evenly over 4 GPUs");
+  EXPECT_EQ(nearestSplit(odd, 5), 3);
+  EXPECT_THROW(cacheCost(odd, {.tensorParallel = 4}), std::invalid_argument);
+  // Every GPU keeps the whole latent.
+  const CacheCost latent = cacheCost(shape("DeepSeek-V3"), {.tokens = 1000, .tensorParallel = 8});
+  EXPECT_EQ(latent.perGpu, latent.total);
+  EXPECT_EQ(latent.copies, 8);
+}
+
+TEST(ModelCost, whatIsTooLargeIsTheLargestNumberAndNeverWraps) {
+  const ModelShape& gpt = shape("GPT-3 175B");
+  // 4.5 MiB a token: 2⁴¹ of them are 9 EiB.
+  EXPECT_GE(cacheBytes(gpt, Index{1} << 41, 1, NumberFormat::fp16), kTooManyBytes);
+  EXPECT_EQ(cacheBytes(gpt, std::numeric_limits<Index>::max(), 65536, NumberFormat::int4), kMost);
+  EXPECT_EQ(bytesOf(kMost, NumberFormat::int4), kMost);
+  EXPECT_EQ(bytesOf(5, NumberFormat::int4), 3u);
+  EXPECT_THROW(cacheBytes(gpt, -1, 1, NumberFormat::fp16), std::invalid_argument);
+  EXPECT_THROW(cacheBytes(gpt, 1, -1, NumberFormat::fp16), std::invalid_argument);
+}
+
+TEST(ModelCost, encodersKeepNoCache) {
+  EXPECT_EQ(cacheBytes(shape("BERT-base"), 512, 8, NumberFormat::fp32), 0u);
+  EXPECT_EQ(cacheCost(shape("BERT-base"), {.tokens = 512}).reserved, 0u);
+}
+
+TEST(ModelCost, theFormulaIsWhatARealCacheReserves) {
+  for (const Index kvHeads : {1, 2, 8})
+    for (const CacheType type : {CacheType::f32, CacheType::f16, CacheType::bf16}) {
+      AttentionConfig config;
+      config.modelDim = 256;
+      config.heads = 8;
+      config.kvHeads = kvHeads;
+      config.headDim = 32;
+      const KvCache cache(config, 4096, type);
+      const NumberFormat format = type == CacheType::f32 ? NumberFormat::fp32 : NumberFormat::bf16;
+      const ModelShape one{
+          .layers = 1, .modelDim = 256, .heads = 8, .kvHeads = kvHeads, .headDim = 32, .context = 1};
+      const std::uint64_t formula = cacheBytes(one, 4096, 1, format);
+      EXPECT_GE(cache.bytes(), formula);
+      EXPECT_LE(cache.bytes(), formula + 2 * 2 * kMiB) << "rounded up to pages";
+      EXPECT_TRUE(cache.bytes() == formula || formula >= 2 * kMiB);
+    }
+}
+
+TEST(ModelCost, shapesThatCantBeAreNamed) {
+  const auto message = [](auto change) {
+    ModelShape one{.layers = 2, .modelDim = 64, .heads = 4, .kvHeads = 2, .headDim = 16, .context = 8};
+    change(one);
+    const Status status = validate(one);
+    return status.ok() ? std::string("fine") : status.error().message;
+  };
+  EXPECT_EQ(message([](ModelShape&) {}), "fine");
+  EXPECT_EQ(message([](ModelShape& s) { s.layers = 0; }), "layers is 0, expected 1 to 2147483648");
+  EXPECT_EQ(message([](ModelShape& s) { s.window = -1; }), "window is -1, expected 0 to 2147483648");
+  EXPECT_EQ(message([](ModelShape& s) { s.kvHeads = 3; }),
+            "kv_heads is 3, expected a divisor of the 4 heads");
+  EXPECT_EQ(message([](ModelShape& s) { s.globalLayers = 3; }),
+            "global_layers is 3, expected at most the 2 layers");
+  EXPECT_EQ(message([](ModelShape& s) { s.activeExperts = 1; }),
+            "active_experts is 1, expected at most the 0 experts");
+}
+
+TEST(Machines, haveTheirSizesInOrder) {
+  double before = 0;
+  for (const Machine& machine : machines()) {
+    EXPECT_GE(machine.memoryGb, before) << machine.name;
+    before = machine.memoryGb;
+    EXPECT_FALSE(machine.source.empty());
+  }
+  EXPECT_EQ(machines().front().memoryGb, 8);
+  EXPECT_EQ(machines().back().memoryGb, 192);
+  const Machine m{"m", 1, 10, 100, ""};
+  EXPECT_EQ(roofline(m, 2, 5), 100);
+  EXPECT_EQ(roofline(m, 2, 50), 200);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,131 @@
+#include "attention/cache/quantise.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/attention/core/attention_reference.h"
+
+namespace headscope::attention::test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// All finite numbers of E4M3, from their bits: (−1)^s · 2^(e−7) · (1 + m/8), and m/8 · 2⁻⁶ where e is 0.
+std::vector<double> allE4m3() {
+  std::vector<double> all;
+  for (int bits = 0; bits < 256; ++bits) {
+    const int exponent = (bits >> 3) & 15, mantissa = bits & 7;
+    if (exponent == 15 && mantissa == 7) continue;  // NaN
+    const double size = exponent == 0 ? mantissa / 8.0 * std::pow(2.0, -6)
+                                      : (1 + mantissa / 8.0) * std::pow(2.0, exponent - 7);
+    all.push_back(bits & 128 ? -size : size);
+  }
+  return all;
+}
+
+TEST(Quantise, e4m3IsTheNearestOfAllItsNumbersTiesToEven) {
+  const std::vector<double> all = allE4m3();
+  const auto nearest = [&](double value) {
+    double best = 0;
+    for (const double each : all) {
+      const double now = std::abs(each - value), before = std::abs(best - value);
+      // Of two that are as near the one with an even mantissa is the one that halves go to.
+      const auto even = [](double x) {
+        if (x == 0) return true;
+        const int e = std::max(std::ilogb(x), -6);
+        return std::fmod(std::abs(x) / std::ldexp(1.0, e - 3), 2.0) == 0;
+      };
+      if (now < before || (now == before && even(each))) best = each;
+    }
+    return best;
+  };
+  for (const double each : all) EXPECT_EQ(roundedToE4m3(static_cast<float>(each)), static_cast<float>(each));
+  for (std::size_t i = 0; i + 1 < 126; ++i) {
+    const double middle = (all[i] + all[i + 1]) / 2;
+    for (const double value : {middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e9), -middle})
+      EXPECT_EQ(roundedToE4m3(static_cast<float>(value)),
+                static_cast<float>(nearest(static_cast<float>(value))))
+          << value;
+  }
+  const Matrix some = gaussianMatrix(1, 4000, 3);
+  for (Index i = 0; i < some.size(); ++i)
+    for (const float gain : {1e-3f, 1.0f, 100.0f})
+      EXPECT_EQ(roundedToE4m3(some(0, i) * gain), static_cast<float>(nearest(some(0, i) * gain)));
+}
+
+TEST(Quantise, e4m3StopsAtItsLargest) {
+  EXPECT_EQ(roundedToE4m3(448), 448);
+  EXPECT_EQ(roundedToE4m3(1e9f), 448);
+  EXPECT_EQ(roundedToE4m3(-kInfinity), -448);
+  EXPECT_TRUE(std::isnan(roundedToE4m3(std::nanf(""))));
+  EXPECT_TRUE(std::signbit(roundedToE4m3(-0.0f)));
+}
+
+TEST(Quantise, floatsAreEigensAndFp32IsItself) {
+  const Matrix x = gaussianMatrix(7, 33, 1);
+  EXPECT_EQ(quantised(x, NumberFormat::fp32), x);
+  const Matrix half = quantised(x, NumberFormat::fp16), brain = quantised(x, NumberFormat::bf16);
+  for (Index i = 0; i < x.size(); ++i) {
+    const float value = x.data()[i];
+    // Half of the last place: 2⁻¹¹ and 2⁻⁸ of the number.
+    EXPECT_LE(std::abs(half.data()[i] - value), std::ldexp(1.0f, std::ilogb(value) - 11));
+    EXPECT_LE(std::abs(brain.data()[i] - value), std::ldexp(1.0f, std::ilogb(value) - 8));
+  }
+  Matrix big(1, 2);
+  big << 70000, 1;
+  EXPECT_EQ(quantised(big, NumberFormat::fp16)(0, 0), kInfinity);
+}
+
+TEST(Quantise, wholeNumbersAreScaledForEachTokenAndHead) {
+  const Matrix x = gaussianMatrix(9, 24, 5);
+  for (const auto& [format, most] : {std::pair(NumberFormat::int8, 127), {NumberFormat::int4, 7}}) {
+    const Matrix q = quantised(x, format);
+    for (Index row = 0; row < x.rows(); ++row) {
+      float largest = 0;
+      for (Index i = 0; i < x.cols(); ++i) largest = std::max(largest, std::abs(x(row, i)));
+      const auto scale = static_cast<float>(static_cast<Eigen::half>(largest / static_cast<float>(most)));
+      for (Index i = 0; i < x.cols(); ++i) {
+        double steps = std::nearbyint(static_cast<double>(x(row, i) / scale));
+        steps = std::max(-static_cast<double>(most), std::min(static_cast<double>(most), steps));
+        EXPECT_EQ(q(row, i), static_cast<float>(steps) * scale);
+        EXPECT_LE(std::abs(q(row, i) - x(row, i)), scale * (0.5f + static_cast<float>(most) * 0x1p-11f));
+      }
+    }
+  }
+}
+
+TEST(Quantise, rowsWithoutAScale) {
+  Matrix x = Matrix::Zero(3, 4);
+  x(1, 2) = kInfinity;
+  x(2, 0) = std::nanf("");
+  const Matrix q = quantised(x, NumberFormat::int8);
+  EXPECT_EQ(q.row(0), x.row(0));
+  EXPECT_TRUE(q.row(1).array().isNaN().all());
+  EXPECT_TRUE(q.row(2).array().isNaN().all());
+  EXPECT_EQ(quantised(Matrix(0, 4), NumberFormat::int4).rows(), 0);
+  EXPECT_EQ(quantised(Matrix(2, 0), NumberFormat::int4).cols(), 0);
+}
+
+TEST(Quantise, eachHeadOfAStackIsItsOwn) {
+  Stack stack(2, 3, 4);
+  stack[0] = gaussianMatrix(3, 4, 1);
+  stack[1] = gaussianMatrix(3, 4, 2);
+  const Stack q = quantised(stack, NumberFormat::int4);
+  EXPECT_EQ(q[0], quantised(stack[0], NumberFormat::int4));
+  EXPECT_EQ(q[1], quantised(stack[1], NumberFormat::int4));
+}
+
+TEST(Quantise, bytesCountTheScales) {
+  EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::fp32), 1280u);
+  EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::bf16), 640u);
+  EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::fp8), 320u);
+  EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::int8), 340u);
+  EXPECT_EQ(quantisedBytes(10, 32, NumberFormat::int4), 180u);
+  EXPECT_EQ(quantisedBytes(10, 33, NumberFormat::int4), 190u) << "17 bytes and a scale";
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,211 @@
+// The cost page: what a model of any size takes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "app/labs/cost/cost_lab.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using attention::NumberFormat;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+class CostOnScreen : public testing::Test {
+ protected:
+  explicit CostOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
+    ui.key(static_cast<Key>('5'));
+    ui.draw();
+  }
+  const app::CostFigures& figures() { return ui.session().lab<app::CostLab>().page().figures; }
+  const app::CostSetup& cost() { return ui.scene().cost; }
+
+  UiDriver ui;
+};
+
+class SmallCost : public CostOnScreen {
+ protected:
+  SmallCost() : CostOnScreen(1280, 720) {}
+};
+
+TEST_F(CostOnScreen, OpensByKeyAndTabOnTheDrawnRequest) {
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+  EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");
+  EXPECT_EQ(figures().cost.total, 40 * kGiB);
+  EXPECT_EQ(figures().cost.perGpu, 20 * kGiB);
+  ui.key(static_cast<Key>('1'));
+  EXPECT_FALSE(ui.has("cost.answer"));
+  ui.click("page.cost");
+  EXPECT_TRUE(ui.has("cost.answer"));
+}
+
+TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
+  ui.click("model.Llama-3.1-8B");
+  EXPECT_EQ(figures().cost.perToken, 131072u);
+  ui.key(Key::slash);
+  ui.frames(2);
+  ui.type("deepseek");
+  EXPECT_TRUE(ui.has("model.DeepSeek-V3"));
+  EXPECT_FALSE(ui.has("model.Llama-3.1-8B"));
+  ui.click("model.DeepSeek-V3");
+  EXPECT_EQ(figures().cost.perToken, 70272u);
+  EXPECT_TRUE(ui.has("factor.latent"));
+  EXPECT_FALSE(ui.has("factor.keys_values")) << "no factor 2";
+  ui.replaceText("cost.search", "");
+  ui.clickAway();
+  ui.hover("plot.memory");
+  ui.key(Key::up);
+  EXPECT_EQ(figures().shape.name, "Phi-3.5-mini");
+  ui.key(Key::down);
+  EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
+}
+
+TEST_F(CostOnScreen, ThisLayerIsAModelToo) {
+  ui.click("model.this_layer");
+  EXPECT_EQ(figures().cost.perToken, 2u * 2 * 32 * 2);
+  EXPECT_EQ(figures().shape.layers, 1);
+  ui.session().scene().setup.model.kvHeads = 8;
+  ui.draw();
+  EXPECT_EQ(figures().cost.perToken, 2u * 8 * 32 * 2) << "and follows the layer";
+}
+
+TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {
+  ui.click("cost.dtype.int8");
+  EXPECT_EQ(figures().cost.total, 20 * kGiB);
+  ui.typeValue("cost.tokens", "8192");
+  EXPECT_EQ(figures().cost.total, 20 * kGiB / 16);
+  ui.typeValue("cost.batch", "3");
+  EXPECT_EQ(figures().cost.total, 3 * 20 * kGiB / 16);
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(cost().batch, 1);
+  ui.chord(kCtrl, Key::z);
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(cost(), app::CostSetup());
+}
+
+TEST_F(CostOnScreen, AFactorIsReadByPointingAndTurnedByTheWheel) {
+  ui.wheel("factor.tokens", 1);
+  EXPECT_EQ(cost().tokens, 262144);
+  ui.wheel("factor.tokens", -2);
+  EXPECT_LE(cost().tokens, 131072);
+  ui.wheel("factor.batch", 1);
+  EXPECT_EQ(cost().batch, 2);
+  ui.wheel("factor.dtype", 1);
+  EXPECT_EQ(cost().format, NumberFormat::fp16);
+  ui.wheel("factor.kv_heads", 1);
+  EXPECT_EQ(figures().shape.kvHeads, 8) << "a model's shape is its own";
+}
+
+TEST_F(CostOnScreen, KeysHalveAndDouble) {
+  ui.hover("plot.memory");
+  ui.key(Key::right);
+  EXPECT_EQ(cost().tokens, 262144);
+  ui.key(Key::left);
+  ui.key(Key::left);
+  EXPECT_EQ(cost().tokens, 65536);
+  ui.chord({.shift = true}, Key::right);
+  EXPECT_EQ(cost().batch, 2);
+}
+
+TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
+  ui.click("gpus.16");
+  EXPECT_EQ(cost().gpus, 16);
+  EXPECT_EQ(figures().cost.copies, 2);
+  EXPECT_EQ(ui.session().lab<app::CostLab>().page().gpus[4].fitsGb, 16);
+  ui.click("model.GPT-2 XL");
+  EXPECT_EQ(figures().request.tensorParallel, 1) << "25 heads";
+  ui.click("gpus.2");
+  EXPECT_EQ(figures().request.tensorParallel, 1);
+  EXPECT_FALSE(ui.session().lab<app::CostLab>().page().gpus[1].reason.empty());
+  ui.typeValue("cost.gpus", "2");
+  EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
+}
+
+TEST_F(CostOnScreen, AMachineOfTheListIsTheRoof) {
+  ui.choose("machine", "MI300X");
+  EXPECT_EQ(figures().machine.memoryGb, 192);
+  EXPECT_EQ(cost().device, "MI300X");
+}
+
+TEST_F(CostOnScreen, WhatIsTooLargeHasNoFigure) {
+  ui.click("model.GPT-3 175B");
+  ui.typeValue("cost.tokens", "1099511627776");
+  ui.typeValue("cost.batch", "65536");
+  EXPECT_TRUE(figures().tooLarge());
+  EXPECT_TRUE(ui.has("cost.answer"));
+  ui.typeValue("cost.tokens", "1099511627777");
+  EXPECT_EQ(cost().tokens, 1099511627776);
+}
+
+TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "mine");
+  const auto path = folder / "mine" / "config.json";
+  putFile(path, R"({"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8, "vocab_size": 100,
+                    "max_position_embeddings": 512})");
+  ui.key(static_cast<Key>('1'));
+  ui.drop({path.string()});
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+  EXPECT_EQ(figures().shape.name, "mine");
+  EXPECT_EQ(figures().cost.perToken, 2u * 2 * 64 * 2);
+  EXPECT_EQ(cost().tokens, 512);
+  putFile(path, R"({"architectures": ["MambaForCausalLM"]})");
+  ui.drop({path.string()});
+  ui.draw();
+  EXPECT_THAT(ui.session().lab<app::CostLab>().page().problem, HasSubstr("it lacks layers"));
+  EXPECT_TRUE(ui.has("cost.problem")) << "beside the button";
+  EXPECT_EQ(figures().shape.name, "mine") << "what was there stays";
+}
+
+TEST_F(CostOnScreen, PointingAtAPlotReadsBothPlotsOverTokens) {
+  ui.hoverAt("plot.memory", 0.5f, 0.5f);
+  EXPECT_TRUE(ui.session().lab<app::CostLab>().page().tokensLit.has_value());
+  ui.hover("cost.answer");
+  ui.frames(2);
+  EXPECT_FALSE(ui.session().lab<app::CostLab>().page().tokensLit.has_value());
+}
+
+TEST_F(CostOnScreen, EncodersSayThatTheyKeepNoCache) {
+  ui.click("model.BERT-base");
+  EXPECT_EQ(figures().cost.total, 0u);
+  EXPECT_FALSE(figures().shape.decodes);
+}
+
+TEST_F(CostOnScreen, LooksAsDrawn) {
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_opening"));
+}
+
+TEST_F(CostOnScreen, LooksInLight) {
+  ui.chord(kCtrl, Key::l);
+  ui.choose("memory_plot", "matrices");
+  ui.choose("work_plot", "decode");
+  ui.click("model.Gemma-3-27B");
+  ui.park();
+  ui.wait(0.5);
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_light"));
+}
+
+TEST_F(SmallCost, ShowsOnePlotAtATime) {
+  EXPECT_TRUE(ui.has("plot.memory"));
+  EXPECT_FALSE(ui.has("plot.work"));
+  ui.click("plot_tab.Roofline");
+  EXPECT_TRUE(ui.has("plot.roofline"));
+  ui.click("plot_tab.Work");
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_720"));
+}
+
+}  // namespace
+}  // namespace headscope::test
