@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "app/widgets/theme.h"
+#include "attention/masks/expression.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
@@ -57,6 +58,43 @@ TEST_P(Pages, NothingIsCutOff) {
 
 TEST_P(Pages, EveryTextCanBeRead) {
   everywhere([&] { EXPECT_THAT(faintTexts(ui), IsEmpty()); });
+}
+
+/// What the pages of heads and masks show besides: one large head, a decode, biases, two masks.
+TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
+  using app::Scene;
+  const std::pair<const char*, void (*)(Scene&)> kStates[] = {
+      {"one head", [](Scene& scene) { scene.cursor.focus = 3; }},
+      {"a decode",
+       [](Scene& scene) {
+         scene.cursor.decoding = true;
+         scene.cursor.step = 8;
+       }},
+      {"biases",
+       [](Scene& scene) {
+         scene.cursor.page = "mask";
+         scene.cursor.studio.tab = app::StudioTab::biases;
+         scene.setup.model.position = app::PositionKind::alibi;
+       }},
+      {"two masks", [](Scene& scene) {
+         scene.cursor.page = "mask";
+         scene.cursor.studio.tab = app::StudioTab::compare;
+         scene.setup.mask.compare = true;
+         scene.setup.mask.other = attention::parseMask("causal & window(4)").layers;
+       }}};
+  for (const bool light : {false, true})
+    for (const auto& [name, change] : kStates) {
+      SCOPED_TRACE(std::string(name) + (light ? ", light" : ", dark"));
+      Scene scene = app::openingScene();
+      change(scene);
+      ui.view().preferences.light = light;
+      ui.session().setScene(scene);
+      ui.park();
+      ui.wait(0.3);
+      EXPECT_THAT(overlaps(ui), IsEmpty());
+      EXPECT_THAT(cutOff(ui), IsEmpty());
+      EXPECT_THAT(faintTexts(ui), IsEmpty());
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Pages,

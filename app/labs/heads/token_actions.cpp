@@ -74,7 +74,11 @@ void HeadsLab::copyVectors(const Scene& scene, bool query) {
 void HeadsLab::decodeTo(Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   Index at = 0;
-  if (!sequence || !page_.snapshot->causal || !chosenToken(scene, &at)) return;
+  if (!sequence || !chosenToken(scene, &at))
+    return services_.view.messages.fail("There is no token to decode up to: type a sentence first.");
+  if (!page_.snapshot->causal)
+    return services_.view.messages.fail(
+        "Decoding needs causality: without it earlier tokens would have to see later ones.");
   scene.cursor.page = "heads";
   scene.cursor.decoding = true;
   page_.playing = false;

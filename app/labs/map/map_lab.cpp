@@ -140,7 +140,8 @@ std::vector<Action> MapLab::actions() {
           action("map.cells", "Zoom to the marked cell",
                  [this](Scene& scene) {
                    const MapCursor& cursor = scene.cursor.map;
-                   if (cursor.query < 0 || cursor.key < 0) return;
+                   if (cursor.query < 0 || cursor.key < 0)
+                     return services_.view.messages.fail("No cell is marked on the map: click on one.");
                    scene.cursor.page = "map";
                    goToCell(scene.cursor.map, services_.view, cursor.query, cursor.key);
                  }),

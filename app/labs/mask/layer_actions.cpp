@@ -11,13 +11,16 @@ using attention::MaskLayers;
 
 namespace {
 
-/// Does something with the selected layer, if there is one.
-Action layerAction(const char* id, const char* name, std::function<void(MaskLayers&, Index, Scene&)> run) {
-  return {id, name, "Mask", {}, false, false, [run = std::move(run)](Scene& scene) {
+using LayerChange = std::function<void(MaskLayers&, Index, Scene&)>;
+
+/// Does something with the selected layer, and says so where none is.
+Action layerAction(View& view, const char* id, const char* name, LayerChange run) {
+  return {id, name, "Mask", {}, false, false, [&view, run = std::move(run)](Scene& scene) {
             MaskLayers& layers = editedLayers(scene);
             const Index at = scene.cursor.studio.selected;
-            if (scene.cursor.page == "mask" && at >= 0 && at < static_cast<Index>(layers.size()))
-              run(layers, at, scene);
+            if (scene.cursor.page != "mask" || at < 0 || at >= static_cast<Index>(layers.size()))
+              return view.messages.fail("No layer is selected: click on one in the mask studio.");
+            run(layers, at, scene);
           }};
 }
 
@@ -25,7 +28,7 @@ Layer& layerAt(MaskLayers& layers, Index at) {
   return layers[static_cast<std::size_t>(at)];
 }
 
-std::function<void(MaskLayers&, Index, Scene&)> moveBy(Index by) {
+LayerChange moveBy(Index by) {
   return [by](MaskLayers& layers, Index at, Scene& scene) {
     const Index to = at + by;
     if (to < 0 || to >= static_cast<Index>(layers.size())) return;
@@ -52,27 +55,28 @@ std::vector<std::string> cellMenu(const MaskPage& page) {
   return menu;
 }
 
-std::vector<Action> layerActions() {
+std::vector<Action> layerActions(MaskPage& page) {
+  View& view = page.view;
   return {layerAction(
-              "mask.layer.switch", "Switch the selected layer on or off",
+              view, "mask.layer.switch", "Switch the selected layer on or off",
               [](MaskLayers& layers, Index at, Scene&) { layerAt(layers, at).on = !layerAt(layers, at).on; }),
-          layerAction("mask.layer.negate", "Turn the selected layer into its opposite",
+          layerAction(view, "mask.layer.negate", "Turn the selected layer into its opposite",
                       [](MaskLayers& layers, Index at, Scene&) {
                         layerAt(layers, at).negated = !layerAt(layers, at).negated;
                       }),
-          layerAction("mask.layer.alone", "Switch all layers off but the selected one",
+          layerAction(view, "mask.layer.alone", "Switch all layers off but the selected one",
                       [](MaskLayers& layers, Index at, Scene&) {
                         for (Layer& layer : layers) layer.on = &layer == &layerAt(layers, at);
                       }),
-          layerAction("mask.layer.up", "Move the selected layer up", moveBy(-1)),
-          layerAction("mask.layer.down", "Move the selected layer down", moveBy(1)),
-          layerAction("mask.layer.duplicate", "Duplicate the selected layer",
+          layerAction(view, "mask.layer.up", "Move the selected layer up", moveBy(-1)),
+          layerAction(view, "mask.layer.down", "Move the selected layer down", moveBy(1)),
+          layerAction(view, "mask.layer.duplicate", "Duplicate the selected layer",
                       [](MaskLayers& layers, Index at, Scene& scene) {
                         const Layer twin = layerAt(layers, at);
                         layers.insert(layers.begin() + at + 1, twin);
                         scene.cursor.studio.selected = at + 1;
                       }),
-          layerAction("mask.layer.delete", "Delete the selected layer",
+          layerAction(view, "mask.layer.delete", "Delete the selected layer",
                       [](MaskLayers& layers, Index at, Scene& scene) {
                         layers.erase(layers.begin() + at);
                         scene.cursor.studio.selected = -1;

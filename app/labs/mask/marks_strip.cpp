@@ -283,7 +283,8 @@ std::vector<Action> markActions(MaskPage& page) {
   for (const MarkAction& action : kMarkActions)
     actions.push_back({action.id, action.name, "Mask", {}, false, false, [&page, &action](Scene& scene) {
                          const MaskStudy* study = page.study;
-                         if (scene.cursor.page != "mask" || !study || !study->line()) return;
+                         if (scene.cursor.page != "mask" || !study || !study->line())
+                           return page.view.messages.fail("Tokens are marked in the mask studio, on a text.");
                          const Index count = study->line()->keyLength;
                          const Index token = page.token >= 0 ? page.token : scene.cursor.cell.key;
                          const Index at = std::clamp<Index>(token, 0, count - 1);

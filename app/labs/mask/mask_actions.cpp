@@ -246,7 +246,7 @@ std::vector<Action> MaskLab::actions() {
        false,
        [this](Scene& scene) { toggleCell(scene); }},
   };
-  for (auto more : {fileActions(), copyActions(), layerActions(), markActions(page_)})
+  for (auto more : {fileActions(), copyActions(), layerActions(page_), markActions(page_)})
     actions.insert(actions.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return actions;
 }

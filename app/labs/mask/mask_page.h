@@ -110,7 +110,7 @@ std::vector<std::string> cellMenu(const MaskPage& page);
 /// On a token of an axis or a chip: what of it the layers read.
 std::vector<std::string> tokenMenu(Scene& scene);
 /// What is done to layers and to marks on tokens, by name.
-std::vector<Action> layerActions();
+std::vector<Action> layerActions(MaskPage& page);
 std::vector<Action> markActions(MaskPage& page);
 
 /// While presenting: what the lit query sees.

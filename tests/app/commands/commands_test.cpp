@@ -8,8 +8,6 @@
 #include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/attention_file.h"
-#include "attention/formats/file_io.h"
-#include "attention/masks/expression.h"
 #include "attention/text/tokenizer.h"
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
@@ -381,28 +379,6 @@ TEST_F(SnapshotCommand, TakesTheOpeningSceneWhereNoneIsGiven) {
   const std::string opening = test::fileText(out_);
   written(openingScene());
   EXPECT_EQ(test::fileText(out_), opening);
-}
-
-TEST_F(Commands, SnapshotAndRenderSayHowAMasksLargeNumbersAreRead) {
-  const fs::path mask = folder_ / "added.csv";
-  ASSERT_TRUE(attention::writeFile(mask, std::string("0,-1e9,-1e9\n0,0,-1e4\n0.5,0,0\n")).ok());
-  Scene scene = openingScene();
-  scene.setup.input.text = "a b c";
-  scene.setup.mask.layers = attention::parseMask("file(\"" + mask.string() + "\", additive)").layers;
-  const std::string path = put("a.json", scene);
-  const auto says = AllOf(HasSubstr(mask.string() + ": 3 finite numbers of -1e4 or less are read as masked"),
-                          HasSubstr("holds numbers to add besides -inf"));
-  const std::string picture = (folder_ / "a.png").string(), figure = (folder_ / "a.svg").string();
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"snapshot", path, "-o", out_.string()},
-        {"render", path, "-o", picture, "--size", "640x400"},
-        {"render", path, "-o", figure, "--what", "mask"}}) {
-    const Outcome outcome = runHeadscope(command);
-    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-    EXPECT_THAT(outcome.errors, says) << command.front();
-  }
-  ASSERT_TRUE(attention::writeFile(mask, std::string("0,-inf,-inf\n0,0,-inf\n0,0,0\n")).ok());
-  EXPECT_EQ(runHeadscope({"snapshot", path, "-o", out_.string()}).errors, "");
 }
 
 }  // namespace
