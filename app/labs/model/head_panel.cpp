@@ -170,7 +170,8 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
       title(scene, page, at, width);
       const float heatTop = at.y + view.px(60);
       // The guesses below need their room whatever the window's height.
-      const float room = std::max(view.px(170), layout.right.Max.y - heatTop - view.px(430));
+      const float below = view.px(view.present ? 250 : 430);
+      const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
       const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
       if (scene.setup.subject.opened->recorded) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
@@ -178,8 +179,10 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
       } else {
         facts(scene, page, at.x, bottom + view.px(10));
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
-        buttons(scene, page);
-        gap(view, 12);
+        if (!view.present) {
+          buttons(scene, page);
+          gap(view, 12);
+        }
         guessSection(scene, page, width);
       }
     }

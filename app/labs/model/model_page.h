@@ -125,6 +125,7 @@ struct OverviewPlan {
   float left = 0, top = 0;   ///< of the first thumbnail
   float columns = 0;         ///< left end of what stands beside a layer
   bool band = false;         ///< that stands under the layer instead, over its whole width
+  bool stream = false;       ///< there is room for what layers add and would say
   bool label = false, score = false, belowTriangle = false;
   float scroll = 0;
 

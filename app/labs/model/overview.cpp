@@ -146,8 +146,10 @@ void paintLabel(const View& view, const OverviewPlan& plan, const ImRect& tile, 
   const bool large = plan.score, bold = isDeliberate(head.label);
   ImFont* font = large ? (bold ? view.fonts->bold : view.fonts->text)
                        : (bold ? view.fonts->smallBold : view.fonts->small);
-  const std::string word = large ? attention::describe(head.label) : std::string(detector->shortName);
-  if (textWidth(font, word) > tile.GetWidth() * 0.66f) return;
+  const float room = tile.GetWidth() * 0.66f;
+  std::string word = large ? attention::describe(head.label) : std::string(detector->shortName);
+  if (textWidth(font, word) > room) word = detector->shortName;
+  if (textWidth(font, word) > room) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = bold ? onTop : view.theme->faint;
   const float line = lineHeight(font);
@@ -294,13 +296,15 @@ OverviewPlan planOverview(const View& view, const ImRect& area, Index layers, In
   plan.area = area;
   plan.layers = layers;
   plan.heads = heads;
-  const float ruler = view.px(40), numbers = view.px(20), beside = view.px(308), band = view.px(34);
+  plan.stream = area.GetWidth() >= view.px(560);
+  const float ruler = view.px(40), numbers = view.px(20), beside = plan.stream ? view.px(308) : 0;
+  const float band = plan.stream ? view.px(34) : 0;
   const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
   const float wide = area.GetWidth() - ruler, high = area.GetHeight() - numbers;
   const float below = causal ? 0 : view.px(14);
   float pitch = std::min((wide - beside) / h, high / l - below);
   const float banded = std::min({wide / h, high / l - below - band, view.px(240)});
-  plan.band = banded >= view.px(120) && banded > pitch * 0.8f;
+  plan.band = plan.stream && banded >= view.px(120) && banded > pitch * 0.8f;
   if (plan.band) pitch = banded;
   plan.pitch = std::max(std::floor(std::min(pitch, view.px(240))), view.px(9));
   plan.gap = plan.pitch >= view.px(110) ? view.px(6) : plan.pitch < view.px(26) ? view.px(2) : view.px(3);
@@ -365,7 +369,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       for (Index at = 0; at < layers; ++at) paintOverRow(scene, page, plan, at);
       for (Index at = 0; at < layers; ++at) pointAtRow(scene, page, plan, at);
       paintNumbers(view, plan, scene, page);
-      if (scene.setup.subject.opened->model) streamColumns(scene, page, plan);
+      if (plan.stream && scene.setup.subject.opened->model) streamColumns(scene, page, plan);
       ImGui::SetCursorPos(ImVec2(0, needed - 1));
       ImGui::Dummy(ImVec2(1, 1));
       ImGui::EndChild();
