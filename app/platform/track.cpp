@@ -9,10 +9,7 @@ void track(const std::string& name, ImVec2 from, ImVec2 to) {
   state.tracks[name] = ImRect(from, to);
   const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
   if (!state.watches || !window) return;
-  ImRect clip = window->ClipRect;
-  if (window->ScrollMax.y > 0) clip.Min.y = -FLT_MAX, clip.Max.y = FLT_MAX;
-  if (window->ScrollMax.x > 0) clip.Min.x = -FLT_MAX, clip.Max.x = FLT_MAX;
-  state.clips[name] = clip;
+  state.clips[name] = {window->ClipRect, window->ScrollMax.x > 0, window->ScrollMax.y > 0};
 }
 
 void trackItem(const std::string& name) {

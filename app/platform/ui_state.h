@@ -19,6 +19,12 @@ struct DrawnText {
   bool foreground = false;  ///< over everything else: a tooltip
 };
 
+/// What is seen of a tracked rectangle.
+struct TrackClip {
+  ImRect seen;
+  bool scrollsX = false, scrollsY = false;  ///< the rest can be scrolled to
+};
+
 /// What belongs to one Dear ImGui context beside what that keeps itself. A Ui owns it; on its thread alone.
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
@@ -26,10 +32,10 @@ struct UiState {
   std::unordered_map<std::uint32_t, std::uint32_t> wide;  ///< stand-ins that have a glyph, see wide_glyphs.h
 
   // For tests:
-  bool watches = false;                 ///< keeps what follows
-  bool hidesTexts = false;              ///< draws no text, so that what it stands on can be seen
-  std::vector<DrawnText> texts;         ///< of the last frame
-  std::map<std::string, ImRect> clips;  ///< what of each tracked rectangle is seen; all along a scrolled axis
+  bool watches = false;                    ///< keeps what follows
+  bool hidesTexts = false;                 ///< draws no text, so that what it stands on can be seen
+  std::vector<DrawnText> texts;            ///< of the last frame
+  std::map<std::string, TrackClip> clips;  ///< of what is tracked
 };
 
 /// That of the current context, which has to be a Ui's.

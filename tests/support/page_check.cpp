@@ -62,7 +62,7 @@ std::vector<Widget> widgetsOf(const app::UiState& state, const ImRect& window) {
   for (const auto& [name, rect] : state.tracks) {
     const auto clip = state.clips.find(name);
     ImRect seen = clipped(rect, window);
-    if (clip != state.clips.end()) seen = clipped(seen, clip->second);
+    if (clip != state.clips.end()) seen = clipped(seen, clip->second.seen);
     if (!isEmpty(seen)) widgets.push_back({name, rect, seen});
   }
   return widgets;
@@ -162,8 +162,12 @@ std::vector<std::string> cutOff(UiDriver& ui) {
   std::vector<std::string> wrong;
   for (const auto& [name, rect] : state.tracks) {
     const auto clip = state.clips.find(name);
-    ImRect room = clip == state.clips.end() ? window : clip->second;
-    if (room.Min.y > -FLT_MAX) room.ClipWith(window);
+    ImRect room = window;
+    if (clip != state.clips.end()) {
+      room = clipped(room, clip->second.seen);
+      if (clip->second.scrollsX) room.Min.x = -FLT_MAX, room.Max.x = FLT_MAX;
+      if (clip->second.scrollsY) room.Min.y = -FLT_MAX, room.Max.y = FLT_MAX;
+    }
     if (!contains(room, rect))
       wrong.push_back(name + " " + placeText(rect) + " reaches out of " + placeText(room));
   }

@@ -96,7 +96,7 @@ void paintKeys(const Scene& scene, const View& view, const StripColumns& columns
               newest          ? view.theme->query
               : j == key      ? view.theme->key
               : j < state.now ? view.theme->secondary
-                              : faded(view.theme->faint, 0.7f),
+                              : view.theme->faint,
               fitted(font, keys[static_cast<std::size_t>(j)].text,
                      std::min(columns.width * static_cast<float>(step) - view.px(6),
                               end.x - columns.cells.Min.x - before)));

@@ -78,8 +78,8 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   paintAxisTitles(view, list, cells, view.px(112));
   paintCrosshair(view, list, tile, query, key, n, m);
   if (!view.present)
-    paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
-              whatIsShown(page, tile, n, m));
+    paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
+                area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));
   const ImRect title(cells.Min.x, cells.Min.y - view.px(40), cells.Max.x, cells.Min.y - view.px(4));
   if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
     offerForCell(scene, page, {head, chosen.query, chosen.key});

@@ -5,6 +5,27 @@
 
 namespace headscope::app {
 
+namespace {
+
+/// The ways in as buttons, side by side as far as there is room; returns how far down they go.
+float waysIn(View& view, ImVec2 at, float width) {
+  constexpr std::pair<const char*, const char*> kWays[] = {
+      {"model.learned", "Learned: the small model that comes along"},
+      {"model.open", "Open a folder…"},
+      {"model.recorded", "Recorded attention…"}};
+  const float start = at.x, height = view.px(28), space = view.px(10);
+  for (const auto& [action, label] : kWays) {
+    const float wide = textWidth(view.fonts->text, label) + view.px(22);
+    if (at.x > start && at.x + wide > start + width) at = ImVec2(start, at.y + height + space);
+    ImGui::SetCursorScreenPos(at);
+    if (button(view, std::string("empty.") + action, label)) view.request(action);
+    at.x += wide + space;
+  }
+  return at.y + height;
+}
+
+}  // namespace
+
 void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, 0)) {
@@ -19,16 +40,10 @@ void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
         list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
         "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
         "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
-    ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(18)));
-    if (button(view, "empty.model.learned", "Learned: the small model that comes along"))
-      view.request("model.learned");
-    ImGui::SameLine(0, view.px(10));
-    if (button(view, "empty.model.open", "Open a folder…")) view.request("model.open");
-    ImGui::SameLine(0, view.px(10));
-    if (button(view, "empty.model.recorded", "Recorded attention…")) view.request("model.recorded");
+    y = waysIn(view, ImVec2(x, y + view.px(18)), width);
     if (!page.cached.empty()) {
-      ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(70)));
-      ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(90)), false,
+      ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
+      ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
                         ImGuiWindowFlags_NoBackground);
       sectionTitle(view, "ON THIS MACHINE ALREADY");
       for (std::size_t i = 0; i < page.cached.size(); ++i)
