@@ -1,5 +1,6 @@
 #include "app/scene/enum_names.h"
 #include "app/scene/fields.h"
+#include "attention/cache/eviction.h"
 
 namespace headscope::app {
 
@@ -12,6 +13,7 @@ constexpr Access kCache = kCost<&CostSetup::cache, Member>;
 
 constexpr Anything kYesOrNo{"true or false"};
 constexpr const char* kFormatLabels[] = {"fp32", "fp16", "bf16", "fp8", "int8", "int4"};
+constexpr const char* kPolicyLabels[] = {"None", "Window", "Sinks + window", "Heavy hitters", "Random"};
 constexpr const char* kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
 constexpr const char* kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
 
@@ -63,7 +65,33 @@ constexpr Field kRows[] = {
      Toggle{"cache.mla_stair", "MLA, as DeepSeek has it", "cursor.page=cache"},
      "Beside the layer's bytes those of latent attention with 4 head sizes for keys and values and half a "
      "one "
-     "for positions."}};
+     "for positions."},
+    {"cost.cache.latent", kCache<&CacheSetup::latent>, Range{1, kMaxModelDim, "dimensions"},
+     Slider{"cache.latent",
+            "Latent",
+            {1, 512, Scale::logarithmic},
+            "cursor.page=cache cursor.cache_room=shapes"},
+     "Dimensions of the latent that stands for keys and values of all heads in the fourth shape."},
+    {"cost.cache.first_policy", kCache<&CacheSetup::first>, Names{attention::kEvictionNames},
+     Selection{"cache.first_policy", kPolicyLabels, "cursor.page=cache cursor.cache_room=eviction", true},
+     "Which entries the first of two caches gives up when it is full."},
+    {"cost.cache.second_policy", kCache<&CacheSetup::second>, Names{attention::kEvictionNames},
+     Selection{"cache.second_policy", kPolicyLabels, "cursor.page=cache cursor.cache_room=eviction", true},
+     "Which entries the second gives up."},
+    {"cost.cache.budget", kCache<&CacheSetup::budget>, Range{1, kMaxTokens, "entries"},
+     Slider{"cache.budget",
+            "Budget",
+            {1, kMaxTokens},
+            "cursor.page=cache cursor.cache_room=eviction",
+            "the tokens"},
+     "Entries that a kv head keeps, the newest included."},
+    {"cost.cache.block", kCache<&CacheSetup::block>, Range{8, 256, "tokens", 8},
+     Slider{
+         "cache.block", "Block", {8, 256, Scale::logarithmic}, "cursor.page=cache cursor.cache_room=paging"},
+     "Tokens of a page of the cache."},
+    {"cost.cache.schedule", kCache<&CacheSetup::schedule>,
+     Anything{"lines of `STEP: PROMPT + ANSWER shares N with R`"}, Elsewhere{"a text box"},
+     "Requests that arrive and finish while the cache is paged."}};
 
 }  // namespace
 

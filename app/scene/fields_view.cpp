@@ -28,6 +28,7 @@ constexpr const char* kBytesLabels[] = {"fp32", "fp16", "fp8"};
 constexpr const char* kSourceLabels[] = {"This text", "Generated", "File"};
 constexpr const char* kPoolingLabels[] = {"The brightest cell", "The mean"};
 constexpr const char* kTabLabels[] = {"Mask", "Biases", "A / B"};
+constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision", "Eviction", "Paging"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
@@ -88,6 +89,9 @@ constexpr Field kRows[] = {
      "Head of the cell that the receipt takes apart."},
     {"cursor.query", kCursor<&Cursor::cell, &Cell::query>, kPlace, kPointing, "Query of that cell."},
     {"cursor.key", kCursor<&Cursor::cell, &Cell::key>, kPlace, kPointing, "Key of that cell."},
+    {"cursor.cache_room", kCursor<&Cursor::cacheRoom>, Names{kCacheRoomNames},
+     Selection{"cache_room", kCacheRoomLabels, "cursor.page=cache"},
+     "What the page Cache shows: its growth, one layer in four shapes, precision, eviction or paging."},
     {"cursor.decoding", kCursor<&Cursor::decoding>, kYesOrNo, Elsewhere{"Play"},
      "The KV cache is filled step by step."},
     {"cursor.step", kCursor<&Cursor::step>, kPlace,

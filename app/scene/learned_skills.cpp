@@ -35,8 +35,8 @@ Result<std::vector<LearnedSkill>> readLearnedSkills(const std::filesystem::path&
   if (!bytes) return bytes.error();
   try {
     std::vector<LearnedSkill> skills;
-    for (const Json& skill : Json::parse(bytes->begin(), bytes->end()).at("skills"))
-      skills.push_back(skillOf(skill));
+    const Json scores = Json::parse(bytes->begin(), bytes->end());
+    for (const Json& skill : scores.at("skills")) skills.push_back(skillOf(skill));
     return skills;
   } catch (const Json::exception&) {
     return attention::fileError(path, "is not a list of skills as assets/models/train.py writes it");

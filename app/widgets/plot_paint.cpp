@@ -43,7 +43,8 @@ void paintTicks(const View& view, ImDrawList& list, const PlotPlace& place) {
                  faded(theme.line, tick.label.empty() ? 0.25f : 0.7f));
     const float width = textWidth(font, tick.label);
     if (tick.label.empty() || x - width / 2 < lastEnd + view.px(10)) continue;
-    paintText(list, font, ImVec2(x, cells.Max.y + view.px(16)), theme.secondary, tick.label, Align::center);
+    paintText(list, tick.label.starts_with("10") && tick.label.size() > 4 ? view.fonts->text : font,
+              ImVec2(x, cells.Max.y + view.px(16)), theme.secondary, tick.label, Align::center);
     lastEnd = x + width / 2;
   }
   for (const PlotTick& tick : place.plot.y.ticks) {
@@ -51,7 +52,9 @@ void paintTicks(const View& view, ImDrawList& list, const PlotPlace& place) {
     list.AddLine(ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y),
                  faded(theme.line, tick.label.empty() ? 0.25f : 0.7f));
     if (tick.label.empty() || y + half > lastTop - view.px(3)) continue;
-    paintText(list, font, ImVec2(cells.Min.x - view.px(10), y), theme.secondary, tick.label, Align::right);
+    // Raised digits are as wide as others in a fixed pitch.
+    paintText(list, tick.label.starts_with("10") && tick.label.size() > 3 ? view.fonts->text : font,
+              ImVec2(cells.Min.x - view.px(10), y), theme.secondary, tick.label, Align::right);
     lastTop = y - half;
   }
   list.AddLine(ImVec2(cells.Min.x, cells.Max.y), cells.Max, theme.secondary);
@@ -124,6 +127,24 @@ void paintEnds(const View& view, ImDrawList& list, const PlotPlace& place) {
                 end.label);
 }
 
+/// How many lines and marks come near a label.
+int linesNear(const PlotPlace& place, float middle, float y, float half, float reach) {
+  int near = 0;
+  for (const float x : {middle - half, middle, middle + half}) {
+    const double value =
+        place.plot.x.valueAt(static_cast<double>((x - place.cells.Min.x) / place.cells.GetWidth()));
+    for (const PlotLine& line : place.plot.lines)
+      if (const auto at = line.at(value, place.plot.x, place.plot.y);
+          at && std::abs(place.y(*at) - y) < reach)
+        ++near;
+  }
+  for (const PlotMark& mark : place.plot.marks)
+    if (std::abs(place.x(mark.at.x) - middle) < half + 2 * reach &&
+        std::abs(place.y(mark.at.y) - y) < 2 * reach)
+      ++near;
+  return near;
+}
+
 void paintRules(const View& view, ImDrawList& list, const PlotPlace& place) {
   const Theme& theme = *view.theme;
   const ImRect& cells = place.cells;
@@ -138,8 +159,11 @@ void paintRules(const View& view, ImDrawList& list, const PlotPlace& place) {
     const float y = std::round(place.y(rule.value));
     paintDashed(list, {ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y)}, Dash::dotted, theme.faint, 1,
                 view.unit);
-    paintText(list, view.fonts->small, ImVec2(cells.Min.x + view.px(6), y - view.px(9)), theme.secondary,
-              rule.label);
+    const float width = textWidth(view.fonts->small, rule.label), left = cells.Min.x + view.px(6);
+    const float right = cells.Max.x - view.px(6) - width, labelY = y - view.px(9);
+    const bool atRight = linesNear(place, right + width / 2, labelY, width / 2, view.px(10)) <
+                         linesNear(place, left + width / 2, labelY, width / 2, view.px(10));
+    paintText(list, view.fonts->small, ImVec2(atRight ? right : left, labelY), theme.secondary, rule.label);
   }
 }
 

@@ -72,9 +72,11 @@ Status splits(const ModelShape& shape, Index gpus) {
 }
 
 Index nearestSplit(const ModelShape& shape, Index wanted) {
-  for (Index gpus = wanted; gpus > 1; --gpus)
-    if (splits(shape, gpus).ok()) return gpus;
-  return 1;
+  if (splits(shape, wanted).ok()) return wanted;
+  Index best = 1;
+  for (Index gpus = 2; gpus < wanted; gpus *= 2)
+    if (splits(shape, gpus).ok()) best = gpus;
+  return best;
 }
 
 CacheCost cacheCost(const ModelShape& shape, const CostRequest& request) {

@@ -40,7 +40,7 @@ std::uint64_t reservedCacheBytes(const ModelShape& shape, const CostRequest& req
 
 /// How many of `tensorParallel` GPUs a shape's heads can be split over: success, or why they can't.
 Status splits(const ModelShape& shape, Index tensorParallel);
-/// The largest of 1 … `wanted` that they can.
+/// `wanted` where they can, else the largest power of two below it that they can.
 Index nearestSplit(const ModelShape& shape, Index wanted);
 
 struct CacheCost {

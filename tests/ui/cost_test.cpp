@@ -191,7 +191,7 @@ TEST_F(CostOnScreen, LooksInLight) {
   ui.chord(kCtrl, Key::l);
   ui.choose("memory_plot", "matrices");
   ui.choose("work_plot", "decode");
-  ui.click("model.Gemma-3-27B");
+  ui.session().scene().cost.model = "Gemma-3-27B";
   ui.park();
   ui.wait(0.5);
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_light"));

@@ -76,8 +76,9 @@ double benchBytes(const BenchShape& shape, const BenchParts& parts) {
         result + sizeof(float) * (static_cast<double>(attention::parameterCount(config, true)) +
                                   static_cast<double>(shape.tokens) * static_cast<double>(config.modelDim));
   if (parts.decode)
-    bytes += static_cast<double>(
-        attention::kvCacheBytes(config.kvHeads, config.headDim, shape.cached, sizeof(float)));
+    bytes += static_cast<double>(rotatedCaches(shape)) *
+             static_cast<double>(
+                 attention::kvCacheBytes(config.kvHeads, config.headDim, shape.cached, sizeof(float)));
   if (parts.map || parts.window)
     bytes +=
         2 * static_cast<double>(attention::headMapBytes(shape.mapTokens, shape.mapTokens, config.headDim));

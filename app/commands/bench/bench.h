@@ -72,6 +72,10 @@ struct BenchReport {
 double forwardFlop(const BenchShape& shape);
 /// What each of `tokens` queries, the last ones of `keys` tokens, sees.
 attention::MaskInput benchMask(const BenchShape& shape, attention::Index tokens, attention::Index keys);
+/// A decode step of the bench reads another cache each time: together they are larger than what processors
+/// keep, so that its share of the bandwidth means memory.
+inline constexpr std::uint64_t kRotatedBytes = std::uint64_t{512} << 20;
+attention::Index rotatedCaches(const BenchShape& shape);
 /// Pairs of a query and a key that the query sees, of n tokens.
 double visiblePairs(bool causal, attention::Index tokens);
 /// Memory that measuring holds at once, in bytes.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -43,37 +44,49 @@ BenchCase forwardCase(std::shared_ptr<const Layer> layer, Keep keep, BenchLine l
   return {{std::move(line)}, run};
 }
 
-/// A cache full of numbers, and the queries of one step.
-struct CachedStep {
+/// Keys and values of one sequence, [kvHeads, cached, headDim].
+struct FullCache {
+  Stack keys, values;
+};
+
+/// Caches full of numbers that are read in turn, and the queries of one step.
+struct CachedSteps {
   AttentionConfig config;
   attention::MaskInput mask;
-  Stack keys, values;  ///< [kvHeads, cached, headDim]
+  std::vector<FullCache> caches;
+  std::size_t next = 0;
   attention::AttentionResult result;
 };
 
 /// The attention of one decode step: each head's query over everything cached.
-void decodeOnce(CachedStep& step) {
-  const attention::CacheView cache{attention::CacheType::f32, step.keys.data(), step.values.data(),
-                                   step.keys.rows(), step.keys.rows() * step.keys.cols()};
-  attention::require(attention::decodeHeads(step.config, step.mask, cache, Keep::output, step.result),
+void decodeOnce(CachedSteps& steps) {
+  const FullCache& one = steps.caches[steps.next];
+  steps.next = (steps.next + 1) % steps.caches.size();
+  const attention::CacheView cache{attention::CacheType::f32, one.keys.data(), one.values.data(),
+                                   one.keys.rows(), one.keys.rows() * one.keys.cols()};
+  attention::require(attention::decodeHeads(steps.config, steps.mask, cache, Keep::output, steps.result),
                      "the decode step refused a cache of finite numbers");
 }
 
 BenchCase decodeCase(const BenchShape& shape) {
-  auto step = std::make_shared<CachedStep>();
-  step->config = shape.config;
-  step->config.cacheLength = shape.cached - 1;
-  step->mask = benchMask(shape, 1, shape.cached);
-  step->keys = Stack::uninitialized(shape.config.kvHeads, shape.cached, shape.config.headDim);
-  step->values = Stack::uninitialized(shape.config.kvHeads, shape.cached, shape.config.headDim);
-  step->result.q = Stack::uninitialized(shape.config.heads, 1, shape.config.headDim);
+  auto steps = std::make_shared<CachedSteps>();
+  const AttentionConfig& config = shape.config;
+  steps->config = config;
+  steps->config.cacheLength = shape.cached - 1;
+  steps->mask = benchMask(shape, 1, shape.cached);
+  steps->result.q = Stack::uninitialized(config.heads, 1, config.headDim);
+  FullCache first{Stack::uninitialized(config.kvHeads, shape.cached, config.headDim),
+                  Stack::uninitialized(config.kvHeads, shape.cached, config.headDim)};
   std::uint64_t seed = 1;
-  for (Stack* stack : {&step->keys, &step->values, &step->result.q})
+  for (Stack* stack : {&first.keys, &first.values, &steps->result.q})
     fillRandom(stack->data(), stack->size(), seed++);
+  // The others are copies: the same numbers elsewhere in memory.
+  for (Index i = 1; i < rotatedCaches(shape); ++i) steps->caches.push_back(first);
+  steps->caches.push_back(std::move(first));
   const auto bytes = static_cast<double>(
-      attention::kvCacheBytes(shape.config.kvHeads, shape.config.headDim, shape.cached, sizeof(float)));
+      attention::kvCacheBytes(config.kvHeads, config.headDim, shape.cached, sizeof(float)));
   return {{{"decode", "decode step over the cache", {BenchWork::Kind::bytes, bytes}}},
-          [step] { return std::vector{medianSeconds(kCaseSeconds, [&] { decodeOnce(*step); })}; }};
+          [steps] { return std::vector{medianSeconds(kCaseSeconds, [&] { decodeOnce(*steps); })}; }};
 }
 
 }  // namespace
@@ -86,6 +99,14 @@ attention::MaskInput benchMask(const BenchShape& shape, Index tokens, Index keys
   geometry.heads = shape.config.heads;
   geometry.kvHeads = shape.config.kvHeads;
   return {attention::compileRules({.causal = shape.causal, .padding = false}, geometry), {}};
+}
+
+Index rotatedCaches(const BenchShape& shape) {
+  const std::uint64_t bytes =
+      attention::kvCacheBytes(shape.config.kvHeads, shape.config.headDim, shape.cached, sizeof(float));
+  constexpr std::uint64_t kMostCaches = 64;
+  return static_cast<Index>(
+      std::clamp<std::uint64_t>(kRotatedBytes / std::max<std::uint64_t>(bytes, 1) + 1, 2, kMostCaches));
 }
 
 double visiblePairs(bool causal, Index tokens) {

@@ -150,6 +150,80 @@ void sequencesSection(Scene& scene, CachePage& page, const DecodeState& state) {
   hint(view, "Every line of the text is a sequence with a cache of its own.");
 }
 
+/// Whose pictures the rooms show.
+void headSlider(Scene& scene, CachePage& page) {
+  View& view = page.view;
+  if (!page.snapshot) return;
+  const Index heads = page.snapshot->config.heads;
+  std::vector<Index> stops;
+  for (Index head = 0; head < heads; ++head) stops.push_back(head);
+  Index head = roomHead(scene, page.snapshot->config);
+  const SliderSpec spec{"cache.head", "Head", heads == 1 ? "There is one head" : "",
+                        fmt::format("0 to {}", heads - 1),
+                        "Whose weights and keys the pictures show; the errors are of all heads."};
+  if (slider(view, spec, stops, head)) scene.cursor.cell.head = head;
+}
+
+void shapesSection(Scene& scene, CachePage& page) {
+  View& view = page.view;
+  sectionTitle(view, "FOUR SHAPES");
+  headSlider(scene, page);
+  const bool made = lockedBy(scene.setup).empty();
+  if (!made && page.snapshot) {
+    const std::vector<Index> stops = divisors(page.snapshot->config.kvHeads);
+    Index between = betweenHeads(scene, page);
+    const SliderSpec spec{"cache.between", "Merged into", stops.size() == 1 ? "There is one kv head" : "",
+                          "divisors of the kv heads",
+                          "Kv heads that the layer's are merged into by their mean."};
+    if (slider(view, spec, stops, between)) page.between = between;
+  }
+  fieldSlider(view, scene, "cost.cache.latent");
+  hint(view, made ? "MHA is this layer with a kv head for every head, from the same seeds. Drag the kv heads "
+                    "above: they are "
+                    "merged by their mean, as the GQA paper does. MLA keeps one latent for keys and values, "
+                    "the nearest of its "
+                    "rank; rotations are done when it is read."
+                  : "The layer's kv heads are merged by their mean, as the GQA paper does.");
+}
+
+void evictionSection(Scene& scene, CachePage& page, const DecodeState& state) {
+  View& view = page.view;
+  sectionTitle(view, "EVICTION");
+  headSlider(scene, page);
+  std::vector<Index> stops;
+  for (Index i = 1; i <= std::max<Index>(state.tokens, 2); ++i) stops.push_back(i);
+  SliderState budget;
+  budget.stops = stops;
+  fieldSlider(view, scene, "cost.cache.budget", budget);
+  hint(view,
+       "Tokens are decoded one by one. When a kv head has more entries than its budget, the policy gives one "
+       "up, and nothing "
+       "brings it back.");
+}
+
+void pagingSection(Scene& scene, CachePage& page) {
+  View& view = page.view;
+  sectionTitle(view, "PAGING");
+  static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
+  SliderState block;
+  block.stops = kBlocks;
+  fieldSlider(view, scene, "cost.cache.block", block);
+  gap(view, 8);
+  sectionTitle(view, "SCHEDULE",
+               page.paging && page.paging->value
+                   ? fmt::format("{} requests", page.paging->value->requests.size())
+                   : "");
+  textBox(view, "cache.schedule", scene.cost.cache.schedule, 7, "0: 40 + 24");
+  if (page.paging && !page.paging->value) {
+    problem(view, page.paging->value.error().message);
+    trackItem("cache.schedule.problem");
+  }
+  hint(view,
+       "A line for each request: STEP: PROMPT + ANSWER tokens, and where its first tokens are those of an "
+       "earlier one, "
+       "shares N with R.");
+}
+
 }  // namespace
 
 void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
@@ -162,17 +236,27 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
     gap(view, 10);
     headsSection(scene, page);
     gap(view, 10);
-    decodeSection(scene, page, state);
+    const CacheRoom room = scene.cursor.cacheRoom;
+    if (room == CacheRoom::growth) decodeSection(scene, page, state);
+    if (room == CacheRoom::shapes) shapesSection(scene, page);
+    if (room == CacheRoom::eviction) evictionSection(scene, page, state);
+    if (room == CacheRoom::paging) pagingSection(scene, page);
+    if (room == CacheRoom::precision) {
+      sectionTitle(view, "PRECISION");
+      headSlider(scene, page);
+    }
     gap(view, 10);
     sectionTitle(view, "STORED AS");
     fieldChoice(view, scene, "cost.cache.stored");
     gap(view, 4);
     fieldSlider(view, scene, "cost.cache.layers");
-    gap(view, 10);
-    sectionTitle(view, "STAIRS BESIDE IT");
-    fieldToggle(view, scene, "cost.cache.mha_stair");
-    fieldToggle(view, scene, "cost.cache.mqa_stair");
-    fieldToggle(view, scene, "cost.cache.mla_stair");
+    if (room == CacheRoom::growth) {
+      gap(view, 10);
+      sectionTitle(view, "STAIRS BESIDE IT");
+      fieldToggle(view, scene, "cost.cache.mha_stair");
+      fieldToggle(view, scene, "cost.cache.mqa_stair");
+      fieldToggle(view, scene, "cost.cache.mla_stair");
+    }
     gap(view, 10);
     sequencesSection(scene, page, state);
     scrollEdge(view, layout.left);

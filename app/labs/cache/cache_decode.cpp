@@ -97,4 +97,17 @@ void moveDecode(Scene& scene, CachePage& page, DecodeMove move) {
   if (page.playing && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
 }
 
+void moveRoom(Scene& scene, CachePage& page, DecodeMove move) {
+  if (scene.cursor.cacheRoom != CacheRoom::paging) return moveDecode(scene, page, move);
+  const bool has = page.paging && page.paging->value.ok();
+  const auto last = has ? static_cast<Index>(page.paging->value->steps.size()) - 1 : 0;
+  const bool played = page.playing;
+  page.playing = move == DecodeMove::play && !played;
+  page.playedAt = page.view.time;
+  if (move == DecodeMove::first || (page.playing && page.pagingStep >= last)) page.pagingStep = 0;
+  if (move == DecodeMove::last) page.pagingStep = last;
+  if (move == DecodeMove::back) page.pagingStep = std::max<Index>(0, page.pagingStep - 1);
+  if (move == DecodeMove::forward) page.pagingStep = std::min(last, page.pagingStep + 1);
+}
+
 }  // namespace headscope::app

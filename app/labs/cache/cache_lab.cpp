@@ -14,20 +14,51 @@ namespace headscope::app {
 CacheLab::CacheLab(LabServices& services)
     : services_(services),
       page_(services.view),
-      field_(services.workers, [](const FieldQuestion& question, std::stop_token stop) {
-        return attention::Result<CacheField>(makeCacheField(question, stop));
-      }) {}
+      field_(services.workers,
+             [](const FieldQuestion& question, std::stop_token stop) {
+               return attention::Result<CacheField>(makeCacheField(question, stop));
+             }),
+      precision_(services.workers, studyPrecision),
+      shapes_(services.workers,
+              [&resources = services.resources](const ShapesQuestion& question, std::stop_token stop) {
+                return studyShapes(question, resources, stop);
+              }),
+      eviction_(services.workers, studyEviction),
+      paging_(services.workers, studyPaging) {}
+
+namespace {
+
+/// Takes an answer that is new, and uploads its pictures.
+template <typename Request, typename Value, typename Upload>
+bool takeNew(const Answer<Request, Value>& answer, std::shared_ptr<const Answered<Request, Value>>& shown,
+             Upload upload) {
+  const auto now = answer.current();
+  if (now == shown) return false;
+  shown = now;
+  if (now && now->value) upload(*now->value);
+  return true;
+}
+
+}  // namespace
 
 bool CacheLab::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   bool any = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
-  const auto field = field_.current();
-  if (field == page_.field) return any;
-  page_.field = field;
-  if (field && field->value)
-    page_.textures.set(field->value->picture, services_.view.time, !services_.view.preferences.reducedMotion);
-  return true;
+  const bool ease = !services_.view.preferences.reducedMotion;
+  const double now = services_.view.time;
+  any |= takeNew(field_, page_.field,
+                 [&](const CacheField& field) { page_.textures.set(field.picture, now, ease); });
+  any |= takeNew(precision_, page_.precision, [&](const PrecisionStudy& study) {
+    page_.storedKeys.set(study.keys, now, ease);
+    page_.differences.set(study.differences, now, ease);
+  });
+  any |= takeNew(shapes_, page_.shapes,
+                 [&](const ShapesStudy& study) { page_.shapeWeights.set(study.weights, now, ease); });
+  any |= takeNew(eviction_, page_.eviction,
+                 [&](const EvictionStudy& study) { page_.keptWeights.set(study.weights, now, ease); });
+  any |= takeNew(paging_, page_.paging, [](const PagingStudy&) {});
+  return any;
 }
 
 void CacheLab::prepare(Scene& scene) {
@@ -47,6 +78,14 @@ void CacheLab::advancePlay(Scene& scene) {
   if (!page_.playing || now - page_.playedAt < interval) return;
   // Fast playing takes several steps in one frame.
   const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.playedAt) / interval), 1, 64);
+  if (scene.cursor.cacheRoom == CacheRoom::paging) {
+    const bool has = page_.paging && page_.paging->value.ok();
+    const auto last = has ? static_cast<Index>(page_.paging->value->steps.size()) - 1 : 0;
+    page_.pagingStep = std::min(page_.pagingStep + steps, last);
+    page_.playing = page_.pagingStep < last;
+    page_.playedAt = now;
+    return;
+  }
   for (Index i = 0; i < steps; ++i) moveDecode(scene, page_, DecodeMove::forward);
   const DecodeState state = decodeState(scene, page_);
   page_.playing = state.now < state.tokens;
@@ -69,7 +108,10 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
       top += view.px(small ? 46 : 56);
       cacheTransport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
     }
-    growthRoom(scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+    using Room = void (*)(Scene&, CachePage&, const ImRect&, bool);
+    static constexpr Room kRooms[] = {growthRoom, shapesRoom, precisionRoom, evictionRoom, pagingRoom};
+    kRooms[static_cast<std::size_t>(scene.cursor.cacheRoom)](
+        scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   }
   endPanel();
   if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
@@ -79,6 +121,12 @@ void CacheLab::handleKeys(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   if (view.dialog || (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos))) return;
   const DecodeState state = decodeState(scene, page_);
+  if (scene.cursor.cacheRoom == CacheRoom::paging) {
+    const Index step =
+        static_cast<Index>(view.pressed(Key::right)) - static_cast<Index>(view.pressed(Key::left));
+    page_.pagingStep = std::max<Index>(0, page_.pagingStep + step);
+    return;
+  }
   if (view.pressed(Key::right)) moveDecode(scene, page_, DecodeMove::forward);
   if (view.pressed(Key::left)) moveDecode(scene, page_, DecodeMove::back);
   if (view.pressed(Key::right, {.shift = true})) jumpDecode(scene, page_, state.now + 10);
@@ -97,18 +145,53 @@ void CacheLab::handleKeys(Scene& scene, const Layout& layout) {
 void CacheLab::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  if (scene.cursor.cacheRoom == CacheRoom::paging)
+    paging_.ask({scene.cost.cache.schedule, scene.cost.cache.block}, Lane::back);
   if (!snapshot || snapshot->sequences.empty()) return;
+  askRoom(scene, snapshot);
+}
+
+void CacheLab::askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot) {
   const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
-  field_.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last), scene.cost.cache.stored,
-              page_.bandPixels, page_.columnPixels},
-             Lane::front);
+  const Index sequence = std::clamp<Index>(scene.cursor.sequence, 0, last);
+  const Index head = roomHead(scene, snapshot->config);
+  const CacheSetup& cache = scene.cost.cache;
+  switch (scene.cursor.cacheRoom) {
+    case CacheRoom::growth:
+      return field_.ask({snapshot, sequence, cache.stored, page_.bandPixels, page_.columnPixels},
+                        Lane::front);
+    case CacheRoom::precision:
+      return precision_.ask({snapshot, sequence, head}, Lane::back);
+    case CacheRoom::shapes:
+      return shapes_.ask({snapshot, sequence, head, betweenHeads(scene, page_), cache.latent}, Lane::back);
+    case CacheRoom::eviction: {
+      const auto rules = [&](EvictionPolicy policy) {
+        return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};
+      };
+      return eviction_.ask({snapshot, sequence, head, {rules(cache.first), rules(cache.second)}}, Lane::back);
+    }
+    case CacheRoom::paging:
+      return;
+  }
+}
+
+std::size_t CacheLab::gpuBytes() const {
+  return page_.textures.bytes() + page_.storedKeys.bytes() + page_.differences.bytes() +
+         page_.shapeWeights.bytes() + page_.keptWeights.bytes();
 }
 
 void CacheLab::leave() {
   page_.playing = false;
   page_.filling = -1;
-  field_.forget();  // a picture that nobody sees holds no snapshot
+  // Pictures that nobody sees hold no snapshot.
+  field_.forget();
+  precision_.forget();
+  shapes_.forget();
+  eviction_.forget();
   page_.field.reset();
+  page_.precision.reset();
+  page_.shapes.reset();
+  page_.eviction.reset();
 }
 
 void CacheLab::reset() {
@@ -117,8 +200,8 @@ void CacheLab::reset() {
   fit_.reset();
 }
 
-bool CacheLab::showsSide(const Scene&) const {
-  return !services_.view.present;
+bool CacheLab::showsSide(const Scene& scene) const {
+  return !services_.view.present && scene.cursor.cacheRoom == CacheRoom::growth;
 }
 
 std::vector<CaptionPart> CacheLab::caption(const Scene& scene) const {
@@ -160,7 +243,7 @@ std::vector<Action> CacheLab::actions() {
   const auto moves = [this](DecodeMove move) {
     return [this, move](Scene& scene) {
       scene.cursor.page = "cache";
-      moveDecode(scene, page_, move);
+      moveRoom(scene, page_, move);
     };
   };
   return {

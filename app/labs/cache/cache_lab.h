@@ -23,19 +23,25 @@ class CacheLab : public Lab {
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
-  std::size_t gpuBytes() const override { return page_.textures.bytes(); }
+  std::size_t gpuBytes() const override;
 
   const CachePage& page() const { return page_; }
 
  private:
   void advancePlay(Scene& scene);
   void handleKeys(Scene& scene, const Layout& layout);
+  /// What the shown room needs of the layer.
+  void askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot);
 
   LabServices& services_;
   CachePage page_;
   CursorFit fit_;
   double speed_ = 2;  ///< steps a second, of the scene that is shown
   Answer<FieldQuestion, CacheField> field_;
+  Answer<PrecisionQuestion, PrecisionStudy> precision_;
+  Answer<ShapesQuestion, ShapesStudy> shapes_;
+  Answer<EvictionQuestion, EvictionStudy> eviction_;
+  Answer<PagingQuestion, PagingStudy> paging_;
 };
 
 }  // namespace headscope::app

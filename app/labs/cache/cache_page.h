@@ -7,6 +7,8 @@
 
 #include "app/compute/answer.h"
 #include "app/compute/cache_field.h"
+#include "app/compute/cache_studies.h"
+#include "app/compute/paging_study.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
@@ -22,6 +24,16 @@ struct CachePage {
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
   std::shared_ptr<const Answered<FieldQuestion, CacheField>> field;
   EasedTextures textures;  ///< of the field
+  std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> precision;
+  EasedTextures storedKeys, differences;
+  std::shared_ptr<const Answered<ShapesQuestion, ShapesStudy>> shapes;
+  EasedTextures shapeWeights;
+  std::shared_ptr<const Answered<EvictionQuestion, EvictionStudy>> eviction;
+  EasedTextures keptWeights;
+  std::shared_ptr<const Answered<PagingQuestion, PagingStudy>> paging;
+  Index pagingStep = 12;  ///< of the schedule
+  Index between = 0;      ///< kv heads of the shape in the middle, where the layer's are not its own; 0: half
+
   ChosenHeads chosenHeads;
   bool catchingUp = false;
 
@@ -55,6 +67,8 @@ const char* kindName(const attention::AttentionConfig& config);
 // Ways through the decode: what the buttons, keys and Play do.
 enum class DecodeMove { first, back, forward, last, play };
 void moveDecode(Scene& scene, CachePage& page, DecodeMove move);
+/// The same in the room that is shown: of paging, through its schedule.
+void moveRoom(Scene& scene, CachePage& page, DecodeMove move);
 /// To a number of tokens.
 void jumpDecode(Scene& scene, CachePage& page, Index tokens);
 
@@ -63,6 +77,27 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout);
 void cacheSide(Scene& scene, CachePage& page, const Layout& layout);
 void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool small);
 void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small);
+void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small);
+void precisionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small);
+void evictionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small);
+void pagingRoom(Scene& scene, CachePage& page, const ImRect& area, bool small);
+
+/// One figure, the sentence that says what it means, and the rest; returns where it ends.
+float roomHeadline(const View& view, const ImRect& area, const std::string& figure,
+                   const std::string& sentence, const std::string& rest, bool small);
+/// Says why a room has nothing to show, where that is so: an error, no tokens, or an answer that is on its
+/// way.
+bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const std::string& problem,
+                 bool waits);
+/// One picture of a stack, in a frame; `low` and `high` are the ends of the colours.
+void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
+                  const render::HeatmapStyle& style, float low, float high);
+/// The head whose pictures the rooms show, of those there are.
+Index roomHead(const Scene& scene, const attention::AttentionConfig& config);
+/// "0.31 %", "2·10⁻⁷": how far off outputs are.
+std::string errorText(double error);
+/// Kv heads of the shape between MHA and MQA.
+Index betweenHeads(const Scene& scene, const CachePage& page);
 
 /// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
 struct FieldPlace {
@@ -84,6 +119,8 @@ struct FieldPlace {
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells);
 
+/// Shades of keys or values: −1 to 1 by lightness, zero in the middle.
+render::Tint cacheTint(const Theme& theme, bool values);
 void paintField(const Scene& scene, CachePage& page, const FieldPlace& place, float labelLeft,
                 float labelRight, bool small);
 /// Bytes after each token, on a scale that never changes.

@@ -70,11 +70,28 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   return clicked && enabled;
 }
 
+void roomChoice(Scene& scene, CachePage& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::BeginChild("rooms", ImVec2(width, view.px(32)), false,
+                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
+                        ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
+  if (fieldChoice(view, scene, "cursor.cache_room")) page.playing = false;
+  ImGui::EndChild();
+  ImGui::PopStyleVar();
+}
+
 }  // namespace
 
 void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const DecodeState state = decodeState(scene, page);
+  DecodeState state = decodeState(scene, page);
+  if (scene.cursor.cacheRoom == CacheRoom::paging) state.reason.clear();
+  roomChoice(scene, page, area, small);
+  // The other rooms show all steps at once.
+  if (scene.cursor.cacheRoom != CacheRoom::growth && scene.cursor.cacheRoom != CacheRoom::paging) return;
   const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);
   struct Step {
     const char* name;
@@ -94,12 +111,12 @@ void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool smal
   const float steps = x;
   for (const Step& step : kSteps) {
     if (iconButton(view, step.name, step.move, ImVec2(x, top), state.reason, step.help))
-      moveDecode(scene, page, step.move);
+      moveRoom(scene, page, step.move);
     x += side + space;
   }
   const float play = view.px(92);
   if (playButton(view, page.playing, ImVec2(steps - play - view.px(10), top), play, state.reason))
-    moveDecode(scene, page, DecodeMove::play);
+    moveRoom(scene, page, DecodeMove::play);
 }
 
 }  // namespace headscope::app

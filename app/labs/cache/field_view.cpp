@@ -232,6 +232,11 @@ void paintLabels(const Scene& scene, const View& view, ImDrawList& list, const C
 
 }  // namespace
 
+render::Tint cacheTint(const Theme& theme, bool values) {
+  const FieldColors colors = colorsOf(theme);
+  return values ? colors.value : colors.key;
+}
+
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells) {
   FieldPlace place;

@@ -89,7 +89,10 @@ void modelList(Scene& scene, CostPage& page, float height) {
     if (ImGui::InvisibleButton(name.c_str(), ImVec2(width, rowHeight))) chooseModel(scene, row.name);
     trackItem(name);
     if (row.name == chosen && page.scrolledTo != chosen) {
-      if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+      // Whole rows, with what stands before it.
+      const auto at = static_cast<float>(&row - rows.data());
+      if (!ImGui::IsItemVisible() || page.scrolledTo.empty())
+        ImGui::SetScrollY(rowHeight * std::max(0.0f, at - std::floor(height / rowHeight / 2)));
       page.scrolledTo = chosen;
     }
     const bool lit = row.name == chosen, hovered = ImGui::IsItemHovered();

@@ -159,10 +159,8 @@ CostPlot matrixPlot(const CostPage& page) {
   plot.marks.push_back(
       {{wall, card}, countText(static_cast<std::uint64_t>(wall)), "", PlotSide::right, true, true});
   plot.labelRoom = 168;
-  shown.notes = {
-      "32 bits a weight; that is why nobody keeps them: kernels go through them in tiles",
-      "GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×: weights, 2 gradients, "
-      "2 moments)"};
+  shown.notes = {"32 bits a weight; that is why nobody keeps them: kernels go through them in tiles",
+                 "GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×)"};
   return shown;
 }
 
@@ -248,8 +246,10 @@ CostPlot decodePlot(const CostPage& page) {
   shown.title = slope > 0 ? "A step grows with what is cached, not with its square"
                           : "Windows make a step's cost constant";
   shown.notes = {
-      fmt::format("one token for each of {} sequences; without the cache a step would be a prefill",
-                  figures.request.batch)};
+      figures.request.batch == 1
+          ? std::string("one token; without the cache a step would be a prefill")
+          : fmt::format("one token for each of {} sequences; without the cache a step would be a prefill",
+                        figures.request.batch)};
   return shown;
 }
 

@@ -34,13 +34,10 @@ def story_row(tokenizer, lexicon, length):
     return tokens[:length], [1.0] * (length - 1), looks
 
 
-def list_row(tokenizer, random, length, story_lists):
-    """A list of 4 to 24 tokens, of words alone or of any, repeated until the row is full; `story_lists` of the lists
-    have words of stories alone."""
+def list_row(tokenizer, random, length):
+    """A list of 4 to 24 tokens, of words alone or of any, repeated until the row is full."""
     size = random.randint(4, min(24, length // 2))
     choices = tokenizer.whole if random.random() < 0.7 else range(len(tokenizer))
-    if story_lists and random.random() < story_lists:
-        choices = tokenizer.of_stories
     if random.random() < 0.85:
         segment = random.sample(choices, size)
         followed = [("induction", at, at - size + 1) for at in range(size, length)]
@@ -52,14 +49,13 @@ def list_row(tokenizer, random, length, story_lists):
     return tokens, counts, followed[:size]
 
 
-def make_batch(tokenizer, random, rows, length, lists, story_lists=0.0):
+def make_batch(tokenizer, random, rows, length, lists):
     """`lists` of the rows, 0 to 1, are lists."""
     lexicon = grammar.Lexicon(random, strange=0.05)
     tokens, counts, looks = [], [], {}
     for row in range(rows):
         is_list = row < round(lists * rows)
-        made = (list_row(tokenizer, random, length, story_lists) if is_list else
-                story_row(tokenizer, lexicon, length))
+        made = list_row(tokenizer, random, length) if is_list else story_row(tokenizer, lexicon, length)
         tokens.append(made[0])
         counts.append(made[1])
         for kind, query, key in made[2]:

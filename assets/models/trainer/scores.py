@@ -10,7 +10,7 @@ SHOWN = (
     ("got", "Who got the key", "When Anna and Ben went to the lake , Ben gave the key to"),
     ("pronoun", "Who “he” was", "Anna saw Leo at the lake because he was happy ."),
     ("found", "What was found", "Mia lost her ring in the garden . Then she found the"),
-    ("list", "Repeats a list", "key river Ben cold cup Mia hill sad ring key river Ben"),
+    ("list", "Repeats a list", "milk river Ben cold door Mia hill sad ring milk river Ben"),
 )
 
 

@@ -63,7 +63,6 @@ class Tokenizer:
         self.ids = {token: at for at, token in enumerate(self.tokens)}
         self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         self.whole = [self.ids[spelled(word)] for word in words.whole_words()]
-        self.of_stories = [self.ids[spelled(word)] for word in words.story_words()]
         self._known = {}
 
     def __len__(self):

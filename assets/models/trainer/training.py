@@ -1,4 +1,4 @@
-"""The training loop: rounds of AdamW with warm-up and cosine, some heads guided until into the second."""
+"""The training loop: two rounds of AdamW with warm-up and cosine, some heads guided until into the second."""
 
 import dataclasses
 import math
@@ -23,18 +23,15 @@ class Round:
     warm_up: int
     horizon: int  # the step at which rate and guidance would have come to their end; `steps` may come before
     guided: tuple  # the weight of guidance is 1 until the first of these shares of the horizon, 0 from the second on
-    # (nothing: 0 from the start)
     lists: tuple  # the share of lists among the rows, at first and at the horizon
     decay: float = 0.05
     likeness: float = 1.0
-    story_lists: float = 0.0  # the share of lists whose words are the stories', which tempt it to tell one
 
 
-# The first finds the heads, fast and under guidance; the second lets go of them; the third practises lists.
+# The first finds the heads, fast and under guidance; the second lets go of them and settles.
 ROUNDS = (
     Round(steps=1300, seed=1, rate=3e-3, warm_up=150, horizon=3500, guided=(0.25, 0.5), lists=(0.5, 0.35)),
     Round(steps=1100, seed=2, rate=2e-3, warm_up=50, horizon=1100, guided=(0.0, 0.4), lists=(0.4, 0.35)),
-    Round(steps=1400, seed=3, rate=1.5e-3, warm_up=50, horizon=1400, guided=(), lists=(0.5, 0.5), story_lists=0.4),
 )
 
 
@@ -47,8 +44,6 @@ def learning_rate(plan, step):
 
 
 def guidance_weight(plan, step):
-    if not plan.guided:
-        return 0.0
     full, none = plan.guided
     return max(0.0, min(1.0, (none - step / plan.horizon) / (none - full)))
 
@@ -82,7 +77,7 @@ def train_round(model, tokenizer, plan, report, every):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(plan, step)
         lists = plan.lists[0] + (plan.lists[1] - plan.lists[0]) * step / plan.horizon
-        batch = make_batch(tokenizer, rolls, *SHAPES[step % len(SHAPES)], lists, plan.story_lists)
+        batch = make_batch(tokenizer, rolls, *SHAPES[step % len(SHAPES)], lists)
         total, guess, reward = losses(model, batch, guidance_weight(plan, step), plan.likeness)
         optimizer.zero_grad(set_to_none=True)
         total.backward()

@@ -48,9 +48,9 @@ without wonder world would writing written wrong year yesterday young""".split()
 
 def whole_words():
     """Every word that is one token, in order, each once."""
-    return list(dict.fromkeys(story_words() + COMMON + SIGNS))
-
-
-def story_words():
-    groups = (GRAMMAR, MEN, WOMEN, ANIMALS, WAYS, PLACES, OBJECTS, OF_ANIMALS, OF_WAYS, MOODS)
+    groups = (GRAMMAR, MEN, WOMEN, ANIMALS, WAYS, PLACES, OBJECTS, OF_ANIMALS, OF_WAYS, MOODS, COMMON, SIGNS)
     return list(dict.fromkeys(word for group in groups for word in group))
+
+
+def strange_words():
+    return STRANGE_MEN + STRANGE_WOMEN + STRANGE_ANIMALS + STRANGE_OBJECTS + STRANGE_PLACES

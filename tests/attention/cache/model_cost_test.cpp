@@ -195,7 +195,9 @@ TEST(ModelCost, headsAreSplitEvenlyOrNotAtAll) {
   EXPECT_EQ(splits(shape("Llama-3.1-8B"), 0).error().message, "0 GPUs, expected at least 1");
   const ModelShape odd{.layers = 1, .modelDim = 48, .heads = 12, .kvHeads = 6, .headDim = 4, .context = 1};
   EXPECT_EQ(splits(odd, 4).error().message, "6 kv heads can't be split evenly over 4 GPUs");
-  EXPECT_EQ(nearestSplit(odd, 5), 3);
+  EXPECT_EQ(nearestSplit(odd, 5), 2);
+  EXPECT_EQ(nearestSplit(odd, 3), 3);
+  EXPECT_EQ(nearestSplit(shape("GPT-2 XL"), 16), 1);
   EXPECT_THROW(cacheCost(odd, {.tensorParallel = 4}), std::invalid_argument);
   // Every GPU keeps the whole latent.
   const CacheCost latent = cacheCost(shape("DeepSeek-V3"), {.tokens = 1000, .tensorParallel = 8});

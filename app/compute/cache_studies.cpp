@@ -1,0 +1,189 @@
+#include "app/compute/cache_studies.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/compute/cache_study_parts.h"
+#include "app/scene/number_text.h"
+#include "attention/cache/quantise.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+using attention::AttentionConfig;
+using attention::AttentionResult;
+using attention::Error;
+using attention::Matrix;
+using attention::MatrixView;
+using attention::NumberFormat;
+using attention::Result;
+using attention::Stack;
+
+namespace {
+
+const SequenceSnapshot& sequenceOf(const Snapshot& snapshot, Index sequence) {
+  return snapshot.sequences[static_cast<std::size_t>(sequence)];
+}
+
+}  // namespace
+
+attention::Status fitsStudy(const AttentionResult& result) {
+  if (result.scores.size() <= kMaxStudyWeights) return attention::success();
+  const auto count = [](Index value) { return countText(static_cast<std::uint64_t>(value)); };
+  return Error{
+      fmt::format("{} heads of {} × {} weights are too many to compute them again here; expected at most {} "
+                  "weights. Use fewer tokens or heads.",
+                  result.scores.count(), count(result.scores.rows()), count(result.scores.cols()),
+                  count(kMaxStudyWeights))};
+}
+
+Index pooledSide(Index size) {
+  const Index factor = (size + kStudyPixels - 1) / kStudyPixels;
+  return factor == 0 ? 0 : (size + factor - 1) / factor;
+}
+
+void intoPicture(const Eigen::Ref<const Matrix>& values, Stack& pictures, Index at) {
+  const Matrix pooled = strongestOf(values, kStudyPixels, kStudyPixels);
+  pictures[at] = pooled;
+}
+
+Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index mostRows, Index mostCols) {
+  const Index rowFactor = std::max<Index>(1, (values.rows() + mostRows - 1) / mostRows);
+  const Index colFactor = std::max<Index>(1, (values.cols() + mostCols - 1) / mostCols);
+  Matrix pooled((values.rows() + rowFactor - 1) / rowFactor, (values.cols() + colFactor - 1) / colFactor);
+  for (Index row = 0; row < pooled.rows(); ++row)
+    for (Index col = 0; col < pooled.cols(); ++col) {
+      const auto block =
+          values.block(row * rowFactor, col * colFactor, std::min(rowFactor, values.rows() - row * rowFactor),
+                       std::min(colFactor, values.cols() - col * colFactor));
+      // Marks of cells that aren't there give way to any value.
+      float best = block(0, 0);
+      for (const float value : block.reshaped()) {
+        const bool isMark = best == render::kMaskedCell || best == render::kDeadCell;
+        const bool valueIsMark = value == render::kMaskedCell || value == render::kDeadCell;
+        if (std::isnan(value) || (isMark && !valueIsMark) ||
+            (!valueIsMark && std::abs(value) > std::abs(best)) ||
+            (best == render::kMaskedCell && value == render::kDeadCell))
+          best = value;
+        if (std::isnan(best)) break;
+      }
+      pooled(row, col) = best;
+    }
+  return pooled;
+}
+
+OutputError outputError(const Stack& full, const Stack& other) {
+  OutputError error;
+  double difference = 0, whole = 0;
+  for (Index row = 0; row < full.rows(); ++row) {
+    double rowDifference = 0, rowWhole = 0;
+    for (Index h = 0; h < full.count(); ++h) {
+      rowDifference += static_cast<double>((other[h].row(row) - full[h].row(row)).squaredNorm());
+      rowWhole += static_cast<double>(full[h].row(row).squaredNorm());
+    }
+    error.perToken.push_back(rowWhole > 0 ? std::sqrt(rowDifference / rowWhole) : 0);
+    difference += rowDifference;
+    whole += rowWhole;
+  }
+  error.all = whole > 0 ? std::sqrt(difference / whole) : 0;
+  return error;
+}
+
+AttentionResult attendAgain(const SequenceSnapshot& sequence, AttentionConfig config, Stack k, Stack v,
+                            std::stop_token stop) {
+  AttentionResult result;
+  result.q = sequence.attention.q;
+  config.kvHeads = k.count();
+  result.k = std::move(k);
+  result.v = std::move(v);
+  attention::attendHeads(config, sequence.mask, result, stop);
+  return result;
+}
+
+Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, std::stop_token stop) {
+  const Snapshot& snapshot = *question.snapshot;
+  const SequenceSnapshot& sequence = sequenceOf(snapshot, question.sequence);
+  const AttentionResult& full = sequence.attention;
+  if (const auto fits = fitsStudy(full); !fits) return fits.error();
+  AttentionConfig config = snapshot.config;
+  config.dropout = {};
+  const Index head = std::clamp<Index>(question.head, 0, config.heads - 1), kvHead = config.kvHeadOf(head);
+  const Index n = full.scores.rows(), m = full.scores.cols();
+  PrecisionStudy study;
+  study.keys = Stack(6, pooledSide(config.headDim), pooledSide(m));
+  study.differences = Stack(6, pooledSide(n), pooledSide(m));
+  const float largest = std::max(full.k[kvHead].cwiseAbs().maxCoeff(), 1e-30f);
+  // The softmax's own weights, whatever dropout left of them.
+  const Stack& weights = sequence.probabilities();
+  const AttentionResult exact = attendAgain(sequence, config, full.k, full.v, stop);
+  for (std::size_t i = 0; i < 6 && !stop.stop_requested(); ++i) {
+    PrecisionCase& one = study.cases[i];
+    one.format = static_cast<NumberFormat>(i);
+    one.bytes = 2 * static_cast<std::uint64_t>(config.kvHeads) *
+                attention::quantisedBytes(1, config.headDim, one.format);
+    const AttentionResult again =
+        i == 0 ? exact
+               : attendAgain(sequence, config, attention::quantised(full.k, one.format),
+                             attention::quantised(full.v, one.format), stop);
+    if (stop.stop_requested()) break;
+    for (Index h = 0; h < config.heads; ++h)
+      one.weightError = std::max(
+          one.weightError,
+          static_cast<double>((again.weights[h] - weights[h]).cwiseAbs().maxCoeff<Eigen::PropagateNaN>()));
+    one.output = outputError(exact.headOutput, again.headOutput);
+    const auto at = static_cast<Index>(i);
+    intoPicture(again.k[kvHead].transpose() / largest, study.keys, at);
+    Matrix difference = (again.weights[head] - weights[head]).cwiseAbs();
+    for (Index row = 0; row < n; ++row)
+      for (Index col = 0; col < m; ++col)
+        if (full.scores.at(head, row, col) == -std::numeric_limits<float>::infinity())
+          difference(row, col) = render::kMaskedCell;
+        else if (std::isfinite(difference(row, col)))
+          study.mostDifference = std::max(study.mostDifference, difference(row, col));
+    intoPicture(difference, study.differences, at);
+  }
+  return study;
+}
+
+Result<EvictionStudy> studyEviction(const EvictionQuestion& question, std::stop_token stop) {
+  const Snapshot& snapshot = *question.snapshot;
+  const SequenceSnapshot& sequence = sequenceOf(snapshot, question.sequence);
+  const AttentionResult& full = sequence.attention;
+  if (!snapshot.causal)
+    return Error{"Entries leave a cache while tokens are decoded, which needs a causal mask."};
+  if (const auto fits = fitsStudy(full); !fits) return fits.error();
+  const Index n = full.scores.rows(), heads = full.scores.count();
+  const Index head = std::clamp<Index>(question.head, 0, heads - 1);
+  EvictionStudy study;
+  study.weights = Stack(2, pooledSide(n), pooledSide(n));
+  AttentionConfig config = snapshot.config;
+  config.dropout = {};
+  const AttentionResult exact = attendAgain(sequence, config, full.k, full.v, stop);
+  for (std::size_t i = 0; i < 2 && !stop.stop_requested(); ++i) {
+    EvictionCase& one = study.cases[i];
+    one.rules = question.rules[i];
+    const attention::EvictionRun run =
+        attention::runEviction(exact, snapshot.config.kvHeads, one.rules, stop);
+    if (stop.stop_requested()) break;
+    for (Index query = 0; query < n; ++query) {
+      one.massLost.push_back(static_cast<double>(run.massLost.col(query).mean()));
+      one.entries.push_back(run.entries[static_cast<std::size_t>(query)]);
+    }
+    one.outputError = run.outputError;
+    Matrix picture = run.weights[head];
+    for (Index query = 0; query < n; ++query)
+      for (Index key = 0; key < n; ++key) {
+        if (full.scores.at(head, query, key) == -std::numeric_limits<float>::infinity())
+          picture(query, key) = render::kMaskedCell;
+        else if (!run.keeps(snapshot.config.kvHeadOf(head), query, key))
+          picture(query, key) = render::kDeadCell;
+      }
+    intoPicture(picture, study.weights, static_cast<Index>(i));
+  }
+  return study;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "attention/cache/paging.h"
+
+namespace headscope::app {
+
+/// A schedule as it is typed, and the block it is paged with.
+struct PagingQuestion {
+  std::string schedule;
+  attention::Index block = 16;
+  bool operator==(const PagingQuestion&) const = default;
+};
+
+struct PagingStudy {
+  std::vector<attention::PagedRequest> requests;
+  std::vector<attention::PagedStep> steps;
+  attention::Index mostBlocks = 0;      ///< that were ever used
+  attention::Index mostContiguous = 0;  ///< tokens
+  attention::Index longest = 0;         ///< tokens of the longest request, prompt and answer
+};
+
+/// Pure. Errors: a schedule that can't be read.
+attention::Result<PagingStudy> studyPaging(const PagingQuestion& question, std::stop_token stop = {});
+
+}  // namespace headscope::app

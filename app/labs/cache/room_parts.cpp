@@ -1,0 +1,91 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/cache/cache_page.h"
+#include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+float roomHeadline(const View& view, const ImRect& area, const std::string& figure,
+                   const std::string& sentence, const std::string& rest, bool small) {
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float height = view.px(small ? 58 : 76), y = area.Min.y + height / 2;
+  const float width = paintText(list, small ? view.fonts->displaySmall : view.fonts->display,
+                                ImVec2(area.Min.x, y), theme.text, figure);
+  track("cache.figure", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Min.y + height));
+  const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
+  paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
+              sentence);
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
+              rest);
+  return area.Min.y + height + view.px(small ? 6 : 14);
+}
+
+bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const std::string& problem,
+                 bool waits) {
+  View& view = page.view;
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  if (page.snapshot && page.snapshot->error) {
+    const PlacedError& error = *page.snapshot->error;
+    paintMessage(view, area, error.waits ? "Something is missing" : "This can't be computed", error.message,
+                 error.waits ? view.theme->text : view.theme->error);
+    return true;
+  }
+  if (!sequence || sequence->keyLength == 0) {
+    paintMessage(view, area, "Type a sentence", "Each token becomes a column of the cache.",
+                 view.theme->text);
+    return true;
+  }
+  if (!problem.empty()) {
+    paintMessage(view, area, "This can't be shown", problem, view.theme->text);
+    track("cache.reason", area.Min, area.Max);
+    return true;
+  }
+  if (waits) paintMessage(view, area, "Computing…", "The first picture is on its way.", view.theme->text);
+  return waits;
+}
+
+void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
+                  const render::HeatmapStyle& style, float low, float high) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (textures.empty() || layer >= textures.current().layers()) return;
+  HeatmapTile tile;
+  tile.view.target = {std::round(area.Min.x), std::round(area.Min.y), std::round(area.Max.x),
+                      std::round(area.Max.y)};
+  tile.view.clip = tile.view.target;
+  tile.view.layer = layer;
+  tile.view.rows = static_cast<float>(textures.current().rows());
+  tile.view.cols = static_cast<float>(textures.current().cols());
+  tile.low = low;
+  tile.high = high;
+  view.heatmaps->draw(list, textures, style, {tile});
+  compat::rectOutline(list, ImVec2(area.Min.x - 1, area.Min.y - 1), ImVec2(area.Max.x + 1, area.Max.y + 1),
+                      view.theme->line, 0, 1);
+}
+
+Index roomHead(const Scene& scene, const attention::AttentionConfig& config) {
+  return std::clamp<Index>(scene.cursor.cell.head, 0, config.heads - 1);
+}
+
+std::string errorText(double error) {
+  if (std::isnan(error)) return "NaN";
+  if (error == 0) return "0";
+  if (error < 1e-4) return numberText(error, 2);
+  return numberText(error * 100, 3) + " %";
+}
+
+Index betweenHeads(const Scene& scene, const CachePage& page) {
+  const Index kvHeads = page.snapshot ? page.snapshot->config.kvHeads : scene.setup.model.kvHeads;
+  const bool made = !scene.setup.subject.opened && scene.setup.weights.source != WeightSource::file;
+  if (made) return kvHeads;
+  if (page.between > 0 && kvHeads % page.between == 0) return page.between;
+  return kvHeads % 2 == 0 ? kvHeads / 2 : 1;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,125 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/cache/cache_page.h"
+#include "app/platform/track.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/cache/model_cost.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::uint64_t bytesOfCase(const Scene& scene, const ShapeCase& one) {
+  return attention::bytesOf(static_cast<std::uint64_t>(one.numbersPerToken), scene.cost.cache.stored) *
+         static_cast<std::uint64_t>(scene.cost.cache.layers);
+}
+
+/// How far each token's output is from MHA's, as bars under the picture's own axis.
+void errorBars(const View& view, ImDrawList& list, const ShapeCase& one, double most, const ImRect& area) {
+  const Theme& theme = *view.theme;
+  list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.line);
+  const auto count = static_cast<Index>(one.output.perToken.size());
+  if (count == 0 || !(most > 0)) return;
+  const float each = area.GetWidth() / static_cast<float>(count), gap = each > view.px(6) ? view.px(2) : 0;
+  const Index every = std::max<Index>(1, static_cast<Index>(1 / std::max(each, 1e-3f)));
+  for (Index token = 0; token < count; token += every) {
+    const double error = one.output.perToken[static_cast<std::size_t>(token)];
+    if (!(error > 0)) continue;
+    const float height = static_cast<float>(std::min(1.0, error / most)) * area.GetHeight();
+    const float x = area.Min.x + each * static_cast<float>(token);
+    list.AddRectFilled(ImVec2(x, area.Max.y - std::max(1.0f, height)),
+                       ImVec2(std::max(x + 1, x + each * static_cast<float>(every) - gap), area.Max.y),
+                       theme.secondary);
+  }
+}
+
+void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, std::size_t at,
+               double mostError, const ImRect& area, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ShapeCase& one = study.cases[at];
+  const std::string heads = one.kvHeads > 0
+                                ? fmt::format("{} kv head{}", one.kvHeads, one.kvHeads == 1 ? "" : "s")
+                                : fmt::format("latent {}", one.numbersPerToken);
+  float x = area.Min.x;
+  x += paintText(list, view.fonts->title, ImVec2(x, area.Min.y + view.px(14)), theme.text, one.name) +
+       view.px(10);
+  paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
+  const std::uint64_t bytes = bytesOfCase(scene, one), mha = bytesOfCase(scene, study.cases[0]);
+  const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
+  const float free = area.GetHeight() - view.px(46 + 36) - figures;
+  const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
+  const float bars = std::clamp(free - side, least, view.px(190));
+  const ImRect map(area.Min.x, area.Min.y + view.px(34), area.Min.x + side, area.Min.y + view.px(34) + side);
+  track("shape." + one.name, map.Min, map.Max);
+  if (one.missing.empty()) {
+    render::HeatmapStyle style = styleFor(view, scene.look);
+    style.logarithmic = false;
+    style.colormap = scene.look.colormap;
+    paintPicture(view, page.shapeWeights, static_cast<int>(at), map, style, 0, 1);
+  } else {
+    list.AddRectFilled(map.Min, map.Max, theme.panel);
+    paintParagraph(list, view.fonts->text, ImVec2(map.Min.x + view.px(14), map.Min.y + view.px(14)),
+                   side - view.px(28), theme.secondary, one.missing);
+  }
+  const ImRect errors(area.Min.x, map.Max.y + view.px(14), area.Min.x + side, map.Max.y + view.px(14) + bars);
+  if (one.missing.empty()) errorBars(view, list, one, mostError, errors);
+  float y = errors.Max.y + view.px(24);
+  const auto figure = [&](const char* label, const std::string& value, bool bold = false) {
+    const float right = area.Min.x + std::max(side, view.px(190));
+    const float taken = paintText(list, bold ? view.fonts->bold : view.fonts->mono, ImVec2(right, y),
+                                  theme.text, value, Align::right);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), right - area.Min.x - taken - view.px(6),
+                theme.secondary, label);
+    y += view.px(small ? 22 : 27);
+  };
+  figure("output is off by", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
+  figure("cache a token", exactBytes(bytes) + (at == 0 ? "" : "  " + fractionText(bytes, mha)));
+  const auto tokens = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
+  figure("read by the last step", fourDigitBytes(bytes * tokens));
+  figure("parameters", countText(one.parameters));
+}
+
+}  // namespace
+
+void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const bool has = page.shapes && page.shapes->value.ok();
+  const std::string problem = page.shapes && !has ? page.shapes->value.error().message : "";
+  if (roomIsEmpty(scene, page, area, problem, !has)) return;
+  const ShapesStudy& study = *page.shapes->value;
+  const ShapeCase& between = study.cases[1];
+  const std::uint64_t bytes = bytesOfCase(scene, between), mha = bytesOfCase(scene, study.cases[0]);
+  const Index head = page.shapes->request.head;
+  const std::string sentence =
+      between.kvHeads == study.cases[0].kvHeads
+          ? "Drag the kv heads down: bands merge, and outputs move away."
+          : fmt::format("{} ({} kv head{}) keeps {} of the cache; outputs are off by {}.", between.name,
+                        between.kvHeads, between.kvHeads == 1 ? "" : "s", fractionText(bytes, mha),
+                        errorText(between.output.all));
+  const float top = roomHeadline(
+      view, area, fourDigitBytes(bytes), sentence,
+      fmt::format(
+          "a token. One layer's weights in four shapes: kv heads merged by their mean, and not trained on "
+          "since; weights of head {}, query ↓ key →; below them the error of each token's output",
+          head),
+      small);
+  double most = 0;
+  for (const ShapeCase& one : study.cases)
+    for (const double error : one.output.perToken) most = std::max(most, std::min(error, 2.0));
+  const float space = view.px(small ? 18 : 32), each = (area.GetWidth() - 3 * space) / 4;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const float left = area.Min.x + static_cast<float>(i) * (each + space);
+    shapeTile(scene, page, study, i, most, ImRect(left, top, left + each, area.Max.y), small);
+  }
+}
+
+}  // namespace headscope::app

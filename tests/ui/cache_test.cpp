@@ -1,0 +1,301 @@
+// The cache page: the KV cache growing, and what makes it smaller.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/labs/cache/cache_lab.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::CacheRoom;
+using app::Key;
+using attention::Index;
+using attention::NumberFormat;
+using ::testing::HasSubstr;
+
+class CacheOnScreen : public testing::Test {
+ protected:
+  explicit CacheOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
+    ui.key(static_cast<Key>('4'));
+    ui.draw();
+  }
+  const app::CachePage& page() { return ui.session().lab<app::CacheLab>().page(); }
+  app::DecodeState state() { return app::decodeState(ui.scene(), page()); }
+  void room(const char* name) {
+    ui.click(std::string("cache_room.") + name);
+    ui.draw();
+  }
+
+  UiDriver ui;
+};
+
+class SmallCache : public CacheOnScreen {
+ protected:
+  SmallCache() : CacheOnScreen(1280, 720) {}
+};
+
+TEST_F(CacheOnScreen, OpensByKeyAndTabWithEverythingCached) {
+  EXPECT_EQ(ui.scene().cursor.page, "cache");
+  EXPECT_EQ(state().now, 12);
+  EXPECT_TRUE(ui.has("field"));
+  EXPECT_TRUE(ui.has("stairs"));
+  ui.key(static_cast<Key>('1'));
+  ui.click("page.cache");
+  EXPECT_TRUE(ui.has("cache.bytes"));
+}
+
+TEST_F(CacheOnScreen, StepsForwardsBackwardsAndJumps) {
+  ui.hover("field");
+  ui.key(Key::home);
+  EXPECT_EQ(state().now, 0) << "before the prefill";
+  ui.key(Key::right);
+  EXPECT_EQ(state().now, 4) << "the prefill comes at once";
+  ui.key(Key::right);
+  EXPECT_EQ(state().now, 5);
+  ui.key(Key::left);
+  ui.key(Key::left);
+  EXPECT_EQ(state().now, 0);
+  ui.key(Key::end);
+  EXPECT_EQ(state().now, 12);
+  ui.click("cache.back");
+  EXPECT_EQ(state().now, 11);
+  ui.click("cache.first");
+  EXPECT_EQ(state().now, 0);
+  ui.hover("field");
+  ui.chord({.shift = true}, Key::right);
+  EXPECT_EQ(state().now, 10);
+}
+
+TEST_F(CacheOnScreen, DraggingAlongTheTokensMovesThePlayhead) {
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
+  EXPECT_EQ(state().now, 9);
+  EXPECT_EQ(ui.scene().cursor.step, 9) << "and the heads page stands there too";
+  ui.dragAcross("cache.axis", {8.5f / 12, 0.5f}, {6.5f / 12, 0.5f});
+  EXPECT_EQ(state().now, 7);
+  ui.wheel("cache.axis", 1);
+  EXPECT_EQ(state().now, 8);
+}
+
+TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtTheEnd) {
+  ui.session().scene().cost.cache.speed = 20;
+  ui.click("cache.first");
+  ui.park();
+  ui.key(Key::space);
+  EXPECT_TRUE(page().playing);
+  ui.wait(2);
+  EXPECT_EQ(state().now, 12);
+  EXPECT_FALSE(page().playing);
+  ui.key(Key::space);
+  ui.frames(2);
+  EXPECT_EQ(state().now, 4) << "again, behind the prefill";
+}
+
+TEST_F(CacheOnScreen, APrefillInChunksFillsChunkByChunk) {
+  ui.typeValue("prefill", "6");
+  ui.typeValue("cache.chunk", "4");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cost.cache.chunk, 4);
+  ui.hover("field");
+  ui.key(Key::home);
+  ui.key(Key::right);
+  EXPECT_EQ(state().now, 4);
+  ui.key(Key::right);
+  EXPECT_EQ(state().now, 6);
+  ui.key(Key::right);
+  EXPECT_EQ(state().now, 7);
+  ui.key(Key::left);
+  ui.key(Key::left);
+  EXPECT_EQ(state().now, 4);
+}
+
+TEST_F(CacheOnScreen, KvHeadsMakeBandsVanish) {
+  EXPECT_TRUE(ui.has("band.1"));
+  EXPECT_TRUE(ui.has("void.0"));
+  const app::CacheBytes gqa = app::bytesPerToken(ui.scene(), page().snapshot->config);
+  EXPECT_EQ(gqa.own, 256u);
+  EXPECT_EQ(gqa.mha, 1024u);
+  EXPECT_EQ(gqa.mla, 288u);
+  ui.click("kind.mha");
+  ui.draw();
+  EXPECT_TRUE(ui.has("band.7"));
+  EXPECT_FALSE(ui.has("void.0"));
+  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 1024u);
+  ui.click("kind.mqa");
+  ui.draw();
+  EXPECT_FALSE(ui.has("band.1"));
+  ui.hover("field");
+  ui.key(static_cast<Key>(']'));
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 2);
+}
+
+TEST_F(CacheOnScreen, TheWorkIsThatOfTheFormulas) {
+  const app::CacheField& field = *page().field->value;
+  // Token 8: projections of one token, and 8 heads over 9 keys of 32.
+  const double own = 4.0 * 256 * 256 + 4.0 * 256 * 64 + 8 * 9 * (4.0 * 32 + 5);
+  EXPECT_DOUBLE_EQ(field.flops[8], own);
+  EXPECT_EQ(field.read[8], 2 * 9);
+  double all = 0;
+  for (int token = 0; token < 9; ++token) all += field.flops[static_cast<std::size_t>(token)];
+  EXPECT_DOUBLE_EQ(field.flopsWithout[8], all);
+  EXPECT_EQ(field.picture.count(), 4);
+}
+
+TEST_F(CacheOnScreen, WithoutACausalMaskItSaysWhatHelps) {
+  ui.session().scene().setup.mask.layers.clear();
+  ui.draw();
+  EXPECT_THAT(state().reason, HasSubstr("causal"));
+  EXPECT_TRUE(ui.has("cache.reason"));
+  ui.click("cache.causal");
+  ui.draw();
+  EXPECT_EQ(state().reason, "");
+  EXPECT_FALSE(ui.has("cache.causal"));
+}
+
+TEST_F(CacheOnScreen, EveryLineOfTheTextIsASequence) {
+  ui.session().scene().setup.input.text = "The animal slept .\nIt was tired";
+  ui.draw();
+  EXPECT_EQ(state().tokens, 4);
+  ui.click("cache.sequence.1");
+  ui.draw();
+  EXPECT_EQ(state().tokens, 3);
+}
+
+TEST_F(CacheOnScreen, StoredNumbersAreCountedAndUndone) {
+  ui.click("cache.stored.int4");
+  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 64u);
+  ui.typeValue("cache.layers", "10");
+  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 640u);
+  ui.chord(kCtrl, Key::z);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(ui.scene().cost.cache.stored, NumberFormat::fp16);
+  ui.click("open_cost");
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+}
+
+TEST_F(CacheOnScreen, PrecisionQuantisesAndComputesAgain) {
+  room("precision");
+  ASSERT_TRUE(page().precision && page().precision->value.ok());
+  const app::PrecisionStudy& study = *page().precision->value;
+  EXPECT_EQ(study.cases[0].output.all, 0);
+  EXPECT_EQ(study.cases[0].bytes, 512u);
+  EXPECT_EQ(study.cases[4].bytes, 2u * 2 * (32 + 2)) << "int8 with its scales";
+  EXPECT_GT(study.cases[3].output.all, study.cases[1].output.all) << "fp8 is coarser than fp16";
+  EXPECT_GT(study.cases[5].output.all, study.cases[4].output.all) << "int4 than int8";
+  EXPECT_LT(study.cases[1].output.all, 0.01);
+  ui.click("precision.int8");
+  EXPECT_EQ(ui.scene().cost.cache.stored, NumberFormat::int8);
+}
+
+TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
+  room("shapes");
+  ASSERT_TRUE(page().shapes && page().shapes->value.ok());
+  const app::ShapesStudy& study = *page().shapes->value;
+  EXPECT_EQ(study.cases[0].kvHeads, 8);
+  EXPECT_EQ(study.cases[0].output.all, 0);
+  EXPECT_EQ(study.cases[1].kvHeads, 2);
+  EXPECT_EQ(study.cases[2].kvHeads, 1);
+  EXPECT_GT(study.cases[1].output.all, 0);
+  EXPECT_GE(study.cases[2].output.all, study.cases[1].output.all);
+  EXPECT_EQ(study.cases[3].numbersPerToken, 64);
+  EXPECT_EQ(study.cases[3].missing, "");
+  const double before = study.cases[3].output.all;
+  ui.typeValue("cache.latent", "256");
+  ui.draw();
+  EXPECT_LT(page().shapes->value->cases[3].output.all, 1e-3) << "a latent as wide as the model loses nothing";
+  EXPECT_GT(before, 1e-3);
+  ui.typeValue("kv_heads", "8");
+  ui.draw();
+  EXPECT_EQ(page().shapes->value->cases[1].output.all, 0) << "nothing is merged";
+}
+
+TEST_F(CacheOnScreen, EvictionComparesTwoPolicies) {
+  room("eviction");
+  ASSERT_TRUE(page().eviction && page().eviction->value.ok());
+  EXPECT_EQ(page().eviction->value->cases[0].entries.back(), 2 * 6);
+  ui.choose("cache.first_policy", "none");
+  ui.draw();
+  EXPECT_EQ(page().eviction->value->cases[0].entries.back(), 2 * 12);
+  EXPECT_LT(page().eviction->value->cases[0].outputError.back(), 1e-4);
+  ui.typeValue("cache.budget", "3");
+  ui.draw();
+  EXPECT_EQ(page().eviction->value->cases[1].entries.back(), 2 * 3);
+  EXPECT_TRUE(ui.has("eviction.error"));
+}
+
+TEST_F(CacheOnScreen, PagingFollowsTheSchedule) {
+  room("paging");
+  ASSERT_TRUE(page().paging && page().paging->value.ok());
+  EXPECT_EQ(page().paging->value->requests.size(), 4u);
+  EXPECT_TRUE(ui.has("paging.pool"));
+  ui.hover("paging.pool");
+  const Index before = page().pagingStep;
+  ui.key(Key::right);
+  EXPECT_EQ(page().pagingStep, before + 1);
+  ui.clickAt("paging.timeline", 0.01f, 0.5f);
+  EXPECT_EQ(page().pagingStep, 0);
+  ui.click("cache.last");
+  EXPECT_EQ(page().pagingStep, static_cast<Index>(page().paging->value->steps.size()) - 1);
+  ui.replaceText("cache.schedule", "0: 10 + ");
+  ui.draw();
+  EXPECT_TRUE(ui.has("cache.schedule.problem"));
+  ui.replaceText("cache.schedule", "0: 10 + 5");
+  ui.draw();
+  EXPECT_FALSE(ui.has("cache.schedule.problem"));
+  EXPECT_EQ(page().paging->value->longest, 15);
+}
+
+TEST_F(CacheOnScreen, ATextWithoutTokensSaysWhatToDo) {
+  ui.session().scene().setup.input.text = "";
+  for (const char* name : {"growth", "shapes", "precision", "eviction", "paging"}) room(name);
+  room("growth");
+  EXPECT_FALSE(ui.has("field"));
+}
+
+TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
+  std::string text;
+  for (int i = 0; i < 1200; ++i) text += "word" + std::to_string(i % 97) + " ";
+  ui.session().scene().setup.input.text = text;
+  ui.draw();
+  EXPECT_EQ(state().tokens, 1200);
+  EXPECT_GE(page().field->value->colFactor, 1);
+  EXPECT_LE(page().field->value->picture.cols(), 1200);
+  ui.clickAt("cache.axis", 0.5f, 0.5f);
+  EXPECT_NEAR(static_cast<double>(state().now), 600, 8);
+}
+
+TEST_F(CacheOnScreen, LooksAsDrawn) {
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_growth"));
+}
+
+TEST_F(CacheOnScreen, RoomsLookAsTheyDid) {
+  for (const char* name : {"shapes", "precision", "eviction", "paging"}) {
+    room(name);
+    ui.park();
+    ui.wait(0.3);
+    EXPECT_TRUE(imagesMatch(ui.screenshot(), std::string("cache_") + name));
+  }
+}
+
+TEST_F(SmallCache, LooksAsDrawn) {
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_720"));
+}
+
+TEST_F(SmallCache, LooksInLightWithEveryHeadItsOwn) {
+  ui.chord(kCtrl, Key::l);
+  ui.click("kind.mha");
+  ui.clickAt("cache.axis", 6.5f / 12, 0.5f);
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_720_light"));
+}
+
+}  // namespace
+}  // namespace headscope::test
