@@ -48,6 +48,11 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
   paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
   const std::string end = numberText(extreme, 3);
+  const float needed = textWidth(font, "−" + end) + textWidth(font, "+" + end) + textWidth(font, "0");
+  if (needed + view.px(16) > to - from) {  // one number says both ends
+    paintText(list, font, ImVec2(to, below), view.theme->secondary, "±" + end, Align::right);
+    return std::min(from, to - textWidth(font, "±" + end));
+  }
   paintText(list, font, ImVec2(from, below), view.theme->secondary, "−" + end);
   paintText(list, font, ImVec2((from + to) / 2, below), view.theme->secondary, "0", Align::center);
   paintText(list, font, ImVec2(to, below), view.theme->secondary, "+" + end, Align::right);
