@@ -230,6 +230,53 @@ TEST_F(ModelPages, AFolderThatVanishedIsSaidAndAnotherCanBeOpened) {
   EXPECT_TRUE(ui.scene().setup.subject.opened);
 }
 
+TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
+  ui.click("learned");
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
+  EXPECT_GE(ui.names("skill.").size(), 5u);
+  for (const std::string& skill : ui.names("skill.")) {
+    ui.click(skill);
+    ui.draw();
+    EXPECT_EQ(page().problem, "") << skill;
+    EXPECT_TRUE(page().guesses && page().guesses->value);
+  }
+  // Words it was never shown fall to smaller pieces.
+  ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
+  ui.draw();
+  EXPECT_EQ(page().problem, "");
+  EXPECT_GT(page().tokens(), 3);
+}
+
+TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
+  TemporaryFolder folder;
+  const attention::test::Golden golden("llama", "short");
+  attention::SafetensorsFile file;
+  file.tensors["attention"] = golden.tensor("attention");
+  ASSERT_TRUE(attention::writeSafetensors((folder / "a.safetensors").string(), file).ok());
+  ui.key(static_cast<Key>('6'));
+  ui.drop({(folder / "a.safetensors").string()});
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  const attention::Stack attention = golden.stack("attention");
+  EXPECT_EQ(page().tokens(), attention.rows());
+  EXPECT_LT(attention::test::distance(page().layer(1)->weights[2], attention[4 + 2]), 1e-7);
+  EXPECT_TRUE(page().config->causal);
+  ui.hoverAt("model.1.2", 0.1f, 0.9f);
+  ui.frames(3);
+  EXPECT_TRUE(ui.has("model.large"));
+  EXPECT_FALSE(ui.has("model.play"));
+  for (const auto& lab : app::labTable()) {
+    ui.session().scene().cursor.page = lab.info.key;
+    ui.draw();  // nothing else can be made of it, and that is said
+  }
+  ui.session().scene().cursor.page = "heads";
+  ui.draw();
+  ASSERT_TRUE(ui.session().error());
+  EXPECT_THAT(*ui.session().error(), HasSubstr("recorded"));
+}
+
 TEST_F(ModelPages, LooksAsItDid) {
   const auto looks = [&](const std::string& name) {
     ui.park();
