@@ -18,7 +18,9 @@ constexpr const char* kTooManyText = "more than 8 EiB";
 /// Up to four digits, without zeros at the end of a fraction.
 std::string fourDigits(double value) {
   const int decimals = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
-  std::string text = fmt::format("{:.{}f}", value, decimals);
+  // Halves go up, as people round: 70,272 B are 68.63 KiB.
+  const double unit = std::pow(10.0, decimals);
+  std::string text = fmt::format("{:.{}f}", std::floor(value * unit + 0.5) / unit, decimals);
   if (text.find('.') == std::string::npos) return text;
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();

@@ -88,6 +88,7 @@ TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtTheEnd) {
   ui.wait(2);
   EXPECT_EQ(state().now, 12);
   EXPECT_FALSE(page().playing);
+  ui.session().scene().cost.cache.speed = 0.5;
   ui.key(Key::space);
   ui.frames(2);
   EXPECT_EQ(state().now, 4) << "again, behind the prefill";

@@ -202,14 +202,15 @@ void paintLabels(const Scene& scene, const View& view, ImDrawList& list, const C
     if (place.readsHeight() >= view.px(7) && readsMiddle - lastReads >= view.px(20)) {
       const Index from = g * place.group(), to = from + place.group() - 1;
       const std::string heads = from == to ? fmt::format("q {}", from) : fmt::format("q {}–{}", from, to);
-      if (place.group() > 1 || place.slot >= view.px(36)) {
+      // Never closer to the K below it than its own height.
+      if (keys - readsMiddle >= lineHeight(view.fonts->mono)) {
         paintText(list, view.fonts->mono, ImVec2(place.cells.Min.x - view.px(14), readsMiddle), theme.query,
                   heads, Align::right);
         lastReads = readsMiddle;
       }
       // Not where the bytes of the band stand too close below.
       if ((place.group() > 1 || first) &&
-          middle + view.px(place.group() == 1 ? 6 : 0) - readsMiddle >= view.px(16))
+          middle + view.px(place.group() == 1 ? 6 : 0) - readsMiddle >= lineHeight(view.fonts->text))
         paintText(list, view.fonts->text, ImVec2(right, readsMiddle), theme.query, "weights now");
     }
     if (middle - lastLabel < view.px(22)) continue;

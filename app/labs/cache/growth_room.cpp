@@ -16,6 +16,10 @@ namespace headscope::app {
 
 namespace {
 
+std::string counted(Index tokens) {
+  return countText(static_cast<std::uint64_t>(tokens));
+}
+
 /// "GQA (2 kv heads) is ¼ of MHA."
 std::string sentence(const attention::AttentionConfig& config, const CacheBytes& bytes) {
   if (config.heads == 1) return "1 head: nothing to share.";
@@ -39,7 +43,8 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
   const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
               sentence(config, bytes));
-  std::string rest = fmt::format("{} of {} tokens{}", state.now, state.tokens, small ? "" : " in the cache");
+  std::string rest = fmt::format("{} of {} tokens{}", counted(state.now), counted(state.tokens),
+                                 small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
     rest += "  ·  MHA would hold " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
   rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
@@ -62,8 +67,13 @@ void bracket(const View& view, ImDrawList& list, float from, float to, float y, 
   list.AddLine(ImVec2(from, y), ImVec2(to, y), color, 1.5f);
   list.AddLine(ImVec2(from, y), ImVec2(from, y + view.px(7)), color, 1.5f);
   list.AddLine(ImVec2(to, y), ImVec2(to, y + view.px(7)), color, 1.5f);
-  const std::string shown = fitted(view.fonts->text, text, to - from);
-  if (shown.size() > 6) paintText(list, view.fonts->text, ImVec2(from + 1, y - view.px(11)), color, shown);
+  // As much of it as has room: "decode: one column a step", "decode", nothing.
+  for (const std::string_view words :
+       {std::string_view(text), std::string_view(text).substr(0, text.find(':'))})
+    if (textWidth(view.fonts->text, words) <= to - from) {
+      paintText(list, view.fonts->text, ImVec2(from + 1, y - view.px(11)), color, words);
+      return;
+    }
 }
 
 void brackets(const View& view, ImDrawList& list, const FieldPlace& place, float y) {

@@ -128,7 +128,8 @@ void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& field, c
     const double all = static_cast<double>(perToken) * tokens;
     labels.push_back({name, fourDigitBytes(all), place.y(all), false});
   };
-  if (cache.mlaStair) line("MLA", bytes.mla, Dash::dotted, 1.6f);
+  // With a head or two a latent of four head sizes is more than what it stands for.
+  if (cache.mlaStair && bytes.mla <= bytes.mha) line("MLA", bytes.mla, Dash::dotted, 1.6f);
   if (cache.mqaStair && !isMqa) line("MQA", bytes.mqa, Dash::dashed, 1.8f);
   if (cache.mhaStair && !isMha) line("MHA", bytes.mha, Dash::solid, 2.5f);
   endLabels(view, list, std::move(labels), labelRight, area.Max.y + view.px(6));
@@ -136,9 +137,11 @@ void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& field, c
   const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
                                 theme.text, "Bytes of the cache");
-  if (area.GetWidth() > view.px(520) && field.now < field.tokens)
-    paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary,
-              "after each token, " + layers + "; the scale stays");
+  // As far as the playhead's column.
+  const float end = field.now > 0 ? field.x(field.now - 1) : area.Max.x;
+  const std::string rest = "after each token, " + layers + "; the scale stays";
+  if (left + width + view.px(20) + textWidth(view.fonts->text, rest) < end)
+    paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary, rest);
   // The gap between MHA's stairs and one's own is what is saved.
   if (!isMha && cache.mhaStair && field.now > 0 && field.column() >= view.px(56)) {
     const double now = static_cast<double>(field.now);

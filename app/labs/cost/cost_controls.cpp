@@ -91,7 +91,7 @@ void modelList(Scene& scene, CostPage& page, float height) {
     if (row.name == chosen && page.scrolledTo != chosen) {
       // Whole rows, with what stands before it.
       const auto at = static_cast<float>(&row - rows.data());
-      if (!ImGui::IsItemVisible() || page.scrolledTo.empty())
+      if (!ImGui::IsItemVisible())
         ImGui::SetScrollY(rowHeight * std::max(0.0f, at - std::floor(height / rowHeight / 2)));
       page.scrolledTo = chosen;
     }
