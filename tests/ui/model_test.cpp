@@ -315,7 +315,8 @@ TEST_F(ModelPages, LooksAsItDidForAnEncoderAndAVanishedFolder) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_encoder"));
   app::Scene scene = app::openingScene();
   scene.setup.subject.model = "/gone/llama";
-  scene.setup.subject.problem = "/gone/llama: is missing, expected a folder with config.json and model.safetensors";
+  scene.setup.subject.problem =
+      "/gone/llama: is missing, expected a folder with config.json and model.safetensors";
   scene.cursor.page = "model";
   ui.session().setScene(scene);
   ui.wait(1);

@@ -7,45 +7,16 @@
 
 #include "app/scene/number_text.h"
 #include "attention/models/sampling.h"
-#include "render/heatmap.h"
 
 namespace headscope::app {
 
 using attention::Error;
-using attention::Matrix;
 using attention::Result;
-using attention::Stack;
 
 namespace {
 
 constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
 constexpr double kRest = 0.15;           // seconds the pointer rests before heads are tried without
-
-/// Thumbnails as small as they are drawn: cells below a pixel would be left out.
-Stack pooledStack(const Stack& pictures, int factor) {
-  if (factor == 1) return pictures;
-  const Index small = (pictures.rows() + factor - 1) / factor;
-  Stack out(pictures.count(), small, small);
-  for (Index i = 0; i < pictures.count(); ++i)
-    render::maxPool(pictures[i].data(), static_cast<int>(pictures.rows()), static_cast<int>(pictures.cols()),
-                    factor, out[i].data());
-  return out;
-}
-
-/// The strongest of the rows that share one, with its sign: at most `most` rows.
-Stack fewerRows(const Stack& picture, Index most) {
-  const Index share = (picture.rows() + most - 1) / most;
-  if (share <= 1) return picture;
-  Stack out(picture.count(), (picture.rows() + share - 1) / share, picture.cols());
-  for (Index i = 0; i < picture.count(); ++i) {
-    out[i].setZero();
-    for (Index row = 0; row < picture.rows(); ++row)
-      for (Index col = 0; col < picture.cols(); ++col)
-        if (const float value = picture[i](row, col); std::abs(value) > std::abs(out[i](row / share, col)))
-          out[i](row / share, col) = value;
-  }
-  return out;
-}
 
 Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted, Resources& resources,
                                        std::stop_token stop) {
@@ -166,9 +137,8 @@ void ModelLab::prepare(Scene& scene) {
   if (!page_.config) return;
   advanceWriting(scene);
   if (!page_.ready()) return;
-  const auto wanted = page_.study->text.typed + std::ssize(scene.setup.subject.written);
-  if (page_.followsLast && page_.tokens() == wanted) {
-    scene.cursor.cell.query = wanted - 1;
+  if (page_.followsLast && page_.study->question == modelQuestion(scene.setup)) {
+    scene.cursor.cell.query = page_.tokens() - 1;
     page_.followsLast = false;
   }
   fitCursor(scene);
@@ -225,48 +195,6 @@ void ModelLab::advanceWriting(Scene& scene) {
   page_.writing = page_.followsLast = writeOn(scene, *page_.study);
   page_.wroteAt = view.time;
   page_.stripFrom = -1;
-}
-
-void ModelLab::showRow(const Scene& scene, std::size_t at, bool ease) {
-  const auto& layer = page_.layers[at];
-  if (!layer) return;
-  const Stack& pictures = scene.cursor.model.firstOut ? layer->thumbnailsFirstOut : layer->thumbnails;
-  int factor = 1;
-  while (page_.thumbnailPixels * static_cast<float>(factor) < static_cast<float>(pictures.rows()))
-    factor *= 2;
-  const ShownRow wanted{layer, factor, scene.cursor.model.firstOut};
-  if (wanted == shownRows_[at]) return;
-  page_.rows[at].set(pooledStack(pictures, factor), services_.view.time, ease);
-  page_.rowFactor[at] = factor * thumbnailFactor(layer->weights.rows());
-  shownRows_[at] = wanted;
-}
-
-void ModelLab::showPictures(const Scene& scene) {
-  const bool ease = !services_.view.preferences.reducedMotion;
-  page_.rows.resize(page_.layers.size());
-  page_.rowFactor.resize(page_.layers.size(), 1);
-  shownRows_.resize(page_.layers.size());
-  for (std::size_t at = 0; at < page_.layers.size(); ++at) showRow(scene, at, ease);
-
-  const ModelCursor& cursor = scene.cursor.model;
-  const auto at = static_cast<std::size_t>(cursor.layer);
-  int factor = 1;
-  while (page_.headCell * static_cast<float>(factor) < 1) factor *= 2;
-  if (at < page_.study->layers.size()) {
-    const ShownHead wanted{page_.study->layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
-    if (wanted != shownHead_) {
-      const bool same = shownHead_.head == wanted.head && shownHead_.factor == factor;
-      page_.head.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), services_.view.time,
-                     ease && same);
-      page_.headFactor = factor;
-      shownHead_ = wanted;
-    }
-  }
-  constexpr Index kCacheRows = 24;
-  if (shownCache_ != page_.study) {
-    page_.cache.set(fewerRows(page_.study->cache, kCacheRows), services_.view.time, false);
-    shownCache_ = page_.study;
-  }
 }
 
 /// What thumbnails of all heads leave of the page's width goes to the large one.
@@ -434,12 +362,6 @@ double ModelLab::nextFrameIn() const {
   if (const double rest = page_.restingSince + kRest + 0.01 - now; rest > 0 && page_.ready())
     next = std::min(next, rest);
   return next;
-}
-
-std::size_t ModelLab::gpuBytes() const {
-  std::size_t bytes = page_.head.bytes() + page_.cache.bytes();
-  for (const EasedTextures& row : page_.rows) bytes += row.bytes();
-  return bytes;
 }
 
 }  // namespace headscope::app

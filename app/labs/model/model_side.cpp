@@ -189,7 +189,6 @@ void skillSection(Scene& scene, ModelPage& page) {
     }
     if (!clicked) continue;
     scene.setup.input.text = skill.text;
-    scene.cursor.cell.query = kMaxMapTokens;  // the last token asks
     if (skill.head) {
       scene.cursor.model.layer = skill.head->layer;
       scene.cursor.cell.head = skill.head->head;

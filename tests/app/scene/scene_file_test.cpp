@@ -173,7 +173,7 @@ TEST_F(SceneFile, TakesTheFirstLayerOfAWholeModel) {
   EXPECT_EQ(loaded.layer, 2);
   EXPECT_EQ(loaded.layers, 2);
   EXPECT_EQ(loaded.config.headDim, 2);
-  app::Setup setup = openingScene().setup;
+  auto setup = openingScene().setup;
   setup.weights.file = path.string();
   setup.model.heads = 4;
   setup.weights.layer = 2;
