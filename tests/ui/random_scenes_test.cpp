@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "app/labs/cost/cost_lab.h"
 #include "app/scene/scene_json.h"
 #include "render/gl.h"
 #include "tests/app/scene/random_scene.h"
@@ -51,9 +52,11 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     slowest = std::max(slowest, took.count());
     ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
-    // The map makes one head alone of the layer.
+    // The map makes one head alone of the layer, and what models cost is computed without one.
     const app::Snapshot* snapshot = ui.session().snapshot();
-    if (scene.cursor.page != "map")
+    if (scene.cursor.page == "cost")
+      ASSERT_EQ(ui.session().lab<app::CostLab>().page().figures.request.tokens, scene.cost.tokens);
+    else if (scene.cursor.page != "map")
       ASSERT_TRUE(snapshot && snapshot->setup == scene.setup) << "what is shown is of this scene";
     else
       ASSERT_FALSE(ui.map().catchingUp) << "nor does the map show another head";
