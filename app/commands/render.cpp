@@ -98,9 +98,13 @@ int runRender(const RenderOptions& options) {
     return std::find(names.begin(), names.end(), word) - names.begin();
   };
   if (!options.page.empty()) scene->cursor.page = options.page;
-  if (!options.room.empty()) {
+  if (const auto room = chosen(kTabNames, options.room); room < std::ssize(kTabNames)) {
     scene->cursor.page = "mask";
-    scene->cursor.studio.tab = static_cast<StudioTab>(chosen(kTabNames, options.room));
+    scene->cursor.studio.tab = static_cast<StudioTab>(room);
+  }
+  if (const auto room = chosen(kCacheRoomNames, options.room); room < std::ssize(kCacheRoomNames)) {
+    scene->cursor.page = "cache";
+    scene->cursor.cacheRoom = static_cast<CacheRoom>(room);
   }
   if (picture)
     return renderPicture(*scene, {*picture, options.output, options.width, options.height, options.dpi,
@@ -159,8 +163,13 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   for (const LabRow& row : labTable()) pages.emplace_back(row.info.key);
   command->add_option("--page", options->page, "The page; as the scene says if left out")
       ->check(CLI::IsMember(pages));
-  command->add_option("--room", options->room, "The mask studio's: mask, biases or compare")
-      ->check(CLI::IsMember({"mask", "biases", "compare"}));
+  std::vector<std::string> rooms(kTabNames.begin(), kTabNames.end());
+  rooms.insert(rooms.end(), kCacheRoomNames.begin(), kCacheRoomNames.end());
+  command
+      ->add_option("--room", options->room,
+                   "The mask studio's: mask, biases or compare; the page Cache's: growth, shapes, precision, "
+                   "eviction or paging")
+      ->check(CLI::IsMember(rooms));
   command->add_option("--head", options->head, "Show this head large");
   command->add_option("--step", options->step, "Decode this many tokens");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });

@@ -24,12 +24,15 @@ Result<Drawing> drawMap(const Scene& scene, Resources& resources, const DrawingO
 PictureKind shownPicture(const Scene& scene) {
   if (scene.cursor.page == "mask") return PictureKind::mask;
   if (scene.cursor.page == "map") return PictureKind::map;
+  if (scene.cursor.page == "cache") return PictureKind::cache;
   return scene.cursor.focus >= 0 ? PictureKind::head : PictureKind::heads;
 }
 
 Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot* snapshot,
                             Resources& resources, const DrawingOptions& options) {
   const bool page = kind == PictureKind::page;
+  if (page && scene.cursor.page == "cost")
+    return Error{"the page Cost has no figure of its own: headscope render --page cost -o FILE.png draws it"};
   if (page) kind = shownPicture(scene);
   if (kind == PictureKind::map) return drawMap(scene, resources, options);
   if (!snapshot) return Error{"nothing is computed yet: there is nothing to draw"};

@@ -201,7 +201,10 @@ void CacheLab::reset() {
 }
 
 bool CacheLab::showsSide(const Scene& scene) const {
-  return !services_.view.present && scene.cursor.cacheRoom == CacheRoom::growth;
+  const View& view = services_.view;
+  // Wide windows give the other rooms its place; in narrow ones it is a drawer that takes none.
+  const bool drawer = ImGui::GetIO().DisplaySize.x < view.px(1500);
+  return !view.present && (drawer || scene.cursor.cacheRoom == CacheRoom::growth);
 }
 
 std::vector<CaptionPart> CacheLab::caption(const Scene& scene) const {

@@ -27,7 +27,7 @@ const char* policyWords(attention::EvictionPolicy policy) {
     case attention::EvictionPolicy::sinks:
       return "keeps the first four and the newest";
     case attention::EvictionPolicy::heavy:
-      return "keeps what was weighed most, and the newest half";
+      return "keeps the heaviest and the newest half";
     case attention::EvictionPolicy::random:
       return "gives up any: the baseline";
   }

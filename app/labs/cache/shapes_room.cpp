@@ -105,13 +105,17 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
           : fmt::format("{} ({} kv head{}) keeps {} of the cache; outputs are off by {}.", between.name,
                         between.kvHeads, between.kvHeads == 1 ? "" : "s", fractionText(bytes, mha),
                         errorText(between.output.all));
-  const float top = roomHeadline(
-      view, area, fourDigitBytes(bytes), sentence,
-      fmt::format(
-          "a token. One layer's weights in four shapes: kv heads merged by their mean, and not trained on "
-          "since; weights of head {}, query ↓ key →; below them the error of each token's output",
-          head),
-      small);
+  const std::string rest =
+      small ? fmt::format(
+                  "a token. Merged by the mean, not trained since; head {}, query ↓ key →; bars: error of "
+                  "each token",
+                  head)
+            : fmt::format(
+                  "a token. One layer's weights in four shapes: kv heads merged by their mean, and not "
+                  "trained on since; "
+                  "weights of head {}, query ↓ key →; below them the error of each token's output",
+                  head);
+  const float top = roomHeadline(view, area, fourDigitBytes(bytes), sentence, rest, small);
   double most = 0;
   for (const ShapeCase& one : study.cases)
     for (const double error : one.output.perToken) most = std::max(most, std::min(error, 2.0));

@@ -41,6 +41,14 @@ void askWhere(LabServices& services, PictureKind kind, const DrawingOptions& opt
   services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folder);
 }
 
+/// What the page shows, where it has a figure.
+void askShown(LabServices& services, const Scene& scene, const DrawingOptions& options) {
+  if (scene.cursor.page == "cost")
+    return services.view.messages.fail(
+        "The page Cost has no figure of its own; headscope render --page cost draws it.");
+  askWhere(services, shownPicture(scene), options);
+}
+
 }  // namespace
 
 std::vector<Action> pictureActions(LabServices& services) {
@@ -51,14 +59,14 @@ std::vector<Action> pictureActions(LabServices& services) {
        {Key::p, {.ctrl = true}},
        true,
        false,
-       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {}); }},
+       [&services](Scene& scene) { askShown(services, scene, {}); }},
       {"picture.save_dark",
        "Save a picture in dark colours…",
        "Picture",
        {},
        true,
        false,
-       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {.dark = true}); }},
+       [&services](Scene& scene) { askShown(services, scene, {.dark = true}); }},
       {"picture.save_head",
        "Save a picture of this head…",
        "Picture",
