@@ -55,8 +55,9 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
     // The map makes one head alone of the layer; Model and Cost ask for none.
     const app::Snapshot* snapshot = ui.session().snapshot();
     const bool asksForLayer = scene.cursor.page != "model" && scene.cursor.page != "cost";
-    if (scene.cursor.page == "cost")
+    if (scene.cursor.page == "cost") {
       ASSERT_EQ(ui.session().lab<app::CostLab>().page().figures.request.tokens, scene.cost.tokens);
+    }
     if (scene.cursor.page == "map") {
       ASSERT_FALSE(ui.map().catchingUp) << "nor does the map show another head";
     } else if (asksForLayer) {
