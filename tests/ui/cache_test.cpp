@@ -289,6 +289,16 @@ TEST_F(SmallCache, LooksAsDrawn) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_720"));
 }
 
+TEST_F(SmallCache, PresentsTheFieldAlone) {
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
+  ui.key(Key::p);
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_present"));
+  ui.key(Key::right);
+  EXPECT_EQ(state().now, 10) << "a clicker walks through the steps";
+}
+
 TEST_F(SmallCache, LooksInLightWithEveryHeadItsOwn) {
   ui.chord(kCtrl, Key::l);
   ui.click("kind.mha");

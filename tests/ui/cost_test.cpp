@@ -197,6 +197,13 @@ TEST_F(CostOnScreen, LooksInLight) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_light"));
 }
 
+TEST_F(SmallCost, PresentsTheAnswer) {
+  ui.key(Key::p);
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_present"));
+}
+
 TEST_F(SmallCost, ShowsOnePlotAtATime) {
   EXPECT_TRUE(ui.has("plot.memory"));
   EXPECT_FALSE(ui.has("plot.work"));

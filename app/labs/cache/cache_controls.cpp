@@ -37,17 +37,54 @@ std::string lockedBy(const Setup& setup) {
   return setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
 }
 
+/// Why the heads can't share keys in that way, or "".
+std::string kindRefusal(const Setup& setup, AttentionKind kind) {
+  const Index heads = setup.model.heads;
+  if (kind == AttentionKind::gqa && divisors(heads).size() <= 2)
+    return fmt::format("{} heads can't be grouped", heads);
+  Setup trial = setup;
+  trial.model.kvHeads = kvHeadsFor(kind, heads);
+  const std::string misfit = plantedMisfit(trial);
+  return misfit.empty() ? "" : "Planted: " + misfit + ".";
+}
+
 void kindChoice(Setup& setup, View& view, const std::string& locked) {
   ModelSetup& model = setup.model;
-  const bool groups = divisors(model.heads).size() > 2;
-  const std::string none = groups ? locked : fmt::format("{} heads can't be grouped", model.heads);
-  const std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", none, "gqa"}, {"MQA", locked, "mqa"}};
+  std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", locked, "gqa"}, {"MQA", locked, "mqa"}};
+  for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
+    choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
   int chosen = static_cast<int>(kindOf(model));
   if (segmented(view, "kind", choices, chosen,
                 "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: "
                 "all share "
                 "one pair. The cache shrinks by kv_heads / heads."))
     model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
+}
+
+/// Worked out anew only when something they depend on has changed: every number of heads is tried.
+const HeadStops& headStops(const Setup& setup, CachePage& page) {
+  HeadStops& stops = page.headStops;
+  const ModelSetup& model = setup.model;
+  if (stops.model == model && stops.weights == setup.weights && stops.embedding == setup.input.source &&
+      stops.chosen == page.chosenHeads && !stops.heads.empty())
+    return stops;
+  stops = {model, setup.weights, setup.input.source, page.chosenHeads};
+  const Suits suits = plantingSuits(setup);
+  for (Index count = 1; count <= kMaxHeads; ++count) {
+    ModelSetup trial = model;
+    const Index size = model.modelDim / count;
+    const bool splits = !model.linked || (model.modelDim % count == 0 && size <= kMaxHeadDim &&
+                                          (model.position != PositionKind::rope || size % 2 == 0));
+    if (splits && ChosenHeads(page.chosenHeads).setHeads(trial, count, suits)) stops.heads.push_back(count);
+  }
+  if (stops.heads.empty()) stops.heads.push_back(model.heads);
+  for (const Index count : divisors(model.heads)) {
+    ModelSetup trial = model;
+    trial.kvHeads = count;
+    if (!suits || suits(trial)) stops.kvHeads.push_back(count);
+  }
+  if (stops.kvHeads.empty()) stops.kvHeads.push_back(model.kvHeads);
+  return stops;
 }
 
 void headsSection(Scene& scene, CachePage& page) {
@@ -59,26 +96,12 @@ void headsSection(Scene& scene, CachePage& page) {
   gap(view, 4);
   const Suits suits = plantingSuits(setup);
   const ModelSetup before = setup.model;
-  std::vector<Index> heads, kvHeads;
-  for (Index count = 1; count <= kMaxHeads; ++count) {
-    ModelSetup trial = before;
-    const bool splits =
-        !before.linked || (before.modelDim % count == 0 && before.modelDim / count <= kMaxHeadDim &&
-                           (before.position != PositionKind::rope || before.modelDim / count % 2 == 0));
-    if (splits && ChosenHeads(page.chosenHeads).setHeads(trial, count, suits)) heads.push_back(count);
-  }
-  if (heads.empty()) heads.push_back(before.heads);
-  for (const Index count : divisors(before.heads)) {
-    ModelSetup trial = before;
-    trial.kvHeads = count;
-    if (!suits || suits(trial)) kvHeads.push_back(count);
-  }
-  if (kvHeads.empty()) kvHeads.push_back(before.kvHeads);
+  const HeadStops& stops = headStops(setup, page);
   const auto refuse = [](Index wanted) {
     return fmt::format("{} heads don't fit the model's size here; the page Heads can change that too.",
                        wanted);
   };
-  if (fieldSlider(view, scene, "model.heads", {locked, heads, refuse})) {
+  if (fieldSlider(view, scene, "model.heads", {locked, stops.heads, refuse})) {
     const Index wanted = std::exchange(setup.model.heads, before.heads);
     page.chosenHeads.setHeads(setup.model, wanted, suits);
     if (setup.model.kvHeads != before.kvHeads) view.gaveWay("kv_heads");
@@ -88,7 +111,7 @@ void headsSection(Scene& scene, CachePage& page) {
     return fmt::format("{} query heads can't be shared evenly by {} kv heads.", before.heads, wanted);
   };
   fieldSlider(view, scene, "model.kv_heads",
-              {one, kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
+              {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
 }
 
 void decodeSection(Scene& scene, CachePage& page, const DecodeState& state) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/compute/layer_inputs.h"
 #include "app/labs/common/layer_status.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/mask_rules.h"
@@ -136,7 +137,12 @@ void CacheLab::handleKeys(Scene& scene, const Layout& layout) {
   const int fewer = view.pressed(static_cast<Key>('[')), more = view.pressed(static_cast<Key>(']'));
   if (fewer == more || scene.setup.weights.source == WeightSource::file || scene.setup.subject.opened) return;
   ModelSetup& model = scene.setup.model;
-  const std::vector<Index> stops = divisors(model.heads);
+  std::vector<Index> stops = divisors(model.heads);
+  std::erase_if(stops, [&, suits = plantingSuits(scene.setup)](Index kvHeads) {
+    ModelSetup trial = model;
+    trial.kvHeads = kvHeads;
+    return kvHeads != model.kvHeads && suits && !suits(trial);
+  });
   const auto at = std::find(stops.begin(), stops.end(), model.kvHeads) - stops.begin();
   model.kvHeads = stops[static_cast<std::size_t>(
       std::clamp<std::ptrdiff_t>(at + more - fewer, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];

@@ -16,6 +16,15 @@
 
 namespace headscope::app {
 
+/// What the sliders of heads can be set to, and what that depends on.
+struct HeadStops {
+  ModelSetup model;
+  WeightSetup weights;
+  EmbeddingSource embedding = EmbeddingSource::text;
+  ChosenHeads chosen;
+  std::vector<Index> heads = {}, kvHeads = {};  ///< ascending
+};
+
 /// What the cache page shows besides the scene: free for its panels to change.
 struct CachePage {
   explicit CachePage(View& window) : view(window) {}
@@ -35,6 +44,7 @@ struct CachePage {
   Index between = 0;      ///< kv heads of the shape in the middle, where the layer's are not its own; 0: half
 
   ChosenHeads chosenHeads;
+  HeadStops headStops;
   bool catchingUp = false;
 
   bool playing = false;
