@@ -242,6 +242,17 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
     EXPECT_EQ(page().problem, "") << skill;
     EXPECT_TRUE(page().guesses && page().guesses->value);
   }
+  // What would be left without this head, and without all like it, is really computed.
+  ui.scrollToTop();
+  for (const std::string& skill : ui.names("skill."))
+    if (page().forecasts.empty()) ui.click(skill);
+  ui.wait(0.5);
+  ui.draw();
+  ASSERT_FALSE(page().forecasts.empty());
+  EXPECT_EQ(page().forecasts[0].words, "this head");
+  ASSERT_TRUE(page().forecast && page().forecast->value);
+  EXPECT_EQ(page().forecast->value->size(), page().forecasts.size());
+  for (const auto& each : page().forecasts) EXPECT_THAT(each.words, testing::Not(HasSubstr("all 0")));
   // Words it was never shown fall to smaller pieces.
   ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
   ui.draw();

@@ -264,8 +264,9 @@ std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
     for (Index h = 0; h < page_.config->heads; ++h)
       if (page_.summary(l, h)->label.detector == chosen->label.detector && !isOff(scene, l, h))
         alike.push_back({l, h, HeadOff::zero});
-  if (alike.size() > 1)
-    ask(fmt::format("all {} “{}”", alike.size(), chosen->label.detector->title), std::move(alike));
+  if (alike.size() < 2) return wanted;
+  std::string words = fmt::format("all {} “{}”", alike.size(), chosen->label.detector->title);
+  ask(std::move(words), std::move(alike));
   return wanted;
 }
 
