@@ -5,6 +5,7 @@
 
 #include "app/compute/mask_inputs.h"
 #include "app/labs/common/picture_actions.h"
+#include "app/scene/open_model.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -103,7 +104,9 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     statusLine(view, layout, window, lab.status(scene()));
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
+  toldNote(view);
   fitAdditive(before.setup.input, scene().setup);
+  forgetWritten(before.setup, scene().setup);
   if (document_.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clear();
     view.controls.refusal = {};
@@ -139,6 +142,11 @@ bool Session::takeAnswers() {
 void Session::handleInput(const FrameInput& input) {
   View& view = services_.view;
   for (const InputEvent& event : input.events) {
+    const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
+    if (edge && event.down) {
+      view.pressedAt = ImGui::GetIO().MousePos;
+      view.told.text.clear();
+    }
     if (event.kind == InputEvent::Kind::drop && !event.paths.empty()) openFile(event.paths.front());
     if (event.kind != InputEvent::Kind::key || !event.down) continue;
     if (view.dialog) {
@@ -149,7 +157,7 @@ void Session::handleInput(const FrameInput& input) {
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
     const bool typing = ImGui::GetIO().WantTextInput;
-    if (const Action* action = actions_.pressed({event.key, event.mods}, typing, event.repeat))
+    if (const Action* action = actions_.pressed({event.key, event.mods}, scene().cursor.page, typing, event.repeat))
       view.request(action->id);
   }
 }
@@ -164,6 +172,7 @@ double Session::nextFrameIn() const {
   for (const GaveWay& each : view.controls.gaveWay)
     if (each.at + kGaveWaySeconds > view.time)
       next = std::min(next, each.at + kGaveWaySeconds + 0.02 - view.time);
+  if (!view.told.text.empty()) next = std::min(next, view.told.since + kToldSeconds + 0.02 - view.time);
   if (!view.messages.notice.empty())
     next = std::min(next, view.messages.noticeAt + kNoticeSeconds - view.time);
   return std::max(next, 0.01);

@@ -24,11 +24,13 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
 
 void Session::openFile(const std::filesystem::path& path) {
   View& view = services_.view;
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
   // A model's configuration is no scene.
-  if (path.filename() == "config.json")
+  if (path.filename() == "config.json" && !folder)
     for (const auto& lab : labs_)
       if (lab->open(path, scene())) return;
-  if (path.extension() == ".json") {
+  if (path.extension() == ".json" && !folder) {
     services_.files.read<Scene>(
         path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
         [this, path](Scene&, attention::Result<Scene> scene) {
@@ -54,10 +56,10 @@ void Session::save(const std::filesystem::path& path) {
   auto saved = std::make_shared<const Scene>(scene());
   services_.files.write(
       path, [path, saved] { return writeScene(path, *saved); },
-      [this, path, saved](Scene&, attention::Status written) {
+      [this, path, saved, asked = services_.view.pressedAt](Scene&, attention::Status written) {
         if (!written) return services_.view.messages.fail(written.error().message);
         document_.savedAs(*saved, path);
-        services_.view.say("Saved " + path.filename().string());
+        services_.view.tell("Saved " + path.filename().string(), asked);
       });
 }
 

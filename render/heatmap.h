@@ -72,6 +72,10 @@ struct HeatmapStyle {
   float hatchSpacing = 12;  ///< pixels from line to line along a row; lines are a twelfth of it thick
 };
 
+/// What a pixel that stands for several cells shows: the one in its middle, the largest or the mean of those
+/// whose middles lie in it.
+enum class CellPooling { none, max, mean };
+
 /// What part of which layer goes where.
 struct HeatmapView {
   Rect target;  ///< where the cells go
@@ -81,10 +85,12 @@ struct HeatmapView {
   float rows = 1, cols = 1;                       ///< cells across the target
   int litRows = std::numeric_limits<int>::max();  ///< rows from here on are drawn faded: not yet decoded
   float fade = 0.16f;                             ///< how much of a faded row remains
+  CellPooling pooling = CellPooling::none;  ///< of cells of half a pixel up to one; not while values mix
 };
 
 /// Draws heatmaps into the bound framebuffer, opaque. Cell edges fall on whole pixels, so that they are
-/// crisp at any size and offset. Cells smaller than a pixel are point-sampled: pool first. Restores the state
+/// crisp at any size and offset. Cells smaller than a pixel are point-sampled unless the
+/// view pools them; pool before where they are smaller than half of one. Restores the state
 /// it changes, apart from the bound program, vertex array and texture units 0–2.
 class HeatmapPainter {
  public:

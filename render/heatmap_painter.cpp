@@ -144,7 +144,11 @@ void HeatmapPainter::draw(const HeatmapTextures& current, const HeatmapTextures*
 
   const HeatmapMarks marks(style, static_cast<float>(std::min(layout.cellWidth, layout.cellHeight)));
   const bool mixes = previous != nullptr && blend < 1.0f;
-  const int features = (mixes ? HeatmapShader::kMixPrevious : 0) | (marks.any() ? HeatmapShader::kMarks : 0);
+  const bool pools =
+      !mixes && view.pooling != CellPooling::none && std::min(layout.cellWidth, layout.cellHeight) < 1;
+  const int features =
+      pools ? HeatmapShader::kPool
+            : (mixes ? HeatmapShader::kMixPrevious : 0) | (marks.any() ? HeatmapShader::kMarks : 0);
   const HeatmapShader& shader = state_->shaders[static_cast<std::size_t>(features)];
   shader.use();
   shader.setValues(style, blend);

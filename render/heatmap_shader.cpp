@@ -26,6 +26,7 @@ std::string definesOf(int features) {
   std::string defines;
   if ((features & HeatmapShader::kMixPrevious) != 0) defines += "#define MIX_PREVIOUS\n";
   if ((features & HeatmapShader::kMarks) != 0) defines += "#define MARKS\n";
+  if ((features & HeatmapShader::kPool) != 0) defines += "#define POOL\n";
   return defines;
 }
 
@@ -64,7 +65,9 @@ HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string&
          .hatchGround = at("hatchGround"),
          .hatchWave = at("hatchWave"),
          .hatchLine = at("hatchLine"),
-         .hatchTone = at("hatchTone")};
+         .hatchTone = at("hatchTone"),
+         .pooled = at("pooled"),
+         .poolMean = at("poolMean")};
   use();
   glUniform1i(at("currentValues"), 0);
   glUniform1i(at("previousValues"), 1);
@@ -99,6 +102,10 @@ void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& la
   glUniform2i(at_.firstCell, static_cast<int>(wholeCol), static_cast<int>(wholeRow));
   glUniform2i(at_.lastCell, cols - 1, rows - 1);
   glUniform1i(at_.layer, view.layer);
+  const auto left = static_cast<float>(view.firstCol - wholeCol),
+             top = static_cast<float>(view.firstRow - wholeRow);
+  glUniform4f(at_.pooled, left, top, left + view.cols, top + view.rows);
+  glUniform1i(at_.poolMean, view.pooling == CellPooling::mean ? 1 : 0);
   glUniform1i(at_.litRows, view.litRows);
   glUniform1f(at_.fade, view.fade);
 }

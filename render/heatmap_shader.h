@@ -23,7 +23,8 @@ struct HeatmapMarks {
 /// where they do not show, so that they are compiled in only where they are used.
 class HeatmapShader {
  public:
-  enum Feature { kMixPrevious = 1, kMarks = 2, kVariants = 4 };
+  /// Pooled cells are smaller than pixels: they have no marks.
+  enum Feature { kMixPrevious = 1, kMarks = 2, kPool = 4, kVariants = 5 };
 
   HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features);
 
@@ -39,7 +40,7 @@ class HeatmapShader {
   struct {
     GLint blend, layer, cellsPerPixel, firstPixel, cellSize, firstCell, lastCell, gap, range, logarithmic,
         litRows, fade, background, maskedColor, deadColor, nanColor, hatchGround, hatchWave, hatchLine,
-        hatchTone;
+        hatchTone, pooled, poolMean;
   } at_;
 };
 

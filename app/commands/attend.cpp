@@ -34,6 +34,8 @@ constexpr Flag kFlags[] = {
     {"heads", "--heads", Kind::size, false, "Query heads"},
     {"kv_heads", "--kv-heads", Kind::size, false, "Key and value heads; divides heads"},
     {"head_dim", "--head-dim", Kind::size, false, "Size of one head"},
+    {"layer", "--layer", Kind::count, false,
+     "Which layer of a whole model's file, by the number in its names"},
     {"causal", "--causal", Kind::flag, false,
      "Each query sees keys up to its own position; --causal=false for all"},
     {"window", "--window", Kind::size, true, "Keys within reach of a query, itself included"},
@@ -144,7 +146,10 @@ void addAttendCommand(CLI::App& app, int& exitCode) {
   auto* command = app.add_subcommand(
       "attend", "Run an attention layer from a safetensors file and write every array computed on the way");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("input", arguments->input, "Safetensors file with x and q_proj, k_proj, v_proj, o_proj")
+  command
+      ->add_option("input", arguments->input,
+                   "File with x and a layer's weights: q_proj, k_proj, v_proj, o_proj, or PyTorch's own "
+                   "names; .npz, too")
       ->type_name("IN.safetensors")
       ->required()
       ->check(namesFile);

@@ -23,6 +23,7 @@ struct BenchOptions {
   Index modelDim = 512, heads = 8, tokens = 512, cached = 8192, mapTokens = 32768;
   std::optional<Index> kvHeads, headDim;
   bool causal = false, json = false;
+  std::string model;
   int rounds = 5;
   std::vector<std::string> only;
 };
@@ -70,7 +71,24 @@ BenchParts partsOf(const std::vector<std::string>& only) {
   return parts;
 }
 
+int printReport(const BenchReport& report, bool json) {
+  const std::string text = json ? benchJson(report) : benchTable(report);
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return fail({"standard output can't be written"});
+  return kExitDone;
+}
+
+int benchWholeModel(const BenchOptions& options) {
+  if (options.tokens < 1 || options.tokens > kMost)
+    return usage({fmt::format("--tokens is {}, expected 1 to {}", options.tokens, kMost)});
+  if (options.rounds < 1 || options.rounds > 1000)
+    return usage({fmt::format("--rounds is {}, expected 1 to 1000", options.rounds)});
+  const Result<BenchReport> report = benchModel(options.model, options.tokens, options.rounds);
+  return report ? printReport(*report, options.json) : fail(report.error());
+}
+
 int runBenchCommand(const BenchOptions& options) {
+  if (!options.model.empty()) return benchWholeModel(options);
   const Result<BenchShape> shape = shapeOf(options);
   if (!shape) return usage(shape.error());
   if (options.rounds < 1 || options.rounds > 1000)
@@ -81,11 +99,7 @@ int runBenchCommand(const BenchOptions& options) {
   if (bytes > budget)
     return fail({"measuring this would need " + bytesText(bytes) + "; the budget is " + bytesText(budget) +
                  ", so use fewer tokens or heads"});
-  const BenchReport report = runBench(*shape, parts, options.rounds);
-  const std::string text = options.json ? benchJson(report) : benchTable(report);
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-    return fail({"standard output can't be written"});
-  return kExitDone;
+  return printReport(runBench(*shape, parts, options.rounds), options.json);
 }
 
 }  // namespace
@@ -105,6 +119,10 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
   command->add_option("--cached", options->cached, "Tokens a decode step attends to")->capture_default_str();
   command->add_option("--map-tokens", options->mapTokens, "Length of the head on the map")
       ->capture_default_str();
+  command
+      ->add_option("--model", options->model,
+                   "A checkpoint's folder: measures a pass over --tokens and a decode step of it instead")
+      ->check(namesFile);
   command->add_option("--rounds", options->rounds, "Every measurement is made once a round")
       ->capture_default_str();
   command->add_option("--only", options->only, "Some of forward, decode, map and window")

@@ -7,6 +7,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/mask_report.h"
 #include "app/commands/report.h"
+#include "app/compute/mask_inputs.h"
 #include "app/compute/mask_picture.h"
 #include "app/compute/memory_budget.h"
 #include "attention/formats/file_io.h"
@@ -114,10 +115,8 @@ Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) 
     auto file = attention::readMaskFile(path, *convention, defaultLimits().memoryBytes);
     if (!file) return file.error();
     sources.files[attention::fileKey(path, word)] = file->cells;
-    if (file->largeNumbers > 0)
-      warn(attention::shownPath(path) + ": " + attention::largeNumbersText(file->largeNumbers));
-    if (!file->additive.empty())
-      warn(attention::shownPath(path) + ": holds numbers to add besides -inf, which are no part of the mask");
+    for (const std::string& note : maskFileNotes(path, file->largeNumbers, !file->additive.empty()))
+      warn(note);
   }
   return sources;
 }

@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/render_picture.h"
 #include "app/commands/report.h"
+#include "app/compute/mask_inputs.h"
 #include "app/headless.h"
 #include "app/platform/address_space.h"
 #include "app/scene/enum_names.h"
@@ -125,7 +126,10 @@ int runRender(const RenderOptions& options) {
         {"--step is given, but this scene can't be decoded step by step: only a self-attention in which "
          "nothing sees its future can"});
   const auto written = attention::writeFile(options.output, render::encodePng(headless.image()));
-  return written.ok() ? 0 : fail(written.error());
+  if (!written) return fail(written.error());
+  InputCache cache{MemoryBudget(defaultLimits().memoryBytes)};
+  for (const std::string& note : maskFileNotes(scene->setup, cache)) warn(note);
+  return kExitDone;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "app/commands/report.h"
 #include "app/compute/drawings/picture_file.h"
+#include "app/compute/mask_inputs.h"
 
 namespace headscope::app {
 
@@ -77,7 +78,9 @@ int renderPicture(const Scene& scene, const PictureOptions& options) {
       drawPicture(options.what, scene, snapshot ? &*snapshot : nullptr, resources, look);
   if (!drawing) return fail(drawing.error());
   const auto written = writePicture(options.output, *drawing, *size, resources.memory);
-  return written.ok() ? 0 : fail(written.error());
+  if (!written) return fail(written.error());
+  for (const std::string& note : maskFileNotes(scene.setup, resources.inputs)) warn(note);
+  return kExitDone;
 }
 
 }  // namespace headscope::app

@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/labs/labs.h"
 #include "app/scene/fields.h"
+#include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/regular_file.h"
 
@@ -11,6 +12,18 @@ namespace headscope::app {
 
 attention::Result<Scene> sceneOrOpening(const std::string& path) {
   if (path.empty()) return openingScene();
+  std::error_code ignored;
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool recorded = ending == ".npz" || ending == ".npy" || ending == ".safetensors";
+  if (recorded || std::filesystem::is_directory(path, ignored)) {
+    const std::string folder = std::filesystem::absolute(path, ignored).lexically_normal().string();
+    auto opened = openModel(folder);
+    if (!opened) return opened.error();
+    Scene scene = openingScene();
+    adoptModel(scene, folder, *std::move(opened));
+    scene.cursor.page = "model";
+    return scene;
+  }
   attention::Result<Scene> scene = readScene(path);
   if (scene.ok())
     if (const auto page = checkPage(*scene, labTable()); !page)

@@ -10,7 +10,8 @@ namespace headscope::app {
 namespace {
 
 /// What of the scene's masks one could miss or take otherwise.
-void tellOfMasks(const Scene& scene, const Snapshot& snapshot) {
+void tellOfMasks(const Scene& scene, const Snapshot& snapshot, InputCache& cache) {
+  for (const std::string& note : maskFileNotes(scene.setup, cache)) warn(note);
   for (const auto& [layer, reason] : omittedLayers(scene.setup))
     warn("left out: " + layer + " (" + reason + ")");
   const SequenceSnapshot& first = snapshot.sequences.front();
@@ -33,7 +34,7 @@ int runSnapshot(const std::string& path, const std::string& output) {
   if (!file) return fail(file.error());
   const auto written = attention::writeSafetensors(output, *file);
   if (!written) return fail(written.error());
-  tellOfMasks(*scene, snapshot);
+  tellOfMasks(*scene, snapshot, resources.inputs);
   return kExitDone;
 }
 

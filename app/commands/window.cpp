@@ -74,7 +74,10 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
 int runWindow(const std::string& path) {
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
-  return openWindow(*scene, path, !path.empty());
+  std::error_code ignored;
+  // A model is no file that the scene could be saved to.
+  const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
+  return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
 }
 
 int runWindow(const Scene& scene) {

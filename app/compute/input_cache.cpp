@@ -27,7 +27,8 @@ std::uint64_t bytesOf(const LayerWeights& layer) {
   return bytesOf(layer.projections);
 }
 
-std::uint64_t bytesOf(const attention::CellTable& cells) {
+std::uint64_t bytesOf(const InputCache::MaskCells& mask) {
+  const attention::CellTable& cells = mask.cells;
   std::uint64_t bytes = cells.rows.size() * sizeof(cells.rows[0]);
   for (const auto& row : cells.rows)
     if (row) bytes += sizeof(*row) + (row->visible.size() + row->masked.size()) * sizeof(attention::KeyRun);
@@ -79,6 +80,7 @@ InputCache::WeightsKey InputCache::weightsKey(const Setup& setup, Index longest)
   WeightsKey key{setup.weights, model.modelDim, model.heads, model.kvHeads,
                  model.headDim, model.bias,     false,       0};
   key.weights.file.clear();
+  key.weights.layer = -1;
   key.weights.planted.clear();
   if (setup.weights.source == WeightSource::planted) {
     key.weights.planted = plantedHeads(setup);
@@ -112,7 +114,7 @@ InputCache::FileStamp::FileStamp(const std::string& file) : path(file) {
 
 Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup) {
   const Result<std::shared_ptr<const LayerWeights>> layer =
-      layers_.get(memory_, {FileStamp(setup.weights.file), setup.model.heads},
+      layers_.get(memory_, {FileStamp(setup.weights.file), setup.weights.layer, setup.model.heads},
                   [&] { return readLayerWeights(setup, memory_.total()); });
   if (!layer) return layer.error();
   if (const attention::Status fits = checkLayer(setup, (*layer)->config); !fits) return fits.error();
@@ -137,13 +139,20 @@ Result<std::shared_ptr<const std::vector<LineInput>>> InputCache::inputs(
   });
 }
 
-Result<std::shared_ptr<const attention::CellTable>> InputCache::maskCells(
+Result<std::shared_ptr<const InputCache::MaskCells>> InputCache::maskFile(
     const std::string& path, attention::MaskConvention convention) {
-  return masks_.get(memory_, {FileStamp(path), convention}, [&]() -> Result<attention::CellTable> {
+  return masks_.get(memory_, {FileStamp(path), convention}, [&]() -> Result<MaskCells> {
     const Result<attention::MaskFile> file = attention::readMaskFile(path, convention, memory_.total());
     if (!file) return file.error();
-    return *file->cells;
+    return MaskCells{*file->cells, file->largeNumbers, !file->additive.empty()};
   });
+}
+
+Result<std::shared_ptr<const attention::CellTable>> InputCache::maskCells(
+    const std::string& path, attention::MaskConvention convention) {
+  auto file = maskFile(path, convention);
+  if (!file) return file.error();
+  return std::shared_ptr<const attention::CellTable>(*file, &(*file)->cells);
 }
 
 }  // namespace headscope::app

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,13 @@ namespace headscope::app {
 /// threads; nothing is locked while something is made.
 class InputCache {
  public:
+  /// What is kept of a mask file.
+  struct MaskCells {
+    attention::CellTable cells;
+    std::uint64_t largeNumbers = 0;  ///< as MaskFile::largeNumbers
+    bool hasAddedNumbers = false;    ///< other finite numbers than 0, which are no part of the mask
+  };
+
   /// Counts what it keeps as used of `memory`, and keeps at most a quarter of it of each kind.
   explicit InputCache(MemoryBudget memory) : memory_(std::move(memory)) {}
 
@@ -27,7 +35,10 @@ class InputCache {
   /// As embedLine, for each line of the batch.
   attention::Result<std::shared_ptr<const std::vector<LineInput>>> inputs(
       const Setup& setup, const std::vector<LineTokens>& lines);
-  /// The cells of a mask file, as readMaskFile. It is read again when it has changed.
+  /// A mask file, as readMaskFile. It is read again when it has changed.
+  attention::Result<std::shared_ptr<const MaskCells>> maskFile(const std::string& path,
+                                                               attention::MaskConvention convention);
+  /// Its cells alone.
   attention::Result<std::shared_ptr<const attention::CellTable>> maskCells(
       const std::string& path, attention::MaskConvention convention);
 
@@ -85,10 +96,11 @@ class InputCache {
 
   const MemoryBudget memory_;
   Shelf<WeightsKey, attention::Projections> weights_{2};
-  Shelf<std::pair<FileStamp, Index>, LayerWeights> layers_{2};  ///< by the heads the scene wants
+  /// By the file's layer, and the heads the scene wants.
+  Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2};
   Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
   /// One scene may name several.
-  Shelf<std::pair<FileStamp, attention::MaskConvention>, attention::CellTable> masks_{16};
+  Shelf<std::pair<FileStamp, attention::MaskConvention>, MaskCells> masks_{16};
 };
 
 }  // namespace headscope::app

@@ -1,25 +1,46 @@
 #include "app/compute/layer_file.h"
 
+#include <algorithm>
+
 #include "app/compute/memory_budget.h"
 #include "app/scene/fields.h"
+#include "attention/formats/layer_names.h"
 #include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
-attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path,
-                                                             attention::Index heads, std::uint64_t budget) {
-  const attention::Result<attention::TensorSource> file = attention::TensorSource::open(path);
-  if (!file) return file.error();
-  const auto& metadata = file->header().metadata;
+using attention::Index;
+
+namespace {
+
+attention::Result<attention::AttentionProblem> readLayerOf(const attention::TensorSource& file,
+                                                           const std::string& name, Index layer, Index heads,
+                                                           std::uint64_t budget) {
+  const auto& metadata = file.header().metadata;
   attention::AttentionOptions options;
   if (!metadata.contains("heads") && !metadata.contains("head_dim")) options["heads"] = std::to_string(heads);
-  return attention::readLayer(*file, options, attention::shownPath(path.filename()), budget);
+  if (layer >= 0) options["layer"] = std::to_string(layer);
+  return attention::readLayer(file, options, name, budget);
 }
 
-attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& path,
-                                                   attention::Index heads) {
-  attention::Result<attention::AttentionProblem> layer =
-      readLayerFile(path, heads, defaultLimits().memoryBytes);
+}  // namespace
+
+attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path, Index layer,
+                                                             Index heads, std::uint64_t budget) {
+  const attention::Result<attention::TensorSource> file = attention::TensorSource::open(path);
+  if (!file) return file.error();
+  return readLayerOf(*file, attention::shownPath(path.filename()), layer, heads, budget);
+}
+
+attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& path, Index heads) {
+  const attention::Result<attention::TensorSource> file = attention::TensorSource::open(path);
+  if (!file) return file.error();
+  const std::vector<attention::LayerPlace> layers = attention::findLayers(file->header());
+  LoadedWeights loaded;
+  loaded.layers = std::max<Index>(1, static_cast<Index>(layers.size()));
+  if (layers.size() > 1) loaded.layer = layers[0].number.value_or(-1);
+  const attention::Result<attention::AttentionProblem> layer = readLayerOf(
+      *file, attention::shownPath(path.filename()), loaded.layer, heads, defaultLimits().memoryBytes);
   if (!layer) return layer.error();
   const attention::AttentionConfig& config = layer->config;
   // attend takes any layer; a scene takes over these, and they have to be legal in one.
@@ -36,7 +57,10 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
     if (const Field& field = fieldAt(taken.field); !allows(field, taken.value))
       return attention::Error{attention::shownPath(path.filename()) + ": the " + taken.what + " is " +
                               shortNumber(taken.value) + ", expected " + valuesText(field) + " in a scene"};
-  return LoadedWeights{config, layer->rules, layer->projections.q.bias.size() > 0};
+  loaded.config = config;
+  loaded.rules = layer->rules;
+  loaded.bias = layer->projections.q.bias.size() > 0;
+  return loaded;
 }
 
 attention::Result<attention::Table> readEmbeddings(const std::filesystem::path& path) {

@@ -219,7 +219,8 @@ Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
 Result<LayerWeights> readLayerWeights(const Setup& setup, std::uint64_t budget) {
   if (setup.weights.file.empty())
     return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
-  Result<attention::AttentionProblem> layer = readLayerFile(setup.weights.file, setup.model.heads, budget);
+  Result<attention::AttentionProblem> layer =
+      readLayerFile(setup.weights.file, setup.weights.layer, setup.model.heads, budget);
   if (!layer) return layer.error();
   return LayerWeights{layer->config, std::move(layer->projections)};
 }

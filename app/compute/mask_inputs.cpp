@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "attention/formats/regular_file.h"
+
 namespace headscope::app {
 
 using attention::MaskGeometry;
@@ -41,6 +43,37 @@ Result<MaskSources> maskSources(const Setup& setup, InputCache& cache) {
       sources.files[attention::fileKey(path, word)] = *std::move(cells);
     }
   return sources;
+}
+
+std::vector<std::string> maskFileNotes(const std::string& path, std::uint64_t largeNumbers,
+                                       bool hasAddedNumbers) {
+  std::vector<std::string> notes;
+  const std::string name = attention::shownPath(path);
+  if (largeNumbers > 0) notes.push_back(name + ": " + attention::largeNumbersText(largeNumbers));
+  if (hasAddedNumbers)
+    notes.push_back(name + ": holds numbers to add besides -inf, which are no part of the mask");
+  return notes;
+}
+
+std::vector<std::string> maskFileNotes(const attention::MaskLayers& layers, InputCache& cache) {
+  std::vector<std::string> notes;
+  for (const auto& [path, word] : attention::filesOf(layers)) {
+    const Result<attention::MaskConvention> convention = attention::parseConvention(word);
+    if (!convention) continue;
+    const auto file = cache.maskFile(path, *convention);
+    if (!file) continue;
+    for (std::string& note : maskFileNotes(path, (*file)->largeNumbers, (*file)->hasAddedNumbers))
+      notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+std::vector<std::string> maskFileNotes(const Setup& setup, InputCache& cache) {
+  std::vector<std::string> notes = maskFileNotes(setup.mask.layers, cache);
+  if (!setup.mask.compare) return notes;
+  for (std::string& note : maskFileNotes(setup.mask.other, cache))
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  return notes;
 }
 
 Result<attention::Stack> additiveOf(const Setup& setup, Index queries, Index keys) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/compute/input_cache.h"
 #include "attention/masks/compile.h"
@@ -16,6 +17,15 @@ attention::MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, I
 
 /// Paintings of the scene and the files that both of its masks name. The error names the file.
 attention::Result<attention::MaskSources> maskSources(const Setup& setup, InputCache& cache);
+
+/// How the numbers of a mask's files were read where one could take it otherwise, a sentence each: large
+/// numbers that mask, and numbers to add that are left out. Files that can't be read are passed over.
+std::vector<std::string> maskFileNotes(const attention::MaskLayers& layers, InputCache& cache);
+/// The same of the masks that the scene shows.
+std::vector<std::string> maskFileNotes(const Setup& setup, InputCache& cache);
+/// Of one file.
+std::vector<std::string> maskFileNotes(const std::string& path, std::uint64_t largeNumbers,
+                                       bool hasAddedNumbers);
 
 /// The free additive matrix as [1, queries, keys]; empty when all of it is 0. An error where it is of another
 /// size.

@@ -200,8 +200,10 @@ MaskStudy studyMask(const MaskQuestion& question, InputCache& cache, std::stop_t
   }
   const MaskSetup& masks = question.setup.mask;
   study.mask = studyOne(masks.layers, study.geometry, *sources, question, stop);
-  if (masks.compare && !stop.stop_requested())
-    study.other = studyOne(masks.other, study.geometry, *sources, question, stop);
+  study.mask.notes = maskFileNotes(masks.layers, cache);
+  if (!masks.compare || stop.stop_requested()) return study;
+  study.other = studyOne(masks.other, study.geometry, *sources, question, stop);
+  study.other->notes = maskFileNotes(masks.other, cache);
   return study;
 }
 

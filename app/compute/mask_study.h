@@ -33,7 +33,8 @@ struct StudiedMask {
   attention::Stack thumbnails;  ///< [variants, ≤ 48, ≤ 48] the same, for all heads
   attention::MaskStatistics statistics;
   attention::BlockMap blocks;
-  std::string formulaText;  ///< in symbols, for the head
+  std::string formulaText;         ///< in symbols, for the head
+  std::vector<std::string> notes;  ///< how its files' numbers were read, as maskFileNotes
   bool seesFuture = false;
   /// Each layer of the list by itself, for saying why a cell is masked; null for one that is left out.
   std::vector<std::shared_ptr<const attention::MaskFormula>> layers;

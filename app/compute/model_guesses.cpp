@@ -40,6 +40,11 @@ Matrix lensOf(const attention::Model& model, Index stops, Index query, const Str
   return logits;
 }
 
+/// Which token a position's guess is about: the next, or of an encoder the one that stands there.
+Index ahead(const attention::ModelConfig& config) {
+  return config.causal ? 1 : 0;
+}
+
 /// From 1: one more than the tokens that are likelier.
 Index rankOf(const Matrix& probabilities, Index row, Index id) {
   return (probabilities.row(row).array() > probabilities(row, id)).count() + 1;
@@ -79,8 +84,8 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
                     [&](Index a, Index b) { return now(at, a) > now(at, b); });
   for (std::size_t i = 0; i < best; ++i) guesses.best.push_back(guessAt(at, order[i]));
-  if (query + 1 < study.tokens()) {
-    const Index real = study.text.ids[static_cast<std::size_t>(query) + 1];
+  if (const Index of = query + ahead(model.config()); of < study.tokens()) {
+    const Index real = study.text.ids[static_cast<std::size_t>(of)];
     guesses.real = guessAt(at, real);
     guesses.rank = rankOf(now, at, real);
   }
@@ -112,8 +117,9 @@ Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_t
     for (Index row = 0; row < count; ++row) {
       Foreseen& one = strip.emplace_back();
       now.row(row).maxCoeff(&one.top);
-      if (first + row + 1 >= study.tokens()) continue;
-      const Index real = study.text.ids[static_cast<std::size_t>(first + row) + 1];
+      const Index of = first + row + ahead(model.config());
+      if (of >= study.tokens()) continue;
+      const Index real = study.text.ids[static_cast<std::size_t>(of)];
       one.real = now(row, real);
       if (twice) one.unchanged = before(row, real);
       one.rank = rankOf(now, row, real);

@@ -8,6 +8,9 @@ namespace headscope::app {
 // 2020: the stream through the model's own final norm and head). A stop is a place on the stream: 0 is the
 // embedding, l + 1 comes after layer l.
 
+// A decoder guesses the token behind a position, an encoder the one that stands there ("next" and "follows"
+// below are to be read so).
+
 /// A token and its probability.
 struct Guess {
   Index id = -1;

@@ -48,7 +48,11 @@ std::vector<Token> modelTokens(const attention::TextTokenizer& tokenizer, std::s
 
 Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop) {
   const OpenModel& opened = *setup.subject.opened;
-  auto encoded = opened.tokenizer.encode(*setup.input.text, attention::SpecialTokens::keep, stop);
+  if (!opened.model)
+    return Error{opened.name +
+                 " is attention that another program recorded, without a model that could compute it "
+                 "again: its heads are on the Model page."};
+  auto encoded = opened.tokenizer->encode(*setup.input.text, attention::SpecialTokens::keep, stop);
   if (!encoded) return encoded.error();
   ModelText text;
   text.ids.assign(encoded->ids.begin(), encoded->ids.end());
@@ -58,7 +62,7 @@ Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop)
   text.ids.insert(text.ids.end(), written.begin(), written.end());
   text.spans.resize(text.ids.size());
   if (const auto fits = opened.model->checkTokens(text.ids, 0); !fits) return fits.error();
-  text.tokens = modelTokens(opened.tokenizer, text.ids);
+  text.tokens = modelTokens(*opened.tokenizer, text.ids);
   return text;
 }
 

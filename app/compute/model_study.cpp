@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
+#include "app/compute/recorded_study.h"
 #include "app/scene/number_text.h"
 #include "attention/core/parallel.h"
 #include "render/heatmap.h"
@@ -56,6 +58,18 @@ void markCells(const attention::MatrixView& weights, const Matrix& marks, Matrix
       out.row(row).setConstant(render::kDeadCell);
     else
       out.row(row) = (cells != 0).select(render::kMaskedCell, out.row(row).array());
+  }
+}
+
+/// The first column masked, rows summing to 1 without it where anything is left of them.
+void leaveFirstOut(Matrix& marked) {
+  for (Index row = 0; row < marked.rows(); ++row) {
+    float& first = marked(row, 0);
+    if (first == render::kDeadCell) continue;
+    if (const float rest = 1 - first; first >= 0 && rest > 1e-6f)
+      for (Index col = 1; col < marked.cols(); ++col)
+        if (marked(row, col) > 0) marked(row, col) /= rest;
+    first = render::kMaskedCell;
   }
 }
 
@@ -124,22 +138,25 @@ struct LayerRows {
 };
 
 void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attention::HeadText& text,
-                    std::stop_token stop) {
+                    const std::stop_token& stop) {
   const Index heads = summary.weights.count(), n = summary.weights.rows();
   const int factor = thumbnailFactor(n);
   const Index small = (n + factor - 1) / factor;
   summary.heads.resize(static_cast<std::size_t>(heads));
   summary.thumbnails = Stack(heads, small, small);
+  summary.thumbnailsFirstOut = Stack(heads, small, small);
   attention::forEach(heads, stop, [&](Index head) {
     const Matrix& cells = mask.of(head);
     HeadSummary& one = summary.heads[static_cast<std::size_t>(head)];
-    const attention::MatrixView weights = summary.weights[head];
+    const attention::MatrixView weights = std::as_const(summary.weights)[head];
     one.profile = attention::profileHead({weights, {cells.data(), n, n}, text});
     one.label = attention::labelHead(one.profile);
     one.entropy = entropyOf(weights, cells);
     Matrix marked;
     markCells(weights, cells, marked);
     summary.thumbnails[head] = pooled(marked, factor);
+    leaveFirstOut(marked);
+    summary.thumbnailsFirstOut[head] = pooled(marked, factor);
   });
   float sum = 0;
   for (const HeadSummary& one : summary.heads) sum += one.entropy;
@@ -188,12 +205,16 @@ Stack drawCache(const attention::ModelSession& session, Index bands) {
 std::uint64_t bytesOf(const ModelStudy& study) {
   Index floats = study.embedded.size() + study.lastLogits.size() + study.cache.size();
   for (const auto& layer : study.layers)
-    floats +=
-        layer->weights.size() + layer->thumbnails.size() + layer->hidden.size() + layer->headOutput.size();
+    floats += layer->weights.size() + 2 * layer->thumbnails.size() + layer->hidden.size() +
+              layer->headOutput.size();
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
 }  // namespace
+
+void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop) {
+  summariseHeads(summary, MarkedMask(summary.mask), text, stop);
+}
 
 ModelQuestion modelQuestion(const Setup& setup) {
   ModelQuestion question{setup};
@@ -249,6 +270,7 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
   const auto start = std::chrono::steady_clock::now();
   const Setup& setup = question.setup;
   if (!setup.subject.opened) return Error{setup.subject.problem};
+  if (setup.subject.opened->recorded) return studyRecorded(question, resources, onLayer, stop);
   Result<ModelText> text = readModelText(setup, stop);
   if (!text) return text.error();
   ModelStudy study{question, *std::move(text), {}, {}, {}, {}, 0, 0, 0, {}};
@@ -346,10 +368,10 @@ Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resou
   return study;
 }
 
-Matrix drawModelHead(const ModelStudy& study, Index layer, Index head, int factor) {
-  const LayerSummary& summary = *study.layers[static_cast<std::size_t>(layer)];
+Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {
   Matrix marked;
-  markCells(summary.weights[head], marksOf(*summary.mask, summary.mask->variantOf(head)), marked);
+  markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
+  if (firstOut) leaveFirstOut(marked);
   return pooled(marked, factor);
 }
 

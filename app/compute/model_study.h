@@ -34,13 +34,18 @@ struct LayerSummary {
   attention::Stack weights;                            ///< [heads, n, n]
   std::shared_ptr<const attention::MaskFormula> mask;  ///< over [heads, n, n]
   attention::Stack thumbnails;  ///< [heads, ≤ 64, ≤ 64], max-pooled, with the marks of render/heatmap.h
+  attention::Stack thumbnailsFirstOut;  ///< the same without the first token's column
   std::vector<HeadSummary> heads;
   float entropy = 0;  ///< mean of the heads'
   /// Mean over the tokens of ‖what attention (the MLP) adds‖ / ‖residual stream before it‖.
   float attentionAdds = 0, mlpAdds = 0;
   attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
+  attention::Stack q,
+      k;  ///< [heads, n, headDim] and [kvHeads, n, headDim], of recorded attention that has them
 };
+/// Fills in what `weights` and `mask` say: heads, their mean entropy and the thumbnails.
+void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
 
 /// All layers and heads of a model on one text.
 struct ModelStudy {
@@ -92,7 +97,8 @@ struct StreamStudy {
 attention::Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resources,
                                             std::stop_token stop);
 
-/// One head's weights with masked and dead cells marked, max-pooled by `factor`.
-attention::Matrix drawModelHead(const ModelStudy& study, Index layer, Index head, int factor);
+/// One head's weights with masked and dead cells marked, max-pooled by `factor`; with `firstOut` the first
+/// token's column is masked too, and rows sum to 1 without it.
+attention::Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut);
 
 }  // namespace headscope::app

@@ -7,6 +7,7 @@
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
+#include "app/labs/model/model_lab.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -25,12 +26,13 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const LabRow> labTable() {
-  static constexpr std::array<LabRow, 5> kTable{{
+  static constexpr std::array<LabRow, 6> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
       {{"cache", "Cache", {digit('4'), {}}, "Go to the KV cache", "This step"}, make<CacheLab>},
       {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostLab>},
+      {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelLab>},
   }};
   return kTable;
 }

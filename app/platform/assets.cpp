@@ -28,6 +28,10 @@ fs::path assetFolder() {
   throw std::runtime_error("the assets (shaders) were not found; looked in " + looked);
 }
 
+fs::path miniatureFolder() {
+  return assetFolder() / "models" / "miniature";
+}
+
 std::string readAssetText(const std::string& name) {
   const auto bytes = attention::readFile(assetFolder() / name);
   if (!bytes) throw std::runtime_error(bytes.error().message);

@@ -10,6 +10,10 @@ namespace headscope::app {
 /// Throws std::runtime_error naming where it looked.
 std::filesystem::path assetFolder();
 
+/// The folder of the small model that comes with the program, as Hugging Face lays it out, with scores.json.
+/// Throws as assetFolder().
+std::filesystem::path miniatureFolder();
+
 /// A text asset, whole. Throws std::runtime_error if it is missing.
 std::string readAssetText(const std::string& name);
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "app/platform/imgui_compat.h"
+#include "app/platform/ui_state.h"
+#include "app/platform/wide_glyphs.h"
 
 namespace headscope::app {
 
@@ -22,15 +24,7 @@ constexpr const char* kSymbols =
 
 std::vector<unsigned> codepoints(std::string_view text) {
   std::vector<unsigned> result;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (at < end) {
-    unsigned code = 0;
-    const int length = ImTextCharFromUtf8(&code, at, end);
-    if (length <= 0) break;
-    at += length;
-    result.push_back(code);
-  }
+  eachCodepoint(text, [&](std::uint32_t code, std::string_view) { result.push_back(code); });
   return result;
 }
 
@@ -147,11 +141,17 @@ class AtlasBuilder {
 
 }  // namespace
 
+namespace {
+/// Distinct characters beyond U+FFFF that get a glyph: each takes room in every font.
+constexpr std::size_t kMaxWide = 256;
+}  // namespace
+
 bool FontBook::need(std::string_view text) {
   bool added = false;
   for (unsigned code : codepoints(text)) {
     const bool base = code < 0x180 || code > 0xFFFF || (code >= 0xD800 && code < 0xE000);
     if (!base) added = extra_.insert(code).second || added;
+    if (code > 0xFFFF && wide_.size() < kMaxWide) added = wide_.insert(code).second || added;
   }
   return added;
 }
@@ -183,7 +183,17 @@ void FontBook::build() {
   fonts_.monoHero = builder.add(mono, 22);
   fonts_.display = builder.addLatin(semibold, 56);
   fonts_.displaySmall = builder.addLatin(semibold, 40);
+  UiState& state = uiState();
+  std::vector<WideCharacter> characters;
+  for (const unsigned code : wide_) characters.push_back({code, state.standIns.editableCharacter(code)});
+  WideGlyphs glyphs;
+  glyphs.reserve(atlas, characters,
+                 {fonts_.text, fonts_.small, fonts_.smallBold, fonts_.bold, fonts_.title, fonts_.hero,
+                  fonts_.monoSmall, fonts_.mono, fonts_.monoTitle});
   compat::buildAtlas(atlas);
+  glyphs.draw(atlas);
+  state.wide.clear();
+  for (const WideCharacter& each : glyphs.drawn()) state.wide[each.code] = each.standIn;
 }
 
 }  // namespace headscope::app

@@ -28,7 +28,7 @@ struct Fonts {
 class FontBook {
  public:
   /// Makes sure the characters of `text` can be drawn; true if the atlas has to be rebuilt for it.
-  /// Characters beyond U+FFFF are left to the placeholder glyph.
+  /// Of those beyond U+FFFF the first 256; see wide_glyphs.h.
   bool need(std::string_view text);
   /// True if `scale` differs from what was built.
   bool setScale(float scale);
@@ -42,6 +42,7 @@ class FontBook {
  private:
   float scale_ = 0;
   std::set<unsigned> extra_;  ///< characters beyond the base set
+  std::set<unsigned> wide_;   ///< and those beyond U+FFFF
   Fonts fonts_;
 };
 

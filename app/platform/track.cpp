@@ -5,7 +5,11 @@
 namespace headscope::app {
 
 void track(const std::string& name, ImVec2 from, ImVec2 to) {
-  uiState().tracks[name] = ImRect(from, to);
+  UiState& state = uiState();
+  state.tracks[name] = ImRect(from, to);
+  const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
+  if (!state.watches || !window) return;
+  state.clips[name] = {window->ClipRect, window->ScrollMax.x > 0, window->ScrollMax.y > 0};
 }
 
 void trackItem(const std::string& name) {

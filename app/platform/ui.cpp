@@ -82,6 +82,8 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
     state_.tracks.clear();
+    state_.texts.clear();
+    state_.clips.clear();
     draw(input);
     if (input_.empty()) break;
     ImGui::EndFrame();

@@ -2,16 +2,40 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/supplementary.h"
 
 namespace headscope::app {
 
+/// A line of text as it was drawn.
+struct DrawnText {
+  std::string text;
+  ImRect area, clip;  ///< where it lies, and what of that is seen
+  std::uint32_t color = 0;
+  bool scrolls = false;     ///< its panel scrolls: what is cut off at the panel's edge can be reached
+  bool foreground = false;  ///< over everything else: a tooltip
+};
+
+/// What is seen of a tracked rectangle.
+struct TrackClip {
+  ImRect seen;
+  bool scrollsX = false, scrollsY = false;  ///< the rest can be scrolled to
+};
+
 /// What belongs to one Dear ImGui context beside what that keeps itself. A Ui owns it; on its thread alone.
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
   StandIns standIns;
+  std::unordered_map<std::uint32_t, std::uint32_t> wide;  ///< stand-ins that have a glyph, see wide_glyphs.h
+
+  // For tests:
+  bool watches = false;                    ///< keeps what follows
+  bool hidesTexts = false;                 ///< draws no text, so that what it stands on can be seen
+  std::vector<DrawnText> texts;            ///< of the last frame
+  std::map<std::string, TrackClip> clips;  ///< of what is tracked
 };
 
 /// That of the current context, which has to be a Ui's.

@@ -114,7 +114,16 @@ constexpr Field kRows[] = {
          "`separator`, `random`"},
      Elsewhere{"a list for each head"}, "What each planted head is made to do."},
     {"weights.file", kWeights<&WeightSetup::file>, kFile, Elsewhere{"a file dialog"},
-     "A safetensors file with attend's tensor names, relative to the scene."}};
+     "A safetensors file or `.npz` with a layer's weights by attend's names or PyTorch's own, relative to "
+     "the "
+     "scene."},
+    {"weights.layer", kWeights<&WeightSetup::layer>, Range{-1, 1023, "layers"},
+     Slider{"weights_layer",
+            "Layer of the file",
+            {0, 127},
+            "weights.source=file weights.file=nowhere.safetensors weights.layer=0"},
+     "Which layer of a whole model's file, by the number in its tensors' names; -1 where there is only "
+     "one."}};
 
 #undef HEADSCOPE_T5
 

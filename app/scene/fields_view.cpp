@@ -14,6 +14,10 @@ constexpr Access kCursor = access<&Scene::cursor, Members...>();
 template <auto Member>
 constexpr Access kStudio = kCursor<&Cursor::studio, Member>;
 template <auto Member>
+constexpr Access kGeneration = access<&Scene::generation, Member>();
+template <auto Member>
+constexpr Access kInModel = kCursor<&Cursor::model, Member>;
+template <auto Member>
 constexpr Access kInMap = kCursor<&Cursor::map, Member>;
 
 constexpr const char* kQuantityLabels[] = {"Weights", "Scores", "After dropout"};
@@ -28,7 +32,7 @@ constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision"
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
-constexpr Elsewhere kPointing{"pointing"};
+constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.
@@ -68,6 +72,15 @@ constexpr Field kRows[] = {
     {"map.pooling", kMap<&MapSetup::pooling>, Names{kPoolingNames},
      Selection{"map.pooling", kPoolingLabels, "cursor.page=map"},
      "What a pixel that stands for many cells shows of them."},
+    {"generation.temperature", kGeneration<&GenerationSetup::temperature>, Range{0, 100}, kModelPage,
+     "How freely the model writes: it draws from softmax(logits / temperature); 0 takes the likeliest "
+     "token."},
+    {"generation.top_k", kGeneration<&GenerationSetup::topK>, Range{0, 10000000, "tokens"}, kModelPage,
+     "It draws from so many of the likeliest tokens; 0: from all."},
+    {"generation.top_p", kGeneration<&GenerationSetup::topP>, Range{0, 1}, kModelPage,
+     "It draws from the likeliest tokens that together hold this probability."},
+    {"generation.seed", kGeneration<&GenerationSetup::seed>, Anything{"a whole number from 0"}, kModelPage,
+     "Another seed draws other tokens."},
     {"cursor.sequence", kCursor<&Cursor::sequence>, kPlace, Elsewhere{"a list of the sequences"},
      "Which line of the batch is shown."},
     {"cursor.focus", kCursor<&Cursor::focus>, kPlaceOrNone, kPointing,
@@ -108,6 +121,18 @@ constexpr Field kRows[] = {
      "Layers and brush belong to the second mask."},
     {"cursor.studio.wipe", kStudio<&StudioCursor::wipe>, Range{0, 1}, Elsewhere{"dragging the line"},
      "Where the first mask ends and the second begins, as a share of the picture's width."},
+    {"cursor.model.layer", kInModel<&ModelCursor::layer>, Range{0, 1023, "layers"}, kPointing,
+     "Layer of the head that the page of the model shows large."},
+    {"cursor.model.stop", kInModel<&ModelCursor::stop>, Range{-1, 1024}, kModelPage,
+     "Where the model's guesses are read off the residual stream: 0 at the embedding, l behind layer l − 1, "
+     "-1 "
+     "at its end."},
+    {"cursor.model.detector", kInModel<&ModelCursor::detector>, Anything{"a detector's name, or nothing"},
+     kModelPage, "The heads that stand out, by what they are seen to do."},
+    {"cursor.model.by_score", kInModel<&ModelCursor::byScore>, kYesOrNo, kModelPage,
+     "In each layer the heads stand in the order of the detector's score."},
+    {"cursor.model.first_out", kInModel<&ModelCursor::firstOut>, kYesOrNo, kModelPage,
+     "The first token's column is left out, and rows sum to 1 without it."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
     {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},
     {"cursor.map.cells_per_pixel", kInMap<&MapCursor::cellsPerPixel>, Range{0, kMaxMapTokens, "cells"},

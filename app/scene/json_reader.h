@@ -44,13 +44,12 @@ class ObjectReader {
   template <typename Integer>
   requires std::is_integral_v<Integer>
   void read(const char* key, Integer& to) {
-    // The largest that a field takes; what a field's own range says comes after.
-    constexpr std::uint64_t kMostWhole = sizeof(Integer) > 4 ? std::uint64_t{1} << 40 : INT32_MAX;
+    // What a field's range is compared with is a double, which tells whole numbers up to here apart.
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;
     const auto whole = [](const Json& j) {
       if (std::is_unsigned_v<Integer> || j.is_number_unsigned())
-        return j.is_number_unsigned() &&
-               (std::is_unsigned_v<Integer> || j.get<std::uint64_t>() <= kMostWhole);
-      return j.is_number_integer() && j.get<std::int64_t>() >= INT32_MIN;
+        return j.is_number_unsigned() && (std::is_unsigned_v<Integer> || j.get<std::uint64_t>() <= kMost);
+      return j.is_number_integer() && j.get<std::int64_t>() >= -kMost;
     };
     if (const auto value =
             scalar(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))

@@ -13,7 +13,7 @@ using attention::Result;
 using attention::Status;
 
 std::filesystem::path modelFolder(const std::string& model) {
-  return model == kLearned ? assetFolder() / "models" / "miniature" : std::filesystem::path(model);
+  return model == kLearned ? miniatureFolder() : std::filesystem::path(model);
 }
 
 std::string modelName(const std::filesystem::path& folder) {
@@ -28,15 +28,50 @@ std::string modelName(const std::filesystem::path& folder) {
   return hub;
 }
 
+namespace {
+
+/// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks.
+bool seemsCausal(const attention::RecordedAttention& file) {
+  if (file.queries() != file.keys() || file.keys() > kMaxTokens) return false;
+  const auto first = file.readWeights(0, 0);
+  if (!first) return false;
+  for (Index row = 0; row + 1 < first->weights.rows(); ++row)
+    if (!first->weights.row(row).tail(first->weights.cols() - row - 1).isZero(0)) return false;
+  return true;
+}
+
+Result<std::shared_ptr<const OpenModel>> openRecorded(const std::filesystem::path& path) {
+  auto file = attention::RecordedAttention::open(path);
+  if (!file) return file.error();
+  OpenModel opened{path.filename().string(), nullptr};
+  const attention::RecordedLayer& first = file->layers().front();
+  attention::ModelConfig& shape = opened.recordedShape;
+  shape.heads = first.attention.heads;
+  shape.kvHeads = first.k ? first.k->heads : shape.heads;
+  shape.headDim = first.q ? first.q->cols : 1;
+  shape.modelDim = shape.heads * shape.headDim;
+  shape.maxPositions = file->keys();
+  shape.layers.resize(file->layers().size());
+  shape.causal = seemsCausal(*file);
+  opened.recorded = *std::move(file);
+  return std::make_shared<const OpenModel>(std::move(opened));
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
   const std::filesystem::path folder = modelFolder(model);
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(folder, ignored)) return openRecorded(folder);
   auto opened = attention::Model::open(folder);
   if (!opened) return opened.error();
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
+  auto skills = readLearnedSkills(folder);  // which few folders have
   return std::make_shared<const OpenModel>(
       OpenModel{model == kLearned ? "Miniature" : modelName(folder),
-                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer)});
+                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
+                skills ? *std::move(skills) : std::vector<LearnedSkill>{}});
 }
 
 namespace {
@@ -78,16 +113,20 @@ std::string missing(const SubjectSetup& subject) {
 
 }  // namespace
 
-void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
+void forgetLayer(Setup& setup) {
   const Scene fresh = openingScene();
+  setup.model = fresh.setup.model;
+  setup.model.position = PositionKind::none;
+  setup.weights = fresh.setup.weights;
+  setup.mask = {};
+}
+
+void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
   Setup& setup = scene.setup;
   setup.subject = {};
   setup.subject.model = model;
   setup.subject.opened = std::move(opened);
-  setup.model = fresh.setup.model;
-  setup.model.position = PositionKind::none;  // but for the model's own
-  setup.weights = fresh.setup.weights;
-  setup.mask = {};
+  forgetLayer(setup);
   takeSizes(setup);
   scene.cursor.focus = -1;
   scene.cursor.sequence = 0;
@@ -102,6 +141,11 @@ void leaveModel(Scene& scene) {
   scene.setup.mask = fresh.setup.mask;
   scene.cursor.focus = -1;
   scene.cursor.decoding = false;
+}
+
+void forgetWritten(const Setup& before, Setup& setup) {
+  if (before.input.text != setup.input.text && before.subject.written == setup.subject.written)
+    setup.subject.written.clear();
 }
 
 Status openSubject(Scene& scene, const std::stop_token& stop) {

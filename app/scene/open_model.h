@@ -4,19 +4,25 @@
 #include <optional>
 #include <stop_token>
 
+#include "app/scene/learned_skills.h"
 #include "app/scene/scene.h"
+#include "attention/formats/recorded_attention.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 
 namespace headscope::app {
 
-/// A checkpoint with its tokenizer. Any number of threads may use one.
+/// A checkpoint with its tokenizer, or attention that another program recorded. Any number of threads may use
+/// one.
 struct OpenModel {
   std::string name;  ///< what its folder is called, as people know it: "gpt2", "Llama-3.1-8B"
-  std::shared_ptr<const attention::Model> model;
-  attention::TextTokenizer tokenizer;
+  std::shared_ptr<const attention::Model> model;  ///< null of recorded attention, like the tokenizer
+  std::optional<attention::TextTokenizer> tokenizer = {};
+  std::vector<LearnedSkill> skills = {};  ///< as the folder says
+  std::optional<attention::RecordedAttention> recorded = {};
+  attention::ModelConfig recordedShape = {};  ///< layers, heads, kv heads and whether nothing sees its future
 
-  const attention::ModelConfig& config() const { return model->config(); }
+  const attention::ModelConfig& config() const { return model ? model->config() : recordedShape; }
 };
 
 /// The folder that a scene's model stands for.
@@ -24,16 +30,22 @@ std::filesystem::path modelFolder(const std::string& model);
 /// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders are their last part.
 std::string modelName(const std::filesystem::path& folder);
 
-/// Opens what `model` names. Reads config and tokenizer, and maps the weights. Errors as Model::open() and
-/// TextTokenizer::open() have them.
+/// Opens what `model` names: of a folder reads config and tokenizer, and maps the weights; a file is
+/// attention that another program recorded. Errors as Model::open(), TextTokenizer::open() and
+/// RecordedAttention::open() have them.
 attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
                                                               const std::stop_token& stop = {});
 
+/// Nothing is masked or added to scores but by the model itself.
+void forgetLayer(Setup& setup);
 /// Makes a layer of an opened model the scene's: its sizes, no masks and numbers besides its own, the text as
 /// it is.
 void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened);
 /// The opening scene's layer again, with the text as it is.
 void leaveModel(Scene& scene);
+
+/// After an edit: what a model wrote behind another text than today's goes.
+void forgetWritten(const Setup& before, Setup& setup);
 
 /// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
 /// error is for what the model doesn't have: a layer, a head.

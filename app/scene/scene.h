@@ -66,7 +66,8 @@ struct WeightSetup {
   /// What each head is made to do; heads beyond the list cycle through the defaults. Entries beyond the
   /// number of heads are kept, so that sliding heads down and up again loses nothing.
   std::vector<attention::PlantedHead> planted;
-  std::string file;  ///< a safetensors file with attend's tensor names
+  std::string file;  ///< a safetensors file or .npz with a layer's weights
+  Index layer = -1;  ///< which of the file's layers, by the number in its names; −1: the only one
   bool operator==(const WeightSetup&) const = default;
 };
 
@@ -152,6 +153,7 @@ struct Cursor {
   std::string page = "heads";  ///< the key of the page that is shown; labs/labs.cpp has them
   StudioCursor studio;
   MapCursor map;
+  ModelCursor model;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
@@ -165,6 +167,7 @@ struct Scene {
   Setup setup;
   Look look;
   MapSetup map;
+  GenerationSetup generation;
   CostSetup cost;
   Cursor cursor;
   bool operator==(const Scene&) const = default;
@@ -185,7 +188,8 @@ inline constexpr Index kMaxReachLayers = 32;
 
 /// Whether they are the same document, wherever the person looks.
 inline bool sameDocument(const Scene& a, const Scene& b) {
-  return a.setup == b.setup && a.look == b.look && a.map == b.map && a.cost == b.cost;
+  return a.setup == b.setup && a.look == b.look && a.map == b.map && a.cost == b.cost &&
+         a.generation == b.generation;
 }
 
 /// What the opening scene's sentence is read against until another context is typed.

@@ -209,6 +209,12 @@ Result<Scene> parseScene(std::string_view text, const std::string& name, const s
   Scene scene = openingScene();
   std::string error;
   readDocument(JsonText(text), scene, error);
+  if (error.empty() && !scene.setup.subject.model.empty()) {
+    // What a scene of a model doesn't say is as the model has it.
+    scene = openingScene();
+    forgetLayer(scene.setup);
+    readDocument(JsonText(text), scene, error);
+  }
   if (!error.empty()) return located(error);
   dropEmptyNames(scene.setup.mask.additive);
   if (const Status valid = validate(scene); !valid) return located(valid.error().message);

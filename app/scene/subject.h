@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,25 @@ struct SubjectSetup {
   std::shared_ptr<const OpenModel> opened;  ///< null where `model` is empty, or could not be opened:
   std::string problem;                      ///< why
   bool operator==(const SubjectSetup&) const = default;
+};
+
+/// How the model chooses the tokens that it writes; as attention::Sampling has them.
+struct GenerationSetup {
+  double temperature = 0;  ///< 0: always the likeliest
+  Index topK = 0;          ///< 0: all
+  double topP = 1;
+  std::uint64_t seed = 1;
+  bool operator==(const GenerationSetup&) const = default;
+};
+
+/// What the page of the model is set to look at. Its head, query and key are the cursor's cell.
+struct ModelCursor {
+  Index layer = 0;  ///< of the head that is shown large
+  Index stop = -1;  ///< where on the residual stream guesses are read off: l after layer l − 1; −1: the end
+  std::string detector;   ///< heads that others than these are faded beside; empty: none are
+  bool byScore = false;   ///< in each layer the heads stand in the order of the detector's score
+  bool firstOut = false;  ///< without the first token's column, rows renormalised
+  bool operator==(const ModelCursor&) const = default;
 };
 
 /// What a scene calls the small model that comes with the program.

@@ -44,6 +44,7 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
     keyLine(view, "Click", "shows that head large");
     keyLine(view, "Wheel, drag", "zooms and moves the large head");
     keyLine(view, "Esc", "back to all heads");
+    keyLine(view, "Right click", "offers what can be done there");
     gap(view, 6);
     sectionTitle(view, "SLIDERS");
     keyLine(view, "Drag", "only legal values can be reached");

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/shell/shell.h"
@@ -65,6 +67,29 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
     if (!messageLine(view, list, x, y, end)) figures(view, window, page, list, x, y, end);
   }
   endPanel();
+}
+
+void toldNote(View& view) {
+  const Told& told = view.told;
+  if (told.text.empty()) return;
+  if (view.time - told.since > kToldSeconds) {
+    view.told.text.clear();
+    return;
+  }
+  ImFont* font = view.fonts->small;
+  const ImVec2 pad(view.px(10), view.px(7)), screen = ImGui::GetIO().DisplaySize;
+  const std::string text = fitted(font, told.text, screen.x - 4 * pad.x);
+  const ImVec2 size(textWidth(font, text) + 2 * pad.x, lineHeight(font) + 2 * pad.y);
+  // Above the pointer, whose own words stand below it.
+  const float edge = view.px(4), above = told.at.y - view.px(14) - size.y;
+  ImVec2 at(told.at.x - size.x / 2, above < edge ? told.at.y + view.px(22) : above);
+  at.x = std::clamp(at.x, edge, std::max(edge, screen.x - size.x - edge));
+  at.y = std::clamp(at.y, edge, std::max(edge, screen.y - size.y - edge));
+  const ImVec2 to(at.x + size.x, at.y + size.y);
+  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  list.AddRectFilled(at, to, view.theme->text, view.px(6));
+  paintText(list, font, ImVec2(at.x + pad.x, (at.y + to.y) / 2), view.theme->background, text);
+  track("told", at, to);
 }
 
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption) {

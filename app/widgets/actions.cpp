@@ -9,7 +9,7 @@ void ActionTable::add(std::vector<Action> actions) {
   for (Action& action : actions) {
     for (const Action& other : actions_) {
       if (other.id == action.id) throw std::invalid_argument("two actions are called " + action.id);
-      if (action.shortcut.key != Key::none && other.shortcut == action.shortcut)
+      if (action.shortcut.key != Key::none && other.shortcut == action.shortcut && other.page == action.page)
         throw std::invalid_argument(action.id + " and " + other.id + " have the same key, " +
                                     shortcutText(action.shortcut));
     }
@@ -27,15 +27,18 @@ const Action& ActionTable::find(std::string_view id) const {
   return *found;
 }
 
-const Action* ActionTable::pressed(KeyPress press, bool typing, bool repeated) const {
+const Action* ActionTable::pressed(KeyPress press, std::string_view page, bool typing, bool repeated) const {
   // The other spellings people expect: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, ? asks for help.
   if (press == KeyPress{Key::y, {.ctrl = true}}) press = {Key::z, {.ctrl = true, .shift = true}};
   if (press == KeyPress{Key::equal, {.ctrl = true, .shift = true}}) press.mods.shift = false;
   if (press == KeyPress{Key::slash, {.shift = true}} && !typing) press = {Key::f1, {}};
-  const auto found = std::find_if(actions_.begin(), actions_.end(), [&](const Action& action) {
-    return action.shortcut == press && (action.whileTyping || !typing) && (action.repeats || !repeated);
-  });
-  return found == actions_.end() ? nullptr : &*found;
+  const Action* everywhere = nullptr;
+  for (const Action& action : actions_) {
+    if (action.shortcut != press || (typing && !action.whileTyping) || (repeated && !action.repeats)) continue;
+    if (action.page == page) return &action;
+    if (action.page.empty()) everywhere = &action;
+  }
+  return everywhere;
 }
 
 std::string shortcutText(const KeyPress& press) {
@@ -59,6 +62,20 @@ std::string shortcutText(const KeyPress& press) {
       return text + "Page Up";
     case Key::pageDown:
       return text + "Page Down";
+    case Key::left:
+      return text + "←";
+    case Key::right:
+      return text + "→";
+    case Key::up:
+      return text + "↑";
+    case Key::down:
+      return text + "↓";
+    case Key::home:
+      return text + "Home";
+    case Key::end:
+      return text + "End";
+    case Key::del:
+      return text + "Delete";
     case Key::equal:
       return text + "+";
     case Key::minus:

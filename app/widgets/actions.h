@@ -19,6 +19,7 @@ struct Action {
   bool whileTyping = false;  ///< acts even when a text box has the keyboard
   bool repeats = false;      ///< again and again while the key is held
   std::function<void(Scene&)> run;
+  std::string page = {};  ///< the one page where its shortcut acts, before others' there; empty: everywhere
 };
 
 /// All actions, the window's own and every page's: one table for shortcuts, the action list and the sheet of
@@ -29,8 +30,8 @@ class ActionTable {
   void add(std::vector<Action> actions);
   /// Throws std::invalid_argument for an id nobody has.
   const Action& find(std::string_view id) const;
-  /// What a key press asks for; null where it asks for nothing.
-  const Action* pressed(KeyPress press, bool typing, bool repeated) const;
+  /// What a key press on a page asks for; null where it asks for nothing.
+  const Action* pressed(KeyPress press, std::string_view page, bool typing, bool repeated) const;
   const std::vector<Action>& all() const { return actions_; }
 
  private:

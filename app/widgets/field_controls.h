@@ -19,6 +19,7 @@ struct SliderState {
   std::span<const Index> stops = {};              ///< legal whole numbers; empty: all of the track's
   std::function<std::string(Index)> refuse = {};  ///< why a typed number that is in range can't be, or ""
   std::string limits = {};                        ///< in place of the row's
+  const char* shown = "";                         ///< in place of the value
 };
 bool fieldSlider(View& view, Scene& scene, std::string_view path, const SliderState& state = {});
 /// The sliders of all fields that name this section as theirs.

@@ -111,6 +111,27 @@ void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, fl
   track("axis.key", ImVec2(right - key, below - view.px(7)), ImVec2(right, below + view.px(7)));
 }
 
+namespace {
+constexpr float kLabelDegrees = 62;
+}
+
+std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels, const View& view,
+                                  ImVec2 point) {
+  const ImRect& cells = tile.area;
+  const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
+  const bool left = point.x < cells.Min.x && point.x >= cells.Min.x - labels.leftRoom;
+  if (left && point.y >= cells.Min.y && point.y < cells.Max.y && n > 0)
+    if (const auto cell = tile.cellAt(ImVec2(cells.Min.x, point.y), n, std::max<Index>(m, 1)))
+      return LabelUnder{true, cell->row};
+  if (point.y < cells.Max.y || point.y >= cells.Max.y + labels.bottomRoom || m == 0) return std::nullopt;
+  // Turned labels end below their columns and begin further left.
+  const float down = point.y - cells.Max.y - view.px(6);
+  const float x = point.x + down / std::tan(kLabelDegrees * 3.14159f / 180);
+  if (const auto cell = tile.cellAt(ImVec2(x, cells.Max.y - 0.5f), std::max<Index>(n, 1), m))
+    return LabelUnder{false, cell->col};
+  return std::nullopt;
+}
+
 void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels) {
   ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
   const float room = lineHeight(font) * 1.08f;
@@ -124,13 +145,12 @@ void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, c
               fitted(font, (*labels.queries)[static_cast<std::size_t>(i)].text, labels.leftRoom - view.px(8)),
               Align::right);
   }
-  constexpr float kDegrees = 62;
   for (Index j : labelled(tile.col, tile.cols, m, tile.cellWidth(), room, labels.litKey)) {
     const float x = tile.x(static_cast<float>(j) + 0.5f);
     if (x < tile.area.Min.x || x > tile.area.Max.x) continue;
     const bool lit = j == labels.litKey;
-    const float longest = (labels.bottomRoom - view.px(10)) / std::sin(kDegrees * 3.14159f / 180);
-    paintRotated(list, font, ImVec2(x + view.px(3), tile.area.Max.y + view.px(6)), kDegrees,
+    const float longest = (labels.bottomRoom - view.px(10)) / std::sin(kLabelDegrees * 3.14159f / 180);
+    paintRotated(list, font, ImVec2(x + view.px(3), tile.area.Max.y + view.px(6)), kLabelDegrees,
                  lit ? view.theme->key : view.theme->secondary,
                  fitted(font, (*labels.keys)[static_cast<std::size_t>(j)].text, longest));
   }
@@ -176,8 +196,7 @@ void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index
       if (text.empty()) continue;
       paintText(list, font,
                 ImVec2(tile.x(static_cast<float>(col) + 0.5f), tile.y(static_cast<float>(row) + 0.5f)),
-                faded(inkOn(render::sample(colormapFor(look), normalized(range, *shown))), 0.92f), text,
-                Align::center);
+                inkOn(render::sample(colormapFor(look), normalized(range, *shown))), text, Align::center);
     }
   list.PopClipRect();
 }

@@ -48,6 +48,14 @@ struct AxisLabels {
   float leftRoom = 0, bottomRoom = 0;  ///< pixels
   bool large = false;
 };
+/// The token whose label the pointer is on; `query`: of a row, at the left.
+struct LabelUnder {
+  bool query = true;
+  Index at = 0;
+};
+std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels, const View& view,
+                                  ImVec2 point);
+
 /// "query ↓" and "key →" in their colours at the left of the cells, above and, where there is room, below
 /// them; `room` pixels are free at the left.
 void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room,

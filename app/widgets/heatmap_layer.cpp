@@ -74,6 +74,16 @@ void HeatmapLayer::draw(ImDrawList& list, const render::HeatmapTextures& texture
 }
 
 void HeatmapLayer::add(ImDrawList& list, Batch batch) {
+  // What is scrolled out of its panel lies under another.
+  const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
+  for (HeatmapTile& tile : batch.tiles) {
+    render::Rect& clip = tile.view.clip;
+    clip = {std::max(clip.x0, from.x), std::max(clip.y0, from.y), std::min(clip.x1, to.x),
+            std::min(clip.y1, to.y)};
+  }
+  std::erase_if(batch.tiles, [](const HeatmapTile& tile) {
+    return tile.view.clip.x1 <= tile.view.clip.x0 || tile.view.clip.y1 <= tile.view.clip.y0;
+  });
   batches_.push_back(std::move(batch));
   list.AddCallback(drawBatch, &batches_.back());
   compat::addResetRenderState(list);

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "app/platform/ui_state.h"
+#include "app/platform/wide_glyphs.h"
+
 namespace headscope::app {
 
 namespace {
@@ -11,10 +14,43 @@ const char* begin(std::string_view text) {
 const char* end(std::string_view text) {
   return text.data() + text.size();
 }
+
+/// A text as the fonts can draw it: itself nearly always.
+class Drawable {
+ public:
+  explicit Drawable(std::string_view text) : text_(text) {
+    if (needsStandIns(text)) text_ = own_ = drawable(text);
+  }
+  Drawable(const Drawable&) = delete;
+  Drawable& operator=(const Drawable&) = delete;
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string own_;
+  std::string_view text_;
+};
+
+float widthOf(ImFont* font, std::string_view drawn) {
+  return font->CalcTextSizeA(compat::sizeOf(font), FLT_MAX, 0, begin(drawn), end(drawn)).x;
+}
+
+/// Draws it, and for tests notes it. `wrap`: the width of the paragraph; 0 = one line.
+void put(ImDrawList& list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color, std::string_view drawn,
+         std::string_view text, float wrap = 0) {
+  UiState& state = uiState();
+  if (state.watches) {
+    const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
+    const bool foreground = &list == ImGui::GetForegroundDrawList();
+    const bool scrolls = !foreground && window && (window->ScrollMax.y > 0 || window->ScrollMax.x > 0);
+    state.texts.push_back({std::string(text), ImRect(at, ImVec2(at.x + size.x, at.y + size.y)),
+                           ImRect(list.GetClipRectMin(), list.GetClipRectMax()), color, scrolls, foreground});
+  }
+  if (!state.hidesTexts) list.AddText(font, compat::sizeOf(font), at, color, begin(drawn), end(drawn), wrap);
+}
 }  // namespace
 
 float textWidth(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(compat::sizeOf(font), FLT_MAX, 0, begin(text), end(text)).x;
+  return widthOf(font, Drawable(text).text());
 }
 
 float lineHeight(const ImFont* font) {
@@ -23,12 +59,13 @@ float lineHeight(const ImFont* font) {
 
 float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                 Align align) {
+  const Drawable shown(text);
   const float size = compat::sizeOf(font);
-  const float width = textWidth(font, text);
+  const float width = widthOf(font, shown.text());
   if (align == Align::center) at.x -= width / 2;
   if (align == Align::right) at.x -= width;
-  list.AddText(font, size, ImVec2(std::round(at.x), std::round(at.y - size / 2)), color, begin(text),
-               end(text));
+  put(list, font, ImVec2(std::round(at.x), std::round(at.y - size / 2)), ImVec2(width, size), color,
+      shown.text(), text);
   return width;
 }
 
@@ -52,7 +89,24 @@ static std::size_t bytesWithin(ImFont* font, std::string_view text, float width)
   return static_cast<std::size_t>(end - text.data());
 }
 
+/// The same of a text whose characters are not drawn as they are: by whole characters.
+static std::size_t wideBytesWithin(ImFont* font, std::string_view text, float width) {
+  std::size_t fits = 0;
+  for (std::size_t at = 0; at < text.size(); fits = at) {
+    do ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+    if (textWidth(font, text.substr(0, at)) > width) break;
+  }
+  return fits;
+}
+
 std::string fitted(ImFont* font, std::string_view text, float width) {
+  if (width < textWidth(font, "…")) return textWidth(font, text) <= width ? std::string(text) : "";
+  if (needsStandIns(text)) {
+    if (textWidth(font, text) <= std::nextafter(width, FLT_MAX)) return std::string(text);
+    const float room = std::max(0.0f, width - textWidth(font, "…"));
+    return std::string(text.substr(0, wideBytesWithin(font, text, room))) + "…";
+  }
   if (bytesWithin(font, text, width) == text.size()) return std::string(text);
   const float room = std::max(0.0f, width - textWidth(font, "…"));
   return std::string(text.substr(0, bytesWithin(font, text, room))) + "…";
@@ -73,14 +127,15 @@ void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std:
                   std::string_view text) {
   // ImGui drops glyphs that start outside the clip rectangle before they are turned, so the text is laid out
   // at the window's origin first and moved with its turn.
+  const Drawable shown(text);
   const float size = compat::sizeOf(font);
-  const float width = textWidth(font, text);
+  const float width = widthOf(font, shown.text());
   const ImVec2 clipMin = list.GetClipRectMin(), clipMax = list.GetClipRectMax();
   const ImVec2 origin(clipMin.x, clipMin.y);
   list.PushClipRect(clipMin, ImVec2(std::max(clipMax.x, clipMin.x + width + size),
                                     std::max(clipMax.y, clipMin.y + 2 * size)));
   const int first = list.VtxBuffer.Size;
-  list.AddText(font, size, origin, color, begin(text), end(text));
+  if (!uiState().hidesTexts) list.AddText(font, size, origin, color, begin(shown.text()), end(shown.text()));
   const float angle = -degrees * 3.14159265f / 180;
   const float c = std::cos(angle), s = std::sin(angle);
   for (int i = first; i < list.VtxBuffer.Size; ++i) {
@@ -93,14 +148,17 @@ void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std:
 
 float paintParagraph(ImDrawList& list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                      std::string_view text) {
-  const float size = compat::sizeOf(font);
-  const float height = font->CalcTextSizeA(size, FLT_MAX, width, begin(text), end(text)).y;
-  list.AddText(font, size, ImVec2(std::round(at.x), std::round(at.y)), color, begin(text), end(text), width);
-  return height;
+  const Drawable shown(text);
+  const ImVec2 size =
+      font->CalcTextSizeA(compat::sizeOf(font), FLT_MAX, width, begin(shown.text()), end(shown.text()));
+  put(list, font, ImVec2(std::round(at.x), std::round(at.y)), size, color, shown.text(), text, width);
+  return size.y;
 }
 
-void tooltip(const View& view, std::string_view text) {
-  if (text.empty()) return;
+void tooltip(const View& view, std::string_view said) {
+  if (said.empty()) return;
+  const Drawable shown(said);
+  const std::string_view text = shown.text();
   ImFont* font = view.fonts->small;
   const float wrap = view.px(320), pad = view.px(9);
   const ImVec2 size = font->CalcTextSizeA(compat::sizeOf(font), FLT_MAX, wrap, begin(text), end(text));
@@ -112,8 +170,7 @@ void tooltip(const View& view, std::string_view text) {
   const ImVec2 to(at.x + size.x + 2 * pad, at.y + size.y + 2 * pad);
   list.AddRectFilled(at, to, view.theme->raised, view.px(6));
   compat::rectOutline(list, at, to, view.theme->line, view.px(6), 1);
-  list.AddText(font, compat::sizeOf(font), ImVec2(at.x + pad, at.y + pad), view.theme->text, begin(text),
-               end(text), wrap);
+  put(list, font, ImVec2(at.x + pad, at.y + pad), size, view.theme->text, text, said, wrap);
 }
 
 float paintBadge(const View& view, ImDrawList& list, ImVec2 leftMiddle, std::uint32_t color,
@@ -121,7 +178,8 @@ float paintBadge(const View& view, ImDrawList& list, ImVec2 leftMiddle, std::uin
   ImFont* font = view.fonts->small;
   const float width = textWidth(font, text) + view.px(12), half = view.px(9);
   list.AddRectFilled(ImVec2(leftMiddle.x, leftMiddle.y - half),
-                     ImVec2(leftMiddle.x + width, leftMiddle.y + half), faded(color, 0.18f), view.px(4));
+                     ImVec2(leftMiddle.x + width, leftMiddle.y + half),
+                     faded(color, view.theme->light ? 0.1f : 0.18f), view.px(4));
   paintText(list, font, ImVec2(leftMiddle.x + view.px(6), leftMiddle.y), color, text);
   return width;
 }

@@ -20,7 +20,8 @@ float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color
 float textWidth(ImFont* font, std::string_view text);
 float lineHeight(const ImFont* font);
 
-/// As much of `text` as fits into `width`, ended by an ellipsis where it was cut.
+/// As much of `text` as fits into `width`, ended by an ellipsis where it was cut; nothing where not even that
+/// fits.
 std::string fitted(ImFont* font, std::string_view text, float width);
 /// paintText of the fitted text; when it was cut and `hoverRect` is hovered, the whole appears as a tooltip.
 void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, float width,

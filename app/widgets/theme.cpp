@@ -51,8 +51,8 @@ const Theme& lightTheme() {
                            .error = rgb(0xc62828),
                            .warning = rgb(0x8a5a00),
                            .knob = rgb(0xffffff),
-                           .groups = {rgb(0x6b3fd4), rgb(0x0b7d72), rgb(0x8a6400), rgb(0xb5305f),
-                                      rgb(0x3355b8), rgb(0x557a0c), rgb(0x95502a), rgb(0x5b5b68)}};
+                           .groups = {rgb(0x6b3fd4), rgb(0x086b61), rgb(0x7a5800), rgb(0xa52a55),
+                                      rgb(0x3355b8), rgb(0x4a6b0a), rgb(0x95502a), rgb(0x5b5b68)}};
   return theme;
 }
 
@@ -94,7 +94,8 @@ float luminance(const render::Color& color) {
 }
 
 std::uint32_t inkOn(const render::Color& color) {
-  return luminance(color) > 0.18f ? rgb(0x0b0e12) : rgb(0xffffff);
+  // Black and white alone reach 4.5:1 on every tone: they are equal at 4.58:1.
+  return luminance(color) > 0.179f ? rgb(0x000000) : rgb(0xffffff);
 }
 
 }  // namespace headscope::app

@@ -81,6 +81,16 @@ struct Messages {
   }
 };
 
+/// Seconds that what was just done is said where it was asked for.
+inline constexpr double kToldSeconds = 2.5;
+
+/// What was just done, said beside the place where it was asked for.
+struct Told {
+  std::string text;
+  ImVec2 at;  ///< where the pointer was
+  double since = -kToldSeconds;
+};
+
 /// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
 /// page alone knows is that page's own.
 struct View {
@@ -96,6 +106,8 @@ struct View {
   Crosshair nextHover;  ///< what is pointed at in this one
   ControlState controls;
   Messages messages;
+  ImVec2 pressedAt;  ///< where the pointer was when a key or a button of the mouse was last pressed
+  Told told;
   std::vector<std::string> requests;  ///< ids of actions, for the session, after the panels
   std::vector<std::string> menu;      ///< ids of actions: asks the session to offer them beside the pointer
   std::shared_ptr<Dialog> dialog;     ///< a question that covers the window until it is answered
@@ -110,6 +122,11 @@ struct View {
   float px(float units) const { return units * unit; }
   void request(std::string action) { requests.push_back(std::move(action)); }
   void say(std::string text) { messages.say(std::move(text), time); }
+  /// Says it in the status line, and beside the place where it was asked for: pressedAt at that time.
+  void tell(std::string text, ImVec2 at) {
+    told = {text, at, time};
+    say(std::move(text));
+  }
   void redraw(int frames = 3) { framesToDraw = framesToDraw > frames ? framesToDraw : frames; }
   /// Whether `key` was pressed in this frame while nobody is typing text.
   bool pressed(Key key, Mods mods = {}) const;

@@ -18,6 +18,10 @@ uniform int litRows;
 uniform float fade;
 uniform vec3 background;
 uniform vec3 maskedColor, deadColor, nanColor;  // with MARKS the first two are the lines' colours
+#ifdef POOL  // cells smaller than a pixel
+uniform vec4 pooled;  // the part of the matrix that is shown, as firstPixel: its first column and row, and behind its last
+uniform bool poolMean;
+#endif
 #ifdef MARKS  // gaps and hatch lines, which small cells do without
 uniform vec2 cellSize;  // pixels
 uniform vec2 gap;  // width in pixels, plus one; how strong
@@ -53,12 +57,42 @@ vec3 specialColor(uint bits) {
   return bits == kDead || bits == kMasked ? color : nanColor;
 }
 
+#ifdef POOL
+// Every cell belongs to the pixel its middle lies in; what is left over at the edge of what is shown, to the last one.
+float pooledValue(vec2 at) {
+  vec2 radius = 0.5 * abs(cellsPerPixel);
+  vec2 from = at - radius, to = at + radius;
+  from = mix(from, pooled.xy, lessThan(from - radius, pooled.xy));
+  to = mix(to, pooled.zw, greaterThan(to + radius, pooled.zw));
+  ivec2 first = ivec2(ceil(from - 0.5)), last = ivec2(ceil(to - 0.5)) - 1;
+  ivec2 middle = ivec2(floor(at));
+  if (last.x < first.x) first.x = last.x = middle.x;
+  if (last.y < first.y) first.y = last.y = middle.y;
+  first = clamp(first + firstCell, ivec2(0), lastCell);
+  last = clamp(last + firstCell, first, min(lastCell, first + 7));
+  // Masked is −∞ and dead the lowest number there is: the order of floats is the order of meaning.
+  float most = uintBitsToFloat(kMasked), sum = 0.0, cells = 0.0;
+  for (int y = first.y; y <= last.y; ++y)
+    for (int x = first.x; x <= last.x; ++x) {
+      float value = texelFetch(currentValues, ivec3(x, y, layer), 0).r;
+      most = value > most ? value : most;
+      sum += isSpecial(floatBitsToUint(value)) ? 0.0 : value;
+      cells += 1.0;
+    }
+  return poolMean && !isSpecial(floatBitsToUint(most)) ? sum / cells : most;
+}
+#endif
+
 void main() {
   vec2 at = gl_FragCoord.xy * cellsPerPixel + firstPixel;
   vec2 whole = floor(at);
   ivec2 cell = clamp(ivec2(whole) + firstCell, ivec2(0), lastCell);
 
+#ifdef POOL
+  float value = pooledValue(at);
+#else
   float value = texelFetch(currentValues, ivec3(cell, layer), 0).r;
+#endif
   uint bits = floatBitsToUint(value);
   bool special = isSpecial(bits);
 #ifdef MIX_PREVIOUS

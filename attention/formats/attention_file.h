@@ -26,14 +26,15 @@ struct AttentionProblem {
   std::vector<std::string> notes;  ///< how masks and positions were read, where one could take it otherwise
 };
 
-/// Options by name as in the file's metadata (heads, kv_heads, head_dim, causal, window, sinks,
+/// Options by name as in the file's metadata (heads, kv_heads, head_dim, layer, causal, window, sinks,
 /// cache_length, rope_theta, alibi, softcap, scale, dropout, dropout_seed). Python's True/False/None.
 using AttentionOptions = std::map<std::string, std::string>;
 
-/// Reads the layer alone: projections by attend's tensor names and the config from metadata
-/// overridden by `options`. Sizes that metadata leaves out are inferred where the shapes allow it.
-/// NaN or infinite values are errors, and tensors that take more than `budget` bytes together. Of other
-/// tensors nothing is read. `name` stands in front of messages.
+/// Reads the layer alone: projections by attend's tensor names or those of PyTorch's models (layer_names.h),
+/// the option `layer` choosing where a file has several, and the config from metadata overridden by
+/// `options`. Sizes that metadata leaves out are inferred where the shapes allow it. NaN or infinite values
+/// are errors, and tensors that take more than `budget` bytes together. Of other tensors nothing is read.
+/// `name` stands in front of messages.
 Result<AttentionProblem> readLayer(const TensorSource& file, const AttentionOptions& options,
                                    const std::string& name,
                                    std::uint64_t budget = std::numeric_limits<std::uint64_t>::max());

@@ -122,6 +122,7 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
   reader.readSize("heads", parsed.heads, 1, "a whole number of at least 1");
   reader.readSize("kv_heads", parsed.kvHeads, 1, "a whole number of at least 1");
   reader.readSize("head_dim", parsed.headDim, 1, "a whole number of at least 1");
+  reader.readSize("layer", parsed.layer, 0, "a whole number of at least 0");
   reader.read("causal", parsed.rules.causal, "True or False");
   std::optional<Index> window;
   reader.readSize("window", window, 1, "a whole number of at least 1, or None");

@@ -12,7 +12,8 @@ struct ParsedOptions {
   AttentionConfig config;
   PlainRules rules{.causal = false, .padding = false};  ///< without padding, which is no option
   std::optional<Index> heads, kvHeads, headDim;
-  bool cacheGiven = false;  ///< whether cache_length was given
+  std::optional<Index> layer;  ///< which of a file's layers
+  bool cacheGiven = false;     ///< whether cache_length was given
   /// Names that are no option and do not describe the file either, and what to say about the first of them.
   Status known = success();
 };

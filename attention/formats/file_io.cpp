@@ -88,7 +88,8 @@ Status writeFileInParts(const std::filesystem::path& path,
                         const std::function<void(const FileSink&)>& produce) {
   const auto target = findTarget(path);
   if (!target) return target.error();
-  auto [file, openCode] = TemporaryFile::create(target->path);
+  auto [created, openCode] = TemporaryFile::create(target->path);
+  auto& file = created;  // which clang 14 lets the function below refer to
   if (!file) return fileError(path, "cannot be written: " + systemText(openCode));
   int code = 0;
   produce([&](std::span<const std::uint8_t> bytes) {

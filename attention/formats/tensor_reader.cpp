@@ -52,21 +52,12 @@ Result<std::vector<std::uint8_t>> TensorReader::bytes(const std::string& tensor,
 }
 
 Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const TensorEntry& found) {
-  /// Read and converted at a time.
-  constexpr std::size_t kValues = std::size_t{1} << 16;
   // No bytes and no numbers: says alone whether the type is one of floating-point numbers.
   if (const auto status = convertToFloats(found.dtype, {}, {}, at(tensor)); !status) return status.error();
   const std::size_t size = byteSize(found.dtype), count = (found.end - found.begin) / size;
   if (const auto status = take(tensor, count * sizeof(float)); !status) return status.error();
   std::vector<float> values(count);
-  std::vector<std::uint8_t> buffer(std::min(count, kValues) * size);
-  for (std::size_t first = 0; first < count; first += kValues) {
-    const auto part = std::span(values).subspan(first, std::min(kValues, count - first));
-    const auto bytes = std::span(buffer).first(part.size() * size);
-    if (const auto status = file_.read(tensor, first * size, bytes); !status) return status.error();
-    if (const auto status = convertToFloats(found.dtype, bytes, part, at(tensor)); !status)
-      return status.error();
-  }
+  if (const auto status = file_.readFloats(tensor, 0, values, at(tensor)); !status) return status.error();
   const auto bad =
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return values;
@@ -87,6 +78,7 @@ Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver)
   for (const auto& [tensor, entry] : file_.header().tensors) {
     const bool known = tensor.starts_with("expect.") || tensor.starts_with(kSnapshotPrefix) ||
                        asked_.contains(tensor) ||
+                       (passesOtherParts_ && tensor.find('.') != std::string::npos) ||
                        std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
     if (known) continue;
     const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});

@@ -47,6 +47,8 @@ class TensorReader {
   Error wrongShape(const std::string& tensor, const Shape& shape, const std::string& expected) const;
   /// `file: tensor "q"`, for messages.
   std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
+  /// From now on checkNames() lets tensors pass whose names have a dot: a whole model's.
+  void passOverOtherParts() { passesOtherParts_ = true; }
   /// An error for the first tensor of the file that was not asked for, `expect.*`, `snapshot.*` and those in
   /// `passedOver` apart.
   Status checkNames(const std::vector<std::string_view>& passedOver) const;
@@ -60,6 +62,7 @@ class TensorReader {
   const std::uint64_t budget_;
   std::uint64_t taken_ = 0;
   std::set<std::string, std::less<>> asked_;
+  bool passesOtherParts_ = false;
 };
 
 }  // namespace headscope::attention

@@ -21,6 +21,20 @@ bool endsSentence(const Token& token) {
   return isOneOf(token, kEnds);
 }
 
+/// Whether the token is a point between two digits: in characters or bytes, "3.14" is four tokens. One that
+/// is punctuation stands behind a number and before another ("page 3. 14 more", by words).
+bool isNumbersPoint(std::span<const Token> tokens, std::size_t at) {
+  constexpr std::string_view kDigits = "0123456789";
+  const auto endsInDigit = [&](const std::string& text) {
+    return !text.empty() && kDigits.find(text.back()) != kDigits.npos;
+  };
+  const auto startsWithDigit = [&](const std::string& text) {
+    return !text.empty() && kDigits.find(text.front()) != kDigits.npos;
+  };
+  return tokens[at].text == "." && !tokens[at].separator && at > 0 && at + 1 < tokens.size() &&
+         endsInDigit(tokens[at - 1].text) && startsWithDigit(tokens[at + 1].text);
+}
+
 /// What still belongs to a sentence behind its end: closing quotes and brackets, and the space after it.
 bool trailsSentence(const Token& token) {
   static constexpr std::array<std::string_view, 10> kTrails{")", "]",  "}",  "”",  "’",
@@ -32,7 +46,8 @@ bool trailsSentence(const Token& token) {
 Positions sentenceStarts(std::span<const Token> tokens) {
   Positions starts{0};
   for (std::size_t at = 0; at < tokens.size();) {
-    if (!endsSentence(tokens[at++])) continue;
+    const std::size_t end = at++;
+    if (!endsSentence(tokens[end]) || isNumbersPoint(tokens, end)) continue;
     while (at < tokens.size() && (endsSentence(tokens[at]) || trailsSentence(tokens[at]))) ++at;
     if (at < tokens.size()) starts.push_back(static_cast<Index>(at));
   }

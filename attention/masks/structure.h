@@ -36,12 +36,12 @@ struct TextStructure {
 };
 
 /// The structure of a text, marks first. Without marks: a document, and a branch of the draft tree, ends
-/// with a sentence (after . ! ? … or a run of them); the prefix, of a prefix LM and of a tree, is the first
-/// sentence or, if there is but one, the first half; images are the runs of three or more tokens between
-/// brackets ([ ] ( ) < >), else none; the global token is the first; the grid is the one nearest to a square
-/// that holds all tokens, wider than high; the k-th sentence of the queries sees the k-th of the keys, the
-/// last of them when there are fewer. Marks beyond the text are cut off at its end. In self-attention give
-/// `keys` twice.
+/// with a sentence (after . ! ? … or a run of them, but not a number's point); the prefix, of a prefix LM and
+/// of a tree, is the first sentence or, if there is but one, the first half; images are the runs of three or
+/// more tokens between brackets ([ ] ( ) < >), else none; the global token is the first; the grid is the one
+/// nearest to a square that holds all tokens, wider than high; the k-th sentence of the queries sees the k-th
+/// of the keys, the last of them when there are fewer. Marks beyond the text are cut off at its end. In
+/// self-attention give `keys` twice.
 TextStructure structureOf(std::span<const Token> queries, std::span<const Token> keys,
                           const TextMarks& marks);
 

@@ -3,16 +3,11 @@
 #include <span>
 #include <string_view>
 
+#include "attention/core/fused_rows.h"
 #include "attention/models/config_reader.h"
 #include "attention/models/model_config.h"
 
 namespace headscope::attention {
-
-/// How one tensor holds queries, keys and values.
-enum class FusedRows {
-  thirds,  ///< all of q, then all of k, then all of v
-  heads,   ///< [heads, 3, headDim]: a head's q, k and v behind each other
-};
 
 /// What a family calls its tensors, without ".weight" and ".bias". Empty: it has none.
 struct TensorNames {

@@ -95,16 +95,12 @@ class WeightsReader {
   }
 
   void split(const MappedLinear& whole, LayerWeights& layer) const {
-    const Index query = config_.heads * config_.headDim, key = config_.kvHeads * config_.headDim;
-    if (names_.fused == FusedRows::thirds) {
-      layer.q = outputsOf(whole, 0, query);
-      layer.k = outputsOf(whole, query, key);
-      layer.v = outputsOf(whole, query + key, key);
-      return;
-    }
-    layer.q = interleavedOutputs(whole, config_.heads, 3, 0);
-    layer.k = interleavedOutputs(whole, config_.heads, 3, 1);
-    layer.v = interleavedOutputs(whole, config_.heads, 3, 2);
+    const auto part = [&](FusedPart which) {
+      return outputsOf(whole, rowsOf(which, names_.fused, config_.heads, config_.kvHeads, config_.headDim));
+    };
+    layer.q = part(FusedPart::q);
+    layer.k = part(FusedPart::k);
+    layer.v = part(FusedPart::v);
   }
 
   /// The checkpoint's own map to the vocabulary, else the embedding. A masked-token head is there or not.

@@ -112,15 +112,15 @@ MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count) {
   return part;
 }
 
-MappedLinear interleavedOutputs(const MappedLinear& whole, Index groups, Index parts, Index part) {
+MappedLinear outputsOf(const MappedLinear& whole, std::span<const RowRange> rows) {
   if (whole.pieces.empty()) return whole;
-  const Index size = whole.out / (groups * parts);
-  MappedLinear some = outputsOf(whole, 0, groups * size);
+  const Index size = rows[0].count;
+  MappedLinear some = outputsOf(whole, 0, size * static_cast<Index>(rows.size()));
   some.pieces.clear();
-  for (Index g = 0; g < groups; ++g) {
-    const MappedLinear one = outputsOf(whole, (g * parts + part) * size, size);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const MappedLinear one = outputsOf(whole, rows[i].first, size);
     some.pieces.push_back(one.pieces[0]);
-    if (one.bias.size() > 0) some.bias.segment(g * size, size) = one.bias;
+    if (one.bias.size() > 0) some.bias.segment(static_cast<Index>(i) * size, size) = one.bias;
   }
   return some;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "attention/core/fused_rows.h"
 #include "attention/models/model_weights.h"
 
 namespace headscope::attention {
@@ -40,7 +41,7 @@ class TensorFinder {
 
 /// The part of a map that is outputs first … first+count−1.
 MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count);
-/// Of a map whose outputs are [groups, parts, size]: part `part` of all groups.
-MappedLinear interleavedOutputs(const MappedLinear& whole, Index groups, Index parts, Index part);
+/// The part that is the outputs of `rows`, which are of equal size, one after another.
+MappedLinear outputsOf(const MappedLinear& whole, std::span<const RowRange> rows);
 
 }  // namespace headscope::attention

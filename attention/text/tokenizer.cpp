@@ -62,11 +62,20 @@ std::vector<Token> wordsOf(std::string_view line) {
   return tokens;
 }
 
+/// Whether the byte at `at` is the point of a number, as the 2nd of "3.14": ASCII all round.
+bool isNumbersPoint(std::string_view line, std::size_t at) {
+  const auto digitAt = [&](std::size_t i) {
+    return i < line.size() && isDigit(static_cast<unsigned char>(line[i]));
+  };
+  return line[at] == '.' && at > 0 && digitAt(at - 1) && digitAt(at + 1);
+}
+
 std::vector<Token> charactersOf(std::string_view line) {
   std::vector<Token> tokens;
   for (std::size_t at = 0, end = 0; at < line.size(); at = end) {
     end = clusterEnd(line, at);
     tokens.push_back(characterToken(decodeUtf8(line, at).value, line.substr(at, end - at)));
+    if (isNumbersPoint(line, at)) tokens.back().separator = false;
   }
   return tokens;
 }
@@ -74,10 +83,11 @@ std::vector<Token> charactersOf(std::string_view line) {
 std::vector<Token> bytesOf(std::string_view line) {
   std::vector<Token> tokens;
   tokens.reserve(line.size());
-  for (const char c : line) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(line[at]);
     const bool ascii = byte < 0x80;
-    tokens.push_back(ascii ? characterToken(byte, std::string_view(&c, 1)) : Token{escaped(byte), false});
+    tokens.push_back(ascii ? characterToken(byte, line.substr(at, 1)) : Token{escaped(byte), false});
+    if (isNumbersPoint(line, at)) tokens.back().separator = false;
   }
   return tokens;
 }

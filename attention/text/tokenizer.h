@@ -13,7 +13,8 @@ enum class Tokenization { words, characters, bytes };
 /// One token. `text` is what is shown and what is hashed; bytes above 0x7F appear as "<E2>".
 struct Token {
   std::string text;
-  bool separator = false;  ///< punctuation or line structure: what separator heads look at
+  /// Punctuation or line structure: what separator heads look at. A number's point is neither.
+  bool separator = false;
   bool operator==(const Token&) const = default;
 };
 

@@ -33,6 +33,8 @@ FORWARD = {
 }
 SLIDERS = {"slider to pixels, n = 64": (512, 8, 8, 64), "slider to pixels, n = 512": (768, 12, 12, 512)}
 FIRST_PICTURE = "start to first picture"
+# name: layers, width, heads, vocabulary, tokens
+MODELS = {"GPT-2's sizes, 512 tokens, all attention kept": (12, 768, 12, 50257, 512)}
 
 
 def torch_forward(shape, warm_up, repeats):
@@ -72,6 +74,69 @@ def torch_forward(shape, warm_up, repeats):
             if turn >= warm_up:
                 seconds.append(time.perf_counter() - start)
     return seconds
+
+
+def torch_gpt2(shape, warm_up, repeats):
+    """A GPT-2 of random weights as eager code runs it, returning every layer's attention. Seconds of each repeat."""
+    import torch
+    from torch.nn.functional import layer_norm
+
+    layers, d, heads, vocabulary, n = shape
+    torch.manual_seed(1)
+    torch.set_num_threads(int(THREADS))
+    with torch.no_grad():
+        matrix = lambda rows, columns: torch.randn(rows, columns) * 0.02
+        blocks = [[matrix(d, 3 * d), matrix(d, d), matrix(d, 4 * d), matrix(4 * d, d)] for _ in range(layers)]
+        words, places = matrix(vocabulary, d), matrix(1024, d)
+        ids = torch.randint(vocabulary, (n,))
+        hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
+        zeros = {size: torch.zeros(size) for size in (d, 3 * d, 4 * d)}
+        norm = lambda x: layer_norm(x, (d,), torch.ones(d), zeros[d])
+
+        def model():
+            x, kept = words[ids] + places[:n], []
+            for c_attn, attn_proj, c_fc, mlp_proj in blocks:
+                split = lambda y: y.view(n, heads, d // heads).transpose(0, 1)
+                q, k, v = map(split, torch.addmm(zeros[3 * d], norm(x), c_attn).split(d, dim=-1))
+                scores = torch.matmul(q, k.transpose(1, 2)) * (d // heads) ** -0.5
+                weights = torch.softmax(scores.masked_fill_(hidden, float("-inf")), dim=-1)
+                kept.append(weights)
+                x = x + torch.addmm(zeros[d], torch.matmul(weights, v).transpose(0, 1).reshape(n, d), attn_proj)
+                up = torch.addmm(zeros[4 * d], norm(x), c_fc)
+                up = 0.5 * up * (1 + torch.tanh(0.7978845608 * (up + 0.044715 * up ** 3)))
+                x = x + torch.addmm(zeros[d], up, mlp_proj)
+            return kept, norm(x[-1:]) @ words.T
+
+        kept, logits = model()
+        check_weights(kept[-1].shape, float((kept[-1].sum(-1) - 1).abs().max()), (d, heads, heads, n))
+        assert len(kept) == layers and tuple(logits.shape) == (1, vocabulary)
+        seconds = []
+        for turn in range(warm_up + repeats):
+            start = time.perf_counter()
+            model()
+            if turn >= warm_up:
+                seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def compare_model(binary, name, rounds):
+    layers, d, heads, vocabulary, n = shape = MODELS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "random_model.py")
+        sizes = ["--layers", layers, "--width", d, "--heads", heads, "--vocabulary", vocabulary, "--inner", 4 * d]
+        subprocess.run([str(word) for word in [sys.executable, script, folder, *sizes]], check=True)
+
+        def ours():
+            command = [binary, "bench", "--model", folder, "--tokens", str(n), "--rounds", "3", "--json"]
+            output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+            return next(row["seconds"] for row in json.loads(output)["rows"] if row["name"] == "model_pass")
+
+        def torch_run(environment):
+            return min(statistics.median(child("gpt2", [shape, 1, 3], {**environment, **waiting}))
+                       for waiting in WAITING)
+
+        return rows_of(name, *in_turn(rounds, ours, {"PyTorch": lambda: torch_run({}),
+                                                     "PyTorch, malloc tuned": lambda: torch_run(TUNED)}))
 
 
 def check_weights(found, row_error, shape):
@@ -300,7 +365,7 @@ def self_test():
 
 
 def arguments():
-    everything = [*FORWARD, *SLIDERS, FIRST_PICTURE]
+    everything = [*FORWARD, *MODELS, *SLIDERS, FIRST_PICTURE]
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default=os.path.join(root, "build", "headscope"))
@@ -320,7 +385,7 @@ def main():
     if options.self_test:
         return self_test()
     if options.child:
-        work = {"torch": torch_forward, "matplotlib": matplotlib_slider}[options.child[0]]
+        work = {"torch": torch_forward, "gpt2": torch_gpt2, "matplotlib": matplotlib_slider}[options.child[0]]
         return print(json.dumps(work(*json.loads(options.child[1]))))
     try:
         import matplotlib
@@ -336,6 +401,8 @@ def main():
     for name in options.case:
         if name in FORWARD:
             rows += compare_forward(options.binary, name, options.rounds)
+        elif name in MODELS:
+            rows += compare_model(options.binary, name, options.rounds)
         elif name in SLIDERS:
             rows += compare_slider(options.binary, name, options.rounds)
         else:

@@ -211,5 +211,50 @@ TEST_F(HeatmapTest, ShaderErrorsCarryTheCompilersLog) {
   }
 }
 
+/// Wherever the cells lie on the pixels, and also where one matrix is drawn in two parts.
+TEST_F(HeatmapTest, PooledCellsShowEachBrightOneOnExactlyOnePixel) {
+  constexpr int kCells = 90;
+  for (const float size : {89.0f, 71.3f, 60.0f, 45.0f})
+    for (const int bright : {0, 1, 31, 44, 45, 46, 77, 89}) {
+      std::vector<float> values(static_cast<std::size_t>(kCells) * kCells, level(20));
+      values[static_cast<std::size_t>(bright) * kCells + static_cast<std::size_t>(bright)] = level(240);
+      const auto textures = texturesOf(kCells, kCells, values);
+      clear();
+      render::Image image;
+      for (const int half : {0, 1}) {
+        HeatmapView view = viewOf(textures, {3.4f, 5.7f, 3.4f + size, 5.7f + size});
+        view.cols = kCells / 2.0f;
+        view.firstCol = static_cast<float>(half) * view.cols;
+        (half == 0 ? view.target.x1 : view.target.x0) = 3.4f + size / 2;
+        view.clip = view.target;
+        view.pooling = render::CellPooling::max;
+        image = draw(textures, view, plainStyle());
+      }
+      int found = 0;
+      for (int y = 0; y < kHeight; ++y)
+        for (int x = 0; x < kWidth; ++x) found += pixelAt(image, x, y) == entry(240);
+      EXPECT_EQ(found, 1) << "cell " << bright << " on " << size << " pixels";
+    }
+}
+
+TEST_F(HeatmapTest, PooledMeansAreOfTheCellsOfAPixel) {
+  const auto textures = texturesOf(2, 4,
+                                   {level(0), level(100), level(40), level(60),  //
+                                    level(200), level(100), level(80), level(20)});
+  HeatmapView view = viewOf(textures, {10, 10, 12, 11});
+  view.pooling = render::CellPooling::mean;
+  const auto image = draw(textures, view, plainStyle());
+  EXPECT_EQ(pixelAt(image, 10, 10), entry(100));
+  EXPECT_EQ(pixelAt(image, 11, 10), entry(50));
+}
+
+TEST_F(HeatmapTest, PoolingKeepsMaskedApartFromVisible) {
+  const auto textures =
+      texturesOf(2, 2, {render::kMaskedCell, render::kMaskedCell, render::kMaskedCell, level(90)});
+  HeatmapView view = viewOf(textures, {10, 10, 11, 11});
+  view.pooling = render::CellPooling::max;
+  EXPECT_EQ(pixelAt(draw(textures, view, plainStyle()), 10, 10), entry(90));
+}
+
 }  // namespace
 }  // namespace headscope::test

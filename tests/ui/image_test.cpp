@@ -84,6 +84,55 @@ TEST_F(Picture, PresentingOneHead) {
   EXPECT_TRUE(imagesMatch(image(), "present_head"));
 }
 
+TEST_F(Picture, PresentingTheMask) {
+  ui.click("page.mask");
+  ui.key(app::Key::p);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "present_mask"));
+}
+
+TEST_F(Picture, PresentingTheMap) {
+  ui.session().scene().map.source = app::MapSource::generated;
+  ui.session().scene().map.tokens = 2000;
+  ui.session().scene().cursor.cell.head = 6;
+  ui.key(static_cast<Key>('3'));
+  ui.key(app::Key::p);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "present_map"));
+}
+
+TEST_F(Picture, FullHd) {
+  ui.resize(1920, 1080);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "window_1080"));
+}
+
+TEST_F(Picture, FullHdMaskLight) {
+  ui.resize(1920, 1080);
+  ui.chord(kCtrl, Key::l);
+  ui.click("page.mask");
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "studio_1080_light"));
+}
+
+TEST_F(Picture, UltraHdAtTwiceTheSize) {
+  ui.resize(3840, 2160, 2);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "window_2160_200"));
+}
+
+TEST_F(Picture, UltraHd) {
+  ui.resize(3840, 2160);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "window_2160"));
+}
+
+TEST_F(Picture, TwiceTheSize) {
+  ui.resize(1920, 1080, 2);
+  ui.wait(1);
+  EXPECT_TRUE(imagesMatch(image(), "window_200"));
+}
+
 TEST_F(Picture, SmallestWindow) {
   ui.resize(640, 400);
   ui.wait(1);

@@ -247,5 +247,37 @@ TEST(Presenting, ArrowsWalkThroughHeadsAndStepsOfTheDecode) {
   EXPECT_EQ(ui.scene().cursor.step, step);
 }
 
+TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
+  UiDriver ui(1280, 720);
+  ui.click("page.mask");
+  ui.draw();
+  const float before = ui.find("mask_map").GetHeight();
+  ASSERT_FALSE(ui.names("tool.").empty());
+  ui.key(Key::p);
+  ui.draw();
+  EXPECT_THAT(ui.names("tool."), IsEmpty());
+  EXPECT_THAT(ui.names("cursor.studio.room."), IsEmpty());
+  EXPECT_THAT(ui.names("layer."), IsEmpty());
+  EXPECT_TRUE(ui.has("caption"));
+  EXPECT_GT(ui.find("mask_map").GetHeight(), before * 0.8f) << "labels in larger type need some of it";
+  const Index head = ui.scene().cursor.cell.head;
+  ui.key(Key::right);
+  EXPECT_EQ(ui.scene().cursor.cell.head, (head + 1) % 8);
+  ui.key(Key::left);
+  EXPECT_EQ(ui.scene().cursor.cell.head, head);
+}
+
+TEST(Presenting, TheMapFillsTheWindow) {
+  UiDriver ui(1280, 720);
+  ui.key(static_cast<Key>('3'));
+  ui.draw();
+  const float before = ui.find("map").GetWidth();
+  ui.key(Key::p);
+  ui.draw();
+  EXPECT_THAT(ui.names("map.head."), IsEmpty());
+  EXPECT_TRUE(ui.has("caption"));
+  EXPECT_GT(ui.find("map").GetWidth(), before);
+}
+
 }  // namespace
 }  // namespace headscope::test

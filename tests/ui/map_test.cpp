@@ -45,6 +45,14 @@ TEST_F(MapOnScreen, OpensByKeyAndTab) {
   EXPECT_TRUE(ui.has("map.cells"));
 }
 
+/// A pixel of the screen stands for no fewer cells than one of the picture: edges have steps of one pixel.
+TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
+  generate(4096);
+  EXPECT_LE(static_cast<double>(app::factorOf(page().level)), window().cellsPerPixel);
+  EXPECT_GT(static_cast<double>(2 * app::factorOf(page().level)), window().cellsPerPixel);
+  EXPECT_FALSE(page().coarser);
+}
+
 TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated");
@@ -83,7 +91,7 @@ TEST_F(MapOnScreen, RefusesALengthBeyondTheLongest) {
 TEST_F(MapOnScreen, WheelZoomsAboutThePointer) {
   generate();
   EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head";
-  EXPECT_EQ(page().level, 2);
+  EXPECT_EQ(page().level, 1);
   ui.wheelAt("map", 0.5f, 0.5f, 6);
   EXPECT_GT(cursor().cellsPerPixel, 0);
   EXPECT_EQ(page().level, 0);

@@ -120,7 +120,7 @@ TEST(Shortcuts, NoTwoActionsShareOne) {
   for (std::size_t i = 0; i < actions.size(); ++i)
     for (std::size_t j = i + 1; j < actions.size(); ++j) {
       const bool none = actions[i].shortcut.key == Key::none;
-      EXPECT_TRUE(none || actions[i].shortcut != actions[j].shortcut)
+      EXPECT_TRUE(none || actions[i].shortcut != actions[j].shortcut || actions[i].page != actions[j].page)
           << actions[i].name << " and " << actions[j].name;
     }
 }

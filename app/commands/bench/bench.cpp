@@ -1,9 +1,12 @@
 #include "app/commands/bench/bench.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <fstream>
 
 #include "app/commands/bench/stopwatch.h"
+#include "app/scene/number_text.h"
 #include "attention/cache/cost.h"
 #include "attention/core/attention.h"
 #include "attention/core/head_map.h"
@@ -37,6 +40,14 @@ BenchRow rowOf(const BenchLine& line, const std::vector<double>& seconds,
     shares.push_back(line.work.amount / seconds[round] / ceilingOf(line.work.kind, ceilings[round]));
   row.share = medianOf(std::move(shares));
   return row;
+}
+
+std::string shapeText(const BenchShape& shape) {
+  const auto count = [](attention::Index value) { return countText(static_cast<std::uint64_t>(value)); };
+  return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
+         count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
+         count(shape.tokens) + " tokens" + (shape.causal ? ", causal" : "") + "; " + count(shape.cached) +
+         " cached; a map of " + count(shape.mapTokens) + " tokens";
 }
 
 std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts, std::string& omitted) {
@@ -75,10 +86,17 @@ double benchBytes(const BenchShape& shape, const BenchParts& parts) {
 }
 
 BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int rounds) {
-  BenchReport report;
+  std::string omitted;
+  BenchReport report = runCases(casesOf(shape, parts, omitted), rounds);
   report.shape = shape;
+  report.title = shapeText(shape);
+  report.omitted = std::move(omitted);
+  return report;
+}
+
+BenchReport runCases(const std::vector<BenchCase>& cases, int rounds) {
+  BenchReport report;
   report.rounds = rounds;
-  const std::vector<BenchCase> cases = casesOf(shape, parts, report.omitted);
   std::vector<MachineCeilings> ceilings;
   std::vector<std::vector<std::vector<double>>> seconds(cases.size());  // of each case, line and round
   for (int round = 0; round < rounds; ++round) {

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "attention/core/head_map.h"
 #include "attention/core/machine.h"
 #include "attention/core/mask.h"
+#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -56,7 +59,8 @@ struct BenchRow {
 };
 
 struct BenchReport {
-  BenchShape shape;
+  std::string title;                ///< what was measured, in a line
+  std::optional<BenchShape> shape;  ///< none of a whole model
   int rounds = 0;
   attention::MachineCeilings ceilings;  ///< medians
   std::vector<BenchRow> rows;
@@ -91,6 +95,14 @@ BenchCase windowCase(const BenchShape& shape);
 
 /// Runs every case once a round, each round beginning with another one.
 BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int rounds);
+
+/// Runs these cases once a round, each round beginning with another one.
+BenchReport runCases(const std::vector<BenchCase>& cases, int rounds);
+
+/// A checkpoint's folder: opening it, a pass over `tokens` random tokens with all attention kept, and a decode
+/// step behind them. Errors: what can't be opened, and more tokens than the model has positions.
+attention::Result<BenchReport> benchModel(const std::filesystem::path& folder, attention::Index tokens,
+                                          int rounds);
 
 /// An aligned table for people.
 std::string benchTable(const BenchReport& report);

@@ -42,19 +42,22 @@ std::string written(const TableLine& line) {
   return text + "\n";
 }
 
-std::string shapeText(const BenchShape& shape) {
-  const auto count = [](attention::Index value) { return countText(static_cast<std::uint64_t>(value)); };
-  return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
-         count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
-         count(shape.tokens) + " tokens" + (shape.causal ? ", causal" : "") + "; " + count(shape.cached) +
-         " cached; a map of " + count(shape.mapTokens) + " tokens";
+nlohmann::ordered_json jsonOf(const BenchShape& shape) {
+  return {{"model_dim", shape.config.modelDim},
+          {"heads", shape.config.heads},
+          {"kv_heads", shape.config.kvHeads},
+          {"head_dim", shape.config.headDim},
+          {"tokens", shape.tokens},
+          {"causal", shape.causal},
+          {"cached", shape.cached},
+          {"map_tokens", shape.mapTokens}};
 }
 
 }  // namespace
 
 std::string benchTable(const BenchReport& report) {
   std::string text =
-      fmt::format("{}\n{} {}, {}; medians of {} {}\n\n", shapeText(report.shape), attention::kernelThreads(),
+      fmt::format("{}\n{} {}, {}; medians of {} {}\n\n", report.title, attention::kernelThreads(),
                   attention::kernelThreads() == 1 ? "thread" : "threads", attention::instructionSet(),
                   report.rounds, report.rounds == 1 ? "round" : "rounds");
   text += written({"", "median", "fastest", "slowest", "rate", "ceiling"});
@@ -70,16 +73,9 @@ std::string benchTable(const BenchReport& report) {
 }
 
 std::string benchJson(const BenchReport& report) {
-  const BenchShape& shape = report.shape;
   nlohmann::ordered_json json{{"format", "headscope bench"}, {"version", 1}};
-  json["shape"] = {{"model_dim", shape.config.modelDim},
-                   {"heads", shape.config.heads},
-                   {"kv_heads", shape.config.kvHeads},
-                   {"head_dim", shape.config.headDim},
-                   {"tokens", shape.tokens},
-                   {"causal", shape.causal},
-                   {"cached", shape.cached},
-                   {"map_tokens", shape.mapTokens}};
+  if (!report.shape) json["model"] = report.title;
+  if (report.shape) json["shape"] = jsonOf(*report.shape);
   json["threads"] = attention::kernelThreads();
   json["instruction_set"] = attention::instructionSet();
   json["rounds"] = report.rounds;

@@ -10,6 +10,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/model/output.h"
 #include "app/commands/report.h"
+#include "app/scene/open_model.h"
 #include "attention/formats/file_io.h"
 #include "attention/models/sampling.h"
 
@@ -161,7 +162,10 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
       "model", "Run a model's folder (config.json, model.safetensors) on tokens: guesses, text, every array");
   auto options = std::make_shared<ModelOptions>();
-  command->add_option("FOLDER", options->folder, "As Hugging Face lays it out")->required();
+  command
+      ->add_option("FOLDER", options->folder,
+                   "As Hugging Face lays it out; learned: the small model that comes with the program")
+      ->required();
   command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
   command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
   command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
@@ -180,7 +184,15 @@ void addModelCommand(CLI::App& app, int& exitCode) {
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModelArrays), std::end(kModelArrays))));
   command->add_flag("--json", options->json, "Print JSON instead of lines");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runModel(*options); }); });
+  command->callback([options, &exitCode] {
+    exitCode = guarded([&] {
+      // A folder of that name comes first.
+      std::error_code ignored;
+      if (!std::filesystem::exists(options->folder, ignored))
+        options->folder = modelFolder(options->folder).string();
+      return runModel(*options);
+    });
+  });
 }
 
 }  // namespace headscope::app

@@ -59,8 +59,8 @@ const DrawingColors& drawingColors(bool dark) {
                                    rgb(0xad5400),
                                    rgb(0x0b6bc2),
                                    rgb(0x17753f),
-                                   {rgb(0x6b3fd4), rgb(0x0b7d72), rgb(0x8a6400), rgb(0xb5305f), rgb(0x3355b8),
-                                    rgb(0x557a0c), rgb(0x95502a), rgb(0x5b5b68)}};
+                                   {rgb(0x6b3fd4), rgb(0x086b61), rgb(0x7a5800), rgb(0xa52a55), rgb(0x3355b8),
+                                    rgb(0x4a6b0a), rgb(0x95502a), rgb(0x5b5b68)}};
   static const DrawingColors darkOnes{rgb(0x0d1015),
                                       rgb(0x141920),
                                       rgb(0x1b222b),

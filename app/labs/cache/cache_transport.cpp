@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
@@ -70,6 +71,17 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   return clicked && enabled;
 }
 
+/// In the smallest windows a list takes the place of the tabs.
+void roomList(Scene& scene, CachePage& page, const ImRect& area) {
+  View& view = page.view;
+  const Field& field = fieldAt("cursor.cache_room");
+  int chosen = static_cast<int>(chosenIn(field, scene));
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(8)));
+  if (!dropdown(view, "cache_room", choicesOf(field), chosen, view.px(118), field.help)) return;
+  choose(field, scene, chosen);
+  page.playing = false;
+}
+
 void roomChoice(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   View& view = page.view;
   const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
@@ -89,7 +101,11 @@ void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool smal
   View& view = page.view;
   DecodeState state = decodeState(scene, page);
   if (scene.cursor.cacheRoom == CacheRoom::paging) state.reason.clear();
-  roomChoice(scene, page, area, small);
+  const bool cramped = area.GetWidth() < view.px(440 + 320);
+  if (cramped)
+    roomList(scene, page, area);
+  else
+    roomChoice(scene, page, area, small);
   // The other rooms show all steps at once.
   if (scene.cursor.cacheRoom != CacheRoom::growth && scene.cursor.cacheRoom != CacheRoom::paging) return;
   const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);
@@ -104,12 +120,14 @@ void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool smal
        {"cache.forward", DecodeMove::forward, "One token more (→)."},
        {"cache.last", DecodeMove::last, "The whole sequence (End)."}}};
   const std::string pace = fmt::format("{:.3g}{}", scene.cost.cache.speed, small ? "/s" : " steps/s");
-  float x = area.Max.x - textWidth(view.fonts->mono, pace);
+  // Keys go to the ends where there is no room for their buttons.
+  const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);
+  float x = area.Max.x - (cramped ? 0 : textWidth(view.fonts->mono, pace));
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->mono, ImVec2(x, top + side / 2), view.theme->text, pace);
-  x -= view.px(14) + 4 * (side + space);
+  if (!cramped) paintText(list, view.fonts->mono, ImVec2(x, top + side / 2), view.theme->text, pace);
+  x -= view.px(cramped ? 0 : 14) + static_cast<float>(shown.size()) * (side + space);
   const float steps = x;
-  for (const Step& step : kSteps) {
+  for (const Step& step : shown) {
     if (iconButton(view, step.name, step.move, ImVec2(x, top), state.reason, step.help))
       moveRoom(scene, page, step.move);
     x += side + space;

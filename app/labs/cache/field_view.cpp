@@ -208,7 +208,9 @@ void paintLabels(const Scene& scene, const View& view, ImDrawList& list, const C
                   heads, Align::right);
         lastReads = readsMiddle;
       }
-      if ((place.group() > 1 || first) && middle - readsMiddle >= lineHeight(view.fonts->text))
+      // Not where the bytes of the band stand too close below.
+      if ((place.group() > 1 || first) &&
+          middle + view.px(place.group() == 1 ? 6 : 0) - readsMiddle >= lineHeight(view.fonts->text))
         paintText(list, view.fonts->text, ImVec2(right, readsMiddle), theme.query, "weights now");
     }
     if (middle - lastLabel < view.px(22)) continue;

@@ -5,14 +5,18 @@
 #include <array>
 
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 
 namespace headscope::app {
 
 std::string layerShape(const Scene& scene, bool causal) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
-  std::string text = fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
-                                 model.heads, model.kvHeads, model.modelDim);
+  const SubjectSetup& subject = scene.setup.subject;
+  const std::string of =
+      subject.opened ? fmt::format("{} layer {} · ", subject.opened->name, subject.layer) : "";
+  std::string text = of + fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
+                                      model.heads, model.kvHeads, model.modelDim);
   if (scene.setup.input.cross)
     text += " · cross";
   else if (causal)

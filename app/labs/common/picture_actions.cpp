@@ -16,7 +16,8 @@ void savePicture(LabServices& services, const Scene& scene, PictureKind kind, co
                  const std::filesystem::path& path) {
   View& view = services.view;
   if (const auto format = pictureFormat(path); !format) return view.messages.fail(format.error().message);
-  view.say("Drawing " + path.filename().string() + " …");
+  const ImVec2 asked = view.pressedAt;
+  view.tell("Drawing " + path.filename().string() + " …", asked);
   services.files.write(
       path,
       [scene, kind, options, path, snapshot = services.layer.snapshot(),
@@ -25,8 +26,8 @@ void savePicture(LabServices& services, const Scene& scene, PictureKind kind, co
         if (!drawing) return attention::Error{path.filename().string() + ": " + drawing.error().message};
         return writePicture(path, *drawing, {.scale = kScale}, resources.memory);
       },
-      [&view, path](Scene&, attention::Status written) {
-        written.ok() ? view.say("Saved " + path.filename().string())
+      [&view, path, asked](Scene&, attention::Status written) {
+        written.ok() ? view.tell("Saved " + path.filename().string(), asked)
                      : view.messages.fail(written.error().message);
       });
 }
@@ -66,6 +67,34 @@ std::vector<Action> pictureActions(LabServices& services) {
        true,
        false,
        [&services](Scene& scene) { askShown(services, scene, {.dark = true}); }},
+      {"picture.save_head",
+       "Save a picture of this head…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene&) { askWhere(services, PictureKind::head, {}); }},
+      {"picture.save_heads",
+       "Save a picture of all heads…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene&) { askWhere(services, PictureKind::heads, {}); }},
+      {"picture.save_mask",
+       "Save a picture of the mask…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene&) { askWhere(services, PictureKind::mask, {}); }},
+      {"picture.save_map",
+       "Save a picture of the map…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene&) { askWhere(services, PictureKind::map, {}); }},
       {"picture.save_cache",
        "Save a picture of the KV cache…",
        "Picture",

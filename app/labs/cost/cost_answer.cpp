@@ -210,7 +210,8 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   paintSign("=");
   const float half = x + view.px(4), most = area.Max.x - half;
   paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
-  track("cost.total", ImVec2(half, y - view.px(14)), ImVec2(half + resultWidth, y + view.px(14)));
+  track("cost.total", ImVec2(half, y - view.px(14)),
+        ImVec2(half + std::min(resultWidth, most), y + view.px(14)));
   if (!figures.tooLarge() && figures.cost.total >= 1024)
     paintFitted(view, list, view.fonts->text, ImVec2(half, labelY), most, theme.secondary,
                 "= " + fourDigitBytes(figures.cost.total));

@@ -149,9 +149,18 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
   compat::rectOutline(list, area.Min, area.Max, chosen ? theme.text : theme.line, view.px(8),
                       view.px(chosen ? 1.6f : 1));
   if (hovered && !enabled) tooltip(view, choice.reason);
-  const float left = area.Min.x + view.px(14), right = area.Max.x - view.px(14);
+  const float pad = view.px(area.GetWidth() < view.px(100) ? 5 : 14);
+  const float left = area.Min.x + pad, right = area.Max.x - pad;
   const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);
-  const std::string title = fmt::format("{} GPU{}", choice.gpus, choice.gpus == 1 ? "" : "s");
+  std::string title = fmt::format("{} GPU{}", choice.gpus, choice.gpus == 1 ? "" : "s");
+  std::string fits = choice.fitsGb ? fmt::format("{:g} GB", *choice.fitsGb) : "none";
+  float word = textWidth(view.fonts->bold, fits);
+  if (enabled && left + textWidth(view.fonts->bold, title) + view.px(8) > right - word) {
+    // In the smallest windows; that cards are counted in GB stands above.
+    title = fmt::format("{}×", choice.gpus);
+    if (choice.fitsGb) fits = fmt::format("{:g}", *choice.fitsGb);
+    word = textWidth(view.fonts->bold, fits);
+  }
   const float titleWidth =
       paintText(list, view.fonts->bold, ImVec2(left, y), enabled ? theme.text : theme.faint, title);
   if (!enabled) {
@@ -159,8 +168,6 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
                 theme.faint, "no even split", Align::right);
     return;
   }
-  const std::string fits = choice.fitsGb ? fmt::format("{:g} GB", *choice.fitsGb) : "none";
-  const float word = textWidth(view.fonts->bold, fits);
   paintText(list, view.fonts->bold, ImVec2(right, y), choice.fitsGb ? theme.text : theme.secondary, fits,
             Align::right);
   if (right - word - view.px(36) > left + titleWidth)

@@ -85,10 +85,11 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = snapshot.config;
   const float width = area.GetWidth();
-  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y - view.px(3)));
   ImGui::BeginChild(
-      "costs", ImVec2(width, view.px(24)), false,
+      "costs", ImVec2(width, view.px(30)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::SetCursorScreenPos(area.Min);
   sectionTitle(view, scene.cursor.decoding && state.reason.empty()
                          ? fmt::format("BYTES AT STEP {}", state.now)
                          : "BYTES OF THE CACHE");
@@ -180,6 +181,7 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       cacheStrips(scene, page, *sequence, state, area);
     } else if (layout.cacheLine) {
       cacheLine(scene, page, state, area);
+      if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1)) view.menu = {"picture.save_cache"};
     } else {
       const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
       const ImRect left(area.Min.x, area.Min.y, area.Max.x - costWidth - view.px(28), area.Max.y);

@@ -96,7 +96,7 @@ void paintKeys(const Scene& scene, const View& view, const StripColumns& columns
               newest          ? view.theme->query
               : j == key      ? view.theme->key
               : j < state.now ? view.theme->secondary
-                              : faded(view.theme->faint, 0.7f),
+                              : view.theme->faint,
               fitted(font, keys[static_cast<std::size_t>(j)].text,
                      std::min(columns.width * static_cast<float>(step) - view.px(6),
                               end.x - columns.cells.Min.x - before)));
@@ -113,8 +113,8 @@ ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& 
   return {std::clamp<Index>(wanted - count / 2, 0, kvHeads - count), count};
 }
 
-void cacheStrips(const Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence,
-                 const CacheState& state, const ImRect& area) {
+void cacheStrips(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const CacheState& state,
+                 const ImRect& area) {
   View& view = page.view;
   const Index m = sequence.attention.k.rows();
   const float labels = view.px(44), foot = view.px(18);
@@ -128,9 +128,13 @@ void cacheStrips(const Scene& scene, HeadsPage& page, const SequenceSnapshot& se
   paintKeys(scene, view, columns, state, sequence.keys, key, ImVec2(area.Max.x, area.Max.y - foot / 2));
   track("cache.strips", cells.Min, ImVec2(columns.right(), cells.Max.y));
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && mouse.x >= cells.Min.x && mouse.x < columns.right() &&
-      mouse.y >= cells.Min.y && mouse.y < cells.Max.y)
-    view.nextHover.key = static_cast<Index>((mouse.x - cells.Min.x) / columns.width);
+  if (!ImGui::IsWindowHovered() || mouse.x < cells.Min.x || mouse.x >= columns.right() ||
+      mouse.y < cells.Min.y || mouse.y >= area.Max.y)
+    return;
+  view.nextHover.key = static_cast<Index>((mouse.x - cells.Min.x) / columns.width);
+  if (!ImGui::IsMouseClicked(1)) return;
+  offerForToken(scene, page, false, view.nextHover.key);
+  view.menu.emplace_back("picture.save_cache");
 }
 
 }  // namespace headscope::app

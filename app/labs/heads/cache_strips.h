@@ -21,7 +21,7 @@ struct ShownHeads {
 ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& view, float height);
 
 /// K and V of every kv head that fits, one row of strips each, the cached columns lit.
-void cacheStrips(const Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence,
-                 const CacheState& state, const ImRect& area);
+void cacheStrips(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const CacheState& state,
+                 const ImRect& area);
 
 }  // namespace headscope::app

@@ -72,20 +72,24 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
                  cells.GetWidth(), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
-  paintAxisLabels(view, list, tile,
-                  {&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true});
+  const AxisLabels labels{&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true};
+  paintAxisLabels(view, list, tile, labels);
+  pointAtLabels(scene, page, tile, labels);
   paintAxisTitles(view, list, cells, view.px(112));
   paintCrosshair(view, list, tile, query, key, n, m);
   if (!view.present)
-    paintText(list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)), view.theme->faint,
-              whatIsShown(page, tile, n, m));
+    paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
+                area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));
+  const ImRect title(cells.Min.x, cells.Min.y - view.px(40), cells.Max.x, cells.Min.y - view.px(4));
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
+    offerForCell(scene, page, {head, chosen.query, chosen.key});
   if (!hovered) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;
   view.nextHover = {head, cell->row, cell->col};
   if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
   if (released) scene.cursor.cell = {head, cell->row, cell->col};
-  if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, {head, cell->row, cell->col});
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {head, cell->row, cell->col});
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,7 @@
 // What the page of heads opens: weights and typed embeddings.
 
+#include <fmt/core.h>
+
 #include "app/compute/layer_file.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/heads/table_editor.h"
@@ -16,6 +18,7 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
   ModelSetup& model = scene.setup.model;
   scene.setup.weights.source = WeightSource::file;
   scene.setup.weights.file = path;
+  scene.setup.weights.layer = weights.layer;
   model.heads = config.heads;
   model.kvHeads = config.kvHeads;
   model.headDim = config.headDim;
@@ -48,7 +51,10 @@ void HeadsLab::openWeights(const std::filesystem::path& path, const Scene& scene
       [this, path](Scene& now, attention::Result<LoadedWeights> weights) {
         if (!weights) return services_.view.messages.fail(weights.error().message);
         applyWeights(now, *weights, std::filesystem::absolute(path).string());
-        services_.view.say("Loaded " + path.filename().string());
+        std::string said = "Loaded " + path.filename().string();
+        if (weights->layer >= 0)
+          said += fmt::format(", layer {}: the first of {}", weights->layer, weights->layers);
+        services_.view.say(said);
       });
 }
 
@@ -64,7 +70,8 @@ void HeadsLab::openTable(const std::filesystem::path& path) {
 
 bool HeadsLab::open(const std::filesystem::path& path, Scene& scene) {
   const std::string ending = path.extension().string();
-  if (ending == ".safetensors")
+  // Pickles are opened to be told what to save instead.
+  if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
     openWeights(path, scene);
   else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
     openTable(path);
@@ -85,9 +92,10 @@ std::vector<Action> HeadsLab::fileActions() {
        true,
        false,
        [this, ask](Scene&) {
-         ask({"Load weights", {".safetensors"}, "", [this](Scene& scene, const auto& path) {
-                openWeights(path, scene);
-              }});
+         ask({"Load weights",
+              {".safetensors", ".npz", ".pt", ".pth"},
+              "",
+              [this](Scene& scene, const auto& path) { openWeights(path, scene); }});
        }},
       {"table.open",
        "Load embeddings from a file…",

@@ -28,6 +28,7 @@ bool HeadsLab::take(const Scene& scene) {
 void HeadsLab::prepare(Scene& scene) {
   advancePlay(scene);
   walk(scene);
+  if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
@@ -173,8 +174,9 @@ void HeadsLab::copyNumbers(const Scene& scene) {
                                        0, page_.snapshot->config.heads - 1);
   const attention::MatrixView values = sequence->values(scene.look.quantity)[head];
   ImGui::SetClipboardText(matrixCsv(values, sequence->queries, sequence->keys).c_str());
-  services_.view.say(
-      fmt::format("Copied head {}: {} × {} numbers as CSV", head, values.rows(), values.cols()));
+  View& view = services_.view;
+  view.tell(fmt::format("Copied head {}: {} × {} numbers as CSV", head, values.rows(), values.cols()),
+            view.pressedAt);
 }
 
 double HeadsLab::nextFrameIn() const {
@@ -220,6 +222,7 @@ std::vector<Action> HeadsLab::actions() {
       {"head.copy", "Copy the head's numbers as CSV", "Look", {}, true, false, [this](Scene& scene) {
          copyNumbers(scene);
        }});
+  for (Action& action : tokenActions()) actions.push_back(std::move(action));
   actions.push_back(
       {"input.sample", "Start with the opening sentence", "Scene", {}, false, false, [](Scene& scene) {
          scene.setup.input.source = EmbeddingSource::text;

@@ -35,6 +35,11 @@ class HeadsLab : public Lab {
  private:
   void showPictures(const Scene& scene);
   void copyNumbers(const Scene& scene);
+  const attention::Token* chosenToken(const Scene& scene, Index* at) const;
+  void copyToken(const Scene& scene);
+  void copyVectors(const Scene& scene, bool query);
+  void decodeTo(Scene& scene);
+  std::vector<Action> tokenActions();
   void advancePlay(Scene& scene);
   void walk(Scene& scene);
   enum class Decode { toggle, play, forward, back };

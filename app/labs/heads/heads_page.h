@@ -4,6 +4,7 @@
 #include "app/scene/model_fit.h"
 #include "app/widgets/camera.h"
 #include "app/widgets/caption.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
 
@@ -30,7 +31,9 @@ struct HeadsPage {
   ModelStops modelStops;
   Index dim = -1, nextDim = -1;  ///< of the receipt's vectors: pointed at in the last frame and in this one
   Camera camera;
-  bool playing = false;  ///< the decode steps by itself
+  Index token = -1;  ///< that a menu was opened on; −1 = what is done to a token is done to the chosen query
+  bool tokenIsQuery = true;  ///< and of the queries' text
+  bool playing = false;      ///< the decode steps by itself
   double playedAt = 0;
 
   // How large heads are drawn, for choosing what to upload: panels say what they need, the page answers with
@@ -57,8 +60,12 @@ Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapsho
 std::vector<CaptionPart> headsCaption(const Scene& scene, const Snapshot& snapshot,
                                       const SequenceSnapshot& sequence, const View& view);
 
-/// A right click on a cell: chooses it and offers what can be done there.
-void offerForCell(Scene& scene, View& view, const Cell& cell);
+/// A right click on a cell or a head's title: chooses it and offers what can be done there.
+void offerForCell(Scene& scene, HeadsPage& page, const Cell& cell);
+/// The same on a token of an axis or of the KV cache.
+void offerForToken(Scene& scene, HeadsPage& page, bool query, Index at);
+/// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
+void pointAtLabels(Scene& scene, HeadsPage& page, const HeatTile& tile, const AxisLabels& labels);
 
 /// One head large, with its axes and its numbers.
 void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area);

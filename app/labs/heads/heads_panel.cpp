@@ -91,7 +91,8 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   } else {
     const Index heads = snapshot.config.heads;
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                   std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
+                   (scene.setup.subject.opened ? fmt::format("Layer {} · ", scene.setup.subject.layer) : "") +
+                       std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
     std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
     if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);
@@ -130,6 +131,13 @@ void groupMark(const View& view, ImDrawList& list, const HeatTile& tile, Index k
                      ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)), groupColor(*view.theme, kvHead));
 }
 
+/// A title explains itself while it is pointed at, and offers what can be done with its head.
+void pointAtTitle(Scene& scene, HeadsPage& page, const HeatTile& tile, float height) {
+  const ImRect title(tile.area.Min.x, tile.area.Min.y - height, tile.area.Max.x, tile.area.Min.y);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
+    offerForCell(scene, page, {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
+}
+
 void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page, const HeatTile& tile) {
   View& view = page.view;
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
@@ -147,7 +155,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page
     scene.cursor.focus = tile.head;
     page.camera = {};
   }
-  if (ImGui::IsMouseClicked(1)) offerForCell(scene, view, {tile.head, cell->row, cell->col});
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {tile.head, cell->row, cell->col});
 }
 
 /// The key that is lit, below its column; nothing else has room there.
@@ -162,17 +170,29 @@ void paintLitKey(const View& view, ImDrawList& list, const SequenceSnapshot& seq
             Align::center);
 }
 
-/// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
-void paintAxes(const View& view, ImDrawList& list, const SequenceSnapshot& sequence, const GridPlan& plan,
-               const HeatTile& tile, Index query, Index key) {
+/// Which tokens stand on the axes of a head of the grid: none where there is no room.
+AxisLabels labelsOf(const SequenceSnapshot& sequence, const GridPlan& plan, const HeatTile& tile, Index query,
+                    Index key) {
   using Labels = GridPlan::Labels;
   static const std::vector<attention::Token> kNone;
   const bool first = static_cast<int>(tile.head) % plan.columns == 0, every = plan.labels == Labels::every;
-  const float room = every ? plan.leftRoom : plan.margin;
-  if (first) paintAxisTitles(view, list, tile.area, room, plan.bottomRoom > 0);
-  if (every || (first && plan.labels == Labels::firstOfRow))
-    paintAxisLabels(view, list, tile,
-                    {&sequence.queries, every ? &sequence.keys : &kNone, query, key, room, plan.bottomRoom});
+  const bool rows = every || (first && plan.labels == Labels::firstOfRow);
+  return {rows ? &sequence.queries : &kNone,
+          every ? &sequence.keys : &kNone,
+          query,
+          key,
+          every ? plan.leftRoom : plan.margin,
+          plan.bottomRoom};
+}
+
+/// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
+void paintAxes(const View& view, ImDrawList& list, const SequenceSnapshot& sequence, const GridPlan& plan,
+               const HeatTile& tile, Index query, Index key) {
+  const bool first = static_cast<int>(tile.head) % plan.columns == 0;
+  const bool every = plan.labels == GridPlan::Labels::every;
+  const AxisLabels labels = labelsOf(sequence, plan, tile, query, key);
+  if (first) paintAxisTitles(view, list, tile.area, labels.leftRoom, plan.bottomRoom > 0);
+  if (!labels.queries->empty()) paintAxisLabels(view, list, tile, labels);
   if (!every && plan.bottomRoom > 0 && key >= 0 && key < static_cast<Index>(sequence.keys.size()))
     paintLitKey(view, list, sequence, tile, key);
 }
@@ -221,16 +241,14 @@ void grid(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.grid, styleFor(view, scene.look),
                       std::move(pictures));
   for (const HeatTile& tile : tiles) paintOverTile(scene, page, sequence, plan, tile);
-  for (const HeatTile& tile : tiles) pointAtTile(scene, sequence, page, tile);
+  for (const HeatTile& tile : tiles) {
+    pointAtTile(scene, sequence, page, tile);
+    pointAtTitle(scene, page, tile, plan.titleHeight);
+    pointAtLabels(scene, page, tile, labelsOf(sequence, plan, tile, -1, -1));
+  }
 }
 
 }  // namespace
-
-void offerForCell(Scene& scene, View& view, const Cell& cell) {
-  scene.cursor.cell = cell;
-  view.menu = {"look.focus", "head.copy", "page.map", "page.mask"};
-  if (scene.cursor.focus >= 0) view.menu.front() = "look.back";
-}
 
 void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
   View& view = page.view;

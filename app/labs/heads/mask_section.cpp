@@ -6,6 +6,7 @@
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/pattern_sliders.h"
 
@@ -22,6 +23,11 @@ void positionChoice(Scene& scene, View& view) {
       model.headDim % 2 != 0
           ? fmt::format("RoPE rotates pairs of dimensions; the head size {} is odd", model.headDim)
           : "";
+  if (!scene.setup.subject.model.empty()) {
+    const std::string own = "The model has positions of its own; ALiBi and T5 act beside them";
+    fieldChoice(view, scene, "model.position", {"", own, own});
+    return;
+  }
   fieldChoice(view, scene, "model.position", {"", "", odd});
   if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
     hint(view,
@@ -55,7 +61,16 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (snapshot && !snapshot->sequences.empty())
     text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
   std::vector<const Layer*> shown;
+  if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causal) {
+    bool causal = true;
+    toggle(view, "model.causal", "Causal, the model's own", causal,
+           "The model was trained so: a token never sees a later one.");
+  }
   for (const Rule& rule : kRules) {
+    const auto& opened = scene.setup.subject.opened;
+    if (opened &&
+        (rule.kind == PatternKind::padding || (rule.kind == PatternKind::causal && opened->config().causal)))
+      continue;
     const std::string reason = ruleReason(snapshot, rule.kind);
     bool on = hasRule(layers, rule.kind);
     if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);

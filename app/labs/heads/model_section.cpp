@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/compute/layer_inputs.h"
+#include "app/labs/common/model_facts.h"
 #include "app/labs/heads/heads_page.h"
 #include "app/scene/model_fit.h"
 #include "app/scene/number_text.h"
@@ -245,7 +246,28 @@ void sharingHint(const ModelSetup& model, View& view) {
 
 }  // namespace
 
+/// A layer of an opened model: what it is made of can't be moved, what acts on it can.
+static void openedModelSection(Scene& scene, HeadsPage& page) {
+  View& view = page.view;
+  modelFacts(scene, view);
+  if (scene.setup.subject.opened) {
+    gap(view, 4);
+    layerSlider(scene, view);
+    fieldSlider(view, scene, "model.sharpness");
+    hint(view, "Sharpness, masks and biases act");
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::SetCursorScreenPos(ImVec2(at.x, at.y - view.px(4)));
+    scopeChoice(scene, view);
+  }
+  if (button(view, "model.overview", "All layers")) view.request("page.model");
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "model.leave", "A layer made here", "", true)) view.request("model.leave");
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::model)) problem(view, error->message);
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::memory)) problem(view, error->message);
+}
+
 void modelSection(Scene& scene, HeadsPage& page) {
+  if (!scene.setup.subject.model.empty()) return openedModelSection(scene, page);
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   ModelSetup& model = scene.setup.model;
@@ -263,6 +285,10 @@ void modelSection(Scene& scene, HeadsPage& page) {
 }
 
 void moreSection(Scene& scene, View& view) {
+  if (!scene.setup.subject.model.empty()) {
+    sectionTitle(view, "MORE");
+    return sectionSliders(view, scene, "MORE");
+  }
   const std::string locked =
       scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
   sectionTitle(view, "MORE");

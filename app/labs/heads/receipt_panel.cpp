@@ -225,7 +225,7 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
   gap(view, 10);
   sectionTitle(view, fmt::format("WHAT HEAD {} DOES", head));
   std::string text;
-  if (snapshot.setup.weights.source == WeightSource::planted) {
+  if (snapshot.setup.subject.model.empty() && snapshot.setup.weights.source == WeightSource::planted) {
     const attention::PlantedHead plant = plantedHeads(snapshot.setup)[static_cast<std::size_t>(head)];
     text = "Planted: " + attention::describe(plant);
     const bool readsPlaces =

@@ -17,8 +17,10 @@ void sidePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
     gap(view, 12);
     maskSection(scene, snapshot, view);
     gap(view, 12);
-    weightsSection(scene, snapshot, view);
-    gap(view, 12);
+    if (scene.setup.subject.model.empty()) {
+      weightsSection(scene, snapshot, view);
+      gap(view, 12);
+    }
     moreSection(scene, view);
     gap(view, 16);
     scrollEdge(view, layout.left);

@@ -94,9 +94,14 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (weights.source == WeightSource::planted) plantedChoices(scene, view);
   if (weights.source == WeightSource::file) {
     hint(view, std::filesystem::path(weights.file).filename().string());
+    SliderState layer;
+    if (weights.layer < 0) layer.shown = "the only";
+    fieldSlider(view, scene, "weights.layer", layer);
     if (button(view, "load_weights", "Load another…")) view.request("weights.open");
   }
   if (const PlacedError* error = errorAt(snapshot, Place::weights)) problem(view, error->message);
+  if (button(view, "learned", "Learned: open the small model")) view.request("model.learned");
+  gap(view, 4);
   seedControls(scene, view);
 }
 

@@ -113,15 +113,45 @@ bool MapLab::open(const std::filesystem::path& path, Scene& scene) {
   return true;
 }
 
+/// The marked cell and its weight, as far as it is computed.
+void MapLab::copyPlace(const Scene& scene) {
+  View& view = services_.view;
+  const MapCursor& cursor = scene.cursor.map;
+  if (!page_.state || page_.state->empty || cursor.query < 0 || cursor.key < 0)
+    return view.messages.fail("No cell is marked on the map: click on one.");
+  std::string text = std::to_string(cursor.query) + ", " + std::to_string(cursor.key);
+  ImGui::SetClipboardText(text.c_str());
+  view.tell("Copied " + text + ", which “Go to” takes", view.pressedAt);
+}
+
 std::vector<Action> MapLab::actions() {
-  return {{"map.open", "Map queries and keys from a file…", "Scene", {}, true, false, [this](Scene&) {
-             FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
-             question.chosen = [this](Scene& scene, const auto& path) {
-               services_.view.dialog.reset();
-               openFile(path, scene);
-             };
-             services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
-           }}};
+  const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run) {
+    return Action{id, name, "Map", {}, false, false, std::move(run)};
+  };
+  const auto openFileOf = [this](Scene&) {
+    FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
+    question.chosen = [this](Scene& scene, const auto& path) {
+      services_.view.dialog.reset();
+      openFile(path, scene);
+    };
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+  };
+  return {{"map.open", "Map queries and keys from a file…", "Scene", {}, true, false, openFileOf},
+          action("map.cells", "Zoom to the marked cell",
+                 [this](Scene& scene) {
+                   const MapCursor& cursor = scene.cursor.map;
+                   if (cursor.query < 0 || cursor.key < 0)
+                     return services_.view.messages.fail("No cell is marked on the map: click on one.");
+                   scene.cursor.page = "map";
+                   goToCell(scene.cursor.map, services_.view, cursor.query, cursor.key);
+                 }),
+          action("map.whole", "Show the whole head on the map",
+                 [](Scene& scene) {
+                   scene.cursor.page = "map";
+                   scene.cursor.map.cellsPerPixel = 0;
+                 }),
+          action("map.copy_place", "Copy the place of the marked cell",
+                 [this](Scene& scene) { copyPlace(scene); })};
 }
 
 }  // namespace headscope::app

@@ -19,6 +19,7 @@ class MapLab : public Lab {
   void ask(const Scene& scene) override;
   void leave() override;
   Index heads(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene&) const override { return mapCaption(page_); }
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
@@ -29,6 +30,7 @@ class MapLab : public Lab {
   MapPage& page() { return page_; }
 
  private:
+  void copyPlace(const Scene& scene);
   void openFile(const std::filesystem::path& path, Scene& scene) const;
 
   LabServices& services_;

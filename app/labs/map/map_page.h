@@ -8,6 +8,7 @@
 #include "app/labs/map/map_job.h"
 #include "app/labs/map/map_textures.h"
 #include "app/labs/map/map_window.h"
+#include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
 #include "app/widgets/panel.h"
 
@@ -61,6 +62,9 @@ bool drawWhole(const Scene& scene, MapPage& page, ImDrawList& list, const ImRect
 /// Tokens and their numbers along both sides, thinned until they don't touch.
 void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, const MapText& text,
                   Index litQuery, Index litKey);
+/// While presenting: how much is shown.
+std::vector<CaptionPart> mapCaption(const MapPage& page);
+
 // The panels: controls at the left, the head in the rest of the window.
 void mapControls(Scene& scene, MapPage& page, const Layout& layout);
 void mapPanel(Scene& scene, MapPage& page, const Layout& layout);

@@ -12,10 +12,18 @@ namespace headscope::app {
 
 namespace {
 
-std::string pooledWords(Pooling pooling, int level) {
-  const std::string side = countText(static_cast<std::uint64_t>(factorOf(level)));
-  if (level == 0) return "single cells";
+std::string pooledWords(Pooling pooling, Index cells) {
+  const std::string side = countText(static_cast<std::uint64_t>(cells));
+  if (cells <= 1) return "single cells";
   return std::string(pooling == Pooling::max ? "brightest of " : "mean of ") + side + " × " + side + " cells";
+}
+
+/// Cells along a side of what a pixel on screen stands for; those of the picture's own pixels where these are
+/// larger.
+Index shownFactor(const MapPage& page) {
+  const Index factor = factorOf(page.level);
+  if (!page.window) return factor;
+  return std::max(factor, static_cast<Index>(std::ceil(page.window->cellsPerPixel - 1e-6)));
 }
 
 std::string sizeWords(const MapState& state) {
@@ -44,7 +52,11 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
   const float end = area.Max.x - bar - view.px(20);
   const Index head = state.map->field().head;
   float x = area.Min.x;
-  const float named = paintText(list, view.fonts->title, ImVec2(x, y), theme.text, headName(head));
+  const float named = paintText(list, view.fonts->title, ImVec2(x, y), theme.text,
+                                (scene.setup.subject.opened && scene.map.source != MapSource::file
+                                     ? "Layer " + std::to_string(scene.setup.subject.layer) + " · "
+                                     : "") +
+                                    headName(head));
   track("map.title." + std::to_string(head), ImVec2(x, y - view.px(10)), ImVec2(x + named, y + view.px(10)));
   x += named + view.px(10);
   if (state.kvHeads < state.heads) {
@@ -59,7 +71,7 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
     x += width + view.px(12);
   }
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
-              sizeWords(state) + " · " + pooledWords(scene.map.pooling, page.level) +
+              sizeWords(state) + " · " + pooledWords(scene.map.pooling, shownFactor(page)) +
                   (page.coarser ? ", on its way" : "") + (page.catchingUp ? " · catching up" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;
@@ -128,7 +140,7 @@ void pointTooltip(const Scene& scene, MapPage& page, Index query, Index key) {
   else if (page.level == 0)
     text += "weight " + weightText(value->value) + " · " + mapScoreText(state.map->field(), query, key);
   else
-    text += pooledWords(pooling, page.level) + ": " + weightText(value->value) +
+    text += pooledWords(pooling, factorOf(page.level)) + ": " + weightText(value->value) +
             (value->preview ? " (preview)" : "");
   tooltip(view, text);
 }
@@ -185,6 +197,11 @@ void paintMap(Scene& scene, MapPage& page, const Layout& layout, const ImRect& i
     query = std::clamp<Index>(static_cast<Index>(window.rowAt(mouse.y)), 0, state.queries - 1);
     key = std::clamp<Index>(static_cast<Index>(window.colAt(mouse.x)), 0, state.keys - 1);
     if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, page, query, key);
+    if (ImGui::IsMouseClicked(1)) {
+      scene.cursor.map.query = query;
+      scene.cursor.map.key = key;
+      view.menu = {"map.cells", "map.whole", "map.copy_place", "picture.save_map", "page.heads", "page.mask"};
+    }
   }
   paintHeader(scene, page, inner);
   paintMapAxes(view, list, window, *state.text, query, key);

@@ -121,7 +121,9 @@ ValueRange mapRange(const MapPage& page, const Look& look) {
 
 void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window) {
   const MapState& state = *page.state;
-  int level = std::min(window.level(), state.levels.single);
+  // What is held anyway is drawn from the finer level, so that edges have steps of a pixel and not of two.
+  const bool finer = window.finerLevel() >= state.levels.finest;
+  int level = std::min(finer ? window.finerLevel() : window.level(), state.levels.single);
   constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
   while (level < state.levels.single && tilesInSight(window, level).count() > kMost) ++level;
   page.level = level;
@@ -141,6 +143,8 @@ void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWin
       while (found) {
         if (const auto layer = page.textures->layerOf(found->key, found->tile)) {
           tiles.push_back(placed(window, place, *found, *layer));
+          tiles.back().view.pooling =
+              scene.map.pooling == Pooling::max ? render::CellPooling::max : render::CellPooling::mean;
           break;
         }
         // Its turn has not come: what is coarser may be there already.
@@ -182,7 +186,10 @@ bool drawWhole(const Scene& scene, MapPage& page, ImDrawList& list, const ImRect
   ValueRange range = mapRange(page, look);
   // What is brightest in the window may be far from what is brightest here.
   if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
-  send(look, range, page, list, {placed(whole, key.place, {key, *tile}, *layer)});
+  HeatmapTile picture = placed(whole, key.place, {key, *tile}, *layer);
+  picture.view.pooling =
+      scene.map.pooling == Pooling::max ? render::CellPooling::max : render::CellPooling::mean;
+  send(look, range, page, list, {picture});
   return true;
 }
 

@@ -26,6 +26,8 @@ struct MapWindow {
   double cellPixels() const { return 1 / cellsPerPixel; }
   /// The level whose pixels are at least one on screen, so that none is passed over.
   int level() const;
+  /// The next finer one, whose pixels are between half a pixel on screen and one: pooled as they are drawn.
+  int finerLevel() const { return level() > 0 ? level() - 1 : 0; }
 };
 
 /// Cells for each pixel when the whole head is shown.

@@ -34,6 +34,10 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   sectionTitle(view, "WHAT IT SAYS", fmt::format("head {}", page.study->question.head));
   trackItem("says.head." + std::to_string(page.study->question.head));
   if (mask->error) return problem(view, *mask->error);
+  for (const std::string& note : mask->notes) {
+    hint(view, note);
+    trackItem("says.note");
+  }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->mono, at, width, theme.text,

@@ -95,6 +95,10 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
   const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width - view.px(44), height));
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
+  if (hovered && ImGui::IsMouseClicked(1)) {
+    studio.selected = at;
+    view.menu = layerMenu(editedLayers(scene), at);
+  }
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(6))) page.dragged = at;
   if (clicked && page.dragged < 0) studio.selected = chosen ? -1 : at;
   if (page.dragged >= 0 && drag.target < 0 && ImGui::GetIO().MousePos.y < (from.y + to.y) / 2)

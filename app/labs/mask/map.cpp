@@ -48,6 +48,11 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
   paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
   const std::string end = numberText(extreme, 3);
+  const float needed = textWidth(font, "−" + end) + textWidth(font, "+" + end) + textWidth(font, "0");
+  if (needed + view.px(16) > to - from) {  // one number says both ends
+    paintText(list, font, ImVec2(to, below), view.theme->secondary, "±" + end, Align::right);
+    return std::min(from, to - textWidth(font, "±" + end));
+  }
   paintText(list, font, ImVec2(from, below), view.theme->secondary, "−" + end);
   paintText(list, font, ImVec2((from + to) / 2, below), view.theme->secondary, "0", Align::center);
   paintText(list, font, ImVec2(to, below), view.theme->secondary, "+" + end, Align::right);
@@ -84,6 +89,19 @@ void paintBrush(const MaskPage& page, ImDrawList& list, const HeatTile& tile, co
   compat::rectOutline(list, ImVec2(x0, y0), ImVec2(x1, y1), view.theme->text, 0,
                       std::max(1.5f, view.px(1.5f)));
   list.PopClipRect();
+}
+
+/// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
+void pointAtLabels(Scene& scene, MaskPage& page, const HeatTile& tile, const AxisLabels& labels) {
+  View& view = page.view;
+  if (!ImGui::IsWindowHovered()) return;
+  const auto under = labelAt(tile, labels, view, ImGui::GetIO().MousePos);
+  if (!under) return;
+  (under->query ? view.nextHover.query : view.nextHover.key) = under->at;
+  if (!ImGui::IsMouseClicked(1)) return;
+  Cell& cell = scene.cursor.cell;
+  (under->query ? cell.query : cell.key) = page.token = under->at;
+  view.menu = tokenMenu(scene);
 }
 
 constexpr float kRowLabels = 92, kKeyLabels = 84, kTitleRoom = 32, kMargin = 8;
@@ -163,16 +181,24 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRec
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
   static const std::vector<attention::Token> kNone;
-  paintAxisLabels(view, list, tile,
-                  {spec.rowLabels ? &line.queries : &kNone, &line.keys, query, key, view.px(kRowLabels - 4),
-                   view.px(kKeyLabels - 6), false});
+  const AxisLabels labels{spec.rowLabels ? &line.queries : &kNone,
+                          &line.keys,
+                          query,
+                          key,
+                          view.px(kRowLabels - 4),
+                          view.px(kKeyLabels - 6),
+                          false};
+  paintAxisLabels(view, list, tile, labels);
+  pointAtLabels(scene, page, tile, labels);
   if (spec.rowLabels) paintAxisTitles(view, list, cells, view.px(kRowLabels));
   paintCrosshair(view, list, tile, query, key, n, m);
   if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (answer.cell && hovered) {
     view.nextHover = {chosen.head, answer.cell->row, answer.cell->col};
     if (brushing) paintBrush(page, list, tile, *answer.cell);
-    if (clicked) scene.cursor.cell = {chosen.head, answer.cell->row, answer.cell->col};
+    const bool offers = ImGui::IsMouseClicked(1);
+    if (clicked || offers) scene.cursor.cell = {chosen.head, answer.cell->row, answer.cell->col};
+    if (offers) view.menu = cellMenu(page);
   }
   if (brushing) useBrush(scene, page, answer, held);
   return answer;

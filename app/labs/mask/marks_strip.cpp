@@ -213,6 +213,10 @@ void chips(Scene& scene, MaskPage& page, Mark mark, float height) {
     trackItem(name);
     const bool hovered = ImGui::IsMouseHoveringRect(ImVec2(x, start.y), ImVec2(x + width, start.y + side));
     if (ImGui::IsItemActivated()) page.markFrom = position;
+    if (hovered && ImGui::IsMouseClicked(1)) {
+      page.token = scene.cursor.cell.key = position;
+      view.menu = tokenMenu(scene);
+    }
     if (hovered) view.nextHover.key = position;
     if (hovered && page.markFrom >= 0 && ImGui::IsMouseReleased(0))
       applyMark(marksOf(scene), structure, line.keyLength, mark, page.markFrom, position);
@@ -238,6 +242,19 @@ void chips(Scene& scene, MaskPage& page, Mark mark, float height) {
   ImGui::EndChild();
 }
 
+/// Ids and names of what marks one token.
+struct MarkAction {
+  Mark mark;
+  const char *id, *name;
+};
+constexpr MarkAction kMarkActions[] = {
+    {Mark::documents, "mask.mark.document", "Begin a document at this token, or join it to the one before"},
+    {Mark::prefix, "mask.mark.prefix", "End the prefix with this token"},
+    {Mark::images, "mask.mark.image", "Make this token an image, or text again"},
+    {Mark::globals, "mask.mark.global", "Make this token global, or not"},
+    {Mark::tree, "mask.mark.draft", "Begin the draft behind this token"},
+    {Mark::grid, "mask.mark.grid", "Begin the grid's second row with this token"}};
+
 constexpr float kTitleRow = 34;
 
 std::size_t shownMark(const MaskPage& page, const std::vector<MarkInfo>& used) {
@@ -250,6 +267,31 @@ float chipsHeight(Mark mark, const View& view) {
 }
 
 }  // namespace
+
+std::vector<std::string> tokenMenu(Scene& scene) {
+  std::vector<std::string> menu;
+  const std::vector<MarkInfo> used = marksInUse(scene);
+  for (const MarkAction& action : kMarkActions)
+    if (std::any_of(used.begin(), used.end(), [&](const MarkInfo& info) { return info.mark == action.mark; }))
+      menu.emplace_back(action.id);
+  menu.insert(menu.end(), {"mask.gallery", "mask.copy.text", "picture.save_mask"});
+  return menu;
+}
+
+std::vector<Action> markActions(MaskPage& page) {
+  std::vector<Action> actions;
+  for (const MarkAction& action : kMarkActions)
+    actions.push_back({action.id, action.name, "Mask", {}, false, false, [&page, &action](Scene& scene) {
+                         const MaskStudy* study = page.study;
+                         if (scene.cursor.page != "mask" || !study || !study->line())
+                           return page.view.messages.fail("Tokens are marked in the mask studio, on a text.");
+                         const Index count = study->line()->keyLength;
+                         const Index token = page.token >= 0 ? page.token : scene.cursor.cell.key;
+                         const Index at = std::clamp<Index>(token, 0, count - 1);
+                         applyMark(marksOf(scene), study->geometry.structure, count, action.mark, at, at);
+                       }});
+  return actions;
+}
 
 float marksStripHeight(Scene& scene, const MaskPage& page) {
   const View& view = page.view;

@@ -80,9 +80,9 @@ void MaskLab::toggleCell(Scene& scene) {
         mask.keys(), !visible);
 }
 
-void MaskLab::copy(const std::string& text, const std::string& what) {
+void MaskLab::copy(const std::string& text, const std::string& what, ImVec2 asked) {
   ImGui::SetClipboardText(text.c_str());
-  services_.view.say("Copied the mask as " + what);
+  services_.view.tell("Copied the mask as " + what, asked);
 }
 
 void MaskLab::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
@@ -91,11 +91,11 @@ void MaskLab::copyCode(const Scene& scene, attention::MaskCode language, const s
   // A mask may name files, which are read away from the thread that draws.
   services_.files.read<std::string>(
       "the mask",
-      [asked = std::move(asked), layers = std::move(layers), language, &cache = services_.resources.inputs] {
-        return codeOf(asked, language, layers, cache);
+      [scene = std::move(asked), layers = std::move(layers), language, &cache = services_.resources.inputs] {
+        return codeOf(scene, language, layers, cache);
       },
-      [this, what](Scene&, Result<std::string> code) {
-        code.ok() ? copy(*code, what) : services_.view.messages.fail(code.error().message);
+      [this, what, asked = services_.view.pressedAt](Scene&, Result<std::string> code) {
+        code.ok() ? copy(*code, what, asked) : services_.view.messages.fail(code.error().message);
       });
 }
 
@@ -132,10 +132,11 @@ void MaskLab::saveFile(const Scene& scene, const std::filesystem::path& path) {
     return path.extension() == ".png" ? writeMaskPicture(path, *formula, formula->variantOf(head))
                                       : attention::writeMaskFile(path, *formula, convention);
   };
-  services_.files.write(path, write, [this, path](Scene&, attention::Status written) {
-    written.ok() ? services_.view.say("Saved " + path.filename().string())
-                 : services_.view.messages.fail(written.error().message);
-  });
+  services_.files.write(path, write,
+                        [this, path, asked = services_.view.pressedAt](Scene&, attention::Status written) {
+                          written.ok() ? services_.view.tell("Saved " + path.filename().string(), asked)
+                                       : services_.view.messages.fail(written.error().message);
+                        });
 }
 
 bool MaskLab::open(const std::filesystem::path& path, Scene&) {
@@ -157,7 +158,9 @@ std::vector<Action> MaskLab::copyActions() {
        {},
        true,
        false,
-       [this](Scene& scene) { copy(attention::maskText(editedLayers(scene)), "an expression"); }},
+       [this](Scene& scene) {
+         copy(attention::maskText(editedLayers(scene)), "an expression", services_.view.pressedAt);
+       }},
       {"mask.copy.formula",
        "Copy the mask as a formula",
        "Mask",
@@ -165,7 +168,8 @@ std::vector<Action> MaskLab::copyActions() {
        true,
        false,
        [this](Scene& scene) {
-         if (const StudiedMask* edited = editedStudy(scene, page_)) copy(edited->formulaText, "a formula");
+         if (const StudiedMask* edited = editedStudy(scene, page_))
+           copy(edited->formulaText, "a formula", services_.view.pressedAt);
        }},
       {"mask.copy.flex",
        "Copy the mask as FlexAttention code",
@@ -242,7 +246,7 @@ std::vector<Action> MaskLab::actions() {
        false,
        [this](Scene& scene) { toggleCell(scene); }},
   };
-  for (auto more : {fileActions(), copyActions()})
+  for (auto more : {fileActions(), copyActions(), layerActions(page_), markActions(page_)})
     actions.insert(actions.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return actions;
 }

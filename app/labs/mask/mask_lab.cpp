@@ -72,11 +72,23 @@ bool MaskLab::take(const Scene&) {
 
 void MaskLab::prepare(Scene& scene) {
   scene.cursor.decoding = false;
+  walk(scene);
+  if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
   if (page_.snapshot && !page_.snapshot->sequences.empty()) {
     fit_.apply(scene.cursor, *page_.snapshot);
     fitHover(services_.view.hover, scene, *page_.snapshot);
   }
   showMasks(scene);
+}
+
+/// Who presents walks through the heads with the arrows or a clicker.
+void MaskLab::walk(Scene& scene) {
+  View& view = services_.view;
+  if (!view.present || view.dialog) return;
+  const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
+  const bool back = view.pressed(Key::left) || view.pressed(Key::up);
+  const Index count = heads(scene);
+  if (forward != back) scene.cursor.cell.head = (scene.cursor.cell.head + (forward ? 1 : count - 1)) % count;
 }
 
 void MaskLab::draw(Scene& scene, const Layout& layout) {

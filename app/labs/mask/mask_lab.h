@@ -19,6 +19,9 @@ class MaskLab : public Lab {
   void ask(const Scene& scene) override;
   void leave() override;
   void reset() override;
+  /// Who presents shows the masks alone.
+  bool showsSide(const Scene&) const override { return !services_.view.present; }
+  std::vector<CaptionPart> caption(const Scene& scene) const override { return maskCaption(scene, page_); }
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
@@ -32,10 +35,11 @@ class MaskLab : public Lab {
   void showMasks(const Scene& scene);
   void showPair();
   void show(MaskSurface surface, const attention::Matrix& values);
+  void walk(Scene& scene);
   void toggleCell(Scene& scene);
   std::vector<Action> copyActions();
   std::vector<Action> fileActions();
-  void copy(const std::string& text, const std::string& what);
+  void copy(const std::string& text, const std::string& what, ImVec2 asked);
   void copyCode(const Scene& scene, attention::MaskCode language, const std::string& what);
   void inspectFile(const std::filesystem::path& path);
   void loadFile(const std::filesystem::path& path, attention::MaskConvention convention);

@@ -8,7 +8,9 @@
 #include "app/compute/head_study.h"
 #include "app/compute/mask_study.h"
 #include "app/scene/mask_painting.h"
+#include "app/widgets/actions.h"
 #include "app/widgets/camera.h"
+#include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
 #include "app/widgets/panel.h"
@@ -76,12 +78,13 @@ struct MaskPage {
   Camera camera;  ///< of all maps at once
   Brush brush;
   TypedExpression expression;
-  std::string renaming;        ///< a layer's new name while it is typed
-  Index renamed = -1;          ///< the layer whose name was being typed in the last frame; −1 = none
-  Index dragged = -1;          ///< the layer that is dragged to another place
-  int addAs = 0;               ///< in the gallery: AND, OR, in place of everything
-  int saveConvention = 0;      ///< for the file that is saved
-  int markKind = 0;            ///< what clicks on the token chips mark
+  std::string renaming;    ///< a layer's new name while it is typed
+  Index renamed = -1;      ///< the layer whose name was being typed in the last frame; −1 = none
+  Index dragged = -1;      ///< the layer that is dragged to another place
+  int addAs = 0;           ///< in the gallery: AND, OR, in place of everything
+  int saveConvention = 0;  ///< for the file that is saved
+  int markKind = 0;        ///< what clicks on the token chips mark
+  Index token = -1;  ///< that a menu was opened on; −1 = what is done to a token is done to the chosen key
   Index markFrom = -1;         ///< where a dragged span began
   bool wipe = false;           ///< compare: one picture with a wipe instead of two side by side
   bool compareWeights = true;  ///< compare the weights; the masks themselves otherwise
@@ -97,6 +100,21 @@ attention::MaskLayers& editedLayers(Scene& scene);
 MaskedText maskedText(const MaskPage& page);
 /// The study of the mask that is edited; null before there is one.
 const StudiedMask* editedStudy(const Scene& scene, const MaskPage& page);
+
+// What a right click offers, as ids of actions.
+
+/// On a layer of the list.
+std::vector<std::string> layerMenu(const attention::MaskLayers& layers, Index at);
+/// On a cell of the mask, the weights or the biases.
+std::vector<std::string> cellMenu(const MaskPage& page);
+/// On a token of an axis or a chip: what of it the layers read.
+std::vector<std::string> tokenMenu(Scene& scene);
+/// What is done to layers and to marks on tokens, by name.
+std::vector<Action> layerActions(MaskPage& page);
+std::vector<Action> markActions(MaskPage& page);
+
+/// While presenting: what the lit query sees.
+std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskPage& page);
 
 /// Beside the pointer: whether the cell is visible, and what each layer says of it.
 void verdictTooltip(MaskPage& page, const StudiedMask& mask, Index query, Index key);

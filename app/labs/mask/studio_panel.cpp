@@ -22,16 +22,18 @@ void compareBar(Scene& scene, MaskPage& page, const ImRect& area) {
   if (!scene.setup.mask.compare) return;
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
   static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
+  // Where there is less room than both would like they share it.
+  const float wanted = 432, room = area.GetWidth() / view.unit, share = std::min(1.0f, room / wanted);
   float x = area.Min.x;
   const auto choose = [&](const char* name, const std::vector<Choice>& choices, float units, bool& value) {
     ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
     ImGui::BeginChild(
-        name, ImVec2(view.px(units), view.px(34)), false,
+        name, ImVec2(view.px(units * share), view.px(34)), false,
         ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     int chosen = value ? 1 : 0;
     if (segmented(view, name, choices, chosen)) value = chosen == 1;
     ImGui::EndChild();
-    x += view.px(units + 12);
+    x += view.px((units + 12) * share);
   };
   bool masks = !page.compareWeights;
   choose("compare_what", kWhat, 200, masks);
@@ -47,21 +49,36 @@ void message(const View& view, const ImRect& area, const std::string& title, con
             Align::center);
 }
 
-void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
+/// The tabs and the tools of the one that is shown; returns their height.
+float toolBars(Scene& scene, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   const float bar = view.px(46), top = area.Min.y + view.px(12);
   tabChoice(scene, page, ImVec2(area.Min.x, top));
   const ImRect tools(area.Min.x + view.px(236), top, area.Max.x, top + view.px(34));
+  if (scene.cursor.studio.tab == StudioTab::compare && scene.setup.mask.compare &&
+      tools.GetWidth() < view.px(300)) {
+    const float below = top + view.px(40);
+    compareBar(scene, page, ImRect(area.Min.x, below, area.Max.x, below + view.px(34)));
+    return bar + view.px(44);
+  }
   if (scene.cursor.studio.tab == StudioTab::compare)
     compareBar(scene, page, tools);
   else
     brushBar(scene, page, tools);
-  area.Min.y += bar + view.px(4);
+  return bar + view.px(4);
+}
+
+void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
+  View& view = page.view;
+  if (view.present)  // shows, and paints nothing
+    page.brush.tool = PaintTool::look;
+  else
+    area.Min.y += toolBars(scene, page, area);
   if (const float height = marksStripHeight(scene, page); height > 0) {
     marksStrip(scene, page, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + height));
     area.Min.y += height;
   }
-  const float strip = headStripHeight(scene, view, area.GetWidth());
+  const float strip = view.present ? 0 : headStripHeight(scene, view, area.GetWidth());
   const ImRect maps(area.Min.x, area.Min.y + view.px(6), area.Max.x, area.Max.y - strip);
   switch (scene.cursor.studio.tab) {
     case StudioTab::mask:
@@ -74,7 +91,8 @@ void tabs(Scene& scene, const Snapshot* snapshot, MaskPage& page, ImRect area) {
       compareTab(scene, snapshot, page, maps);
       break;
   }
-  headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
+  if (strip > 0)
+    headStrip(scene, snapshot, page, ImRect(area.Min.x, area.Max.y - strip, area.Max.x, area.Max.y));
 }
 
 }  // namespace

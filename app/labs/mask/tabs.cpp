@@ -138,7 +138,10 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRec
   if (page.surface(surface).empty() || (other && !sequence->other))
     return instead(view, right, "Computing…", view.theme->secondary);
   MapSpec weights = weightsMap(scene, *sequence, "weights_map", surface,
-                               other ? "Weights under mask B" : "Weights under it", page);
+                               other          ? "Weights under mask B"
+                               : view.present ? "Weights"
+                                              : "Weights under it",
+                               page);
   weights.rowLabels = false;
   const MapAnswer map = drawMap(weights, scene, page, right);
   const attention::AttentionResult& shown = other ? sequence->other->attention : sequence->attention;

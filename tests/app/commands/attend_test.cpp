@@ -105,6 +105,26 @@ TEST_F(Attend, FlagsOverrideTheFile) {
   EXPECT_EQ(masked({"--sinks", "1"}), 4);
 }
 
+TEST_F(Attend, TakesTheLayerThatIsAskedFor) {
+  const auto golden = attention::readSafetensors(HEADSCOPE_TEST_DIR "/golden/names_c_attn.safetensors");
+  ASSERT_TRUE(golden.ok());
+  put(*golden);
+  const auto outputOf = [&](const std::vector<std::string>& flags) {
+    const auto outcome = attend(flags);
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+    return *attention::toFloats(result().tensors.at("output"), "output");
+  };
+  EXPECT_EQ(outputOf({}), outputOf({"--layer", "3"}));
+  EXPECT_NE(outputOf({}), outputOf({"--layer", "4"}));
+  fs::remove(out_);
+  expectFailure(attend({"--layer", "5"}), 1, "layer is 5, the file holds layers 3, 4");
+}
+
+TEST_F(Attend, AnswersAPickleWithWhatToDo) {
+  test::putFile(in_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 17));
+  expectFailure(attend(), 1, "in.safetensors: is a pickle of PyTorch, which may hold instructions");
+}
+
 /// Each flag reaches the computation: the library does the same with the option of that name.
 TEST_F(Attend, EveryFlagReachesTheComputation) {
   auto file = test::smallProblem();

@@ -56,7 +56,8 @@ TEST(BenchWork, CountsWhatTheDefinitionDoes) {
 
 BenchReport sampleReport() {
   BenchReport report;
-  report.shape.config.modelDim = 64;
+  report.title = "modelDim 64";
+  report.shape.emplace().config.modelDim = 64;
   report.rounds = 3;
   report.ceilings = {2e11, 4e10};
   report.rows = {{{"forward", "forward, output alone", {BenchWork::Kind::flop, 1e9}}, 0.01, 0.009, 0.02, 0.5},

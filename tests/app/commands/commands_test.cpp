@@ -139,7 +139,7 @@ TEST_F(Commands, SayWhichSceneTheyCouldNotRead) {
     command.back() = (folder_ / "broken.json").string();
     expectFailure(runHeadscope(command), 1, "broken.json: ");
     command.back() = folder_.path().string();
-    expectFailure(runHeadscope(command), 1, "is a directory");
+    expectFailure(runHeadscope(command), 1, "config.json");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/compute/layer_file.h"
+#include "app/compute/layer_inputs.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/small_problem.h"
@@ -157,6 +158,37 @@ TEST_F(SceneFile, ReadsTheSizesOfWeights) {
   file.tensors["q_proj.bias"] = test::gaussianTensor({16}, 1);
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
   EXPECT_TRUE(readLoadedWeights(path, 2).value().bias);
+}
+
+/// What a person loads shows something at once; which of the layers is the scene's to say.
+TEST_F(SceneFile, TakesTheFirstLayerOfAWholeModel) {
+  const fs::path path = folder_ / "w.safetensors";
+  attention::SafetensorsFile file;
+  for (const std::string prefix : {"h.10.attn.", "h.2.attn."}) {
+    file.tensors[prefix + "c_attn.weight"] = test::gaussianTensor({8, 24}, prefix.size());
+    file.tensors[prefix + "c_proj.weight"] = test::gaussianTensor({8, 8}, 2);
+  }
+  ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
+  const LoadedWeights loaded = readLoadedWeights(path, 4).value();
+  EXPECT_EQ(loaded.layer, 2);
+  EXPECT_EQ(loaded.layers, 2);
+  EXPECT_EQ(loaded.config.headDim, 2);
+  auto setup = openingScene().setup;
+  setup.weights.file = path.string();
+  setup.model.heads = 4;
+  setup.weights.layer = 2;
+  const auto first = readLayerWeights(setup, 1 << 20);
+  setup.weights.layer = 10;
+  const auto other = readLayerWeights(setup, 1 << 20);
+  ASSERT_TRUE(first.ok() && other.ok());
+  EXPECT_NE(first->projections.k.weight, other->projections.k.weight);
+  setup.weights.layer = 3;
+  EXPECT_THAT(readLayerWeights(setup, 1 << 20).error().message,
+              HasSubstr("w.safetensors: layer is 3, the file holds layers 2, 10"));
+  setup.weights.layer = -1;
+  EXPECT_THAT(readLayerWeights(setup, 1 << 20).error().message,
+              HasSubstr("holds 2 attention layers (2, 10), expected one of them to be chosen: --layer N, or "
+                        "weights.layer in a scene"));
 }
 
 /// A scene that took them over could be saved and not opened again.

@@ -249,7 +249,7 @@ TEST(Names, ThatAreNotKnownAreErrors) {
   EXPECT_EQ(withOption("widnow"), "in: \"widnow\" is no option; did you mean window?");
   EXPECT_EQ(withOption("is_causal"), "in: \"is_causal\" is no option; did you mean causal?");
   EXPECT_EQ(withOption("temperature"),
-            "in: \"temperature\" is no option, expected one of heads, kv_heads, head_dim, "
+            "in: \"temperature\" is no option, expected one of heads, kv_heads, head_dim, layer, "
             "causal, window, sinks, cache_length, rope_theta, alibi, softcap, scale, "
             "dropout, dropout_seed");
   EXPECT_EQ(withOption("format"), "no error");

@@ -92,7 +92,7 @@ TEST(GoldenMasks, UnderPyTorchsNamesAreWhatPyTorchFound) {
 }
 
 TEST(GoldenFolder, HoldsEveryCase) {
-  EXPECT_EQ(test::goldenFiles().size(), 30u);
+  EXPECT_EQ(test::goldenFiles().size(), 35u);
 }
 
 }  // namespace

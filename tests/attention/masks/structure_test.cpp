@@ -29,6 +29,15 @@ TEST(Structure, aNumbersPointEndsNoDocument) {
   EXPECT_EQ(structureOfText("It is 3.14 today. Or 2.71").documentStarts, (Positions{0, 5}));
 }
 
+TEST(Structure, aNumbersPointEndsNoDocumentInCharactersAndBytes) {
+  for (const Tokenization how : {Tokenization::characters, Tokenization::bytes}) {
+    EXPECT_EQ(sentences("Pi is 3.14. Or 2.71", how), (Positions{0, 12}));
+    EXPECT_EQ(sentences("1.2.3 4. 5", how), (Positions{0, 9})) << "a space stands behind the last one";
+    EXPECT_EQ(sentences("a.5 5.a 3..4", how), (Positions{0, 2, 6, 11}));
+  }
+  EXPECT_EQ(sentences("page 3. 14 more"), (Positions{0, 3})) << "by words the space is no token";
+}
+
 TEST(TextStructure, sentencesEndAtTheirMarks) {
   EXPECT_EQ(sentences("The cat sat"), Positions{0});
   EXPECT_EQ(sentences("The cat sat."), Positions{0});

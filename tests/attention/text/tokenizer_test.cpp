@@ -53,6 +53,15 @@ TEST(Tokenizer, aPointBetweenDigitsIsPartOfANumber) {
               ElementsAre("v1.2.3", "a", ".", "5", ".", "5", "5", ".", "a", "3", ".", ".", "4"));
 }
 
+TEST(Tokenizer, aNumbersPointIsNoPunctuationInCharactersAndBytes) {
+  for (const Tokenization how : {Tokenization::characters, Tokenization::bytes}) {
+    const auto tokens = tokenize("3.1.", how)->front();
+    ASSERT_EQ(tokens.size(), 4u);
+    EXPECT_FALSE(tokens[1].separator);
+    EXPECT_TRUE(tokens[3].separator);
+  }
+}
+
 TEST(Tokenizer, wordsInOtherScripts) {
   EXPECT_THAT(oneLine("Ärger über naïve café"), ElementsAre("Ärger", "über", "naïve", "café"));
   EXPECT_THAT(oneLine("Привет, мир"), ElementsAre("Привет", ",", "мир"));

@@ -1,0 +1,127 @@
+// A whole model: a pass over a text with all attention kept, and a decode step behind it.
+
+#include <fmt/core.h>
+
+#include "app/commands/bench/bench.h"
+#include "app/commands/bench/stopwatch.h"
+#include "app/scene/number_text.h"
+#include "attention/core/random.h"
+#include "attention/models/families.h"
+#include "attention/models/session.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::Error;
+using attention::Index;
+using attention::Model;
+using attention::ModelSession;
+using attention::Result;
+
+constexpr double kCaseSeconds = 0.5;
+
+/// The numbers that a token's pass through all layers multiplies with: matrices, without tables of
+/// embeddings.
+double layerNumbers(const Model& model) {
+  double numbers = 0;
+  for (const auto& layer : model.weights().layers)
+    for (const auto* linear : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.up, &layer.down, &layer.gate})
+      numbers += static_cast<double>(linear->out) * static_cast<double>(linear->in);
+  return numbers;
+}
+
+double headNumbers(const Model& model) {
+  const auto& head = model.weights().head;
+  return head ? static_cast<double>(head->out) * static_cast<double>(head->in) : 0;
+}
+
+/// Bytes of a number as the checkpoint stores most of them.
+double storedBytes(const Model& model) {
+  double bytes = 0, numbers = 0;
+  for (const auto& [name, tensor] : model.checkpoint().tensors()) {
+    double size = 1;
+    for (const std::uint64_t side : tensor.shape) size *= static_cast<double>(side);
+    numbers += size;
+    bytes += size * static_cast<double>(attention::byteSize(tensor.dtype));
+  }
+  return numbers > 0 ? bytes / numbers : 4;
+}
+
+std::vector<Index> randomIds(const Model& model, Index count) {
+  attention::Random random(1);
+  std::vector<Index> ids(static_cast<std::size_t>(count));
+  for (Index& id : ids)
+    id = static_cast<Index>(random.uniform() * static_cast<double>(model.config().vocabulary));
+  return ids;
+}
+
+/// Multiply-adds as two operations each: the matrices, the scores of visible pairs, what the weights mix, and
+/// one row of the vocabulary's.
+BenchCase passCase(std::shared_ptr<const Model> model, const std::vector<Index>& ids) {
+  const auto n = static_cast<double>(ids.size());
+  const attention::ModelConfig& config = model->config();
+  const double pairs = visiblePairs(config.causal, static_cast<Index>(ids.size()));
+  const double flop = 2 * n * layerNumbers(*model) + 2 * headNumbers(*model) +
+                      4 * pairs * static_cast<double>(config.heads * config.headDim * config.layerCount());
+  const auto run = [model, ids] {
+    return std::vector{medianSeconds(kCaseSeconds, [&] {
+      ModelSession session(model);
+      attention::require(session.append(ids).ok(), "the pass was refused");
+    })};
+  };
+  return {{{"model_pass", "pass over the text, all attention kept", {BenchWork::Kind::flop, flop}}}, run};
+}
+
+/// What has to be read: every matrix once, keys and values of all tokens before.
+BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index>& ids) {
+  auto session = std::make_shared<ModelSession>(model);
+  attention::PassRequest request;
+  request.weights = false;
+  request.logits = attention::LogitRows::none;
+  attention::require(session->append(ids, request).ok(), "the text was refused");
+  const double bytes = storedBytes(*model) * (layerNumbers(*model) + headNumbers(*model)) +
+                       static_cast<double>(model->cacheBytesPerToken()) * static_cast<double>(ids.size());
+  const auto run = [session, length = session->length()] {
+    return std::vector{medianSeconds(kCaseSeconds, [&] {
+      attention::PassRequest step;
+      step.weights = false;
+      session->truncate(length);
+      const Index id = 0;
+      attention::require(session->append(std::span(&id, 1), step).ok(), "the step was refused");
+    })};
+  };
+  return {{{"model_decode", "one token more, by the cache", {BenchWork::Kind::bytes, bytes}}}, run};
+}
+
+/// Opening takes headers alone, whatever the size.
+BenchCase openCase(const std::filesystem::path& folder) {
+  const auto run = [folder] {
+    return std::vector{
+        medianSeconds(0.05, [&] { attention::require(Model::open(folder).ok(), "the model was there before"); })};
+  };
+  return {{{"model_open", "opening the checkpoint", {}}}, run};
+}
+
+}  // namespace
+
+Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens, int rounds) {
+  Result<Model> opened = Model::open(folder);
+  if (!opened) return opened.error();
+  const auto model = std::make_shared<const Model>(*std::move(opened));
+  const attention::ModelConfig& config = model->config();
+  const std::vector<Index> ids = randomIds(*model, tokens);
+  const bool decodes = config.causal;
+  if (const auto fits = model->checkTokens(ids, decodes ? 1 : 0); !fits) return fits.error();
+  std::vector<BenchCase> cases{openCase(folder), passCase(model, ids)};
+  if (decodes) cases.push_back(decodeCase(model, ids));
+  BenchReport report = runCases(cases, rounds);
+  report.title =
+      fmt::format("{}, {} layers of {} heads over {} of size {}, {} wide, vocabulary of {}; {} tokens",
+                  config.family->name, config.layerCount(), config.heads, config.kvHeads, config.headDim,
+                  countText(static_cast<std::uint64_t>(config.modelDim)),
+                  countText(static_cast<std::uint64_t>(config.vocabulary)),
+                  countText(static_cast<std::uint64_t>(tokens)));
+  return report;
+}
+
+}  // namespace headscope::app

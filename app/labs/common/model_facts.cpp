@@ -1,0 +1,139 @@
+#include "app/labs/common/model_facts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "attention/models/families.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string count(Index value) {
+  return countText(static_cast<std::uint64_t>(value));
+}
+
+struct Fact {
+  const char* name;
+  std::string value;
+};
+
+/// Two facts a line, names quiet, numbers in a column.
+void factLines(const View& view, const std::vector<Fact>& facts) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float width = ImGui::GetContentRegionAvail().x, half = width / 2, height = view.px(22);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const float x = at.x + (i % 2 ? half + view.px(10) : 0),
+                right = at.x + (i % 2 ? width : half - view.px(10));
+    const float y = at.y + height * (static_cast<float>(i / 2) + 0.5f);
+    const float wide = textWidth(view.fonts->mono, facts[i].value);
+    paintText(list, view.fonts->mono, ImVec2(right, y), view.theme->text, facts[i].value, Align::right);
+    paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x - wide - view.px(4),
+                view.theme->secondary, facts[i].name);
+  }
+  ImGui::Dummy(ImVec2(width, height * static_cast<float>((facts.size() + 1) / 2)));
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  track("model.facts", from, to);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
+    tooltip(view, "The sizes are the model's: its weights were trained with them.");
+}
+
+/// "BF16", and "BF16 + F32" where some tensors are kept otherwise.
+std::string storedAs(const attention::Model& model) {
+  std::map<std::string, std::uint64_t> numbers;
+  for (const auto& [name, tensor] : model.checkpoint().tensors()) {
+    std::uint64_t size = 1;
+    for (const std::uint64_t side : tensor.shape) size *= side;
+    numbers[std::string(attention::name(tensor.dtype))] += size;
+  }
+  std::string most, rest;
+  for (const auto& [type, size] : numbers)
+    if (most.empty() || size > numbers[most]) most = type;
+  for (const auto& [type, size] : numbers)
+    if (type != most) rest += " + " + type;
+  return most + rest;
+}
+
+}  // namespace
+
+void modelFacts(const Scene& scene, View& view) {
+  const SubjectSetup& subject = scene.setup.subject;
+  sectionTitle(view, "MODEL");
+  const ImVec2 corner = ImGui::GetItemRectMax();
+  const ImVec2 after = ImGui::GetCursorScreenPos();
+  const std::string another = "Open another…";
+  ImGui::SetCursorScreenPos(
+      ImVec2(corner.x - textWidth(view.fonts->text, another) - view.px(12), corner.y - view.px(26)));
+  if (button(view, "model.open", another, "", true)) view.request("model.open");
+  ImGui::SetCursorScreenPos(after);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const std::string name = subject.opened ? subject.opened->name : modelName(modelFolder(subject.model));
+  paintFitted(view, list, view.fonts->hero, ImVec2(after.x, after.y + view.px(14)), width, view.theme->text,
+              name);
+  ImGui::Dummy(ImVec2(width, view.px(32)));
+  if (!subject.opened) return problem(view, subject.problem);
+  if (subject.opened->recorded) {
+    const attention::ModelConfig& shape = subject.opened->config();
+    hint(view, "attention that another program recorded, to look at");
+    return factLines(view, {{"Layers", count(shape.layerCount())},
+                            {"Heads", count(shape.heads)},
+                            {"Tokens", count(shape.maxPositions)},
+                            {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
+  }
+  const attention::Model& model = *subject.opened->model;
+  const attention::ModelConfig& config = model.config();
+  const std::string kind = std::string(config.family->name) + (config.causal ? "" : ", an encoder");
+  hint(view, subject.model == kLearned ? kind + ", trained here on little stories"
+                                       : kind + ", all layers on this text");
+  gap(view, 2);
+  const auto limit = config.positionLimit();
+  factLines(view, {{"Layers", count(config.layerCount())},
+                   {"Heads", count(config.heads)},
+                   {"KV heads", count(config.kvHeads)},
+                   {"Head dim", count(config.headDim)},
+                   {"Width", count(config.modelDim)},
+                   {"Positions", limit ? count(*limit) : count(config.maxPositions)},
+                   {"Vocabulary", count(config.vocabulary)},
+                   {"Stored as", storedAs(model)}});
+  hint(view, fmt::format("{} of weights, mapped, no copy",
+                         bytesText(static_cast<double>(model.checkpoint().bytes()))));
+  for (const std::string& note : config.notes) hint(view, note);
+}
+
+void layerSlider(Scene& scene, View& view) {
+  SubjectSetup& subject = scene.setup.subject;
+  const Index layers = subject.opened->config().layerCount();
+  std::vector<Index> stops(static_cast<std::size_t>(layers));
+  std::iota(stops.begin(), stops.end(), 0);
+  SliderSpec spec;
+  spec.name = "model.layer";
+  spec.label = "Layer";
+  spec.disabledReason = layers == 1 ? "The model has one layer" : "";
+  spec.help = "Which of the model's layers is shown, counted from 0.";
+  if (slider(view, spec, stops, subject.layer)) scene.cursor.model.layer = subject.layer;
+}
+
+void scopeChoice(Scene& scene, View& view) {
+  SubjectSetup& subject = scene.setup.subject;
+  std::array<Choice, 2> choices{Choice{"on all layers", "", "all"},
+                                Choice{fmt::format("on layer {} alone", subject.layer), "", "one"}};
+  int chosen = subject.scope == EditScope::one;
+  if (dropdown(
+          view, "model.scope", choices, chosen, 0,
+          "Whether masks, biases, sharpness, soft-cap and dropout act on all layers or on the one that the "
+          "other pages show."))
+    subject.scope = chosen ? EditScope::one : EditScope::all;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/scene/scene.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// A side panel's section on the scene's model: its name, what it is made of and why that can't be moved, and
+/// how to open another. Without a model: what was wrong with the one that the scene names.
+void modelFacts(const Scene& scene, View& view);
+/// Which of the model's layers the page shows.
+void layerSlider(Scene& scene, View& view);
+/// Which of the model's layers masks, biases and gains act on.
+void scopeChoice(Scene& scene, View& view);
+
+}  // namespace headscope::app

@@ -1,0 +1,367 @@
+#include "app/labs/model/model_lab.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/scene/number_text.h"
+#include "attention/models/sampling.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
+constexpr double kRest = 0.15;           // seconds the pointer rests before heads are tried without
+
+Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted, Resources& resources,
+                                       std::stop_token stop) {
+  std::vector<float> left;
+  for (const Forecast& one : wanted) {
+    Result<float> value = forecast(one.question, resources, stop);
+    if (!value) return value.error();
+    left.push_back(*value);
+  }
+  return left;
+}
+
+}  // namespace
+
+ModelLab::ModelLab(LabServices& services)
+    : services_(services),
+      page_(services.view),
+      study_(services.workers,
+             [this](const ModelQuestion& question, std::stop_token stop) { return run(question, stop); }),
+      unchanged_(services.workers,
+                 [this](const ModelQuestion& question, std::stop_token stop) {
+                   return studyStreams(question, services_.resources, stop);
+                 }),
+      guesses_(services.workers, guess),
+      strip_(services.workers, foresee),
+      forecast_(services.workers, [this](const std::vector<Forecast>& wanted, std::stop_token stop) {
+        return forecastAll(wanted, services_.resources, stop);
+      }) {}
+
+Result<ModelStudy> ModelLab::run(const ModelQuestion& question, std::stop_token stop) {
+  {
+    const std::lock_guard lock(arriving_.mutex);
+    arriving_.layers.clear();
+    arriving_.restarted = arriving_.changed = true;
+  }
+  return runner_.run(
+      question, services_.resources,
+      [this](Index, std::shared_ptr<const LayerSummary> layer) {
+        const std::lock_guard lock(arriving_.mutex);
+        arriving_.layers.push_back(std::move(layer));
+        arriving_.changed = true;
+      },
+      stop);
+}
+
+void ModelLab::takeArriving() {
+  const std::lock_guard lock(arriving_.mutex);
+  if (!std::exchange(arriving_.changed, false)) return;
+  arriving_.restarted = false;
+  page_.arrived = static_cast<Index>(arriving_.layers.size());
+  if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
+  std::copy(arriving_.layers.begin(), arriving_.layers.end(), page_.layers.begin());
+}
+
+void ModelLab::forgetModel() {
+  page_.study.reset();
+  page_.layers.clear();
+  page_.arrived = 0;
+  page_.words.clear();
+  page_.unchanged.reset();
+  page_.guesses.reset();
+  page_.strip.reset();
+  page_.forecast.reset();
+  page_.forecasts.clear();
+  page_.writing = false;
+  taken_.reset();
+  shownRows_.clear();
+  page_.rows.clear();
+  shownHead_ = {};
+  shownCache_.reset();
+  study_.forget();
+  unchanged_.forget();
+  guesses_.forget();
+  strip_.forget();
+  forecast_.forget();
+}
+
+bool ModelLab::take(const Scene& scene) {
+  const auto& opened = scene.setup.subject.opened;
+  page_.config = opened ? &opened->config() : nullptr;
+  if (taken_ && taken_->request.setup.subject.opened != opened) forgetModel();
+  page_.busySeconds = study_.busySeconds();
+  bool any = false;
+  if (page_.busySeconds > 0.3) {
+    takeArriving();  // what is quick comes whole
+    any = true;
+  }
+  if (const auto answer = study_.current(); answer && answer != taken_ && opened) {
+    taken_ = answer;
+    page_.problem = answer->value ? "" : answer->value.error().message;
+    if (answer->value) {
+      page_.study = {answer, &*answer->value};
+      page_.layers = page_.study->layers;
+      page_.arrived = static_cast<Index>(page_.layers.size());
+    }
+    any = true;
+  }
+  const auto newer = [&](auto& held, const auto& answer) {
+    if (auto now = answer.current(); now != held) {
+      held = std::move(now);
+      any = true;
+    }
+  };
+  newer(page_.guesses, guesses_);
+  newer(page_.strip, strip_);
+  newer(page_.forecast, forecast_);
+  const auto streams = unchanged_.current();
+  const bool wanted = streams && streams->value && changesModel(scene.setup) &&
+                      streams->request == unchangedQuestion(scene.setup);
+  if (wanted != (page_.unchanged != nullptr) || (wanted && page_.unchanged.get() != &*streams->value)) {
+    page_.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
+    any = true;
+  }
+  return any;
+}
+
+void ModelLab::prepare(Scene& scene) {
+  if (!page_.config) return;
+  advanceWriting(scene);
+  if (!page_.ready()) return;
+  if (page_.followsLast && page_.study->question == modelQuestion(scene.setup)) {
+    scene.cursor.cell.query = page_.tokens() - 1;
+    page_.followsLast = false;
+  }
+  fitCursor(scene);
+  showPictures(scene);
+}
+
+/// What is pointed at is what is looked at, and all of it is there.
+void ModelLab::fitCursor(Scene& scene) {
+  Crosshair& hover = services_.view.hover;
+  Cursor& cursor = scene.cursor;
+  const Index last = page_.tokens() - 1;
+  if (hover.query > last) hover.query = last;
+  if (hover.key > last) hover.key = last;
+  const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
+  if (hover.head >= 0 && !page_.held) {
+    cursor.model.layer = page_.hoverLayer;
+    cursor.cell.head = hover.head;
+    if (hover.query >= 0) cursor.cell.query = hover.query;
+    if (hover.key >= 0) cursor.cell.key = hover.key;
+  }
+  cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
+  cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
+  cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.config->heads - 1);
+  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, last);
+  cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
+  if (before != ModelSpot{cursor.model.layer, cursor.cell.head, cursor.cell.query})
+    page_.restingSince = services_.view.time;
+}
+
+bool writeOn(Scene& scene, const ModelStudy& study) {
+  const GenerationSetup& setup = scene.generation;
+  const attention::ModelConfig& config = scene.setup.subject.opened->config();
+  if (study.lastLogits.size() == 0 || study.tokens() >= config.positionLimit().value_or(kMaxTokens) ||
+      study.tokens() >= kMaxTokens)
+    return false;
+  const auto ends = [&](Index id) {
+    return std::find(config.endTokens.begin(), config.endTokens.end(), id) != config.endTokens.end();
+  };
+  if (study.tokens() > study.text.typed && ends(study.text.ids.back())) return false;
+  const auto id = attention::chooseToken(
+      study.lastLogits.row(0), {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
+  if (!id) return false;
+  scene.setup.subject.written.push_back(*id);
+  return true;
+}
+
+void ModelLab::advanceWriting(Scene& scene) {
+  View& view = services_.view;
+  if (!page_.writing) return;
+  view.controls.continuousEdit = "writing";  // what is written in one go is one step of undo
+  if (view.time - page_.wroteAt < kWriteInterval || !page_.study || !page_.problem.empty() ||
+      !study_.upToDate(modelQuestion(scene.setup)))
+    return;
+  page_.writing = page_.followsLast = writeOn(scene, *page_.study);
+  page_.wroteAt = view.time;
+  page_.stripFrom = -1;
+}
+
+/// What thumbnails of all heads leave of the page's width goes to the large one.
+Layout ModelLab::divided(Layout layout) const {
+  const View& view = services_.view;
+  if (layout.narrow || layout.presents || !layout.showRight || !page_.config) return layout;
+  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(52);
+  const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
+  for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
+    const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
+    const auto pitch = [&](const ImRect& map) {
+      return planOverview(view, map, page_.config->layerCount(), page_.config->heads, page_.config->causal)
+          .pitch;
+    };
+    if (pitch(area) < pitch(wide)) continue;
+    layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
+    break;
+  }
+  return layout;
+}
+
+float ModelLab::stripHeight(const Layout& layout) const {
+  const View& view = services_.view;
+  return view.px(layout.presents ? 120 : foldsStrip(layout) ? 148 : 250);
+}
+
+bool ModelLab::foldsStrip(const Layout& layout) const {
+  return layout.presents || layout.center.GetHeight() < services_.view.px(700);
+}
+
+void ModelLab::draw(Scene& scene, const Layout& whole) {
+  View& view = services_.view;
+  const Layout layout = divided(whole);
+  const auto sizes = std::pair(page_.thumbnailPixels, page_.headCell);
+  modelSide(scene, page_, layout);
+  if (!page_.config) {
+    openingPanel(scene, page_, layout.center);
+    if (!page_.wanted.empty()) openModelAt(std::exchange(page_.wanted, {}));
+    return;
+  }
+  ImRect above = layout.center, below = layout.center;
+  above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
+  overviewPanel(scene, page_, above, layout.presents);
+  stripPanel(scene, page_, below, foldsStrip(layout));
+  headPanel(scene, page_, layout);
+  if (sizes != std::pair(page_.thumbnailPixels, page_.headCell)) view.redraw(2);
+}
+
+std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
+  std::vector<Forecast> wanted;
+  const GuessAnswer* guesses = page_.guesses.get();
+  const bool current =
+      guesses && guesses->request.study == page_.study && guesses->value && !guesses->value->lens.empty();
+  if (!current) return wanted;
+  const Index layer = scene.cursor.model.layer, head = scene.cursor.cell.head;
+  const HeadSummary* chosen = page_.summary(layer, head);
+  if (!chosen || isOff(scene, layer, head)) return wanted;
+  const auto ask = [&](std::string words, std::vector<SwitchedHead> heads) {
+    wanted.push_back(
+        {std::move(words),
+         {page_.study, guesses->request.query, guesses->value->lens.back().id, std::move(heads)}});
+  };
+  ask("this head", {{layer, head, HeadOff::zero}});
+  if (!chosen->label.detector) return wanted;
+  std::vector<SwitchedHead> alike;
+  for (Index l = 0; l < static_cast<Index>(page_.study->layers.size()); ++l)
+    for (Index h = 0; h < page_.config->heads; ++h)
+      if (page_.summary(l, h)->label.detector == chosen->label.detector && !isOff(scene, l, h))
+        alike.push_back({l, h, HeadOff::zero});
+  if (alike.size() > 1)
+    ask(fmt::format("all {} “{}”", alike.size(), chosen->label.detector->title), std::move(alike));
+  return wanted;
+}
+
+void ModelLab::ask(const Scene& scene) {
+  if (!scene.setup.subject.opened) return lookForCached();
+  const ModelQuestion question = modelQuestion(scene.setup);
+  study_.ask(question, Lane::front);
+  if (!scene.setup.subject.opened->model) return;  // recorded: nothing more can be asked
+  if (changesModel(scene.setup))
+    unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
+  else
+    unchanged_.cancel();
+  if (!page_.ready() || page_.study->question != question) return;
+  guesses_.ask({page_.study, page_.unchanged, scene.cursor.cell.query,
+                scene.cursor.model.stop < 0 ? std::ssize(page_.study->layers) : scene.cursor.model.stop},
+               Lane::front);
+  strip_.ask({page_.study, page_.unchanged,
+              scene.cursor.model.stop < 0 ? std::ssize(page_.study->layers) : scene.cursor.model.stop},
+             Lane::back);
+  if (services_.view.time - page_.restingSince < kRest || page_.writing) return;
+  page_.forecasts = forecastsFor(scene);
+  if (!page_.forecasts.empty()) forecast_.ask(page_.forecasts, Lane::back);
+}
+
+void ModelLab::leave() {
+  page_.writing = false;
+  guesses_.cancel();
+  strip_.cancel();
+  forecast_.cancel();
+}
+
+void ModelLab::reset() {
+  page_.writing = page_.held = false;
+  page_.stripFrom = -1;
+  page_.problem.clear();
+  page_.openProblem.clear();
+}
+
+bool ModelLab::showsSide(const Scene& scene) const {
+  return scene.setup.subject.opened != nullptr;
+}
+
+std::vector<CaptionPart> ModelLab::caption(const Scene& scene) const {
+  if (!page_.ready() || scene.cursor.cell.query >= page_.tokens()) return {};
+  const Theme& theme = *services_.view.theme;
+  const Cell& cell = scene.cursor.cell;
+  const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
+  if (!layer || layer->weights.rows() != page_.tokens()) return {};
+  return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
+          {"“" + page_.token(cell.query) + "”", theme.query},
+          {" looks at ", theme.text},
+          {"“" + page_.token(cell.key) + "”", theme.key},
+          {" with " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
+}
+
+LabStatus ModelLab::status(const Scene& scene) const {
+  LabStatus status;
+  if (page_.study && services_.view.showTimings)
+    status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
+  if (page_.study)
+    status.figures.push_back({"attention in sight", bytesText(static_cast<double>(page_.study->bytes)), 0});
+  if (page_.study && page_.config && scene.setup.subject.opened->model)
+    status.figures.push_back(
+        {"cache",
+         bytesText(static_cast<double>(page_.study->tokens()) *
+                   static_cast<double>(scene.setup.subject.opened->model->cacheBytesPerToken())),
+         420});
+  if (page_.config)
+    status.shape =
+        fmt::format("{} · {} × {} heads{}", scene.setup.subject.opened->name, page_.config->layerCount(),
+                    page_.config->heads, page_.config->causal ? " · causal" : "");
+  else
+    status.shape = "no model";
+  status.busySeconds = page_.busySeconds;
+  const Index layers = page_.config ? page_.config->layerCount() : 0;
+  status.busyWords =
+      page_.arrived < layers && page_.busySeconds > 0.3
+          ? fmt::format("layer {} of {}, {}", page_.arrived, layers, timeText(page_.busySeconds))
+          : "computing for " + timeText(page_.busySeconds);
+  return status;
+}
+
+std::optional<std::string> ModelLab::error(const Scene& scene) const {
+  if (!page_.problem.empty()) return page_.problem;
+  const SubjectSetup& subject = scene.setup.subject;
+  return subject.problem.empty() ? std::nullopt : std::optional(subject.problem);
+}
+
+double ModelLab::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  const double now = services_.view.time;
+  if (page_.busySeconds > 0) next = 0.2;
+  if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
+  if (const double rest = page_.restingSince + kRest + 0.01 - now; rest > 0 && page_.ready())
+    next = std::min(next, rest);
+  return next;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <mutex>
+
+#include "app/labs/common/lab.h"
+#include "app/labs/model/model_page.h"
+
+namespace headscope::app {
+
+/// All heads of all layers of a model on one text, what it would say next, and what switching heads off does
+/// to that.
+class ModelLab : public Lab {
+ public:
+  explicit ModelLab(LabServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  bool showsSide(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  LabStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+  bool open(const std::filesystem::path& path, Scene& scene) override;
+
+  /// Opens a checkpoint's folder, or kLearned, in the background; the scene's layer is then the model's.
+  void openModelAt(const std::string& model);
+
+  const ModelPage& page() const { return page_; }
+  ModelPage& page() { return page_; }
+
+ private:
+  /// Layers as the runner tells of them, from the thread that it runs on.
+  struct Arriving {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<const LayerSummary>> layers;
+    bool restarted = false;  ///< since they were last taken
+    bool changed = false;
+  };
+
+  attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
+  void takeArriving();
+  void fitCursor(Scene& scene);
+  void advanceWriting(Scene& scene);
+  void showPictures(const Scene& scene);
+  Layout divided(Layout layout) const;
+  float stripHeight(const Layout& layout) const;
+  bool foldsStrip(const Layout& layout) const;
+  void showRow(const Scene& scene, std::size_t layer, bool ease);
+  void forgetModel();
+  void lookForCached();
+  std::vector<Forecast> forecastsFor(const Scene& scene) const;
+  std::vector<Action> playActions();
+  std::vector<Action> headActions();
+  std::vector<Action> openActions();
+
+  LabServices& services_;
+  ModelPage page_;
+  ModelRunner runner_;
+  Arriving arriving_;
+  std::shared_ptr<const StudyAnswer> taken_;
+  /// What the textures hold.
+  struct ShownRow {
+    std::shared_ptr<const LayerSummary> layer;
+    int factor = 0;
+    bool firstOut = false;
+    bool operator==(const ShownRow&) const = default;
+  };
+  std::vector<ShownRow> shownRows_;
+  struct ShownHead {
+    std::shared_ptr<const LayerSummary> layer;
+    Index head = -1;
+    int factor = 0;
+    bool firstOut = false;
+    bool operator==(const ShownHead&) const = default;
+  } shownHead_;
+  std::shared_ptr<const ModelStudy> shownCache_;
+
+  Answer<ModelQuestion, ModelStudy> study_;
+  Answer<ModelQuestion, StreamStudy> unchanged_;
+  Answer<GuessQuestion, Guesses> guesses_;
+  Answer<StripQuestion, std::vector<Foreseen>> strip_;
+  Answer<std::vector<Forecast>, std::vector<float>> forecast_;
+};
+
+/// Writes one token behind the text that was studied; false where it can't go on.
+bool writeOn(Scene& scene, const ModelStudy& study);
+
+}  // namespace headscope::app

@@ -1,0 +1,58 @@
+#include "app/labs/model/model_page.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The ways in as buttons, side by side as far as there is room; returns how far down they go.
+float waysIn(View& view, ImVec2 at, float width) {
+  constexpr std::pair<const char*, const char*> kWays[] = {
+      {"model.learned", "Learned: the small model that comes along"},
+      {"model.open", "Open a folder…"},
+      {"model.recorded", "Recorded attention…"}};
+  const float start = at.x, height = view.px(28), space = view.px(10);
+  for (const auto& [action, label] : kWays) {
+    const float wide = textWidth(view.fonts->text, label) + view.px(22);
+    if (at.x > start && at.x + wide > start + width) at = ImVec2(start, at.y + height + space);
+    ImGui::SetCursorScreenPos(at);
+    if (button(view, std::string("empty.") + action, label)) view.request(action);
+    at.x += wide + space;
+  }
+  return at.y + height;
+}
+
+}  // namespace
+
+void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
+  View& view = page.view;
+  if (beginPanel(view, "overview", area, 0, 0, 0)) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float width = std::min(area.GetWidth() - view.px(60), view.px(620));
+    const float x = area.GetCenter().x - width / 2;
+    float y = area.Min.y + std::max(view.px(40), area.GetHeight() * 0.22f);
+    paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
+              page.opening.empty() ? "Open a model" : "Opening " + page.opening + "…");
+    y += view.px(26);
+    y += paintParagraph(
+        list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
+        "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
+        "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
+    y = waysIn(view, ImVec2(x, y + view.px(18)), width);
+    if (!page.cached.empty()) {
+      ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
+      ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
+                        ImGuiWindowFlags_NoBackground);
+      sectionTitle(view, "ON THIS MACHINE ALREADY");
+      for (std::size_t i = 0; i < page.cached.size(); ++i)
+        if (button(view, "cached." + std::to_string(i), page.cached[i].name, "", true))
+          page.wanted = page.cached[i].folder.string();
+      ImGui::EndChild();
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

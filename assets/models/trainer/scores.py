@@ -1,0 +1,85 @@
+"""What the miniature can do on sentences it was never trained on, and which of its heads does it."""
+
+import torch
+
+OPENING_STORY = "The dog didn't cross the bridge because it was too tired . The dog was tired ."
+
+# Skill, what it is called on screen, and a text that shows it.
+SHOWN = (
+    ("it", "What “it” was", "The dog didn't cross the bridge because it was too tired . The"),
+    ("got", "Who got the key", "When Anna and Ben went to the lake , Ben gave the key to"),
+    ("pronoun", "Who “he” was", "Anna saw Leo at the lake because he was happy ."),
+    ("found", "What was found", "Mia lost her ring in the garden . Then she found the"),
+    ("list", "Repeats a list", "milk river Ben cold door Mia hill sad ring milk river Ben"),
+)
+
+
+def run(model, tokenizer, text):
+    """The text's ids, the logits [n, vocabulary] and the weights [layers, heads, n, n]."""
+    ids = tokenizer.encode(text)
+    with torch.no_grad():
+        logits, attention = model(torch.tensor([ids]))
+    return ids, logits[0], torch.cat(attention)
+
+
+def previous_token(weights):
+    """[layers, heads]: mean weight of the token before, over the rows that have one."""
+    return weights.diagonal(offset=-1, dim1=2, dim2=3).mean(-1)
+
+
+def induction(ids, weights):
+    """[layers, heads]: mean weight of the tokens that followed earlier ones like the query's, over the rows that have
+    any."""
+    rows = []
+    for query, token in enumerate(ids):
+        keys = [at for at in range(1, query + 1) if ids[at - 1] == token]
+        if keys:
+            rows.append(weights[:, :, query, keys].sum(-1))
+    return torch.stack(rows).mean(0)
+
+
+def best(scores):
+    at = int(scores.argmax())
+    layer, head = divmod(at, scores.shape[1])
+    return {"layer": layer, "head": head, "score": round(float(scores[layer, head]), 4)}
+
+
+def measure(model, tokenizer, sentences):
+    """Skill -> right, of, and the head that looks where the answer is, with its mean weight."""
+    measured, before = {}, []
+    for skill, asked in sentences.items():
+        right, looked = 0, []
+        for one in asked:
+            ids, logits, weights = run(model, tokenizer, one["text"])
+            right += int(logits[-1].argmax()) == tokenizer.encode(one["next"])[0]
+            before.append(previous_token(weights))
+            if skill == "list":
+                looked.append(induction(ids, weights))
+            elif one["query"] is not None:
+                looked.append(weights[:, :, one["query"], one["key"]])
+        measured[skill] = {"right": right, "of": len(asked)}
+        if looked:
+            measured[skill].update(best(torch.stack(looked).mean(0)))
+    measured["previous"] = best(torch.stack(before).mean(0))
+    return measured
+
+
+def greatest_likeness(model, tokenizer, text=OPENING_STORY):
+    """The greatest cosine between the weights of two heads of a layer."""
+    _, _, weights = run(model, tokenizer, text)
+    flat = torch.nn.functional.normalize(weights.flatten(2), dim=2)
+    cosines = flat @ flat.transpose(1, 2) - 2 * torch.eye(flat.shape[1])
+    return round(float(cosines.max()), 4)
+
+
+def table(model, tokenizer, sentences):
+    """What scores.json holds: a row a skill, as the window shows them."""
+    measured = measure(model, tokenizer, sentences)
+    skills = []
+    for skill, title, text in SHOWN:
+        ids, logits, _ = run(model, tokenizer, text)
+        answer = tokenizer.word(int(logits[-1].argmax()))
+        skills.append({"name": skill, "title": title, "text": text, "next": answer, **measured[skill]})
+    skills.append({"name": "previous", "title": "Looks one word back", "text": OPENING_STORY, **measured["previous"]})
+    return {"format": "headscope scores", "version": 1, "sentences": "held_out.json", "skills": skills,
+            "greatest_likeness": greatest_likeness(model, tokenizer)}

@@ -1,0 +1,186 @@
+#include "attention/formats/npz_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "attention/formats/quote.h"
+#include "attention/text/unicode.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 24;
+
+std::optional<DType> typeOf(std::string_view descr) {
+  constexpr std::pair<std::string_view, DType> kTypes[] = {
+      {"<f4", DType::F32}, {"<f2", DType::F16}, {"<f8", DType::F64}, {"<i8", DType::I64}, {"<i4", DType::I32},
+      {"<i2", DType::I16}, {"|i1", DType::I8},  {"|u1", DType::U8},  {"|b1", DType::Bool}};
+  for (const auto& [name, type] : kTypes)
+    if (name == descr) return type;
+  return std::nullopt;
+}
+
+/// An array's header as a tensor's; messages name no file.
+Result<TensorEntry> entryOf(const NpyHeader& header) {
+  const auto type = typeOf(header.descr);
+  if (!type)
+    return Error{"has values of type " + quotedText(header.descr) +
+                 ", expected little-endian floats, whole numbers or booleans (<f4, <f2, <f8, <i8, |b1, …)"};
+  if (const auto status = checkNpyExtent(header, byteSize(*type)); !status) return status.error();
+  if (header.fortranOrder && header.shape.size() > 1)
+    return Error{"lies in Fortran's order, expected C's: save numpy.ascontiguousarray(array)"};
+  return TensorEntry{*type, header.shape, 0, header.dataSize};
+}
+
+/// How many characters each text of an array "<U12" has; nothing for other arrays.
+std::optional<std::uint64_t> textLength(std::string_view descr) {
+  if (!descr.starts_with("<U")) return std::nullopt;
+  std::uint64_t length = 0;
+  for (const char c : descr.substr(2)) {
+    if (c < '0' || c > '9' || length > kMostTextBytes) return std::nullopt;
+    length = length * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return length;
+}
+
+/// NumPy pads texts with zeros; what is no character becomes the one for that.
+std::string utf8Of(std::span<const std::uint8_t> codes) {
+  std::string text;
+  for (std::size_t at = 0; at + 4 <= codes.size(); at += 4) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, codes.data() + at, sizeof code);
+    const bool character = code < 0x110000 && (code < 0xD800 || code > 0xDFFF);
+    appendUtf8(character ? static_cast<char32_t>(code) : U'\xFFFD', text);
+  }
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+/// A single number as metadata has it.
+std::string numberText(DType type, std::span<const std::uint8_t> bytes) {
+  const auto whole = [&]<typename T>(T value) {
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return fmt::format("{}", value);
+  };
+  switch (type) {
+    case DType::I64:
+      return whole(std::int64_t{});
+    case DType::I32:
+      return whole(std::int32_t{});
+    case DType::I16:
+      return whole(std::int16_t{});
+    case DType::F64:
+      return whole(double{});
+    case DType::F32:
+      return whole(float{});
+    case DType::I8:
+      return fmt::format("{}", static_cast<int>(static_cast<std::int8_t>(bytes[0])));
+    case DType::U8:
+      return fmt::format("{}", static_cast<int>(bytes[0]));
+    case DType::Bool:
+      return bytes[0] ? "True" : "False";
+    default:
+      return {};  // half precision: no option is so coarse
+  }
+}
+
+}  // namespace
+
+Status NpzFile::addText(std::size_t member, const std::string& name, const NpyHeader& header) {
+  const std::uint64_t length = *textLength(header.descr);
+  if (length == 0) return success();
+  if (const auto status = checkNpyExtent(header, 4 * length); !status) return status;
+  if (header.dataSize > kMostTextBytes)
+    return Error{fmt::format("takes {} bytes, expected at most {}", header.dataSize, kMostTextBytes)};
+  std::vector<std::uint8_t> codes(header.dataSize);
+  if (const auto status = archive_.read(member, header.dataBegin, codes); !status) return status;
+  if (header.shape.empty()) {
+    header_.metadata[name] = utf8Of(codes);
+    return success();
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (std::size_t at = 0; at < codes.size(); at += 4 * length)
+    list.push_back(utf8Of(std::span(codes).subspan(at, 4 * length)));
+  header_.metadata[name] = list.dump();
+  return success();
+}
+
+Status NpzFile::addArray(std::size_t member, const std::string& name) {
+  const std::uint64_t size = archive_.members()[member].size;
+  // Headers are some hundred bytes; one that says otherwise is read again.
+  std::vector<std::uint8_t> start(std::min<std::uint64_t>(size, 4096));
+  if (const auto status = archive_.read(member, 0, start); !status) return status;
+  auto header = parseNpyHeader(start, size);
+  if (!header && size > start.size()) {
+    start.resize(std::min(size, kMaxNpyHeader));
+    if (const auto status = archive_.read(member, 0, start); !status) return status;
+    header = parseNpyHeader(start, size);
+  }
+  if (!header) return header.error();
+  if (textLength(header->descr) && header->shape.size() <= 1) return addText(member, name, *header);
+  auto entry = entryOf(*header);
+  if (!entry) return entry.error();
+  if (entry->shape.empty() && entry->dtype != DType::F16) {
+    std::vector<std::uint8_t> value(header->dataSize);
+    if (const auto status = archive_.read(member, header->dataBegin, value); !status) return status;
+    header_.metadata[name] = numberText(entry->dtype, value);
+    return success();
+  }
+  header_.tensors[name] = *entry;
+  places_[name] = {member, header->dataBegin};
+  return success();
+}
+
+Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
+  auto archive = ZipArchive::open(path);
+  if (!archive) return archive.error();
+  NpzFile file(*std::move(archive));
+  constexpr std::string_view kEnding = ".npy";
+  const auto& members = file.archive_.members();
+  for (const auto& member : members)
+    if (member.name == "data.pkl" || member.name.ends_with("/data.pkl"))
+      return fileError(path, "is a pickle of PyTorch, " + savePickleInstead(path));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].name.ends_with(kEnding)) continue;
+    const std::string name = members[i].name.substr(0, members[i].name.size() - kEnding.size());
+    if (const auto status = file.addArray(i, name); !status)
+      return fileError(path, "array " + quotedText(name) + " " + status.error().message);
+  }
+  if (file.header_.tensors.empty() && file.header_.metadata.empty())
+    return fileError(path, "is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz");
+  return file;
+}
+
+Status NpzFile::read(const std::string& tensor, std::uint64_t offset, std::span<std::uint8_t> to) const {
+  const Place& place = places_.at(tensor);
+  return archive_.read(place.member, place.dataBegin + offset, to);
+}
+
+Result<SafetensorsLayout> readNpyLayout(const RegularFile& file, const std::string& name) {
+  std::vector<std::uint8_t> start(std::min(file.size(), kMaxNpyHeader));
+  if (const auto status = file.read(0, start); !status) return status.error();
+  const auto header = parseNpyHeader(start, file.size());
+  if (!header) return Error{name + ": " + header.error().message};
+  auto entry = entryOf(*header);
+  if (!entry) return Error{name + ": " + entry.error().message};
+  SafetensorsLayout layout;
+  layout.header.tensors["array"] = *std::move(entry);
+  layout.dataBegin = header->dataBegin;
+  return layout;
+}
+
+std::string savePickleInstead(const std::filesystem::path& path) {
+  const std::string from = shownPath(path.filename());
+  const std::string to = shownPath(path.filename().replace_extension(".safetensors"));
+  return fmt::format(
+      "which may hold instructions beside its data and isn't read: save it in Python by safetensors.torch."
+      "save_file(torch.load(\"{}\", weights_only=True), \"{}\")",
+      from, to);
+}
+
+}  // namespace headscope::attention

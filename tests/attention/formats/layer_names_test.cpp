@@ -1,0 +1,137 @@
+#include "attention/formats/layer_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attention/formats/attention_file.h"
+#include "tests/support/small_problem.h"
+
+namespace headscope::attention {
+namespace {
+
+using test::gaussianTensor;
+using ::testing::HasSubstr;
+
+/// Layers of four heads over width 8 by these names of their first and output map.
+SafetensorsFile layersCalled(const std::vector<std::pair<std::string, std::string>>& names) {
+  SafetensorsFile file;
+  file.metadata["heads"] = "4";
+  file.tensors["x"] = gaussianTensor({3, 8}, 1);
+  for (const auto& [first, output] : names) {
+    file.tensors[first] = gaussianTensor({24, 8}, 2);
+    file.tensors[output] = gaussianTensor({8, 8}, 3);
+  }
+  return file;
+}
+
+std::string errorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
+  const auto problem = readProblem(file, options, "in");
+  return problem ? "no error" : problem.error().message;
+}
+
+std::vector<std::string> prefixesOf(const SafetensorsFile& file) {
+  std::vector<std::string> prefixes;
+  const TensorSource source(file);
+  for (const LayerPlace& place : findLayers(source.header())) prefixes.push_back(place.prefix);
+  return prefixes;
+}
+
+TEST(LayerNames, AreFoundByNumberAndAsPeopleCount) {
+  EXPECT_THAT(prefixesOf(layersCalled({{"h.10.attn.qkv.weight", "h.10.attn.proj.weight"},
+                                       {"h.9.attn.qkv.weight", "h.9.attn.proj.weight"},
+                                       {"in_proj_weight", "out_proj.weight"}})),
+              testing::ElementsAre("", "h.9.attn.", "h.10.attn."));
+  EXPECT_THAT(prefixesOf(layersCalled({})), testing::IsEmpty());
+  // Not at the end of a word.
+  EXPECT_THAT(prefixesOf(layersCalled({{"my_qkv.weight", "my_proj.weight"}})), testing::IsEmpty());
+}
+
+TEST(LayerNames, OneLayerNeedsNoNumber) {
+  const auto file = layersCalled(
+      {{"encoder.layers.5.self_attn.in_proj_weight", "encoder.layers.5.self_attn.out_proj.weight"}});
+  EXPECT_EQ(errorOf(file), "no error");
+  EXPECT_EQ(errorOf(file, {{"layer", "5"}}), "no error");
+  EXPECT_EQ(errorOf(file, {{"layer", "4"}}), "in: layer is 4, the file holds layer 5");
+}
+
+TEST(LayerNames, OfSeveralOneIsChosen) {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (int i = 0; i < 12; ++i) {
+    const std::string prefix = "h." + std::to_string(i) + ".attn.";
+    names.push_back({prefix + "c_attn.weight", prefix + "c_proj.weight"});
+  }
+  const auto file = layersCalled(names);
+  EXPECT_EQ(errorOf(file),
+            "in: holds 12 attention layers (0 to 11), expected one of them to be chosen: --layer N, or "
+            "weights.layer in a scene");
+  EXPECT_EQ(errorOf(file, {{"layer", "7"}}), "no error");
+  EXPECT_EQ(errorOf(file, {{"layer", "12"}}), "in: layer is 12, the file holds layers 0 to 11");
+  EXPECT_THAT(errorOf(file, {{"layer", "-1"}}),
+              HasSubstr("option layer is -1, expected a whole number of at least 0"));
+}
+
+TEST(LayerNames, LayersOfTheSameNumberAreNamed) {
+  const auto file = layersCalled(
+      {{"encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.weight"},
+       {"decoder.layers.0.self_attn.in_proj_weight", "decoder.layers.0.self_attn.out_proj.weight"}});
+  EXPECT_EQ(errorOf(file, {{"layer", "0"}}),
+            "in: holds 2 attention layers of number 0 (\"decoder.layers.0.self_attn.in_proj_weight\", "
+            "\"encoder.layers.0.self_attn.in_proj_weight\"), expected one: save the one that is wanted to a "
+            "file of its own");
+}
+
+TEST(LayerNames, AWholeModelMayHoldMoreButNoMisspeltInput) {
+  auto file = layersCalled({{"h.0.attn.c_attn.weight", "h.0.attn.c_proj.weight"}});
+  file.tensors["h.0.mlp.c_fc.weight"] = gaussianTensor({8, 8}, 4);
+  EXPECT_EQ(errorOf(file), "no error");
+  file.tensors["maks"] = gaussianTensor({3, 3}, 4);
+  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"maks\" is none that is read"));
+}
+
+TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
+  auto file = layersCalled({{"qkv_proj.weight", "o_proj.weight"}});
+  file.tensors["qkv_proj.weight"] = gaussianTensor({23, 8}, 2);
+  EXPECT_EQ(errorOf(file),
+            "in: tensor \"qkv_proj.weight\" has 23 outputs, expected 8 and two equal rests, as o_proj.weight "
+            "reads 8");
+  file.tensors["qkv_proj.weight"] = gaussianTensor({8, 8}, 2);
+  EXPECT_THAT(errorOf(file), HasSubstr("has 8 outputs"));
+  file = layersCalled({{"query_key_value.weight", "dense.weight"}});
+  file.tensors["query_key_value.weight"] = gaussianTensor({16, 8}, 2);
+  EXPECT_EQ(errorOf(file),
+            "in: tensor \"query_key_value.weight\" has 16 outputs, expected 24, as dense.weight reads 8");
+  file = layersCalled({{"in_proj_weight", "out_proj.weight"}});
+  file.tensors["in_proj_bias"] = gaussianTensor({8}, 2);
+  EXPECT_EQ(errorOf(file), "in: tensor \"in_proj_bias\" is [8], expected [24]");
+  EXPECT_THAT(errorOf(file, {{"kv_heads", "2"}}),
+              HasSubstr("tensor \"in_proj_weight\" is [24, 8], expected [16, 8]"));
+  file.tensors["in_proj_bias"] = gaussianTensor({24}, 2);
+  file.tensors["bias_k"] = gaussianTensor({1, 1, 8}, 2);
+  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"bias_k\" is a key or value beside the tokens'"));
+}
+
+/// nanoGPT calls torch.nn.Linear's maps what GPT-2 calls Conv1D's.
+TEST(LayerNames, ShapesTellConv1DFromLinear) {
+  auto linear = layersCalled({{"c_attn.weight", "c_proj.weight"}});
+  auto conv = linear;
+  for (const auto& [name, rows, cols] : {std::tuple{"c_attn.weight", 24, 8}, {"c_proj.weight", 8, 8}}) {
+    const Matrix weight = MatrixView(toFloats(linear.tensors.at(name), name)->data(), rows, cols);
+    const Matrix turned = weight.transpose();
+    conv.tensors[name] = fromFloats({turned.data(), static_cast<std::size_t>(turned.size())},
+                                    {static_cast<std::uint64_t>(cols), static_cast<std::uint64_t>(rows)});
+  }
+  const auto a = readProblem(linear, {}, "in"), b = readProblem(conv, {}, "in");
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->projections.k.weight, b->projections.k.weight);
+  EXPECT_EQ(a->projections.o.weight, b->projections.o.weight);
+}
+
+TEST(FusedRows, AreTheirHeads) {
+  EXPECT_THAT(rowsOf(FusedPart::v, FusedRows::thirds, 4, 2, 3), testing::ElementsAre(RowRange{18, 6}));
+  EXPECT_THAT(rowsOf(FusedPart::k, FusedRows::heads, 2, 2, 3),
+              testing::ElementsAre(RowRange{3, 3}, RowRange{12, 3}));
+  EXPECT_THROW((void)rowsOf(FusedPart::k, FusedRows::heads, 2, 1, 3), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace headscope::attention

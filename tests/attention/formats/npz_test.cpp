@@ -1,0 +1,190 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "attention/formats/attention_file.h"
+#include "attention/formats/tensor_source.h"
+#include "tests/support/safetensors_bytes.h"
+#include "tests/support/small_problem.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/zip_bytes.h"
+
+namespace headscope::attention {
+namespace {
+
+namespace fs = std::filesystem;
+using test::npyBytes;
+using test::putFile;
+using test::putZip;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+using Files = std::vector<std::pair<std::string, std::vector<std::uint8_t>>>;
+
+std::string pythonShape(const std::vector<std::uint64_t>& shape) {
+  std::string text = "(";
+  for (const auto size : shape) text += std::to_string(size) + ", ";
+  return text + ")";
+}
+
+/// A safetensors file's tensors as numpy.savez writes them; metadata as single texts.
+Files asArrays(const SafetensorsFile& file) {
+  Files files;
+  for (const auto& [name, tensor] : file.tensors)
+    files.push_back({name + ".npy", npyBytes("<f4", pythonShape(tensor.shape), *toFloats(tensor, name))});
+  return files;
+}
+
+class Npz : public testing::Test {
+ protected:
+  std::string errorOf(const Files& files) {
+    putZip(path_, files);
+    const auto file = TensorSource::open(path_);
+    return file ? "no error" : file.error().message;
+  }
+  test::TemporaryFolder folder_;
+  fs::path path_ = folder_ / "a.npz";
+};
+
+TEST_F(Npz, HoldsALayerAsSafetensorsDo) {
+  const SafetensorsFile plain = test::smallProblem();
+  const auto expected = readProblem(plain, {}, "in");
+  for (const bool compressed : {false, true}) {
+    Files files = asArrays(plain);
+    files.push_back({"heads.npy", npyBytes<std::int64_t>("<i8", "()", {4})});
+    files.push_back({"causal.npy", npyBytes<std::uint8_t>("|b1", "()", {1})});
+    files.push_back({"window.npy", npyBytes<std::int32_t>("<i4", "()", {2})});
+    files.push_back({"softcap.npy", npyBytes<double>("<f8", "()", {2.5})});
+    files.push_back({"scale.npy", npyBytes<char32_t>("<U4", "()", {U'0', U'.', U'5', 0})});
+    putZip(path_, files, compressed);
+    const auto file = TensorSource::open(path_);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    const auto problem = readProblem(*file, {}, "in");
+    ASSERT_TRUE(problem.ok()) << problem.error().message;
+    EXPECT_EQ(problem->projections.q.weight, expected->projections.q.weight);
+    EXPECT_EQ(problem->projections.o.weight, expected->projections.o.weight);
+    EXPECT_EQ(problem->x[0], expected->x[0]);
+    EXPECT_EQ(problem->config.kvHeads, 2);
+    EXPECT_EQ(problem->config.softcap, 2.5F);
+    EXPECT_EQ(problem->config.scale, 0.5F);
+    EXPECT_EQ(problem->rules.window, 2);
+    EXPECT_TRUE(problem->rules.causal);
+  }
+}
+
+TEST_F(Npz, IsReadInPartsInAnyOrder) {
+  std::vector<float> values(100000);
+  std::iota(values.begin(), values.end(), 0.0F);
+  for (const bool compressed : {false, true}) {
+    putZip(path_,
+           {{"a.npy", npyBytes("<f4", "(100, 1000)", values)},
+            {"b.npy", npyBytes<float>("<f4", "(2,)", {7, 8})}},
+           compressed);
+    const auto file = TensorSource::open(path_);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    for (const std::size_t first : {0u, 5u, 99000u, 400u, 401u, 0u}) {
+      std::vector<float> part(1000);
+      const std::span bytes(reinterpret_cast<std::uint8_t*>(part.data()), part.size() * sizeof(float));
+      ASSERT_TRUE(file->read("a", first * sizeof(float), bytes).ok());
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), values.begin() + static_cast<std::ptrdiff_t>(first)))
+          << first;
+      float other = 0;
+      ASSERT_TRUE(file->read("b", 4, {reinterpret_cast<std::uint8_t*>(&other), 4}).ok());
+      EXPECT_EQ(other, 8);
+    }
+    std::uint8_t byte = 0;
+    EXPECT_THROW((void)file->read("b", 8, {&byte, 1}), std::invalid_argument);
+  }
+}
+
+TEST_F(Npz, ListsOfTextsAreMetadata) {
+  putZip(path_, {{"tokens.npy", npyBytes<char32_t>("<U3", "(2,)", {U'T', U'h', U'e', U'é', 0, 0})},
+                 {"a.npy", npyBytes<float>("<f4", "(1,)", {1})}});
+  const auto file = TensorSource::open(path_);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->header().metadata.at("tokens"), R"(["The","é"])");
+}
+
+TEST_F(Npz, NamesWhatCannotBeRead) {
+  const std::vector<float> one{1};
+  EXPECT_THAT(
+      errorOf({{"w.npy", npyBytes("|O", "(1,)", one)}}),
+      AllOf(StartsWith(path_.string() + ": array \"w\" has values of type \"|O\", expected"), EndsWith(")")));
+  EXPECT_THAT(errorOf({{"w.npy", npyBytes(">f4", "(1,)", one)}}),
+              HasSubstr("type \">f4\", expected little-endian"));
+  EXPECT_THAT(
+      errorOf({{"w.npy", npyBytes("<f4", "(1, 1)", one, true)}}),
+      HasSubstr("array \"w\" lies in Fortran's order, expected C's: save numpy.ascontiguousarray(array)"));
+  EXPECT_THAT(errorOf({{"w.npy", npyBytes("<f4", "(2,)", one)}}),
+              HasSubstr("holds 4 bytes of data, expected 8"));
+  EXPECT_THAT(errorOf({{"w.npy", npyBytes("<f4", "(9223372036854775807, 9)", one)}}),
+              HasSubstr("can be addressed"));
+  EXPECT_THAT(errorOf({{"w.npy", {1, 2, 3}}}), HasSubstr("does not begin as a .npy file does"));
+  EXPECT_THAT(errorOf({{"w.npy", npyBytes("<U99999999999", "(1,)", one)}}), HasSubstr("array \"w\" "));
+  EXPECT_THAT(errorOf({{"readme.txt", {1, 2, 3}}}),
+              EndsWith("is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz"));
+}
+
+TEST_F(Npz, AnswersAPickleWithWhatToDo) {
+  path_ = folder_ / "gpt.pt";
+  EXPECT_EQ(
+      errorOf({{"gpt/data.pkl", {0x80, 2}}, {"gpt/data/0", {0, 0, 0, 0}}}),
+      path_.string() +
+          ": is a pickle of PyTorch, which may hold instructions beside its data and isn't read: save it in "
+          "Python by "
+          "safetensors.torch.save_file(torch.load(\"gpt.pt\", weights_only=True), \"gpt.safetensors\")");
+  // As PyTorch wrote them before 1.6.
+  putFile(path_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 17));
+  EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a pickle of PyTorch"));
+  putFile(path_, std::string_view("GGUF\3\0\0\0", 8));
+  EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a GGUF file"));
+}
+
+TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
+  std::vector<float> values(5000);
+  std::iota(values.begin(), values.end(), 0.0F);
+  putZip(path_, {{"a.npy", npyBytes("<f4", "(5000,)", values)}}, true);
+  const std::vector<std::uint8_t> whole = test::fileBytes(path_);
+  int damaged = 0;
+  for (std::size_t at = 0; at < whole.size(); at += 97) {
+    std::vector<std::uint8_t> bytes = whole;
+    bytes[at] ^= 0x55;
+    putFile(path_, bytes);
+    const auto file = TensorSource::open(path_);
+    if (!file) {
+      EXPECT_THAT(file.error().message, StartsWith(path_.string() + ": "));
+      ++damaged;
+      continue;
+    }
+    std::vector<std::uint8_t> read(20000);
+    if (!file->header().tensors.contains("a") || file->header().tensors.at("a").end != read.size()) continue;
+    if (const auto status = file->read("a", 0, read); !status) {
+      EXPECT_THAT(status.error().message, StartsWith(path_.string() + ": "));
+      ++damaged;
+    }
+  }
+  EXPECT_GT(damaged, 10);
+  for (const std::size_t length : {whole.size() / 2, whole.size() - 1, std::size_t{9}}) {
+    putFile(path_, std::span(whole).first(length));
+    EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is damaged, or no zip archive: "))
+        << length;
+  }
+}
+
+TEST_F(Npz, ASingleArrayIsATensor) {
+  path_ = folder_ / "a.npy";
+  putFile(path_, npyBytes<float>("<f4", "(2, 2)", {1, 2, 3, 4}));
+  const auto file = TensorSource::open(path_);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  float last = 0;
+  ASSERT_TRUE(file->read("array", 12, {reinterpret_cast<std::uint8_t*>(&last), 4}).ok());
+  EXPECT_EQ(last, 4);
+  putFile(path_, npyBytes<float>("<c8", "(1,)", {1, 2}));
+  EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("has values of type \"<c8\""));
+}
+
+}  // namespace
+}  // namespace headscope::attention

@@ -1,0 +1,283 @@
+#include "attention/formats/recorded_attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attention/formats/recorded_names.h"
+#include "tests/support/peak_memory.h"
+#include "tests/support/small_problem.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/zip_bytes.h"
+
+namespace headscope::attention {
+namespace {
+
+namespace fs = std::filesystem;
+using test::gaussianTensor;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Weights whose rows sum to 1 and tell layer, head, row and column apart; `batch` puts an axis of 1 there.
+std::vector<float> valuesOf(Index layers, Index heads, Index n, Index m, Index firstLayer = 0) {
+  std::vector<float> values;
+  for (Index l = firstLayer; l < firstLayer + layers; ++l)
+    for (Index h = 0; h < heads; ++h)
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j)
+          values.push_back(j == (l + 2 * h + i) % m ? 0.75F : 0.25F / static_cast<float>(m - 1));
+  return values;
+}
+
+using Shape = std::vector<std::uint64_t>;
+
+class Recorded : public testing::Test {
+ protected:
+  void put(const SafetensorsFile& file) { ASSERT_TRUE(writeSafetensors(path_, file).ok()); }
+  std::string errorOf(const SafetensorsFile& file) {
+    put(file);
+    const auto recorded = RecordedAttention::open(path_);
+    return recorded ? "no error" : recorded.error().message;
+  }
+  static SafetensorsFile stacked() {
+    SafetensorsFile file;
+    file.tensors["attention"] = fromFloats(valuesOf(3, 2, 4, 4), {3, 2, 4, 4});
+    return file;
+  }
+  void expectStacked(const fs::path& path) {
+    const auto recorded = RecordedAttention::open(path);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    ASSERT_EQ(recorded->layers().size(), 3u);
+    const std::vector<float> values = valuesOf(3, 2, 4, 4);
+    for (Index layer = 0; layer < 3; ++layer)
+      for (Index head = 0; head < 2; ++head) {
+        const auto read = recorded->readWeights(layer, head);
+        ASSERT_TRUE(read.ok()) << read.error().message;
+        const MatrixView expected(values.data() + (layer * 2 + head) * 16, 4, 4);
+        EXPECT_EQ(read->weights, expected) << layer << " " << head;
+        EXPECT_NEAR(read->leastSum, 1, 1e-6);
+      }
+  }
+
+  test::TemporaryFolder folder_;
+  fs::path path_ = folder_ / "a.safetensors";
+};
+
+TEST_F(Recorded, AllLayersInOneArray) {
+  put(stacked());
+  expectStacked(path_);
+  auto file = stacked();
+  file.tensors["attention"].shape = {3, 1, 2, 4, 4};
+  put(file);
+  expectStacked(path_);
+}
+
+TEST_F(Recorded, OneArrayALayer) {
+  for (const char* name : {"attention.{}", "attn_weights_{}", "layers.{}.attention",
+                           "blocks.{}.attn.hook_pattern", "model/layer_{}/attn_probs"})
+    for (const bool batch : {false, true}) {
+      SafetensorsFile file;
+      for (Index layer = 0; layer < 3; ++layer) {
+        std::string tensor = name;
+        tensor.replace(tensor.find("{}"), 2, std::to_string(layer));
+        file.tensors[tensor] =
+            fromFloats(valuesOf(1, 2, 4, 4, layer), batch ? Shape{1, 2, 4, 4} : Shape{2, 4, 4});
+      }
+      put(file);
+      expectStacked(path_);
+    }
+}
+
+TEST_F(Recorded, NumPysArchivesAndArrays) {
+  const std::vector<float> values = valuesOf(3, 2, 4, 4);
+  for (const bool compressed : {false, true}) {
+    test::putZip(folder_ / "a.npz", {{"attention.npy", test::npyBytes("<f4", "(3, 2, 4, 4)", values)}},
+                 compressed);
+    expectStacked(folder_ / "a.npz");
+  }
+  test::putFile(folder_ / "a.npy", test::npyBytes("<f4", "(3, 2, 4, 4)", values));
+  expectStacked(folder_ / "a.npy");
+}
+
+TEST_F(Recorded, OneLayerOrOneHead) {
+  SafetensorsFile file;
+  file.tensors["attn"] = fromFloats(valuesOf(1, 2, 4, 4), {2, 4, 4});
+  put(file);
+  EXPECT_EQ(RecordedAttention::open(path_)->layers()[0].attention.heads, 2);
+  file.tensors["attn"] = fromFloats(valuesOf(1, 1, 3, 4), {3, 4});
+  put(file);
+  const auto recorded = RecordedAttention::open(path_);
+  EXPECT_EQ(recorded->queries(), 3);
+  EXPECT_EQ(recorded->keys(), 4);
+}
+
+/// What `headscope model -o` writes for some layers.
+TEST_F(Recorded, LayersKeepTheNumbersTheyAreSaidToHave) {
+  auto file = stacked();
+  file.metadata["layers"] = "0,5,7";
+  file.tensors["logits"] = gaussianTensor({4, 9}, 1);
+  put(file);
+  const auto recorded = RecordedAttention::open(path_);
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_EQ(recorded->layers()[1].number, 5);
+  EXPECT_EQ(recorded->layers()[2].number, 7);
+}
+
+TEST_F(Recorded, QueriesKeysAndValuesWhereTheyAre) {
+  auto file = stacked();
+  file.tensors["q"] = gaussianTensor({3, 2, 4, 6}, 1);
+  file.tensors["k"] = gaussianTensor({3, 1, 4, 6}, 2);
+  file.tensors["layers.1.v"] = gaussianTensor({1, 4, 5}, 3);
+  put(file);
+  const auto recorded = RecordedAttention::open(path_);
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  const RecordedLayer& layer = recorded->layers()[1];
+  ASSERT_TRUE(layer.q && layer.k && layer.v);
+  EXPECT_FALSE(recorded->layers()[0].v);
+  const auto q = recorded->readArray(*layer.q, 1);
+  const auto all = *toFloats(file.tensors["q"], "q");
+  EXPECT_EQ(*q, MatrixView(all.data() + (1 * 2 + 1) * 24, 4, 6));
+  EXPECT_THROW((void)recorded->readArray(*layer.k, 1), std::invalid_argument);
+}
+
+TEST_F(Recorded, TokensInMetadataOrBeside) {
+  const auto tokensOf = [&] {
+    const auto recorded = RecordedAttention::open(path_);
+    return recorded ? recorded->keyTokens() : std::vector{recorded.error().message};
+  };
+  auto file = stacked();
+  put(file);
+  EXPECT_FALSE(RecordedAttention::open(path_)->hasTokens());
+  EXPECT_THAT(tokensOf(), ElementsAre("0", "1", "2", "3"));
+  test::putFile(folder_ / "tokens.txt", "The dog\nslept .\n");
+  EXPECT_THAT(tokensOf(), ElementsAre("The", "dog", "slept", "."));
+  test::putFile(folder_ / "a.txt", "New York\r\nis\r\nfar\r\n.\r\n");
+  EXPECT_THAT(tokensOf(), ElementsAre("New York", "is", "far", "."));
+  test::putFile(folder_ / "a.tokens.json", R"({"tokens": ["a", " b", "\n", "é"]})");
+  EXPECT_THAT(tokensOf(), ElementsAre("a", " b", "\n", "é"));
+  EXPECT_TRUE(RecordedAttention::open(path_)->hasTokens());
+  file.metadata["tokens"] = R"(["1", "2", "3", "4"])";
+  file.metadata["query_tokens"] = "w x y z";
+  put(file);
+  EXPECT_THAT(tokensOf(), ElementsAre("1", "2", "3", "4"));
+  EXPECT_THAT(RecordedAttention::open(path_)->queryTokens(), ElementsAre("w", "x", "y", "z"));
+  file.metadata["tokens"] = R"(["1", "2", "3"])";
+  EXPECT_EQ(errorOf(file), path_.string() + ": holds 3 tokens, expected 4");
+  file.metadata["tokens"] = R"(["1", 2, "3", "4"])";
+  EXPECT_EQ(errorOf(file), path_.string() + ": tokens are not a list of texts in JSON");
+  file.metadata["tokens"] = R"(["1", "2", )";
+  EXPECT_EQ(errorOf(file), path_.string() + ": tokens are not a list of texts in JSON");
+  file.metadata.clear();
+  test::putFile(folder_ / "a.tokens.json", "[]");
+  EXPECT_EQ(errorOf(file), (folder_ / "a.tokens.json").string() + ": holds 0 tokens, expected 4");
+  test::putFile(folder_ / "a.tokens.json", "\xff\xfe");
+  EXPECT_THAT(errorOf(file), EndsWith("a.tokens.json: tokens are not UTF-8"));
+}
+
+/// A step of decoding: the queries are the last tokens.
+TEST_F(Recorded, FewerQueriesThanKeys) {
+  SafetensorsFile file;
+  file.tensors["attention"] = fromFloats(valuesOf(1, 2, 1, 3), {2, 1, 3});
+  file.metadata["tokens"] = "a b c";
+  put(file);
+  EXPECT_THAT(RecordedAttention::open(path_)->queryTokens(), ElementsAre("c"));
+}
+
+TEST_F(Recorded, RefusesWhatDoesNotFitInOneSentence) {
+  SafetensorsFile file;
+  file.tensors["hidden"] = gaussianTensor({2, 2}, 1);
+  EXPECT_THAT(errorOf(file),
+              StartsWith(path_.string() + ": has no attention, expected a tensor \"attention\""));
+  const auto shaped = [](const char* name, Shape shape) {
+    SafetensorsFile file;
+    file.tensors[name] = gaussianTensor(std::move(shape), 1);
+    return file;
+  };
+  EXPECT_THAT(errorOf(shaped("attention", {4})),
+              HasSubstr("is [4], expected [layers, heads, n, m] or [heads, n, m]"));
+  EXPECT_THAT(errorOf(shaped("attention", {2, 3, 2, 4, 4})), HasSubstr(": of a batch save one text"));
+  EXPECT_THAT(
+      errorOf(shaped("attention.0", {2, 2, 4, 4})),
+      HasSubstr("is [2, 2, 4, 4], expected [heads, n, m] or [1, heads, n, m]: of a batch save one text"));
+  EXPECT_THAT(errorOf(shaped("attention", {2, 0, 4, 4})), HasSubstr("with at least one of each"));
+  EXPECT_THAT(errorOf(shaped("attention", {1025, 1, 1})), HasSubstr("at most 4096 layers, 1024 heads"));
+  file = stacked();
+  file.tensors["attention.1"] = fromFloats(valuesOf(1, 2, 4, 4), {2, 4, 4});
+  EXPECT_THAT(errorOf(file), HasSubstr("are both the attention of layer 1, expected one of them"));
+  file = shaped("attention.0", {2, 4, 4});
+  file.tensors["attention.3"] = gaussianTensor({2, 4, 5}, 1);
+  EXPECT_THAT(
+      errorOf(file),
+      HasSubstr(
+          "tensor \"attention.3\" is [2, 4, 5] in layer 3, expected 4 queries and 4 keys as in layer 0"));
+  file = stacked();
+  file.tensors["q"] = gaussianTensor({3, 2, 5, 6}, 1);
+  EXPECT_THAT(
+      errorOf(file),
+      HasSubstr(
+          "tensor \"q\" is [2, 5, 6] in layer 0, expected [2, 4, head_dim] beside attention [2, 4, 4]"));
+  file = stacked();
+  file.tensors["q"] = gaussianTensor({3, 2, 4, 6}, 1);
+  file.tensors["k"] = gaussianTensor({3, 2, 4, 5}, 1);
+  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"k\" has heads of 5, expected 6, as \"q\" has"));
+  file = stacked();
+  file.tensors["attention"] = test::tensorOf<std::int64_t>(DType::I64, {1, 2, 2}, {1, 0, 0, 1});
+  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"attention\" is I64"));
+  test::putFile(path_, "not a file of tensors at all");
+  EXPECT_THAT(RecordedAttention::open(path_).error().message, StartsWith(path_.string() + ": "));
+}
+
+TEST_F(Recorded, ValuesThatAreNoWeightsAreNamedWhereTheyAre) {
+  auto values = valuesOf(1, 2, 4, 4);
+  values[16 + 4 + 2] = 3.5F;
+  SafetensorsFile file;
+  file.tensors["attention"] = fromFloats(values, {2, 4, 4});
+  put(file);
+  const auto recorded = RecordedAttention::open(path_);
+  EXPECT_TRUE(recorded->readWeights(0, 0).ok());
+  EXPECT_THAT(recorded->readWeights(0, 1).error().message,
+              EndsWith("tensor \"attention\" is 3.5 at head 1, row 1, column 2, expected 0 to 1: attention "
+                       "after the softmax"));
+  values[16 + 4 + 2] = std::numeric_limits<float>::quiet_NaN();
+  file.tensors["attention"] = fromFloats(values, {2, 4, 4});
+  put(file);
+  EXPECT_THAT(RecordedAttention::open(path_)->readWeights(0, 1).error().message,
+              HasSubstr("is NaN at head 1, row 1, column 2, expected finite values"));
+}
+
+TEST_F(Recorded, TakesOneHeadsMemory) {
+  // 8 layers of 8 heads of 1 MiB.
+  SafetensorsFile file;
+  file.tensors["attention"] = {
+      DType::F32, {8, 8, 512, 512}, std::vector<std::uint8_t>(std::size_t{64} << 20)};
+  put(file);
+  file = {};
+  const auto peak = test::peakMemoryOf([&] {
+    const auto recorded = RecordedAttention::open(path_);
+    ASSERT_TRUE(recorded.ok());
+    for (Index layer = 0; layer < 8; ++layer) ASSERT_TRUE(recorded->readWeights(layer, layer).ok());
+  });
+  EXPECT_LT(peak, std::uint64_t{16} << 20);
+}
+
+TEST_F(Recorded, AFileThatShrinksIsAnError) {
+  put(stacked());
+  const auto recorded = RecordedAttention::open(path_);
+  fs::resize_file(path_, fs::file_size(path_) - 100);
+  EXPECT_THAT(recorded->readWeights(2, 1).error().message, HasSubstr("became shorter"));
+}
+
+TEST(RecordedNames, AreReadByTheirLastWord) {
+  EXPECT_FALSE(recordedNameOf("layers.0.mlp"));
+  EXPECT_FALSE(recordedNameOf("q_proj.weight"));
+  EXPECT_FALSE(recordedNameOf("12"));
+  EXPECT_FALSE(recordedNameOf(""));
+  EXPECT_EQ(recordedNameOf("Attention")->layer, std::nullopt);
+  EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->layer, 11);
+  EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->role, RecordedRole::keys);
+  EXPECT_EQ(recordedNameOf("v_2")->role, RecordedRole::values);
+}
+
+}  // namespace
+}  // namespace headscope::attention

@@ -1,0 +1,196 @@
+#include "tests/support/page_check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/platform/ui_state.h"
+
+namespace headscope::test {
+
+namespace {
+
+using app::DrawnText;
+
+std::string placeText(const ImRect& rect) {
+  return fmt::format("({:.0f}, {:.0f})–({:.0f}, {:.0f})", rect.Min.x, rect.Min.y, rect.Max.x, rect.Max.y);
+}
+
+std::string nameOf(const DrawnText& text) {
+  return "“" + text.text.substr(0, 60) + "” at " + placeText(text.area);
+}
+
+ImRect clipped(ImRect rect, const ImRect& by) {
+  rect.Min = ImVec2(std::max(rect.Min.x, by.Min.x), std::max(rect.Min.y, by.Min.y));
+  rect.Max = ImVec2(std::min(rect.Max.x, by.Max.x), std::min(rect.Max.y, by.Max.y));
+  return rect;
+}
+
+bool isEmpty(const ImRect& rect) {
+  return rect.GetWidth() <= 0 || rect.GetHeight() <= 0;
+}
+
+/// Whether `inner` stands in `outer`, give or take a pixel.
+bool contains(ImRect outer, const ImRect& inner) {
+  outer.Expand(1.5f);
+  return outer.Contains(inner);
+}
+
+/// How far two rectangles lie over each other, in the direction in which they do so less.
+float depth(const ImRect& a, const ImRect& b) {
+  return std::min(std::min(a.Max.x, b.Max.x) - std::max(a.Min.x, b.Min.x),
+                  std::min(a.Max.y, b.Max.y) - std::max(a.Min.y, b.Min.y));
+}
+
+/// "heads.track" belongs to "heads".
+bool related(const std::string& a, const std::string& b) {
+  const std::string& shorter = a.size() < b.size() ? a : b;
+  const std::string& longer = a.size() < b.size() ? b : a;
+  return longer.compare(0, shorter.size(), shorter) == 0 &&
+         (longer.size() == shorter.size() || longer[shorter.size()] == '.');
+}
+
+/// A widget as it is seen.
+struct Widget {
+  std::string name;
+  ImRect whole, seen;
+};
+
+std::vector<Widget> widgetsOf(const app::UiState& state, const ImRect& window) {
+  std::vector<Widget> widgets;
+  for (const auto& [name, rect] : state.tracks) {
+    const auto clip = state.clips.find(name);
+    ImRect seen = clipped(rect, window);
+    if (clip != state.clips.end()) seen = clipped(seen, clip->second.seen);
+    if (!isEmpty(seen)) widgets.push_back({name, rect, seen});
+  }
+  return widgets;
+}
+
+/// What the letters take of a line: above and below them there is air.
+ImRect lettersOf(const DrawnText& text) {
+  ImRect area = text.area;
+  const float air = std::min(area.GetHeight(), 200.0f) * 0.18f;
+  area.Min.y += air;
+  area.Max.y -= air;
+  return clipped(area, text.clip);
+}
+
+ImRect windowOf() {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  return {0, 0, size.x, size.y};
+}
+
+/// A frame whose texts are kept; `hidden` leaves them out of the picture.
+render::Image watchedFrame(UiDriver& ui, bool hidden) {
+  app::UiState& state = app::uiState();
+  state.watches = true;
+  state.hidesTexts = hidden;
+  render::Image image = ui.screenshot();
+  state.hidesTexts = false;
+  return image;
+}
+
+double channelLuminance(double value) {
+  value /= 255;
+  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+}
+
+double luminanceOf(const double (&rgb)[3]) {
+  return 0.2126 * channelLuminance(rgb[0]) + 0.7152 * channelLuminance(rgb[1]) +
+         0.0722 * channelLuminance(rgb[2]);
+}
+
+/// The contrast of a colour, as it shows through, with one pixel of what it stands on.
+double contrast(std::uint32_t color, const std::uint8_t* under) {
+  const double alpha = static_cast<double>(color >> 24) / 255;
+  double ink[3], ground[3];
+  for (int i = 0; i < 3; ++i) {
+    ground[i] = under[i];
+    ink[i] = alpha * static_cast<double>((color >> (8 * i)) & 0xFF) + (1 - alpha) * ground[i];
+  }
+  const double a = luminanceOf(ink) + 0.05, b = luminanceOf(ground) + 0.05;
+  return std::max(a, b) / std::min(a, b);
+}
+
+/// The contrast that three quarters of the area have at least: a line or a cell's edge may cross it.
+double contrastOver(const render::Image& image, const ImRect& area, std::uint32_t color) {
+  std::vector<double> found;
+  for (int y = static_cast<int>(area.Min.y); y < static_cast<int>(area.Max.y); ++y)
+    for (int x = static_cast<int>(area.Min.x); x < static_cast<int>(area.Max.x); x += 2) {
+      const auto at =
+          static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x);
+      found.push_back(contrast(color, &image.rgba[at * 4]));
+    }
+  if (found.empty()) return 21;
+  const auto quarter = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 4);
+  std::nth_element(found.begin(), quarter, found.end());
+  return *quarter;
+}
+
+}  // namespace
+
+std::vector<std::string> overlaps(UiDriver& ui) {
+  watchedFrame(ui, false);
+  const app::UiState& state = app::uiState();
+  std::vector<std::string> wrong;
+  constexpr float kTouching = 1.5f;
+  const std::vector<Widget> widgets = widgetsOf(state, windowOf());
+  for (std::size_t i = 0; i < widgets.size(); ++i)
+    for (std::size_t j = i + 1; j < widgets.size(); ++j) {
+      const Widget &a = widgets[i], &b = widgets[j];
+      if (depth(a.seen, b.seen) <= kTouching || related(a.name, b.name)) continue;
+      if (contains(a.whole, b.whole) || contains(b.whole, a.whole)) continue;
+      wrong.push_back(a.name + " " + placeText(a.seen) + " lies over " + b.name + " " + placeText(b.seen));
+    }
+  for (std::size_t i = 0; i < state.texts.size(); ++i)
+    for (std::size_t j = i + 1; j < state.texts.size(); ++j) {
+      const DrawnText &a = state.texts[i], &b = state.texts[j];
+      if (a.foreground != b.foreground) continue;
+      const ImRect first = lettersOf(a), second = lettersOf(b);
+      if (isEmpty(first) || isEmpty(second) || depth(first, second) <= kTouching) continue;
+      wrong.push_back(nameOf(a) + " lies over " + nameOf(b));
+    }
+  return wrong;
+}
+
+std::vector<std::string> cutOff(UiDriver& ui) {
+  watchedFrame(ui, false);
+  const app::UiState& state = app::uiState();
+  const ImRect window = windowOf();
+  std::vector<std::string> wrong;
+  for (const auto& [name, rect] : state.tracks) {
+    const auto clip = state.clips.find(name);
+    ImRect room = window;
+    if (clip != state.clips.end()) {
+      room = clipped(room, clip->second.seen);
+      if (clip->second.scrollsX) room.Min.x = -FLT_MAX, room.Max.x = FLT_MAX;
+      if (clip->second.scrollsY) room.Min.y = -FLT_MAX, room.Max.y = FLT_MAX;
+    }
+    if (!contains(room, rect))
+      wrong.push_back(name + " " + placeText(rect) + " reaches out of " + placeText(room));
+  }
+  for (const DrawnText& text : state.texts) {
+    const ImRect room = clipped(text.clip, window);
+    if (text.scrolls || text.text.empty() || contains(room, text.area)) continue;
+    wrong.push_back(nameOf(text) + " reaches out of " + placeText(room));
+  }
+  return wrong;
+}
+
+std::vector<std::string> faintTexts(UiDriver& ui, double least) {
+  watchedFrame(ui, false);
+  const std::vector<DrawnText> texts = app::uiState().texts;
+  const render::Image ground = watchedFrame(ui, true);
+  std::vector<std::string> wrong;
+  for (const DrawnText& text : texts) {
+    const ImRect area = clipped(lettersOf(text), windowOf());
+    if (isEmpty(area) || text.text.find_first_not_of(' ') == std::string::npos) continue;
+    const double found = contrastOver(ground, area, text.color);
+    if (found < least) wrong.push_back(nameOf(text) + fmt::format(" has a contrast of {:.2f}", found));
+  }
+  return wrong;
+}
+
+}  // namespace headscope::test

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+
+// What has to hold of a page whatever it shows, computed from where its widgets and texts were drawn in the
+// last frame. Each returns a sentence for everything that is wrong.
+
+/// Two widgets, or two lines of text, that lie over each other without the one standing in the other.
+std::vector<std::string> overlaps(UiDriver& ui);
+
+/// Widgets and texts that reach out of the window or of the panel that clips them, unless it scrolls there.
+std::vector<std::string> cutOff(UiDriver& ui);
+
+/// Texts whose contrast (WCAG 2, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio) with what they stand on is
+/// below `least`. What they stand on is the same frame drawn without them.
+std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
+
+}  // namespace headscope::test

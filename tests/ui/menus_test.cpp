@@ -1,0 +1,158 @@
+// What a right click offers, on everything there is to click on, and where what was done is said.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A right click inside a tracked control, at a fraction of it (which may lie outside).
+void rightClick(UiDriver& ui, const std::string& name, float fx = 0.5f, float fy = 0.5f) {
+  ui.hoverAt(name, fx, fy);
+  ui.press(1);
+  ui.release(1);
+}
+
+std::string clipboard() {
+  return ImGui::GetClipboardText();
+}
+
+TEST(Menus, AHeadsTitleAndCellsOfferItsPictureAndItsNumbers) {
+  UiDriver ui;
+  rightClick(ui, "title.3", 0.1f);
+  EXPECT_THAT(ui.names("menu."), Contains("menu.picture.save_head"));
+  EXPECT_EQ(ui.scene().cursor.cell.head, 3);
+  ui.click("menu.head.copy");
+  EXPECT_THAT(ui.view().messages.notice, StartsWith("Copied head 3"));
+  rightClick(ui, "head.5");
+  ui.click("menu.look.focus");
+  EXPECT_EQ(ui.scene().cursor.focus, 5);
+  rightClick(ui, "focus");
+  EXPECT_THAT(ui.names("menu."), Contains("menu.look.back"));
+}
+
+TEST(Menus, ATokenOnAnAxisIsCopiedAsTextAndAsAVector) {
+  UiDriver ui;
+  const ImRect head = ui.find("head.0");
+  const float row = 2.5f / 12;
+  // Left of the cells, in the third row.
+  rightClick(ui, "head.0", -20 / head.GetWidth(), row);
+  EXPECT_EQ(ui.scene().cursor.cell.query, 2);
+  ui.click("menu.token.copy");
+  EXPECT_EQ(clipboard(), ui.sequence().queries[2].text);
+  rightClick(ui, "head.0", -20 / head.GetWidth(), row);
+  ui.click("menu.token.copy_query");
+  EXPECT_THAT(clipboard(), HasSubstr("q " + ui.sequence().queries[2].text + ","));
+  rightClick(ui, "head.0", -20 / head.GetWidth(), 7.5f / 12);
+  ui.click("menu.decode.here");
+  EXPECT_TRUE(ui.scene().cursor.decoding);
+  EXPECT_EQ(ui.scene().cursor.step, 8);
+}
+
+TEST(Menus, AColumnOfTheCacheOffersItsKeyAndValueAndAPicture) {
+  UiDriver ui(1600, 1000);
+  rightClick(ui, "cache.strips", 4.5f / 12, 0.5f);
+  EXPECT_EQ(ui.scene().cursor.cell.key, 4);
+  EXPECT_THAT(ui.names("menu."), Contains("menu.picture.save_cache"));
+  ui.click("menu.token.copy_key");
+  EXPECT_THAT(clipboard(), HasSubstr("k " + ui.sequence().keys[4].text + ","));
+  EXPECT_THAT(clipboard(), HasSubstr("v " + ui.sequence().keys[4].text + ","));
+}
+
+TEST(Menus, ALayerOfTheMaskIsSwitchedMovedDuplicatedAndDeleted) {
+  UiDriver ui;
+  ui.click("page.mask");
+  ui.replaceText("expression", "causal & window(4) & padding");
+  ui.clickAway();
+  ui.wait(1);
+  const auto layers = [&]() -> const attention::MaskLayers& { return ui.scene().setup.mask.layers; };
+  ASSERT_EQ(layers().size(), 3u);
+  rightClick(ui, "layer.1", 0.3f);
+  EXPECT_EQ(ui.scene().cursor.studio.selected, 1);
+  ui.click("menu.mask.layer.switch");
+  EXPECT_FALSE(layers()[1].on);
+  rightClick(ui, "layer.1", 0.3f);
+  ui.click("menu.mask.layer.up");
+  EXPECT_FALSE(layers()[0].on);
+  rightClick(ui, "layer.0", 0.3f);
+  ui.click("menu.mask.layer.duplicate");
+  EXPECT_EQ(layers().size(), 4u);
+  rightClick(ui, "layer.0", 0.3f);
+  ui.click("menu.mask.layer.delete");
+  EXPECT_EQ(layers().size(), 3u);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(layers().size(), 4u) << "each is a step of its own";
+}
+
+TEST(Menus, ACellOfTheMaskIsTurnedOverAndATokenMarked) {
+  UiDriver ui;
+  ui.click("page.mask");
+  ui.replaceText("expression", "documents(causal)");
+  ui.clickAway();
+  ui.wait(1);
+  const auto maskedAt = [&] { return !ui.mask().study->mask.formula->visible(0, 5, 2); };
+  ASSERT_FALSE(maskedAt());
+  rightClick(ui, "mask_map", 2.5f / 12, 5.5f / 12);
+  EXPECT_THAT(ui.names("menu."), Contains("menu.picture.save_mask"));
+  ui.click("menu.mask.toggle");
+  ui.draw();
+  EXPECT_TRUE(maskedAt());
+  rightClick(ui, "mark.3");
+  ui.click("menu.mask.mark.document");
+  ui.draw();
+  EXPECT_THAT(ui.mask().study->geometry.structure.documentStarts, Contains(3));
+}
+
+TEST(Menus, TheMapOffersItsPlaceAndItsPicture) {
+  UiDriver ui;
+  ui.session().scene().map.source = app::MapSource::generated;
+  ui.session().scene().map.tokens = 1536;
+  ui.key(static_cast<Key>('3'));
+  ui.draw();
+  rightClick(ui, "map.cells", 0.3f, 0.7f);
+  const auto& cursor = ui.scene().cursor.map;
+  ASSERT_GE(cursor.query, 0);
+  EXPECT_THAT(ui.names("menu."), Contains("menu.picture.save_map"));
+  ui.click("menu.map.copy_place");
+  EXPECT_EQ(clipboard(), std::to_string(cursor.query) + ", " + std::to_string(cursor.key));
+  rightClick(ui, "map.cells", 0.3f, 0.7f);
+  ui.click("menu.map.cells");
+  EXPECT_GT(cursor.cellsPerPixel, 0);
+  rightClick(ui, "map.cells", 0.5f, 0.5f);
+  ui.click("menu.map.whole");
+  EXPECT_EQ(cursor.cellsPerPixel, 0);
+}
+
+TEST(Told, StandsBesideTheButtonThatWasPressedAndGoes) {
+  UiDriver ui;
+  ui.click("page.mask");
+  ui.draw();
+  ui.click("copy.text");
+  ui.frames(2);
+  const ImRect button = ui.find("copy.text"), told = ui.find("told");
+  EXPECT_LT(std::abs(told.GetCenter().y - button.GetCenter().y), 80);
+  EXPECT_FALSE(told.Overlaps(button)) << "what was pressed can be pressed again";
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("expression"));
+  ui.wait(app::kToldSeconds + 0.1);
+  EXPECT_FALSE(ui.has("told"));
+}
+
+TEST(Told, GoesWhenSomethingElseIsPressed) {
+  UiDriver ui;
+  rightClick(ui, "head.2");
+  ui.click("menu.head.copy");
+  ui.frames(1);
+  EXPECT_TRUE(ui.has("told"));
+  ui.key(Key::right);
+  EXPECT_FALSE(ui.has("told"));
+}
+
+}  // namespace
+}  // namespace headscope::test

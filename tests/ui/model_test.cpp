@@ -1,0 +1,340 @@
+// The page of the model: opening one, pointing at its heads, switching them off, writing on.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/labs/model/model_lab.h"
+#include "app/scene/scene_json.h"
+#include "tests/attention/models/golden_models.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using attention::Index;
+using attention::test::goldenModel;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr app::Mods kShift{.shift = true};
+
+class ModelPages : public testing::Test {
+ protected:
+  const app::ModelPage& page() { return ui.session().lab<app::ModelLab>().page(); }
+  void open(const std::string& family) {
+    ui.drop({goldenModel(family).string()});
+    ui.draw();
+  }
+  const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
+
+  UiDriver ui;
+};
+
+TEST_F(ModelPages, AFolderThatIsDroppedIsOpened) {
+  open("qwen2");
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  EXPECT_EQ(ui.scene().cursor.page, "model");
+  const auto& config = ui.scene().setup.subject.opened->config();
+  EXPECT_EQ(std::ssize(ui.names("model.0.")), config.heads);
+  EXPECT_EQ(ui.scene().setup.model.heads, config.heads);
+  EXPECT_TRUE(ui.scene().setup.mask.layers.empty()) << "only the model's own mask";
+  ui.chord(kCtrl, Key::z);
+  EXPECT_FALSE(ui.scene().setup.subject.opened) << "opening is one step of undo";
+}
+
+TEST_F(ModelPages, WhatIsNoModelIsRefusedBesideTheButtons) {
+  TemporaryFolder folder;
+  const std::string before = ui.sceneText();
+  ui.drop({folder.path().string()});
+  ui.draw();
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("config.json"));
+  EXPECT_EQ(ui.sceneText(), before);
+}
+
+TEST_F(ModelPages, PointingPicksHeadQueryAndKeyAndAClickOpensTheHeads) {
+  open("gpt2");
+  ui.hoverAt("model.1.2", 0.1f, 0.9f);
+  ui.frames(2);
+  const Index n = page().tokens();
+  EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, static_cast<Index>(0.9 * static_cast<double>(n)),
+                                               static_cast<Index>(0.1 * static_cast<double>(n))}));
+  EXPECT_TRUE(ui.has("model.large"));
+  ui.clickAt("model.1.2", 0.1f, 0.9f);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.page, "heads");
+  EXPECT_EQ(ui.scene().cursor.focus, 2);
+  EXPECT_EQ(ui.scene().setup.subject.layer, 1);
+  const attention::Stack& weights = ui.sequence().probabilities();
+  EXPECT_EQ(weights.count(), 4);
+  ui.find("model.layer");
+  ui.key(static_cast<Key>('6'));
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.page, "model");
+}
+
+TEST_F(ModelPages, AHeldHeadStaysWhileThePointerCrossesOthers) {
+  open("gpt2");
+  ui.hoverAt("model.0.1", 0.2f, 0.8f);
+  ui.frames(2);
+  ui.key(static_cast<Key>('H'));
+  ui.hoverAt("model.1.3", 0.2f, 0.8f);
+  ui.frames(2);
+  EXPECT_EQ(ui.scene().cursor.cell.head, 1);
+  EXPECT_EQ(ui.scene().cursor.model.layer, 0);
+  ui.key(static_cast<Key>('H'));
+  ui.hoverAt("model.1.3", 0.2f, 0.7f);
+  ui.frames(2);
+  EXPECT_EQ(ui.scene().cursor.cell.head, 3);
+}
+
+TEST_F(ModelPages, SwitchingAHeadOffShowsTheChangeBesideTheUnchanged) {
+  open("gpt2");
+  ui.key(Key::down);
+  ui.key(Key::right);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+  EXPECT_EQ(ui.scene().cursor.cell.head, 1);
+  ASSERT_TRUE(page().guesses && page().guesses->value);
+  const float before = page().guesses->value->best.front().probability;
+  EXPECT_LT(page().guesses->value->best.front().unchanged, 0);
+  ui.key(Key::x);
+  ui.draw();
+  ASSERT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
+  ASSERT_TRUE(page().guesses->value);
+  const auto& lens = page().guesses->value->lens.back();
+  EXPECT_GE(lens.unchanged, 0);
+  EXPECT_TRUE(ui.has("off.0"));
+  ui.choose("off.0", "mean");
+  EXPECT_EQ(ui.scene().setup.subject.switchedOff.front().by, app::HeadOff::mean);
+  ui.chord(kShift, Key::r);
+  ui.draw();
+  EXPECT_THAT(ui.scene().setup.subject.switchedOff, IsEmpty());
+  EXPECT_EQ(page().guesses->value->best.front().probability, before);
+}
+
+TEST_F(ModelPages, ItWritesOnStepByStepAndTakesBack) {
+  open("llama");
+  const Index typed = page().tokens();
+  ui.key(Key::period);
+  ui.draw();
+  ui.key(Key::period);
+  ui.draw();
+  ASSERT_EQ(written().size(), 2u);
+  EXPECT_EQ(page().tokens(), typed + 2);
+  EXPECT_EQ(ui.scene().cursor.cell.query, typed + 1) << "the newest token asks";
+  const std::vector<Index> two = written();
+  ui.key(Key::comma);
+  ui.draw();
+  EXPECT_EQ(written(), (std::vector<Index>{two[0]}));
+  ui.key(Key::period);
+  ui.draw();
+  EXPECT_EQ(written(), two) << "greedy writes the same again";
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(written().size(), 1u);
+}
+
+TEST_F(ModelPages, PlayingWritesUntilItIsPaused) {
+  open("llama");
+  ui.click("model.play");
+  for (int i = 0; i < 200 && written().size() < 4; ++i) {
+    ui.frames(4);
+    ui.app().session().settle();
+  }
+  EXPECT_GE(written().size(), 4u);
+  ui.click("model.play");
+  ui.draw();
+  const std::size_t paused = written().size();
+  ui.wait(1);
+  EXPECT_EQ(written().size(), paused);
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_THAT(written(), IsEmpty()) << "what was written in one go is one step";
+}
+
+TEST_F(ModelPages, AGuessCanBeChosenAndAWrittenTextCut) {
+  open("llama");
+  ui.click("strip." + std::to_string(page().tokens() - 1));
+  ui.draw();
+  const Index second = page().guesses->value->best[1].id;
+  ui.click("guess.1");
+  ui.draw();
+  EXPECT_EQ(written(), (std::vector<Index>{second}));
+  ui.replaceText("text", "another text");
+  ui.draw();
+  EXPECT_THAT(written(), IsEmpty()) << "what was written belongs to the text before";
+}
+
+TEST_F(ModelPages, MasksActAndTheLensReadsEarlierLayers) {
+  open("gpt2");
+  ui.click("window");
+  ui.draw();
+  const app::LayerSummary& layer = *page().layer(0);
+  const Index last = page().tokens() - 1;
+  EXPECT_EQ(layer.weights.at(0, last, 0), 0) << "beyond the window";
+  EXPECT_TRUE(page().unchanged);
+  ui.key(static_cast<Key>('['));
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.model.stop, 1);
+  EXPECT_EQ(page().guesses->request.stop, 1);
+  ui.click("model.stop.2");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.model.stop, -1);
+}
+
+TEST_F(ModelPages, WordsOfTheFilterFadeOtherHeads) {
+  open("gpt2");
+  ui.park();
+  const render::Image before = ui.screenshot();
+  const std::string first = ui.names("filter.")[1];
+  const std::string name = first.substr(std::string("filter.").size());
+  ui.click(first == "filter.all" ? ui.names("filter.")[0] : first);
+  ui.park();
+  EXPECT_FALSE(ui.scene().cursor.model.detector.empty());
+  ui.choose("model.order", "score");
+  EXPECT_TRUE(ui.scene().cursor.model.byScore);
+  ui.key(Key::d0);
+  ui.park();
+  EXPECT_TRUE(ui.scene().cursor.model.detector.empty());
+}
+
+TEST_F(ModelPages, ATextThatIsTooLongKeepsTheLastPicture) {
+  open("gpt2");
+  const auto study = page().study;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "a b ";
+  ui.session().scene().setup.input.text = text;
+  ui.draw();
+  EXPECT_EQ(page().study, study);
+  EXPECT_THAT(page().problem, HasSubstr("48"));
+  ui.session().scene().setup.input.text = "short again";
+  ui.draw();
+  EXPECT_EQ(page().problem, "");
+}
+
+TEST_F(ModelPages, AFolderThatVanishedIsSaidAndAnotherCanBeOpened) {
+  TemporaryFolder folder;
+  app::Scene scene = app::openingScene();
+  scene.setup.subject.model = (folder / "nowhere").string();
+  scene.cursor.page = "model";
+  ASSERT_TRUE(app::writeScene(folder / "s.json", scene).ok());
+  ui.drop({(folder / "s.json").string()});
+  ui.draw();
+  EXPECT_THAT(*ui.session().error(), HasSubstr("nowhere"));
+  ui.find("empty.model.learned");
+  open("gpt2");
+  EXPECT_TRUE(ui.scene().setup.subject.opened);
+}
+
+TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
+  ui.click("learned");
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
+  EXPECT_GE(ui.names("skill.").size(), 5u);
+  for (const std::string& skill : ui.names("skill.")) {
+    ui.click(skill);
+    ui.draw();
+    EXPECT_EQ(page().problem, "") << skill;
+    EXPECT_TRUE(page().guesses && page().guesses->value);
+  }
+  // Words it was never shown fall to smaller pieces.
+  ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
+  ui.draw();
+  EXPECT_EQ(page().problem, "");
+  EXPECT_GT(page().tokens(), 3);
+}
+
+TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
+  TemporaryFolder folder;
+  const attention::test::Golden golden("llama", "short");
+  attention::SafetensorsFile file;
+  file.tensors["attention"] = golden.tensor("attention");
+  ASSERT_TRUE(attention::writeSafetensors((folder / "a.safetensors").string(), file).ok());
+  ui.key(static_cast<Key>('6'));
+  ui.drop({(folder / "a.safetensors").string()});
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  const attention::Stack attention = golden.stack("attention");
+  EXPECT_EQ(page().tokens(), attention.rows());
+  EXPECT_LT(attention::test::distance(page().layer(1)->weights[2], attention[4 + 2]), 1e-7);
+  EXPECT_TRUE(page().config->causal);
+  ui.hoverAt("model.1.2", 0.1f, 0.9f);
+  ui.frames(3);
+  EXPECT_TRUE(ui.has("model.large"));
+  EXPECT_FALSE(ui.has("model.play"));
+  for (const auto& lab : app::labTable()) {
+    ui.session().scene().cursor.page = lab.info.key;
+    ui.draw();  // nothing else can be made of it, and that is said
+  }
+  ui.session().scene().cursor.page = "heads";
+  ui.draw();
+  ASSERT_TRUE(ui.session().error());
+  EXPECT_THAT(*ui.session().error(), HasSubstr("recorded"));
+}
+
+TEST_F(ModelPages, LooksAsItDid) {
+  const auto looks = [&](const std::string& name) {
+    ui.park();
+    EXPECT_TRUE(imagesMatch(ui.screenshot(), name));
+  };
+  ui.resize(1280, 720);
+  ui.key(static_cast<Key>('6'));
+  ui.wait(1);
+  looks("model_none");
+  open("qwen2");
+  ui.wait(5);  // what was opened is no longer said
+  looks("model_small_window");
+  ui.resize(1920, 1080);
+  ui.hoverAt("model.1.1", 0.3f, 0.8f);
+  ui.key(Key::x);
+  for (int i = 0; i < 3; ++i) {
+    ui.key(Key::period);
+    ui.draw();
+  }
+  ui.wait(1);
+  looks("model_written_off");
+  ui.chord(kCtrl, Key::l);
+  ui.wait(1);
+  looks("model_light");
+  ui.chord(kCtrl, Key::l);
+  ui.key(Key::p);
+  ui.wait(1);
+  looks("model_present");
+}
+
+TEST_F(ModelPages, LooksAsItDidForAnEncoderAndAVanishedFolder) {
+  ui.resize(1920, 1080);
+  open("bert");
+  ui.wait(5);
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_encoder"));
+  app::Scene scene = app::openingScene();
+  scene.setup.subject.model = "/gone/llama";
+  scene.setup.subject.problem =
+      "/gone/llama: is missing, expected a folder with config.json and model.safetensors";
+  scene.cursor.page = "model";
+  ui.session().setScene(scene);
+  ui.wait(1);
+  ui.park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_gone"));
+}
+
+TEST_F(ModelPages, EveryPageWorksOnEveryFamily) {
+  for (const std::string& family : attention::test::kGoldenFamilies) {
+    open(family);
+    ASSERT_TRUE(ui.scene().setup.subject.opened) << family;
+    for (const auto& lab : app::labTable()) {
+      ui.session().scene().cursor.page = lab.info.key;
+      ui.draw();
+      EXPECT_FALSE(ui.session().error()) << family << " on " << lab.info.key << ": " << *ui.session().error();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,132 @@
+// What has to hold of every page there is, at every size, in both themes, presenting and not: nothing lies
+// over anything else, nothing is cut off, everything can be read.
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/widgets/theme.h"
+#include "attention/masks/expression.h"
+#include "tests/support/page_check.h"
+
+namespace headscope::test {
+namespace {
+
+using ::testing::IsEmpty;
+
+struct Size {
+  int width, height;
+  float scale;
+};
+
+std::string sizeName(const testing::TestParamInfo<Size>& info) {
+  return fmt::format("at{}x{}by{:.0f}percent", info.param.width, info.param.height, info.param.scale * 100);
+}
+
+class Pages : public testing::TestWithParam<Size> {
+ protected:
+  Pages() : ui(GetParam().width, GetParam().height, GetParam().scale) {}
+
+  /// Every page in both themes, presenting and not.
+  template <typename Check>
+  void everywhere(Check check) {
+    for (const bool light : {false, true})
+      for (const bool present : {false, true})
+        for (const app::LabRow& lab : app::labTable()) {
+          ui.view().preferences.light = light;
+          ui.view().present = present;
+          ui.session().scene().cursor.page = lab.info.key;
+          ui.view().redraw();
+          ui.park();
+          ui.wait(0.3);
+          const std::string where = fmt::format("{}{}{}", lab.info.key, light ? ", light" : ", dark",
+                                                present ? ", presenting" : "");
+          SCOPED_TRACE(where);
+          check();
+        }
+  }
+  UiDriver ui;
+};
+
+TEST_P(Pages, NothingLiesOverAnythingElse) {
+  everywhere([&] { EXPECT_THAT(overlaps(ui), IsEmpty()); });
+}
+
+TEST_P(Pages, NothingIsCutOff) {
+  everywhere([&] { EXPECT_THAT(cutOff(ui), IsEmpty()); });
+}
+
+TEST_P(Pages, EveryTextCanBeRead) {
+  everywhere([&] { EXPECT_THAT(faintTexts(ui), IsEmpty()); });
+}
+
+/// What the pages of heads and masks show besides: one large head, a decode, biases, two masks.
+TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
+  using app::Scene;
+  const std::pair<const char*, void (*)(Scene&)> kStates[] = {
+      {"one head", [](Scene& scene) { scene.cursor.focus = 3; }},
+      {"a decode",
+       [](Scene& scene) {
+         scene.cursor.decoding = true;
+         scene.cursor.step = 8;
+       }},
+      {"biases",
+       [](Scene& scene) {
+         scene.cursor.page = "mask";
+         scene.cursor.studio.tab = app::StudioTab::biases;
+         scene.setup.model.position = app::PositionKind::alibi;
+       }},
+      {"two masks", [](Scene& scene) {
+         scene.cursor.page = "mask";
+         scene.cursor.studio.tab = app::StudioTab::compare;
+         scene.setup.mask.compare = true;
+         scene.setup.mask.other = attention::parseMask("causal & window(4)").layers;
+       }}};
+  for (const bool light : {false, true})
+    for (const auto& [name, change] : kStates) {
+      SCOPED_TRACE(std::string(name) + (light ? ", light" : ", dark"));
+      Scene scene = app::openingScene();
+      change(scene);
+      ui.view().preferences.light = light;
+      ui.session().setScene(scene);
+      ui.park();
+      ui.wait(0.3);
+      EXPECT_THAT(overlaps(ui), IsEmpty());
+      EXPECT_THAT(cutOff(ui), IsEmpty());
+      EXPECT_THAT(faintTexts(ui), IsEmpty());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Pages,
+                         testing::Values(Size{1280, 720, 1}, Size{1920, 1080, 1}, Size{3840, 2160, 1},
+                                         Size{1280, 800, 2}, Size{1920, 1080, 2}, Size{3840, 2160, 2}),
+                         sizeName);
+
+double contrastOf(std::uint32_t a, std::uint32_t b) {
+  const double first = app::luminance(app::unpacked(a)) + 0.05,
+               second = app::luminance(app::unpacked(b)) + 0.05;
+  return std::max(first, second) / std::min(first, second);
+}
+
+TEST(Marks, AreTold3To1FromEveryTone) {
+  for (const app::Theme* theme : {&app::darkTheme(), &app::lightTheme()})
+    for (const std::uint32_t tone : {theme->background, theme->panel, theme->raised}) {
+      std::vector<std::uint32_t> marks{theme->query, theme->key,     theme->value,
+                                       theme->error, theme->warning, theme->faint};
+      marks.insert(marks.end(), theme->groups.begin(), theme->groups.end());
+      for (const std::uint32_t mark : marks)
+        EXPECT_GE(contrastOf(mark, tone), 3) << std::hex << mark << " on " << tone;
+    }
+}
+
+/// The checks themselves find what is wrong.
+TEST(PageCheck, FindsWhatLiesOverAnotherOrIsCutOff) {
+  UiDriver ui(1280, 720);
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(faintTexts(ui, 30), testing::Not(IsEmpty())) << "no contrast is as large";
+  ui.resize(300, 200);
+  EXPECT_THAT(cutOff(ui), testing::Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace headscope::test
