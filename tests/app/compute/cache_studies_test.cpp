@@ -80,7 +80,7 @@ TEST(CacheStudies, layersThatAreTooLargeAreSaidToBe) {
 }
 
 TEST(CacheStudies, withoutACausalMaskNothingIsEvicted) {
-  auto setup = openingScene().setup;
+  app::Setup setup = openingScene().setup;
   setup.mask.layers.clear();
   const auto refused = studyEviction({snapshotOf(setup), 0, 0, {}}, {});
   ASSERT_FALSE(refused.ok());
@@ -89,7 +89,7 @@ TEST(CacheStudies, withoutACausalMaskNothingIsEvicted) {
 
 TEST(CacheStudies, fourShapesUnderEveryPosition) {
   for (const PositionKind position : {PositionKind::none, PositionKind::rope, PositionKind::alibi}) {
-    auto setup = openingScene().setup;
+    app::Setup setup = openingScene().setup;
     setup.model.position = position;
     setup.weights.source = WeightSource::random;
     Resources resources(defaultLimits());
