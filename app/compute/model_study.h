@@ -6,9 +6,9 @@
 #include <stop_token>
 #include <vector>
 
+#include "app/compute/layer_summary.h"
 #include "app/compute/model_pass.h"
 #include "app/compute/resources.h"
-#include "attention/heads/detectors.h"
 
 namespace headscope::app {
 
@@ -21,31 +21,6 @@ struct ModelQuestion {
 ModelQuestion modelQuestion(const Setup& setup);
 /// The same without the scene's changes.
 ModelQuestion unchangedQuestion(const Setup& setup);
-
-/// What one head of a layer does on the text.
-struct HeadSummary {
-  attention::HeadProfile profile;
-  attention::HeadLabel label;
-  float entropy = 0;  ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
-};
-
-/// One layer on the text.
-struct LayerSummary {
-  attention::Stack weights;                            ///< [heads, n, n]
-  std::shared_ptr<const attention::MaskFormula> mask;  ///< over [heads, n, n]
-  attention::Stack thumbnails;  ///< [heads, ≤ 64, ≤ 64], max-pooled, with the marks of render/heatmap.h
-  attention::Stack thumbnailsFirstOut;  ///< the same without the first token's column
-  std::vector<HeadSummary> heads;
-  float entropy = 0;  ///< mean of the heads'
-  /// Mean over the tokens of ‖what attention (the MLP) adds‖ / ‖residual stream before it‖.
-  float attentionAdds = 0, mlpAdds = 0;
-  attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
-  attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
-  attention::Stack q,
-      k;  ///< [heads, n, headDim] and [kvHeads, n, headDim], of recorded attention that has them
-};
-/// Fills in what `weights` and `mask` say: heads, their mean entropy and the thumbnails.
-void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
 
 /// All layers and heads of a model on one text.
 struct ModelStudy {
@@ -64,9 +39,6 @@ struct ModelStudy {
   Index tokens() const { return static_cast<Index>(text.ids.size()); }
 };
 
-/// How thumbnails of n tokens are pooled.
-int thumbnailFactor(Index tokens);
-
 /// Runs a model on one question after another, on one thread at a time. Where a question continues the text
 /// of the one before under the same changes, only the new tokens are computed, through the KV cache.
 class ModelRunner {
@@ -81,6 +53,9 @@ class ModelRunner {
  private:
   /// How many tokens of the text before stay as they are.
   Index keptTokens(const ModelQuestion& question, const ModelText& text) const;
+  /// Runs the tokens behind the first `kept` through all layers, and fills the study in.
+  attention::Status pass(ModelStudy& study, attention::PassRequest request, Index kept,
+                         const OnLayer& onLayer, const std::stop_token& stop);
 
   std::optional<ModelQuestion> question_;
   std::unique_ptr<attention::ModelSession> session_;
@@ -96,9 +71,5 @@ struct StreamStudy {
 };
 attention::Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resources,
                                             std::stop_token stop);
-
-/// One head's weights with masked and dead cells marked, max-pooled by `factor`; with `firstOut` the first
-/// token's column is masked too, and rows sum to 1 without it.
-attention::Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut);
 
 }  // namespace headscope::app

@@ -112,6 +112,8 @@ TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
   ASSERT_EQ(now.layers.size(), fresh->layers.size());
   for (std::size_t l = 0; l < now.layers.size(); ++l) {
     EXPECT_LT(distance(now.layers[l]->hidden, fresh->layers[l]->hidden), kStream);
+    EXPECT_NEAR(now.layers[l]->attentionAdds, fresh->layers[l]->attentionAdds, 1e-4) << "of all tokens";
+    EXPECT_NEAR(now.layers[l]->mlpAdds, fresh->layers[l]->mlpAdds, 1e-4);
     for (Index h = 0; h < now.layers[l]->weights.count(); ++h) {
       EXPECT_LT(distance(now.layers[l]->weights[h], fresh->layers[l]->weights[h]), kAttention)
           << l << "." << h;

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "attention/heads/detectors.h"
+#include "attention/models/session.h"
+
+namespace headscope::app {
+
+using attention::Index;
+
+/// What one head of a layer does on the text.
+struct HeadSummary {
+  attention::HeadProfile profile;
+  attention::HeadLabel label;
+  float entropy = 0;  ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
+};
+
+/// One layer on the text.
+struct LayerSummary {
+  attention::Stack weights;                            ///< [heads, n, n]
+  std::shared_ptr<const attention::MaskFormula> mask;  ///< over [heads, n, n]
+  attention::Stack thumbnails;  ///< [heads, ≤ 64, ≤ 64], max-pooled, with the marks of render/heatmap.h
+  attention::Stack thumbnailsFirstOut;  ///< the same without the first token's column
+  std::vector<HeadSummary> heads;
+  float entropy = 0;  ///< mean of the heads'
+  /// [n], ‖what attention (the MLP) adds‖ / ‖residual stream before it‖ of every token, and their means.
+  attention::Vector attentionAdded, mlpAdded;
+  float attentionAdds = 0, mlpAdds = 0;
+  attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
+  attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
+  attention::Stack q,
+      k;  ///< [heads, n, headDim] and [kvHeads, n, headDim], of recorded attention that has them
+};
+/// Fills in what `weights` and `mask` say: heads, their mean entropy and the thumbnails.
+void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
+
+/// How thumbnails of n tokens are pooled.
+int thumbnailFactor(Index tokens);
+
+/// One head's weights with masked and dead cells marked, max-pooled by `factor`; with `firstOut` the first
+/// token's column is masked too, and rows sum to 1 without it.
+attention::Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut);
+
+/// A mask over the whole text with its cells, one matrix a variant. Layers often share one.
+struct MarkedMask {
+  std::shared_ptr<const attention::MaskFormula> formula;
+  std::vector<attention::Matrix> marks;  ///< [n, n] each: 0 where the key is visible, else −inf
+
+  explicit MarkedMask(std::shared_ptr<const attention::MaskFormula> mask);
+  const attention::Matrix& of(Index head) const {
+    return marks[static_cast<std::size_t>(formula->variantOf(head))];
+  }
+};
+
+/// What the new rows of a layer came to, with those before them.
+struct LayerRows {
+  const attention::LayerResult& now;
+  const LayerSummary* before;  ///< of the first `kept` tokens, or null
+  Index kept;
+  const attention::Matrix& in;  ///< the stream before the layer, of all tokens
+};
+std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask& mask,
+                                        const attention::HeadText& text, const std::stop_token& stop);
+
+/// Old rows above new ones.
+attention::Matrix joined(const attention::Matrix* old, Index kept, const attention::Matrix& rows);
+
+}  // namespace headscope::app
