@@ -27,6 +27,9 @@ WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::siz
     sum.omitted = static_cast<Index>(sum.terms.size() - most);
     for (auto term = middle; term != sum.terms.end(); ++term) sum.rest += term->product;
     sum.terms.resize(most);
+    // Where most products are 0, as in planted weights, none of those is worth a place.
+    sum.omitted +=
+        static_cast<Index>(std::erase_if(sum.terms, [](const SumTerm& term) { return term.product == 0; }));
     std::sort(sum.terms.begin(), sum.terms.end(),
               [](const SumTerm& x, const SumTerm& y) { return x.at < y.at; });
   }

@@ -17,7 +17,8 @@ struct SumTerm {
 
 /// Σ a[c]·b[c], written out as far as there is room for it.
 struct WorkedSum {
-  std::vector<SumTerm> terms;  ///< by their place; where some are left out, those that are largest by amount
+  std::vector<SumTerm>
+      terms;  ///< by their place; where some are left out, those that are largest by amount and not 0
   Index omitted = 0;
   double rest = 0;   ///< Σ of the products that were left out
   double total = 0;  ///< of all, in double precision

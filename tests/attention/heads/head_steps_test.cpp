@@ -76,6 +76,9 @@ TEST(WorkedSum, ShowsAllProductsOrTheLargestWithTheRestInOne) {
   EXPECT_EQ(some.omitted, 2);
   EXPECT_DOUBLE_EQ(some.terms.back().running + some.rest, some.total);
   EXPECT_DOUBLE_EQ(some.total, -2.5);
+  const WorkedSum sparse = workedSum(std::vector<float>{0, 2, 0, 0}, b, 3);
+  EXPECT_EQ(sparse.terms.size(), 1u) << "products of 0 take no place where not all have one";
+  EXPECT_EQ(sparse.omitted, 3);
   EXPECT_THROW(workedSum(a, std::vector<float>{1}, 4), std::invalid_argument);
 }
 
