@@ -176,5 +176,75 @@ TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
   }
 }
 
+class WrongOnScreen : public LabOnScreen {
+ protected:
+  WrongOnScreen() {
+    ui.click("lab.tab.wrong");
+    ui.draw();
+  }
+};
+
+TEST_F(WrongOnScreen, ShowsBothResultsTheSymptomAndTheFix) {
+  ASSERT_TRUE(page().study);
+  EXPECT_TRUE(ui.has("stage.wrong"));
+  EXPECT_TRUE(ui.has("stage.right"));
+  EXPECT_TRUE(ui.has("wrong.fix"));
+  park();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_wrong"));
+}
+
+TEST_F(WrongOnScreen, ArrowsWalkThroughAllMistakesAndEveryOneHasRoom) {
+  for (const attention::MistakeInfo& info : attention::mistakes()) {
+    ui.draw();
+    ASSERT_TRUE(page().study);
+    EXPECT_EQ(page().study->question.mistake, info.mistake);
+    EXPECT_EQ(page().study->result.same, "") << info.key;
+    EXPECT_EQ(ui.has("stage.wrong"), !page().study->result.clash) << info.key;
+    park();
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << info.key;
+    EXPECT_THAT(cutOff(ui), IsEmpty()) << info.key;
+    if (page().study->result.clash) {
+      EXPECT_THAT(faintTexts(ui), IsEmpty()) << info.key;
+    }
+    ui.key(Key::right);
+  }
+  ui.key(Key::home);
+  EXPECT_EQ(page().mistake, attention::Mistake::noScale);
+}
+
+TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
+  ui.dragAcross("wrong.curve", {0.97f, 0.5f}, {0.05f, 0.5f});
+  ui.draw();
+  EXPECT_EQ(page().mistakeDim, 8);
+  EXPECT_EQ(page().study->headDim, 8);
+}
+
+TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {
+  ui.choose("wrong.subject", "own");
+  ui.draw();
+  EXPECT_EQ(page().study->headDim, 32);
+  EXPECT_EQ(page().study->result.same, "");
+  ui.click("mistake.padding_seen");
+  ui.draw();
+  EXPECT_EQ(page().study->result.same, "no padding");
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  ui.click("wrong.show");
+  ui.draw();
+  EXPECT_EQ(page().study->result.same, "");
+}
+
+TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
+  ui.click("lab.tab.wrong");
+  ui.draw();
+  EXPECT_FALSE(ui.has("mistake.no_scale"));
+  ui.choose("wrong.mistake", "kv_tiled");
+  ui.draw();
+  EXPECT_EQ(page().study->question.mistake, attention::Mistake::kvTiled);
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -26,6 +26,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
   const float each = (area.Max.x - left) / static_cast<float>(columns.columns.size());
   const float table = line * static_cast<float>(columns.rowNames.size() + 1);
   const float base = area.Max.y - table, top = area.Min.y + view.px(22);
+  if (base - top < view.px(24)) return -1;  // the headline alone
   const double span = std::max(columns.high - columns.low, 1e-30);
   const auto y = [&](double value) {
     return base - view.px(4) -

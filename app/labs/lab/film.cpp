@@ -242,4 +242,35 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   }
 }
 
+void foldedFilm(LabPage& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::vector<Step> steps = stepsOf(page);
+  const float each = (area.GetWidth() - view.px(24)) / static_cast<float>(steps.size());
+  list.AddLine(ImVec2(area.Min.x, area.Max.y - 1), ImVec2(area.Max.x, area.Max.y - 1), theme.line);
+  bool later = false;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool lit = steps[i] == page.step;
+    const float x = area.Min.x + view.px(12) + each * static_cast<float>(i), middle = x + each / 2;
+    ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::InvisibleButton("dot", ImVec2(each, area.GetHeight()))) page.step = steps[i];
+    ImGui::PopID();
+    trackItem(fmt::format("film.{}", i + 1));
+    if (i + 1 < steps.size())
+      list.AddLine(ImVec2(middle + view.px(8), area.Min.y + view.px(12)),
+                   ImVec2(middle + each - view.px(8), area.Min.y + view.px(12)), theme.line);
+    list.AddCircleFilled(ImVec2(middle, area.Min.y + view.px(12)), view.px(lit ? 5 : 3),
+                         lit     ? theme.text
+                         : later ? theme.line
+                                 : theme.secondary);
+    ImFont* font = lit ? view.fonts->bold : view.fonts->text;
+    const std::string name = steps[i] == Step::split ? "split" : stepTitle(page, steps[i]);
+    paintText(list, font, ImVec2(middle, area.Min.y + view.px(30)), lit ? theme.text : theme.secondary,
+              fitted(font, name, each - view.px(3)), Align::center);
+    later = later || lit;
+  }
+}
+
 }  // namespace headscope::app

@@ -29,14 +29,20 @@ class HeadLab : public Lab {
  private:
   void advancePlay();
   float tabs(Scene& scene, const Layout& layout);
+  void headChips(Scene& scene, const ImRect& line, float left);
+  void subjectChoice(const ImRect& line);
+  void askMistake(const Scene& scene);
   void pipeline(Scene& scene, const ImRect& area, const Layout& layout);
   void controls(const ImRect& area);
 
   LabServices& services_;
   LabPage page_;
   CursorFit fit_;
+  bool listFolds_ = false;  ///< the list of mistakes is a choice in the line of tabs
   Answer<PartsQuestion, std::shared_ptr<const LayerParts>> layer_;
   Answer<HeadPartsQuestion, std::shared_ptr<const HeadParts>> head_;
+  Answer<MistakeQuestion, std::shared_ptr<const MistakeStudy>> mistake_;
+  Answer<attention::Mistake, std::shared_ptr<const std::vector<attention::SaturationPoint>>> curve_;
 };
 
 }  // namespace headscope::app

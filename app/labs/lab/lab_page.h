@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/compute/layer_parts.h"
+#include "app/compute/mistake_study.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
@@ -14,7 +15,7 @@
 namespace headscope::app {
 
 /// The page's inner tabs.
-enum class LabTab { pipeline };
+enum class LabTab { pipeline, wrong };
 
 /// What happens to the numbers of a layer, in order.
 enum class Step { input, project, split, dot, scale, bias, mask, softmax, mix, concat, output };
@@ -41,7 +42,14 @@ struct LabPage {
   Index term = -1, nextTerm = -1;  ///< of the sum: pointed at in the last frame and in this one
   bool playing = false;
   double playedAt = 0;
+
+  attention::Mistake mistake = attention::Mistake::noScale;
+  Index mistakeDim = 512;  ///< of the random layer that shows a mistake about scale
+  bool ownLayer = false;   ///< the mistake is made on the scene's layer, not on the random one
+  std::shared_ptr<const MistakeStudy> study;                             ///< null until it is there
+  std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< of a mistake about scale
   bool catchingUp = false;
+  bool sentenceBelow = false;  ///< who presents reads it in the line below the page
 };
 
 /// The steps that the drawn head has: the bias only where something is added or capped.
@@ -83,10 +91,17 @@ std::string cellText(double value);
 std::string factorText(double factor);
 std::string shapeText(Index rows, Index cols);
 
+/// The mistakes in the list's order, one on or back.
+void moveMistake(LabPage& page, int by);
+/// The classic mistakes: which one, both results, how to know it and the fix.
+void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
+
 // The pipeline's parts. `page.head` is there.
 
-/// All frames side by side. Returns nothing; clicks choose the step.
+/// All frames side by side; a click chooses the step.
 void film(Scene& scene, LabPage& page, const ImRect& area, bool small);
+/// The same where there is little room: dots with the steps' names.
+void foldedFilm(LabPage& page, const ImRect& area);
 /// The lit step as on a blackboard.
 void stage(Scene& scene, LabPage& page, const ImRect& area);
 /// What happens, in a sentence, and one cell's sum worked out.

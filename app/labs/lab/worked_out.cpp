@@ -362,7 +362,9 @@ void workedOut(Scene& scene, LabPage& page, const ImRect& area) {
   paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
             fitted(view.fonts->hero, words.title, area.GetWidth()));
   const float top = area.Min.y + view.px(34);
-  const float used = paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence);
+  const bool roomy = area.GetHeight() > view.px(200) && !page.sentenceBelow;
+  const float used =
+      roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
   const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,
                     area.Max.y);
   switch (page.step) {
