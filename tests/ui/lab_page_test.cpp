@@ -176,6 +176,30 @@ TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
   }
 }
 
+TEST_F(LabOnScreen, WeightsHaveTheirRankAndCopyingScore) {
+  ui.click("lab.tab.weights");
+  ui.draw();
+  ASSERT_TRUE(page().weights);
+  EXPECT_LE(page().weights->matchSpectrum.rank, 32);
+  EXPECT_GT(page().weights->writeSpectrum.rank, 0);
+  EXPECT_TRUE(ui.has("weights.W_Q·W_Kᵀ"));
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_weights"));
+  ui.key(Key::pageDown);
+  ui.draw();
+  EXPECT_EQ(page().weights->question->question.head, 1) << "and follows the head";
+}
+
+TEST_F(SmallLab, WeightsHaveRoom) {
+  ui.click("lab.tab.weights");
+  ui.draw();
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+}
+
 class WrongOnScreen : public LabOnScreen {
  protected:
   WrongOnScreen() {

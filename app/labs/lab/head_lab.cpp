@@ -28,6 +28,11 @@ HeadLab::HeadLab(LabServices& services)
             [this](const HeadPartsQuestion& question, std::stop_token stop) {
               return headParts(question, services_.resources, stop);
             }),
+      weights_(services.workers,
+               [](const std::shared_ptr<const HeadParts>& head, std::stop_token stop) {
+                 return attention::Result<std::shared_ptr<const WeightStudy>>(
+                     std::make_shared<const WeightStudy>(studyWeights(head, stop)));
+               }),
       mistake_(services.workers,
                [](const MistakeQuestion& question, std::stop_token) {
                  return attention::Result<std::shared_ptr<const MistakeStudy>>(
@@ -52,6 +57,10 @@ bool HeadLab::take(const Scene& scene) {
   }
   if (const auto study = mistake_.current(); study && study->value && *study->value != page_.study) {
     page_.study = *study->value;
+    any = true;
+  }
+  if (const auto study = weights_.current(); study && study->value && *study->value != page_.weights) {
+    page_.weights = *study->value;
     any = true;
   }
   const auto curve = curve_.current();
@@ -93,6 +102,7 @@ float HeadLab::tabs(Scene& scene, const Layout& layout) {
                theme.line);
   float x = center.Min.x + view.px(24);
   for (const auto& [name, label, tab] : {std::tuple("pipeline", "Pipeline", LabTab::pipeline),
+                                         std::tuple("weights", "Weights", LabTab::weights),
                                          std::tuple("wrong", "What goes wrong", LabTab::wrong)}) {
     const float wide = textWidth(view.fonts->bold, label);
     ImGui::SetCursorScreenPos(ImVec2(x - view.px(6), center.Min.y));
@@ -275,6 +285,8 @@ void HeadLab::draw(Scene& scene, const Layout& layout) {
                    "Start with the opening sentence", "input.sample");
     } else if (!page_.problem.empty()) {
       paintMessage(view, area, "This layer can't be taken apart", page_.problem, view.theme->error);
+    } else if (page_.head && page_.tab == LabTab::weights) {
+      weightsRoom(scene, page_, area, listFolds_);
     } else if (page_.head) {
       pipeline(scene, area, layout);
     }
@@ -314,12 +326,15 @@ void HeadLab::ask(const Scene& scene) {
     question.firstColumn = labColumn(page_, cell) / kOutputRows * kOutputRows;
   }
   head_.ask(std::move(question), Lane::front);
+  if (page_.tab == LabTab::weights && page_.head) weights_.ask(page_.head, Lane::front);
 }
 
 void HeadLab::leave() {
   page_.playing = false;
   head_.forget();  // what nobody sees holds no snapshot
   layer_.forget();
+  weights_.forget();
+  page_.weights.reset();
   mistake_.forget();
   page_.study.reset();
   page_.head.reset();
@@ -341,6 +356,10 @@ std::vector<CaptionPart> HeadLab::caption(const Scene& scene) const {
     return {{std::string(attention::mistakes()[static_cast<std::size_t>(page_.mistake)].sentence),
              services_.view.theme->secondary}};
   if (!page_.head) return {};
+  if (page_.tab == LabTab::weights)
+    return {{fmt::format("The maps of head {}: what it looks for, and what it writes back",
+                         page_.head->question.head),
+             services_.view.theme->secondary}};
   return stepWords(scene, page_).sentence;
 }
 
@@ -377,7 +396,9 @@ std::vector<Action> HeadLab::actions() {
     return [this, by](Scene& scene) {
       scene.cursor.page = "lab";
       page_.playing = false;
-      page_.tab == LabTab::wrong ? moveMistake(page_, by) : moveStep(page_, by);
+      if (page_.tab == LabTab::wrong) return moveMistake(page_, by);
+      page_.tab = LabTab::pipeline;
+      moveStep(page_, by);
     };
   };
   // Cells beyond the last are brought back inside by the fit.
@@ -396,6 +417,13 @@ std::vector<Action> HeadLab::actions() {
   };
   return {
       {"lab.pipeline", "Take a head apart step by step", "Lab", {}, false, false, shows(LabTab::pipeline)},
+      {"lab.weights",
+       "The head's weights: rank, singular values, copying",
+       "Lab",
+       {},
+       false,
+       false,
+       shows(LabTab::weights)},
       {"lab.wrong", "What goes wrong: the classic mistakes", "Lab", {}, false, false, shows(LabTab::wrong)},
       {"lab.next",
        "The next step, or the next mistake",

@@ -41,6 +41,7 @@ class HeadLab : public Lab {
   bool listFolds_ = false;  ///< the list of mistakes is a choice in the line of tabs
   Answer<PartsQuestion, std::shared_ptr<const LayerParts>> layer_;
   Answer<HeadPartsQuestion, std::shared_ptr<const HeadParts>> head_;
+  Answer<std::shared_ptr<const HeadParts>, std::shared_ptr<const WeightStudy>> weights_;
   Answer<MistakeQuestion, std::shared_ptr<const MistakeStudy>> mistake_;
   Answer<attention::Mistake, std::shared_ptr<const std::vector<attention::SaturationPoint>>> curve_;
 };

@@ -7,6 +7,7 @@
 
 #include "app/compute/layer_parts.h"
 #include "app/compute/mistake_study.h"
+#include "app/compute/weight_study.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
@@ -15,7 +16,7 @@
 namespace headscope::app {
 
 /// The page's inner tabs.
-enum class LabTab { pipeline, wrong };
+enum class LabTab { pipeline, weights, wrong };
 
 /// What happens to the numbers of a layer, in order.
 enum class Step { input, project, split, dot, scale, bias, mask, softmax, mix, concat, output };
@@ -42,6 +43,8 @@ struct LabPage {
   Index term = -1, nextTerm = -1;  ///< of the sum: pointed at in the last frame and in this one
   bool playing = false;
   double playedAt = 0;
+
+  std::shared_ptr<const WeightStudy> weights;  ///< null until it is there
 
   attention::Mistake mistake = attention::Mistake::noScale;
   Index mistakeDim = 512;  ///< of the random layer that shows a mistake about scale
@@ -90,6 +93,9 @@ std::string cellText(double value);
 /// "÷ 5.657", or "× 1.5" where it makes larger.
 std::string factorText(double factor);
 std::string shapeText(Index rows, Index cols);
+
+/// The head's maps and their products, with rank, singular values and copying.
+void weightsRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
 
 /// The mistakes in the list's order, one on or back.
 void moveMistake(LabPage& page, int by);
