@@ -5,6 +5,7 @@
 #include "app/labs/cache/cache_lab.h"
 #include "app/labs/cost/cost_lab.h"
 #include "app/labs/heads/heads_lab.h"
+#include "app/labs/lab/head_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
 #include "app/labs/model/model_lab.h"
@@ -26,13 +27,14 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const LabRow> labTable() {
-  static constexpr std::array<LabRow, 6> kTable{{
+  static constexpr std::array<LabRow, 7> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
       {{"cache", "Cache", {digit('4'), {}}, "Go to the KV cache", "This step"}, make<CacheLab>},
       {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostLab>},
       {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelLab>},
+      {{"lab", "Lab", {digit('7'), {}}, "Go to the head lab", ""}, make<HeadLab>},
   }};
   return kTable;
 }

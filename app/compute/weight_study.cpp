@@ -1,0 +1,39 @@
+#include "app/compute/weight_study.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+using attention::Matrix;
+
+namespace {
+
+constexpr Index kSquare = 160;
+
+WeightPicture pictureOf(Matrix pooled) {
+  WeightPicture picture{std::move(pooled), 1};
+  const float most = picture.values.size() ? picture.values.cwiseAbs().maxCoeff() : 0;
+  if (most > 0) picture.most = most;
+  return picture;
+}
+
+}  // namespace
+
+WeightStudy studyWeights(const std::shared_ptr<const HeadParts>& head, std::stop_token stop) {
+  WeightStudy study;
+  study.question = head;
+  const auto small = [](const Matrix& map) { return pictureOf(attention::poolFarthest(map, 64, kSquare)); };
+  study.q = small(head->q.weight);
+  study.k = small(head->k.weight);
+  study.v = small(head->v.weight);
+  study.o = small(head->wo.transpose());
+  const Matrix q = head->q.weight.transpose(), k = head->k.weight.transpose(), v = head->v.weight.transpose();
+  study.match = pictureOf(attention::productPicture(q, k, kSquare, stop));
+  if (!stop.stop_requested()) study.write = pictureOf(attention::productPicture(v, head->wo, kSquare, stop));
+  if (!stop.stop_requested()) study.matchSpectrum = attention::productSpectrum(q, k);
+  if (!stop.stop_requested()) study.writeSpectrum = attention::productSpectrum(v, head->wo);
+  if (!stop.stop_requested()) study.copying = attention::copyingScore(v, head->wo);
+  return study;
+}
+
+}  // namespace headscope::app

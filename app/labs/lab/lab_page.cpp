@@ -1,0 +1,190 @@
+#include "app/labs/lab/lab_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/compute/value_range.h"
+#include "attention/core/score_terms.h"
+
+namespace headscope::app {
+
+std::vector<Step> stepsOf(const LabPage& page) {
+  std::vector<Step> steps{Step::input, Step::project, Step::split, Step::dot,    Step::scale, Step::bias,
+                          Step::mask,  Step::softmax, Step::mix,   Step::concat, Step::output};
+  if (page.head && page.head->steps.biased.size() == 0) std::erase(steps, Step::bias);
+  return steps;
+}
+
+namespace {
+
+/// "÷ √32", or what else multiplies q·k.
+std::string scaleTitle(const LabPage& page) {
+  std::string title;
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  for (const attention::ScoreTerm& term : attention::scoreTerms())
+    if (term.kind == attention::TermKind::factor && term.applies(page.layer->config(), sequence.mask))
+      title += (title.empty() ? "" : " ") + term.label(page.layer->config());
+  return title;
+}
+
+std::string biasTitle(const LabPage& page) {
+  std::string title;
+  for (const attention::ScoreTerm& term : attention::scoreTerms()) {
+    const bool acts = term.adds() || term.kind == attention::TermKind::cap;
+    if (acts && term.applies(page.layer->config(), page.layer->sequence().mask))
+      title += (title.empty() ? "" : " ") + term.label(page.layer->config());
+  }
+  return title;
+}
+
+}  // namespace
+
+std::string stepTitle(const LabPage& page, Step step) {
+  switch (step) {
+    case Step::input:
+      return "X";
+    case Step::project:
+      return "Q, K, V";
+    case Step::split:
+      return "split into heads";
+    case Step::dot:
+      return "Q·Kᵀ";
+    case Step::scale:
+      return scaleTitle(page);
+    case Step::bias:
+      return biasTitle(page);
+    case Step::mask:
+      return "mask";
+    case Step::softmax:
+      return "softmax";
+    case Step::mix:
+      return "· V";
+    case Step::concat:
+      return "concat";
+    case Step::output:
+      return "· W_O";
+  }
+  return "";
+}
+
+void moveStep(LabPage& page, int by) {
+  const std::vector<Step> steps = stepsOf(page);
+  const auto at = std::find(steps.begin(), steps.end(), page.step);
+  const int now = at == steps.end() ? 3 : static_cast<int>(at - steps.begin());
+  const int last = static_cast<int>(steps.size()) - 1;
+  page.step = steps[static_cast<std::size_t>(std::clamp(now + by, 0, last))];
+}
+
+Cell labCell(const Scene& scene, const LabPage& page) {
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  Cell cell = scene.cursor.cell;
+  if (page.view.hover.query >= 0) cell.query = page.view.hover.query;
+  if (page.view.hover.key >= 0) cell.key = page.view.hover.key;
+  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
+  return {page.head->question.head, std::clamp<Index>(cell.query, 0, last(sequence.queries)),
+          std::clamp<Index>(cell.key, 0, last(sequence.keys))};
+}
+
+namespace {
+
+Index farthest(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
+  Index at = 0;
+  row.cwiseAbs().maxCoeff(&at);
+  return at;
+}
+
+}  // namespace
+
+Index labDim(const LabPage& page, const Cell& cell) {
+  const Index dims = page.layer->config().headDim;
+  if (page.dim >= 0) return std::min(page.dim, dims - 1);
+  return farthest(page.layer->sequence().attention.headOutput[cell.head].row(cell.query));
+}
+
+Index labColumn(const LabPage& page, const Cell& cell) {
+  const Index columns = page.layer->config().modelDim;
+  if (page.column >= 0) return std::min(page.column, columns - 1);
+  return farthest(page.layer->sequence().attention.output.row(cell.query));
+}
+
+std::uint32_t inkColor(const Theme& theme, Ink ink) {
+  switch (ink) {
+    case Ink::query:
+      return theme.query;
+    case Ink::key:
+      return theme.key;
+    case Ink::value:
+      return theme.value;
+    case Ink::stream:
+    case Ink::map:
+      return theme.text;
+  }
+  return theme.text;
+}
+
+void paintPicture(LabPage& page, const Picture& picture, const attention::Matrix& values, const ImRect& area,
+                  const Look& look) {
+  if (values.size() == 0) return;
+  View& view = page.view;
+  EasedTextures& textures = page.pictures[picture.name];
+  textures.set(values, view.time, !view.preferences.reducedMotion);
+  const Theme& theme = *view.theme;
+  render::HeatmapStyle style;
+  style.background = unpacked(theme.background);
+  style.masked = unpacked(mixed(theme.background, theme.panel, 0.7f));
+  style.maskedHatch = unpacked(mixed(theme.background, theme.line, 0.8f));
+  style.deadHatch = unpacked(theme.faint);
+  style.gap = picture.gap;
+  style.hatchSpacing = view.px(12);
+  style.colormap = look.colormap;
+  if (picture.ink != Ink::map) {
+    const std::uint32_t hue = inkColor(theme, picture.ink);
+    style.tint = render::Tint{unpacked(mixed(theme.background, hue, 0.05f)), unpacked(hue),
+                              unpacked(mixed(theme.background, hue, 0.33f))};
+  }
+  HeatmapTile tile;
+  tile.low = picture.low;
+  tile.high = picture.high > picture.low ? picture.high : picture.low + 1;
+  tile.view.target = {area.Min.x, area.Min.y, area.Max.x, area.Max.y};
+  tile.view.clip = tile.view.target;
+  tile.view.rows = static_cast<float>(values.rows());
+  tile.view.cols = static_cast<float>(values.cols());
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  view.heatmaps->draw(list, textures, style, {tile});
+  if (picture.fade < 1) list.AddRectFilled(area.Min, area.Max, faded(theme.background, 1 - picture.fade));
+}
+
+float largestOf(const StagePicture& picture) {
+  const float most = std::max(std::abs(picture.low), std::abs(picture.high));
+  return most > 0 ? most : 1;
+}
+
+std::string withIndex(const std::string& letter, Index index) {
+  static constexpr std::array<const char*, 10> kDigits{"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string text = letter;
+  for (const char digit : std::to_string(index)) text += kDigits[static_cast<std::size_t>(digit - '0')];
+  return text;
+}
+
+std::string cellText(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
+  const double amount = std::abs(value);
+  const int digits = amount >= 999.5 ? 0 : amount >= 99.95 ? 1 : amount >= 9.995 ? 2 : 3;
+  const std::string text = fmt::format("{:.{}f}", amount, digits);
+  const bool zero = text.find_first_not_of("0.") == std::string::npos;
+  return (value < 0 && !zero ? "−" : "") + text;
+}
+
+std::string factorText(double factor) {
+  return factor > 0 && factor < 1 ? "÷ " + cellText(1 / factor) : "× " + cellText(factor);
+}
+
+std::string shapeText(Index rows, Index cols) {
+  return fmt::format("{}×{}", rows, cols);
+}
+
+}  // namespace headscope::app

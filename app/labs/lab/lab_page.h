@@ -1,0 +1,124 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/compute/layer_parts.h"
+#include "app/compute/mistake_study.h"
+#include "app/compute/weight_study.h"
+#include "app/widgets/caption.h"
+#include "app/widgets/heatmap_layer.h"
+#include "app/widgets/layout.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// The page's inner tabs.
+enum class LabTab { pipeline, weights, wrong };
+
+/// What happens to the numbers of a layer, in order.
+enum class Step { input, project, split, dot, scale, bias, mask, softmax, mix, concat, output };
+
+/// Which of the three maps the second step is worked out for.
+enum class MapShown { q, k, v };
+
+/// What the lab shows beside the scene: free for its panels to change.
+struct LabPage {
+  explicit LabPage(View& window) : view(window) {}
+
+  View& view;
+  std::shared_ptr<const Snapshot> snapshot;       ///< of the layer; null before the first
+  std::shared_ptr<const LayerParts> layer;        ///< null until it is there
+  std::shared_ptr<const HeadParts> head;          ///< what is drawn; null until it is there
+  std::string problem;                            ///< why there are no parts
+  std::map<std::string, EasedTextures> pictures;  ///< by the name of the place
+
+  LabTab tab = LabTab::pipeline;
+  Step step = Step::dot;
+  MapShown map = MapShown::q;
+  Index dim = -1;     ///< of the head's vectors, that is worked out; −1: the largest of the row
+  Index column = -1;  ///< of the output; −1: the largest of the row
+  Index term = -1, nextTerm = -1;  ///< of the sum: pointed at in the last frame and in this one
+  bool playing = false;
+  double playedAt = 0;
+
+  std::shared_ptr<const WeightStudy> weights;  ///< null until it is there
+
+  attention::Mistake mistake = attention::Mistake::noScale;
+  Index mistakeDim = 512;  ///< of the random layer that shows a mistake about scale
+  bool ownLayer = false;   ///< the mistake is made on the scene's layer, not on the random one
+  std::shared_ptr<const MistakeStudy> study;                             ///< null until it is there
+  std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< of a mistake about scale
+  bool catchingUp = false;
+  bool sentenceBelow = false;  ///< who presents reads it in the line below the page
+};
+
+/// The steps that the drawn head has: the bias only where something is added or capped.
+std::vector<Step> stepsOf(const LabPage& page);
+/// "Q·Kᵀ", "÷ √32": as people write it.
+std::string stepTitle(const LabPage& page, Step step);
+/// Goes so many steps on, and stays inside what there is.
+void moveStep(LabPage& page, int by);
+
+/// The query and key that are pointed at, else those of the cursor; inside what is drawn.
+Cell labCell(const Scene& scene, const LabPage& page);
+/// The dimension and the output column that are worked out.
+Index labDim(const LabPage& page, const Cell& cell);
+Index labColumn(const LabPage& page, const Cell& cell);
+
+/// How a matrix is coloured: the residual stream in grey, Q, K and V in their hues, scores in the colormap.
+enum class Ink { stream, query, key, value, map };
+std::uint32_t inkColor(const Theme& theme, Ink ink);
+
+/// A matrix as a picture, from `low` to `high`; signed ramps are given ± the largest amount. `fade` in 0 … 1
+/// is how much of it remains. `values` are copied.
+struct Picture {
+  std::string name;  ///< of the place: what was there eases into what comes
+  Ink ink = Ink::map;
+  float low = 0, high = 1;
+  float fade = 1;
+  float gap = 0;  ///< pixels between cells
+};
+void paintPicture(LabPage& page, const Picture& picture, const attention::Matrix& values, const ImRect& area,
+                  const Look& look);
+/// The ends of a signed ramp.
+float largestOf(const StagePicture& picture);
+
+/// "x₇".
+std::string withIndex(const std::string& letter, Index index);
+/// Three digits behind the point while there is room: "−0.975", "12.34", "123.4".
+std::string cellText(double value);
+/// "÷ 5.657", or "× 1.5" where it makes larger.
+std::string factorText(double factor);
+std::string shapeText(Index rows, Index cols);
+
+/// The head's maps and their products, with rank, singular values and copying.
+void weightsRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
+
+/// The mistakes in the list's order, one on or back.
+void moveMistake(LabPage& page, int by);
+/// The classic mistakes: which one, both results, how to know it and the fix.
+void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
+
+// The pipeline's parts. `page.head` is there.
+
+/// All frames side by side; a click chooses the step.
+void film(Scene& scene, LabPage& page, const ImRect& area, bool small);
+/// The same where there is little room: dots with the steps' names.
+void foldedFilm(LabPage& page, const ImRect& area);
+/// The lit step as on a blackboard.
+void stage(Scene& scene, LabPage& page, const ImRect& area);
+/// What happens, in a sentence, and one cell's sum worked out.
+void workedOut(Scene& scene, LabPage& page, const ImRect& area);
+/// Which query heads read which kv head, a line for each kv head; a click chooses the head.
+void groupTable(Scene& scene, LabPage& page, const ImRect& area);
+/// What a step does, in parts of a sentence.
+struct StepWords {
+  std::string title;
+  std::vector<CaptionPart> sentence;
+};
+StepWords stepWords(const Scene& scene, const LabPage& page);
+
+}  // namespace headscope::app

@@ -1,0 +1,28 @@
+#include "app/labs/lab/map_view.h"
+
+namespace headscope::app {
+
+void stage(Scene& scene, LabPage& page, const ImRect& area) {
+  switch (page.step) {
+    case Step::input:
+      return inputStage(scene, page, area);
+    case Step::project:
+      return projectStage(scene, page, area);
+    case Step::split:
+    case Step::concat:
+      return splitStage(scene, page, area);
+    case Step::dot:
+      return dotStage(scene, page, area);
+    case Step::scale:
+    case Step::bias:
+    case Step::mask:
+    case Step::softmax:
+      return changeStage(scene, page, area);
+    case Step::mix:
+      return mixStage(scene, page, area);
+    case Step::output:
+      return outputStage(scene, page, area);
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,396 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/labs/lab/columns.h"
+#include "app/labs/lab/lab_page.h"
+#include "app/platform/track.h"
+#include "app/widgets/paint.h"
+#include "attention/heads/worked_sum.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::MatrixView;
+
+/// Σ a[c]·b[c] and what it is called.
+struct Sum {
+  std::string formula;  ///< "Σ q₇[c] · k₆[c]"
+  std::string place, a, b, product;
+  std::uint32_t aColor, bColor;
+  Eigen::RowVectorXf left, right;
+  double bias = 0;
+  bool hasBias = false;
+  std::string note;
+  std::function<std::string(Index)> label;
+};
+
+std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
+  return {row.data(), static_cast<std::size_t>(row.size())};
+}
+
+/// The sum's headline; returns where it ends.
+float paintSumTitle(const View& view, const ImRect& area, const Sum& sum, double total,
+                    const std::string& how) {
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(14);
+  float x = area.Min.x + paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, y), theme.secondary,
+                                   sum.formula + " = ");
+  paintText(list, view.fonts->monoHero, ImVec2(x + view.px(6), y), theme.text, cellText(total));
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary,
+            fitted(view.fonts->small, how, area.GetWidth()));
+  return y + view.px(36);
+}
+
+void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const std::size_t room = columnsThatFit(view, area);
+  const auto all = static_cast<std::size_t>(sum.left.size());
+  const std::size_t extra = sum.hasBias ? 1 : 0;
+  const std::size_t most = all + extra <= room ? all : room - 1 - extra;
+  const attention::WorkedSum worked = attention::workedSum(spanOf(sum.left), spanOf(sum.right), most);
+  Columns columns;
+  columns.name = "sum";
+  columns.joined = true;
+  columns.rowNames = {sum.a, sum.b, sum.product};
+  columns.rowColors = {sum.aColor, sum.bColor, theme.text};
+  const std::uint32_t bar = mixed(theme.background, theme.text, 0.72f);
+  double running = 0;
+  const auto add = [&](const std::string& label, double value, std::vector<std::string> numbers, bool plain) {
+    Column column{label,
+                  running,
+                  running + value,
+                  cellText(running + value),
+                  std::move(numbers),
+                  plain ? bar : mixed(theme.background, theme.text, 0.42f),
+                  value < 0};
+    running += value;
+    columns.low = std::min({columns.low, column.from, column.to});
+    columns.high = std::max({columns.high, column.from, column.to});
+    columns.columns.push_back(std::move(column));
+  };
+  for (const attention::SumTerm& term : worked.terms) {
+    add(sum.label(term.at), term.product,
+        {cellText(static_cast<double>(term.a)), cellText(static_cast<double>(term.b)),
+         cellText(term.product)},
+        true);
+    columns.columns.back().lit = term.at == page.term;
+  }
+  if (worked.omitted > 0)
+    add(fmt::format("{} more", worked.omitted), worked.rest, {"", "", cellText(worked.rest)}, false);
+  if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);
+  std::string how = worked.omitted > 0 ? fmt::format("{} largest of {} products, in order; the rest in one",
+                                                     worked.terms.size(), all)
+                                       : fmt::format("all {} products, in order", all);
+  if (!sum.note.empty()) how += ". " + sum.note;
+  const float y = paintSumTitle(view, area, sum, running, how);
+  const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
+  if (pointed >= 0 && pointed < static_cast<int>(worked.terms.size()))
+    page.nextTerm = worked.terms[static_cast<std::size_t>(pointed)].at;
+}
+
+std::string dimension(Index at) {
+  return std::to_string(at);
+}
+
+void dotSum(const Scene& scene, LabPage& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = labCell(scene, page);
+  const attention::AttentionResult& result = page.layer->sequence().attention;
+  const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key);
+  paintSum(page, area,
+           {fmt::format("Σ {}[c] · {}[c]", q, k), "c", q + "[c]", k + "[c]", "q · k", theme.query, theme.key,
+            result.q[cell.head].row(cell.query),
+            result.k[page.layer->config().kvHeadOf(cell.head)].row(cell.key), 0, false, "", dimension});
+}
+
+void projectSum(const Scene& scene, LabPage& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = labCell(scene, page);
+  const LayerParts& layer = *page.layer;
+  const attention::AttentionResult& result = layer.sequence().attention;
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = labDim(page, cell);
+  const bool q = page.map == MapShown::q, v = page.map == MapShown::v;
+  const MapRows& map = q ? page.head->q : v ? page.head->v : page.head->k;
+  const Index row = q ? cell.query : cell.key;
+  const char* letter = q ? "Q" : v ? "V" : "K";
+  const float shown = q   ? result.q.at(cell.head, row, dim)
+                      : v ? result.v.at(kv, row, dim)
+                          : result.k.at(kv, row, dim);
+  Sum sum{fmt::format("Σ {}[c] · W_{}[c, {}]", withIndex("x", row), letter, dim),
+          "c",
+          withIndex("x", row) + "[c]",
+          fmt::format("W_{}", letter),
+          "x · W",
+          theme.secondary,
+          q   ? theme.query
+          : v ? theme.value
+              : theme.key,
+          (q ? layer.x : layer.keySource()).row(row),
+          map.weight.row(dim),
+          static_cast<double>(map.bias[dim]),
+          !map.bias.isZero(0),
+          "",
+          dimension};
+  const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
+  const double tolerance = 1e-3 * (1 + std::abs(made));
+  if (std::abs(made - static_cast<double>(shown)) > tolerance)
+    sum.note =
+        fmt::format("{} then turns it into {}",
+                    layer.config().ropeTheta ? "RoPE, by its position," : "The model's norm or rotation",
+                    cellText(static_cast<double>(shown)));
+  paintSum(page, area, sum);
+}
+
+void mixSum(const Scene& scene, LabPage& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = labCell(scene, page);
+  const LayerParts& layer = *page.layer;
+  const attention::AttentionResult& result = layer.sequence().attention;
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = labDim(page, cell);
+  const std::vector<attention::Token>& keys = layer.sequence().keys;
+  paintSum(
+      page, area,
+      {fmt::format("Σ a[j] · {}[{}]", "vⱼ", dim), "j", "weight", fmt::format("vⱼ[{}]", dim), "a · v",
+       theme.query, theme.value, result.weights[cell.head].row(cell.query), result.v[kv].col(dim).transpose(),
+       0, false, "", [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
+}
+
+void outputSum(const Scene& scene, LabPage& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = labCell(scene, page);
+  const LayerParts& layer = *page.layer;
+  const HeadParts& head = *page.head;
+  const attention::AttentionConfig& config = layer.config();
+  const attention::AttentionResult& result = layer.sequence().attention;
+  const Index column = labColumn(page, cell);
+  const Index row = std::clamp<Index>(column - head.question.firstColumn, 0, head.outputRows.rows() - 1);
+  Eigen::RowVectorXf concat(config.heads * config.headDim);
+  for (Index h = 0; h < config.heads; ++h)
+    concat.segment(h * config.headDim, config.headDim) = result.headOutput[h].row(cell.query);
+  Sum sum{fmt::format("Σ concat[c] · W_O[c, {}]", column),
+          "c",
+          "concat",
+          "W_O",
+          "product",
+          theme.value,
+          theme.secondary,
+          concat,
+          head.outputRows.row(row),
+          static_cast<double>(head.outputBias[row]),
+          !head.outputBias.isZero(0),
+          "",
+          [dim = config.headDim](Index at) { return fmt::format("h{}·{}", at / dim, at % dim); }};
+  const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
+  if (std::abs(made - static_cast<double>(result.output(cell.query, column))) > 1e-3 * (1 + std::abs(made)))
+    sum.note = "Heads that are switched off are left out of the output";
+  paintSum(page, area, sum);
+}
+
+/// Keys beside the chosen one, as many as there is room for.
+std::vector<Index> keysInSight(const View& view, const ImRect& area, Index keys, Index around) {
+  const auto most = static_cast<Index>(columnsThatFit(view, area));
+  const Index count = std::min(keys, most), first = std::clamp<Index>(around - count / 2, 0, keys - count);
+  std::vector<Index> shown(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) shown[static_cast<std::size_t>(i)] = first + i;
+  return shown;
+}
+
+/// The chosen query's row through an elementwise step: numbers before and after, the latter as bars.
+void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const Cell cell = labCell(scene, page);
+  const HeadParts& head = *page.head;
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  const MatrixView scores = sequence.attention.scores[cell.head],
+                   weights = sequence.probabilities()[cell.head];
+  const float scaling = head.steps.factor;
+  const auto row = scores.row(cell.query);
+  const float most = row.maxCoeff();
+  double total = 0;
+  for (Index j = 0; j < row.size(); ++j)
+    if (row[j] != -INFINITY) total += std::exp(static_cast<double>(row[j]) - static_cast<double>(most));
+  Columns columns;
+  columns.name = "row";
+  const bool softmax = page.step == Step::softmax;
+  columns.rowColors = {theme.secondary, theme.text};
+  const float dot = head.steps.dots(cell.query, cell.key), score = row[cell.key];
+  std::string chain, how;
+  switch (page.step) {
+    case Step::scale:
+      columns.rowNames = {"q · k", "scaled"};
+      chain =
+          fmt::format("{} × {}", cellText(static_cast<double>(dot)), cellText(static_cast<double>(scaling)));
+      how =
+          "the whole row " + factorText(static_cast<double>(scaling)) + ": the same picture, smaller numbers";
+      break;
+    case Step::bias:
+      columns.rowNames = {"scaled", "biased"};
+      chain = fmt::format("{} {}", cellText(static_cast<double>(dot * scaling)), stepTitle(page, Step::bias));
+      how = "what is added depends on the distance, the cell or the head, never on the words";
+      break;
+    case Step::mask:
+      columns.rowNames = {"score", "masked"};
+      chain = score == -INFINITY ? "hidden: −∞ in place of the score" : "visible: the score stays";
+      how = "−∞ becomes weight 0 in the softmax";
+      break;
+    default:
+      columns.rowNames = {"score", "e^(s−max)", "weight"};
+      columns.rowColors = {theme.secondary, theme.secondary, theme.key};
+      chain = score == -INFINITY ? "hidden: e^−∞ = 0"
+                                 : fmt::format("e^({} − {}) ÷ {}", cellText(static_cast<double>(score)),
+                                               cellText(static_cast<double>(most)), cellText(total));
+      how = fmt::format("largest score of the row {}, Σ e^(score − max) = {}",
+                        cellText(static_cast<double>(most)), cellText(total));
+  }
+  float result = 0;
+  for (const Index key : keysInSight(view, area, row.size(), scene.cursor.cell.key)) {
+    const float raw = head.steps.dots(cell.query, key), before = page.step == Step::scale  ? raw
+                                                                 : page.step == Step::bias ? raw * scaling
+                                                                 : softmax
+                                                                     ? row[key]
+                                                                     : head.steps.unmasked(cell.query, key);
+    const float after = page.step == Step::scale  ? raw * scaling
+                        : page.step == Step::bias ? head.steps.unmasked(cell.query, key)
+                        : softmax                 ? weights(cell.query, key)
+                                                  : row[key];
+    const bool hidden = after == -INFINITY || (softmax && row[key] == -INFINITY);
+    Column column{sequence.keys[static_cast<std::size_t>(key)].text,
+                  0,
+                  hidden ? 0 : static_cast<double>(after),
+                  "",
+                  {cellText(static_cast<double>(before))},
+                  theme.key,
+                  after < 0};
+    if (softmax)
+      column.numbers.push_back(
+          hidden ? "0" : cellText(std::exp(static_cast<double>(row[key]) - static_cast<double>(most))));
+    column.numbers.push_back(hidden && softmax ? "0" : cellText(static_cast<double>(after)));
+    column.lit = key == cell.key;
+    columns.low = std::min(columns.low, column.to);
+    columns.high = std::max(columns.high, column.to);
+    columns.columns.push_back(std::move(column));
+  }
+  if (softmax) columns.high = 1;
+  result = page.step == Step::scale  ? dot * scaling
+           : page.step == Step::bias ? head.steps.unmasked(cell.query, cell.key)
+           : softmax                 ? weights(cell.query, cell.key)
+                                     : score;
+  const float y = paintSumTitle(view, area, {chain, "", "", "", "", 0, 0, {}, {}, 0, false, "", {}},
+                                static_cast<double>(result), how);
+  const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
+  if (pointed < 0) return;
+  const std::vector<Index> keys = keysInSight(view, area, row.size(), scene.cursor.cell.key);
+  page.view.nextHover = {cell.head, cell.query, keys[static_cast<std::size_t>(pointed)]};
+}
+
+/// A vector's numbers, those farthest from 0.
+void vectorBars(LabPage& page, const ImRect& area, const std::string& formula,
+                const Eigen::RowVectorXf& values, std::uint32_t color, const std::string& how) {
+  const View& view = page.view;
+  const Eigen::RowVectorXf ones = Eigen::RowVectorXf::Ones(values.size());
+  const attention::WorkedSum worked =
+      attention::workedSum(spanOf(values), spanOf(ones), columnsThatFit(view, area));
+  Columns columns;
+  columns.name = "vector";
+  columns.rowNames = {"value"};
+  columns.rowColors = {color};
+  for (const attention::SumTerm& term : worked.terms) {
+    columns.columns.push_back(
+        {std::to_string(term.at), 0, term.product, "", {cellText(term.product)}, color, term.product < 0});
+    columns.low = std::min(columns.low, term.product);
+    columns.high = std::max(columns.high, term.product);
+  }
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
+            formula);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(38)), view.theme->secondary,
+            fitted(view.fonts->small,
+                   worked.omitted > 0 ? fmt::format("{} farthest from 0 of {} numbers. {}",
+                                                    worked.terms.size(), values.size(), how)
+                                      : how,
+                   area.GetWidth()));
+  paintColumns(view, ImRect(area.Min.x, area.Min.y + view.px(50), area.Max.x, area.Max.y), columns);
+}
+
+void concatRow(const Scene& scene, LabPage& page, const ImRect& area) {
+  const Cell cell = labCell(scene, page);
+  const Index dim = labDim(page, cell), wide = page.layer->config().headDim;
+  vectorBars(page, area,
+             fmt::format("column {} of head {} = column {} · {} + {} = {}", dim, cell.head, cell.head, wide,
+                         dim, cell.head * wide + dim),
+             page.layer->sequence().attention.headOutput[cell.head].row(cell.query), page.view.theme->value,
+             "Nothing is computed: the head's output keeps its numbers and gets a place.");
+}
+
+/// A sentence in parts, wrapped at words; returns its height.
+float paintSentence(const View& view, const ImRect& area, const std::vector<CaptionPart>& parts) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = view.fonts->title;
+  const float line = lineHeight(font) * 1.25f, space = textWidth(font, " ");
+  float x = area.Min.x, y = area.Min.y + line / 2;
+  for (const CaptionPart& part : parts)
+    for (std::size_t at = 0; at < part.text.size();) {
+      const std::size_t end = std::min(part.text.find(' ', at), part.text.size());
+      const std::string word = part.text.substr(at, end - at);
+      const float wide = textWidth(font, word);
+      if (x > area.Min.x && x + wide > area.Max.x) {
+        x = area.Min.x;
+        y += line;
+      }
+      x += paintText(list, font, ImVec2(x, y), part.color, word);
+      if (end < part.text.size()) x += space;
+      at = end + 1;
+    }
+  return y + line / 2 - area.Min.y;
+}
+
+}  // namespace
+
+void workedOut(Scene& scene, LabPage& page, const ImRect& area) {
+  View& view = page.view;
+  page.term = std::exchange(page.nextTerm, -1);
+  if (page.term >= 0) view.redraw(2);
+  const StepWords words = stepWords(scene, page);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
+            fitted(view.fonts->hero, words.title, area.GetWidth()));
+  const float top = area.Min.y + view.px(34);
+  const bool roomy = area.GetHeight() > view.px(200) && !page.sentenceBelow;
+  const float used =
+      roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
+  const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,
+                    area.Max.y);
+  switch (page.step) {
+    case Step::input: {
+      const Cell cell = labCell(scene, page);
+      return vectorBars(page, rest, withIndex("x", cell.query), page.layer->x.row(cell.query),
+                        mixed(view.theme->background, view.theme->text, 0.72f), "");
+    }
+    case Step::project:
+      return projectSum(scene, page, rest);
+    case Step::split:
+      return groupTable(scene, page, rest);
+    case Step::dot:
+      return dotSum(scene, page, rest);
+    case Step::scale:
+    case Step::bias:
+    case Step::mask:
+    case Step::softmax:
+      return rowTable(scene, page, rest);
+    case Step::mix:
+      return mixSum(scene, page, rest);
+    case Step::concat:
+      return concatRow(scene, page, rest);
+    case Step::output:
+      return outputSum(scene, page, rest);
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "app/labs/lab/lab_page.h"
+
+namespace headscope::app {
+
+/// A red cross and a white tick: shape says what colour says.
+void paintCross(const View& view, ImDrawList& list, ImVec2 middle, float size);
+void paintTick(const View& view, ImDrawList& list, ImVec2 middle, float size);
+
+/// Both results under one crosshair, with the chosen row as bars below. Returns where a word on the wrong one
+/// has room.
+ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area);
+
+/// The symptom, the numbers to know it by, and the curve over dₖ, whose handle chooses it.
+void wrongSide(LabPage& page, const ImRect& area);
+
+}  // namespace headscope::app

@@ -1,0 +1,381 @@
+#include "attention/heads/mistakes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "attention/core/attention.h"
+#include "attention/core/projections.h"
+#include "attention/core/random.h"
+#include "attention/core/softmax.h"
+
+namespace headscope::attention {
+
+namespace {
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+Matrix masked(const Matrix& scores, const Matrix& visible) {
+  return (visible.array() > 0).select(scores, Matrix::Constant(scores.rows(), scores.cols(), kHidden));
+}
+
+Matrix softmaxRows(const Matrix& scores) {
+  Matrix weights(scores.rows(), scores.cols());
+  for (Index row = 0; row < scores.rows(); ++row)
+    softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data());
+  return weights;
+}
+
+/// e^s ÷ Σ e^s in single precision, as it stands.
+Matrix plainSoftmax(const Matrix& scores) {
+  const Matrix powers = scores.array().exp();
+  return powers.array().colwise() / powers.rowwise().sum().array();
+}
+
+/// Hidden keys' weights set to 0 after the softmax; with `renormalise` each row is divided by its sum.
+Matrix maskedAfter(const Matrix& scores, const Matrix& visible, bool renormalise) {
+  Matrix weights = softmaxRows(scores).cwiseProduct(visible);
+  if (renormalise) weights.array().colwise() /= weights.rowwise().sum().array().eval();
+  return weights;
+}
+
+/// The softmax of halves, with `fill` in place of hidden scores.
+Matrix halfSoftmax(const Matrix& scores, const Matrix& visible, float fill) {
+  Matrix weights(scores.rows(), scores.cols());
+  const auto half = [](float value) { return static_cast<float>(static_cast<Eigen::half>(value)); };
+  for (Index row = 0; row < scores.rows(); ++row) {
+    Eigen::RowVectorXf line(scores.cols());
+    for (Index key = 0; key < scores.cols(); ++key)
+      line[key] = half(visible(row, key) > 0 ? scores(row, key) : fill);
+    const float most = line.maxCoeff();
+    for (Index key = 0; key < line.size(); ++key) line[key] = half(std::exp(line[key] - most));
+    weights.row(row) = line / line.sum();
+  }
+  return weights;
+}
+
+/// Head `head` of [heads, n, headDim] as q.view(heads, n, headDim) reads the numbers of [n, heads · headDim].
+Matrix viewed(const Stack& heads, Index head) {
+  const Matrix flat = mergeHeads(heads);
+  const Index size = heads.rows() * heads.cols();
+  return Eigen::Map<const Matrix>(flat.data() + head * size, heads.rows(), heads.cols());
+}
+
+/// How many rows of a viewed head hold numbers of their own token's head.
+Index ownRows(const Stack& heads, Index head) {
+  Index own = 0;
+  for (Index row = 0; row < heads.rows(); ++row) {
+    const Index at = (head * heads.rows() + row) * heads.cols(), wide = heads.count() * heads.cols();
+    own += at / wide == row && at % wide == head * heads.cols();
+  }
+  return own;
+}
+
+Index rowsWithNaN(const Matrix& weights) {
+  Index rows = 0;
+  for (Index row = 0; row < weights.rows(); ++row) rows += !weights.row(row).allFinite();
+  return rows;
+}
+
+double farthestSum(const Matrix& weights) {
+  double farthest = 1;
+  for (Index row = 0; row < weights.rows(); ++row) {
+    const auto sum = static_cast<double>(weights.row(row).sum());
+    if (!(std::abs(sum - 1) <= std::abs(farthest - 1))) farthest = sum;
+  }
+  return farthest;
+}
+
+double smallestSum(const Matrix& weights) {
+  return static_cast<double>(weights.rowwise().sum().minCoeff());
+}
+
+double meanLater(const Matrix& weights) {
+  double sum = 0;
+  for (Index row = 0; row < weights.rows(); ++row)
+    sum += static_cast<double>(weights.row(row).tail(std::max<Index>(weights.cols() - row - 1, 0)).sum());
+  return sum / static_cast<double>(weights.rows());
+}
+
+double meanOn(const Matrix& weights, Index from) {
+  return static_cast<double>(weights.rightCols(weights.cols() - from).sum()) /
+         static_cast<double>(weights.rows());
+}
+
+/// One mistake on one input, step by step.
+class Maker {
+ public:
+  explicit Maker(const MistakeInput& input)
+      : in_(input), n_(input.q.rows()), group_(input.q.count() / input.k.count()), right_(dots(q(), k())) {
+    out_.rightScores = masked(right_ * in_.scale, in_.visible);
+    out_.rightWeights = softmaxRows(out_.rightScores);
+  }
+
+  MistakeResult make(Mistake mistake) {
+    apply(mistake);
+    if (!out_.clash && out_.same.empty() && alike()) out_.same = whySame(mistake);
+    return std::move(out_);
+  }
+
+ private:
+  Matrix q() const { return in_.q[in_.head]; }
+  Matrix k() const { return in_.k[in_.head / group_]; }
+  static Matrix dots(const Matrix& q, const Matrix& k) { return q * k.transpose(); }
+
+  void apply(Mistake mistake) {
+    switch (mistake) {
+      case Mistake::noScale:
+        return scaledBy(1);
+      case Mistake::modelScale:
+        return scaledBy(1 / std::sqrt(static_cast<float>(in_.modelDim)));
+      case Mistake::wrongAxis:
+        out_.wrongScores = out_.rightScores;
+        out_.wrongWeights = softmaxRows(out_.rightScores.transpose()).transpose();
+        return measure("row sum that is farthest from 1", farthestSum(out_.wrongWeights),
+                       farthestSum(out_.rightWeights));
+      case Mistake::noMaximum:
+        out_.wrongScores = out_.rightScores;
+        out_.wrongWeights = plainSoftmax(out_.rightScores);
+        return measureNaN();
+      case Mistake::upperTriangle: {
+        Matrix upper = Matrix::Zero(n_, right_.cols());
+        for (Index row = 0; row < n_; ++row)
+          for (Index key = row; key < upper.cols(); ++key) upper(row, key) = 1;
+        out_.wrongScores = masked(right_ * in_.scale, upper);
+        out_.wrongWeights = softmaxRows(out_.wrongScores);
+        return measure("weight on later tokens, on average", meanLater(out_.wrongWeights),
+                       meanLater(out_.rightWeights));
+      }
+      case Mistake::maskAfter:
+        out_.wrongScores = right_ * in_.scale;
+        out_.wrongWeights = maskedAfter(out_.wrongScores, in_.visible, false);
+        return measure("smallest row sum", smallestSum(out_.wrongWeights), smallestSum(out_.rightWeights));
+      case Mistake::maskAfterRenormalised:
+        out_.wrongScores = right_ * in_.scale;
+        out_.wrongWeights = maskedAfter(out_.wrongScores, in_.visible, true);
+        return measureNaN();
+      case Mistake::paddingSeen:
+        return unmaskedPadding();
+      case Mistake::halfInfinity:
+        out_.wrongScores = out_.rightScores;
+        out_.wrongWeights = halfSoftmax(right_ * in_.scale, in_.visible, -1e9f);
+        out_.rightWeights = halfSoftmax(right_ * in_.scale, in_.visible, -65504.0f);
+        return measureNaN();
+      case Mistake::viewWithoutTranspose:
+        out_.wrongScores =
+            masked(dots(viewed(in_.q, in_.head), viewed(in_.k, in_.head / group_)) * in_.scale, in_.visible);
+        out_.wrongWeights = softmaxRows(out_.wrongScores);
+        return measure("queries that hold their own token", static_cast<double>(ownRows(in_.q, in_.head)),
+                       static_cast<double>(n_));
+      case Mistake::kvTiled:
+        return tiled();
+      case Mistake::keyNotTransposed:
+        return untransposed();
+      case Mistake::notDivisible:
+        return undivided();
+    }
+  }
+
+  void scaledBy(float scale) {
+    out_.wrongScores = masked(right_ * scale, in_.visible);
+    out_.wrongWeights = softmaxRows(out_.wrongScores);
+    measure("largest weight of a row, on average", meanLargestWeight(out_.wrongWeights, in_.visible),
+            meanLargestWeight(out_.rightWeights, in_.visible));
+    measure("entropy of a row, 1 = even", meanEntropy(out_.wrongWeights, in_.visible),
+            meanEntropy(out_.rightWeights, in_.visible));
+  }
+
+  void unmaskedPadding() {
+    const bool padded = in_.paddedFrom >= 0 && in_.paddedFrom < right_.cols();
+    Matrix causal = in_.visible;
+    for (Index row = 0; padded && row < n_; ++row)
+      for (Index key = in_.paddedFrom; key <= std::min(row, causal.cols() - 1); ++key) causal(row, key) = 1;
+    out_.wrongScores = masked(right_ * in_.scale, causal);
+    out_.wrongWeights = softmaxRows(out_.wrongScores);
+    const Index from = padded ? in_.paddedFrom : right_.cols();
+    measure("weight on [pad], on average", meanOn(out_.wrongWeights, from), meanOn(out_.rightWeights, from));
+  }
+
+  void tiled() {
+    const Index kvHeads = in_.k.count();
+    out_.wrongScores = masked(dots(q(), in_.k[in_.head % kvHeads]) * in_.scale, in_.visible);
+    out_.wrongWeights = softmaxRows(out_.wrongScores);
+    Index others = 0;
+    for (Index h = 0; h < in_.q.count(); ++h) others += h % kvHeads != h / group_;
+    measure("heads that read another KV head", static_cast<double>(others), 0);
+  }
+
+  void untransposed() {
+    const Index d = in_.q.cols(), m = in_.k.rows(), heads = in_.q.count();
+    const std::string h = std::to_string(heads);
+    if (d == m) {
+      out_.same = "n = dₖ = " + std::to_string(d) + ": nothing complains, and every score is wrong";
+      return;
+    }
+    out_.clash =
+        ShapeClash{"q",
+                   "k",
+                   {heads, n_, d},
+                   {heads, m, d},
+                   2,
+                   1,
+                   "RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [" + h +
+                       ", " + std::to_string(d) + "] but got: [" + h + ", " + std::to_string(m) + "]."};
+  }
+
+  void undivided() {
+    const Index heads = in_.q.count();
+    // The nearest width below that heads don't divide.
+    Index width = in_.modelDim - 6;
+    while (width > 1 && width % heads == 0) --width;
+    if (heads == 1) {
+      out_.same = "one head divides every width";
+      return;
+    }
+    const std::string n = std::to_string(n_), each = std::to_string(width / heads);
+    out_.clash = ShapeClash{"x · W_Q",
+                            "view",
+                            {n_, width},
+                            {n_, heads, width / heads},
+                            1,
+                            2,
+                            "RuntimeError: shape '[" + n + ", " + std::to_string(heads) + ", " + each +
+                                "]' is invalid for input of size " + std::to_string(n_ * width)};
+  }
+
+  void measure(std::string name, double wrong, double right) {
+    out_.measures.push_back({std::move(name), wrong, right});
+  }
+  void measureNaN() {
+    measure("rows that are NaN", static_cast<double>(rowsWithNaN(out_.wrongWeights)),
+            static_cast<double>(rowsWithNaN(out_.rightWeights)));
+  }
+
+  bool alike() const {
+    const Matrix difference = (out_.wrongWeights - out_.rightWeights).cwiseAbs();
+    return difference.allFinite() && difference.maxCoeff() < 1e-5f;
+  }
+
+  std::string whySame(Mistake mistake) const {
+    switch (mistake) {
+      case Mistake::noMaximum:
+        return "no score is above 88";
+      case Mistake::maskAfter:
+      case Mistake::maskAfterRenormalised:
+        return "no hidden key takes so much that what is visible rounds to 0";
+      case Mistake::paddingSeen:
+        return "no padding";
+      case Mistake::halfInfinity:
+        return "every row sees a key";
+      case Mistake::kvTiled:
+        return "this head reads the same KV head either way";
+      case Mistake::noScale:
+      case Mistake::modelScale:
+        return "both scales are the same";
+      default:
+        return "the weights are the same";
+    }
+  }
+
+  const MistakeInput& in_;
+  const Index n_, group_;
+  const Matrix right_;  ///< Q·Kᵀ
+  MistakeResult out_;
+};
+
+void requireInput(const MistakeInput& in) {
+  const bool fits = in.q.count() > 0 && in.k.count() > 0 && in.q.count() % in.k.count() == 0 &&
+                    in.head >= 0 && in.head < in.q.count() && in.q.cols() == in.k.cols() &&
+                    in.visible.rows() == in.q.rows() && in.visible.cols() == in.k.rows();
+  if (!fits)
+    throw std::invalid_argument("a mistake on head " + std::to_string(in.head) + " of " +
+                                std::to_string(in.q.count()) + " over " + std::to_string(in.k.count()) +
+                                " kv heads, visible " + shapeText(in.visible.rows(), in.visible.cols()));
+}
+
+}  // namespace
+
+MistakeResult makeMistake(Mistake mistake, const MistakeInput& input) {
+  requireInput(input);
+  return Maker(input).make(mistake);
+}
+
+double meanLargestWeight(const Matrix& weights, const Matrix& visible) {
+  double sum = 0;
+  Index rows = 0;
+  for (Index row = 0; row < weights.rows(); ++row) {
+    if ((visible.row(row).array() > 0).count() < 2) continue;
+    sum += static_cast<double>(weights.row(row).maxCoeff());
+    ++rows;
+  }
+  return rows ? sum / static_cast<double>(rows) : 0;
+}
+
+double meanEntropy(const Matrix& weights, const Matrix& visible) {
+  double sum = 0;
+  Index rows = 0;
+  for (Index row = 0; row < weights.rows(); ++row) {
+    const auto seen = static_cast<double>((visible.row(row).array() > 0).count());
+    if (seen < 2) continue;
+    double entropy = 0;
+    for (Index key = 0; key < weights.cols(); ++key)
+      if (const auto w = static_cast<double>(weights(row, key)); w > 0) entropy -= w * std::log(w);
+    sum += entropy / std::log(seen);
+    ++rows;
+  }
+  return rows ? sum / static_cast<double>(rows) : 0;
+}
+
+MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
+  const bool scales = mistake == Mistake::noScale || mistake == Mistake::modelScale;
+  AttentionConfig config;
+  config.heads = mistake == Mistake::noScale ? 1 : 8;
+  config.kvHeads = scales ? config.heads : 2;
+  config.headDim = scales ? headDim : 32;
+  config.modelDim = config.heads * config.headDim;
+  const Projections maps = xavierProjections(config, false, seed);
+  Random random(mixSeed(seed, 1));
+  Matrix x(tokens, config.modelDim);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = random.gaussian();
+  MistakeInput input;
+  input.q = splitHeads(maps.q.apply(x), config.heads);
+  input.k = splitHeads(maps.k.apply(x), config.kvHeads);
+  input.modelDim = config.modelDim;
+  input.scale = 1 / std::sqrt(static_cast<float>(config.headDim));
+  // Where the mistake needs large scores, the queries are large.
+  if (mistake == Mistake::noMaximum || mistake == Mistake::maskAfterRenormalised)
+    for (Index i = 0; i < input.q.size(); ++i) input.q.data()[i] *= 128;
+  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
+  if (mistake == Mistake::paddingSeen) {
+    input.paddedFrom = tokens - tokens / 3;
+    input.visible.rightCols(tokens - input.paddedFrom).setZero();
+  }
+  if (mistake == Mistake::halfInfinity) {
+    input.paddedUpTo = tokens / 4;
+    input.visible.leftCols(input.paddedUpTo).setZero();
+  }
+  if (mistake == Mistake::kvTiled) input.head = 1;
+  return input;
+}
+
+std::vector<SaturationPoint> saturation(Mistake mistake, std::span<const Index> headDims, Index tokens,
+                                        Index layers) {
+  std::vector<SaturationPoint> points;
+  for (const Index dim : headDims) {
+    SaturationPoint point{dim};
+    for (Index layer = 0; layer < layers; ++layer) {
+      const MistakeInput input = demonstration(mistake, tokens, dim, static_cast<std::uint64_t>(layer) + 1);
+      const MistakeResult result = makeMistake(mistake, input);
+      const auto share = 1 / static_cast<double>(layers);
+      point.wrongLargest += share * meanLargestWeight(result.wrongWeights, input.visible);
+      point.rightLargest += share * meanLargestWeight(result.rightWeights, input.visible);
+      point.wrongEntropy += share * meanEntropy(result.wrongWeights, input.visible);
+      point.rightEntropy += share * meanEntropy(result.rightWeights, input.visible);
+    }
+    points.push_back(point);
+  }
+  return points;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,71 @@
+#include "attention/heads/spectrum.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "attention/heads/head_steps.h"
+
+namespace headscope::attention {
+
+namespace {
+
+void requireAlike(const Matrix& a, const Matrix& b) {
+  if (a.rows() != b.rows() || a.cols() != b.cols())
+    throw std::invalid_argument("a product of maps " + shapeText(a.rows(), a.cols()) + " and " +
+                                shapeText(b.rows(), b.cols()));
+}
+
+/// R of the thin QR of a matrix.
+Eigen::MatrixXd triangle(const Matrix& values) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(values.cast<double>());
+  const Index count = std::min(values.rows(), values.cols());
+  return qr.matrixQR().topRows(count).triangularView<Eigen::Upper>();
+}
+
+}  // namespace
+
+Spectrum productSpectrum(const Matrix& a, const Matrix& b) {
+  requireAlike(a, b);
+  Spectrum spectrum;
+  const Eigen::MatrixXd core = triangle(a) * triangle(b).transpose();
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(core);
+  for (Index i = 0; i < svd.singularValues().size(); ++i)
+    spectrum.singular.push_back(svd.singularValues()[i]);
+  const double most = spectrum.singular.empty() ? 0 : spectrum.singular.front();
+  const double least = most * static_cast<double>(std::max(a.rows(), a.cols())) *
+                       static_cast<double>(std::numeric_limits<float>::epsilon());
+  spectrum.rank = std::count_if(spectrum.singular.begin(), spectrum.singular.end(),
+                                [&](double value) { return value > least; });
+  return spectrum;
+}
+
+double copyingScore(const Matrix& v, const Matrix& o) {
+  requireAlike(v, o);
+  const Eigen::MatrixXd small = o.cast<double>().transpose() * v.cast<double>();
+  if (small.size() == 0 || !small.allFinite()) return 0;
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(small, false);
+  double sum = 0, amount = 0;
+  for (Index i = 0; i < solver.eigenvalues().size(); ++i) {
+    sum += solver.eigenvalues()[i].real();
+    amount += std::abs(solver.eigenvalues()[i]);
+  }
+  return amount > 0 ? sum / amount : 0;
+}
+
+Matrix productPicture(const Matrix& a, const Matrix& b, Index cells, std::stop_token stop) {
+  requireAlike(a, b);
+  const Index n = a.rows(), rows = std::min(n, std::max<Index>(cells, 1));
+  Matrix picture = Matrix::Zero(rows, rows);
+  for (Index row = 0; row < rows && !stop.stop_requested(); ++row) {
+    const Index from = row * n / rows, to = (row + 1) * n / rows;
+    const Matrix part = a.middleRows(from, to - from) * b.transpose();
+    picture.row(row) = poolFarthest(part, 1, rows);
+  }
+  return picture;
+}
+
+}  // namespace headscope::attention

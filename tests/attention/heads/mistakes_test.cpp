@@ -1,0 +1,155 @@
+// The classic mistakes: each one's symptom really occurs, and its fix removes it.
+
+#include "attention/heads/mistakes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headscope::attention::test {
+namespace {
+
+MistakeResult shown(Mistake mistake) {
+  return makeMistake(mistake, demonstration(mistake, 12, 512, 10));
+}
+
+TEST(Mistakes, TheTableHasEachOnceInOrder) {
+  for (std::size_t i = 0; i < mistakes().size(); ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(mistakes()[i].mistake), i);
+    EXPECT_FALSE(mistakes()[i].added.empty()) << mistakes()[i].key;
+  }
+  EXPECT_EQ(mistakes().back().mistake, Mistake::notDivisible);
+}
+
+TEST(Mistakes, EveryOneShowsOnItsDemonstration) {
+  for (const MistakeInfo& info : mistakes()) {
+    const MistakeResult result = shown(info.mistake);
+    EXPECT_TRUE(result.same.empty()) << info.key << ": " << result.same;
+    EXPECT_TRUE(result.clash || result.wrongWeights.size() == 144) << info.key;
+  }
+}
+
+TEST(Mistakes, TheRightResultHasRowsThatAddUpToOne) {
+  for (const MistakeInfo& info : mistakes()) {
+    const MistakeResult result = shown(info.mistake);
+    const MistakeInput input = demonstration(info.mistake, 12, 512, 10);
+    ASSERT_TRUE(result.rightWeights.allFinite()) << info.key;
+    for (Index row = 0; row < 12; ++row)
+      if (input.visible.row(row).sum() > 0) {
+        EXPECT_NEAR(result.rightWeights.row(row).sum(), 1, 2e-3f) << info.key;
+      }
+  }
+}
+
+TEST(Mistakes, WithoutScalingOneKeyTakesTheRow) {
+  const MistakeResult result = shown(Mistake::noScale);
+  EXPECT_GT(result.measures[0].wrong, 0.9);
+  EXPECT_LT(result.measures[0].right, 0.7);
+  EXPECT_LT(result.measures[1].wrong, 0.2);
+}
+
+TEST(Mistakes, TheModelsRootMakesRowsTooEven) {
+  const MistakeResult result =
+      makeMistake(Mistake::modelScale, demonstration(Mistake::modelScale, 12, 32, 10));
+  EXPECT_LT(result.measures[0].wrong, result.measures[0].right);
+  EXPECT_GT(result.measures[1].wrong, result.measures[1].right);
+}
+
+TEST(Mistakes, OverTheWrongAxisColumnsSumToOneAndRowsDont) {
+  const MistakeResult result = shown(Mistake::wrongAxis);
+  EXPECT_LT((result.wrongWeights.colwise().sum().array() - 1).abs().maxCoeff(), 1e-5f);
+  EXPECT_GT(std::abs(result.measures[0].wrong - 1), 0.1);
+  EXPECT_NEAR(result.measures[0].right, 1, 1e-5);
+}
+
+TEST(Mistakes, WithoutItsMaximumTheSoftmaxOverflows) {
+  const MistakeResult result = shown(Mistake::noMaximum);
+  EXPECT_GT(result.measures[0].wrong, 0);
+  EXPECT_EQ(result.measures[0].right, 0);
+  MistakeInput small = demonstration(Mistake::wrongAxis, 12, 32, 10);
+  EXPECT_EQ(makeMistake(Mistake::noMaximum, small).same, "no score is above 88");
+}
+
+TEST(Mistakes, TheUpperTriangleReadsTheFuture) {
+  const MistakeResult result = shown(Mistake::upperTriangle);
+  EXPECT_GT(result.measures[0].wrong, 0.5);
+  EXPECT_EQ(result.measures[0].right, 0);
+  EXPECT_FLOAT_EQ(result.wrongWeights(11, 11), 1) << "the last token reads itself";
+}
+
+TEST(Mistakes, MaskedAfterTheSoftmaxRowsDontAddUp) {
+  EXPECT_LT(shown(Mistake::maskAfter).measures[0].wrong, 0.5);
+  EXPECT_NEAR(shown(Mistake::maskAfter).measures[0].right, 1, 1e-5);
+  EXPECT_GT(shown(Mistake::maskAfterRenormalised).measures[0].wrong, 0);
+  const MistakeInput small = demonstration(Mistake::maskAfter, 12, 32, 10);
+  EXPECT_FALSE(makeMistake(Mistake::maskAfterRenormalised, small).same.empty())
+      << "the same while nothing rounds to 0";
+}
+
+TEST(Mistakes, PaddingTakesWeightUntilItIsMasked) {
+  const MistakeResult result = shown(Mistake::paddingSeen);
+  EXPECT_GT(result.measures[0].wrong, 0.05);
+  EXPECT_EQ(result.measures[0].right, 0);
+  EXPECT_EQ(makeMistake(Mistake::paddingSeen, demonstration(Mistake::maskAfter, 12, 32, 10)).same,
+            "no padding");
+}
+
+TEST(Mistakes, InHalvesAnEmptyRowIsNaN) {
+  const MistakeResult result = shown(Mistake::halfInfinity);
+  EXPECT_EQ(result.measures[0].wrong, 3) << "the rows of left padding";
+  EXPECT_EQ(result.measures[0].right, 0);
+  EXPECT_TRUE(result.wrongWeights.bottomRows(9).isApprox(result.rightWeights.bottomRows(9)));
+}
+
+TEST(Mistakes, AViewWithoutTransposeMixesTokens) {
+  const MistakeResult result = shown(Mistake::viewWithoutTranspose);
+  EXPECT_LE(result.measures[0].wrong, 1);
+  EXPECT_EQ(result.measures[0].right, 12);
+  // Head 0 as it is viewed consists of the first tokens alone: a later token changes nothing there.
+  MistakeInput input = demonstration(Mistake::viewWithoutTranspose, 12, 32, 10);
+  for (Index h = 0; h < 8; ++h) input.q[h].row(11).setZero();
+  EXPECT_TRUE(makeMistake(Mistake::viewWithoutTranspose, input)
+                  .wrongScores.row(11)
+                  .isApprox(result.wrongScores.row(11)));
+}
+
+TEST(Mistakes, TiledKvHeadsAreOthersForHalfOfEightHeads) {
+  EXPECT_EQ(shown(Mistake::kvTiled).measures[0].wrong, 4);
+  MistakeInput first = demonstration(Mistake::kvTiled, 12, 32, 10);
+  first.head = 0;
+  EXPECT_FALSE(makeMistake(Mistake::kvTiled, first).same.empty()) << "head 0 reads KV 0 either way";
+}
+
+TEST(Mistakes, ShapesThatClashAreNamedAsPyTorchSaysIt) {
+  const MistakeResult key = shown(Mistake::keyNotTransposed);
+  ASSERT_TRUE(key.clash);
+  EXPECT_EQ(key.clash->left[key.clash->leftAt], 32);
+  EXPECT_EQ(key.clash->right[key.clash->rightAt], 12);
+  EXPECT_EQ(key.clash->message,
+            "RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [8, 32] but got: "
+            "[8, 12].");
+  const MistakeResult width = shown(Mistake::notDivisible);
+  ASSERT_TRUE(width.clash);
+  EXPECT_EQ(width.clash->message, "RuntimeError: shape '[12, 8, 31]' is invalid for input of size 3000");
+  EXPECT_FALSE(
+      makeMistake(Mistake::keyNotTransposed, demonstration(Mistake::keyNotTransposed, 32, 32, 1)).clash)
+      << "32 tokens of 32 dimensions multiply, wrongly";
+}
+
+TEST(Mistakes, SaturationGrowsWithTheDimensionUnlessScaled) {
+  const std::vector<Index> dims{8, 128};
+  const auto points = saturation(Mistake::noScale, dims, 12, 8);
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_GT(points[1].wrongLargest, points[0].wrongLargest);
+  EXPECT_NEAR(points[1].rightLargest, points[0].rightLargest, 0.12);
+  EXPECT_LT(points[1].wrongEntropy, points[1].rightEntropy);
+}
+
+TEST(Mistakes, InputsThatDontFitAreRefused) {
+  MistakeInput input = demonstration(Mistake::noScale, 12, 32, 1);
+  input.head = 1;
+  EXPECT_THROW(makeMistake(Mistake::noScale, input), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,53 @@
+// What a head's maps do together: singular values, rank, copying.
+
+#include "attention/heads/spectrum.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+
+namespace headscope::attention::test {
+namespace {
+
+TEST(Spectrum, IsThatOfTheWholeProduct) {
+  const Matrix a = Matrix::Random(24, 6), b = Matrix::Random(24, 6);
+  const Spectrum spectrum = productSpectrum(a, b);
+  const Eigen::MatrixXd whole = (a * b.transpose()).cast<double>();
+  const Eigen::VectorXd expected = Eigen::JacobiSVD<Eigen::MatrixXd>(whole).singularValues();
+  ASSERT_EQ(spectrum.singular.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_NEAR(spectrum.singular[i], expected[static_cast<Index>(i)], 1e-4);
+  EXPECT_EQ(spectrum.rank, 6);
+}
+
+TEST(Spectrum, RankCountsDirectionsThatAreThere) {
+  Matrix a = Matrix::Random(24, 6);
+  const Matrix b = Matrix::Random(24, 6);
+  a.col(4) = 2 * a.col(1);
+  a.col(5).setZero();
+  EXPECT_EQ(productSpectrum(a, b).rank, 4);
+  EXPECT_EQ(productSpectrum(Matrix::Zero(24, 6), b).rank, 0);
+  EXPECT_THROW(productSpectrum(a, Matrix::Zero(24, 5)), std::invalid_argument);
+}
+
+TEST(CopyingScore, IsOneForAHeadThatCopiesAndMinusOneForOneThatTurnsItRound) {
+  const Matrix v = Matrix::Random(24, 6);
+  EXPECT_NEAR(copyingScore(v, v), 1, 1e-6);
+  EXPECT_NEAR(copyingScore(v, -v), -1, 1e-6);
+  EXPECT_EQ(copyingScore(v, Matrix::Zero(24, 6)), 0);
+  Matrix half = v;
+  half.rightCols(3) *= -1;
+  EXPECT_LT(std::abs(copyingScore(v, half)), 1);
+}
+
+TEST(ProductPicture, KeepsWhatIsFarthestFromZero) {
+  const Matrix a = Matrix::Random(24, 6), b = Matrix::Random(24, 6);
+  const Matrix whole = a * b.transpose();
+  EXPECT_LT((productPicture(a, b, 24) - whole).cwiseAbs().maxCoeff(), 1e-5f);
+  const Matrix pooled = productPicture(a, b, 5);
+  ASSERT_EQ(pooled.rows(), 5);
+  EXPECT_FLOAT_EQ(pooled.cwiseAbs().maxCoeff(), whole.cwiseAbs().maxCoeff());
+}
+
+}  // namespace
+}  // namespace headscope::attention::test
