@@ -45,7 +45,7 @@ TEST(LayerParts, OfTheOpeningSceneLeadToItsQueriesValuesAndOutput) {
 }
 
 TEST(LayerParts, OfCrossAttentionWithBiasesToo) {
-  Setup setup = openingScene().setup;
+  app::Setup setup = openingScene().setup;
   setup.input.cross = true;
   setup.input.contextText = kSampleContext;
   setup.weights.source = WeightSource::random;
