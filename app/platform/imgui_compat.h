@@ -62,6 +62,25 @@ inline int imguiKey(Key key) {
   }
 }
 
+/// Before a window ends: newer versions want an item behind the last place that was set, so that it counts.
+inline void settleCursor() {
+#if IMGUI_VERSION_NUM >= 18900
+  if (ImGui::GetCurrentWindow()->DC.IsSetPos) ImGui::Dummy(ImVec2(0, 0));
+#endif
+}
+inline void endChild() {
+  settleCursor();
+  ImGui::EndChild();
+}
+inline void endPopup() {
+  settleCursor();
+  ImGui::EndPopup();
+}
+inline void end() {
+  settleCursor();
+  ImGui::End();
+}
+
 #if IMGUI_VERSION_NUM < 18900
 inline void setUpKeys(ImGuiIO& io) {
   for (int code = 0; code < kKeyCount; ++code)

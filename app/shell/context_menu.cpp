@@ -46,7 +46,7 @@ void contextMenu(View& view, const ActionTable& actions, std::vector<std::string
         view.request(id);
         ImGui::CloseCurrentPopup();
       }
-    ImGui::EndPopup();
+    compat::endPopup();
   }
   ImGui::PopStyleVar(2);
 }

@@ -36,7 +36,7 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
       }
       keyLine(view, shortcutText(info.shortcut), info.name);
     }
-    ImGui::EndChild();
+    compat::endChild();
     ImGui::SameLine(0, view.px(20));
     ImGui::BeginChild("mouse", ImVec2(half, 0), false, ImGuiWindowFlags_NoBackground);
     sectionTitle(view, "HEADS");
@@ -66,7 +66,7 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
     keyLine(view, "Drop .json", "opens a scene");
     keyLine(view, "Drop .safetensors", "loads weights; on the map, queries and keys");
     keyLine(view, "Drop .npy .csv", "loads embeddings; in the mask studio, a mask");
-    ImGui::EndChild();
+    compat::endChild();
   }
   endDialog();
 }
@@ -107,7 +107,7 @@ const Action* Palette::list(View& view, const std::vector<const Action*>& found)
     paintText(list, view.fonts->monoSmall, ImVec2(at.x + width - view.px(10), at.y + height / 2),
               view.theme->faint, shortcutText(action.shortcut), Align::right);
   }
-  ImGui::EndChild();
+  compat::endChild();
   return clicked;
 }
 

@@ -180,7 +180,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
         ImGui::CloseCurrentPopup();
       }
     }
-    ImGui::EndPopup();
+    compat::endPopup();
   }
   ImGui::PopStyleVar(2);
   return changed;

@@ -25,7 +25,7 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
   if (ImGui::InvisibleButton("##outside", screen)) view.dialog.reset();
-  ImGui::End();
+  compat::end();
   ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();
   ImGui::SetNextWindowPos(
@@ -50,7 +50,7 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
 }
 
 void endDialog() {
-  ImGui::End();
+  compat::end();
 }
 
 }  // namespace headscope::app

@@ -137,7 +137,7 @@ void FilePicker::list(Scene& scene, View& view) {
       choose(scene, view, folder_ / entry.name);
     }
   }
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 void FilePicker::nameLine(Scene& scene, View& view, bool opening) {

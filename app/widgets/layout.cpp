@@ -74,7 +74,7 @@ bool beginPanel(const View& view, const char* name, const ImRect& area, float pa
 }
 
 void endPanel() {
-  ImGui::End();
+  compat::end();
 }
 
 }  // namespace headscope::app

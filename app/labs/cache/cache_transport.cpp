@@ -91,7 +91,7 @@ void roomChoice(Scene& scene, CachePage& page, const ImRect& area, bool small) {
                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
                         ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
   if (fieldChoice(view, scene, "cursor.cache_room")) page.playing = false;
-  ImGui::EndChild();
+  compat::endChild();
   ImGui::PopStyleVar();
 }
 

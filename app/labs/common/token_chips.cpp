@@ -112,7 +112,7 @@ void tokenChips(View& view, const std::string& name, const std::vector<attention
   ImGui::BeginChild((name + ".box").c_str(), ImVec2(0, height), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
   chipRows(view, name, tokens, roles, cursor);
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 }  // namespace headscope::app

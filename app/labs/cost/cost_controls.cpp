@@ -109,7 +109,7 @@ void modelList(Scene& scene, CostPage& page, float height) {
               view.theme->text, fitted(view.fonts->text, row.label, right - taken - from.x - view.px(24)));
     if (hovered) restingHelp(view, name, shapeHelp(row.shape).c_str());
   }
-  ImGui::EndChild();
+  compat::endChild();
   ImGui::PopStyleVar(2);
 }
 

@@ -70,7 +70,7 @@ void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     std::vector<Choice> choices;
     for (const char* tab : kTabs) choices.push_back({tab, "", ""});
     segmented(view, "plot_tab", choices, page.plotTab);
-    ImGui::EndChild();
+    compat::endChild();
     ImGui::PopStyleVar();
     onePlot(scene, page, page.plotTab, ImRect(area.Min.x, area.Min.y, area.Max.x, bottom),
             tabs + view.px(16));

@@ -70,14 +70,14 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
     scene.cursor.step = step;
     page.playing = false;
   }
-  ImGui::EndChild();
+  compat::endChild();
   ImGui::SetCursorScreenPos(ImVec2(at.x + each + view.px(24), at.y));
   ImGui::BeginChild(
       "prefill", ImVec2(each, view.px(30)), false,
       ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
   if (slider(view, sliderSpec(fieldAt("prefill"), {state.reason}), stops, prefill))
     scene.setup.prefill = prefill;
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 /// Bytes now for MHA, GQA and MQA of this configuration, this one in the accent.
@@ -95,7 +95,7 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
                          : "BYTES OF THE CACHE");
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
   fieldChoice(view, scene, "look.cache_bytes");
-  ImGui::EndChild();
+  compat::endChild();
   struct Kind {
     const char* label;
     Index kvHeads;

@@ -171,7 +171,7 @@ void cells(Scene& scene, View& view, Editing& state) {
       cell(scene, view, state, row, col, width);
     }
   }
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 }  // namespace

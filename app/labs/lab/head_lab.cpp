@@ -140,7 +140,7 @@ void HeadLab::pipeline(Scene& scene, const ImRect& area, const Layout& layout) {
                       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
     if (segmented(view, "lab.map", choices, chosen, "Which of the three maps is worked out."))
       page_.map = static_cast<MapShown>(chosen);
-    ImGui::EndChild();
+    compat::endChild();
     left.Max.y -= view.px(24);
   }
   page_.sentenceBelow = layout.presents;

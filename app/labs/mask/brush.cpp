@@ -176,7 +176,7 @@ void brushBar(Scene& scene, MaskPage& page, const ImRect& area) {
         id, ImVec2(view.px(units), view.px(34)), false,
         ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     draw();
-    ImGui::EndChild();
+    compat::endChild();
     x += view.px(units + 12);
   };
   group("tools", 238, [&] { toolChoice(page); });

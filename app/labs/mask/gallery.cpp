@@ -120,7 +120,7 @@ void Gallery::draw(Scene& scene, View& view, bool opening) {
     static const std::vector<Choice> kAdds{
         {"Add with AND", "", "and"}, {"Add with OR", "", "or"}, {"Replace all", "", "alone"}};
     segmented(view, "add_as", kAdds, page_.addAs);
-    ImGui::EndChild();
+    compat::endChild();
     if (chosen) {
       view.dialog.reset();
       add(*chosen, scene, page_);
@@ -155,7 +155,7 @@ const PatternInfo* Gallery::cards(View& view, bool takesFirst) {
   style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page_.surface(MaskSurface::gallery), style,
                       std::move(tiles));
-  ImGui::EndChild();
+  compat::endChild();
   return chosen;
 }
 

@@ -239,7 +239,7 @@ void chips(Scene& scene, MaskPage& page, Mark mark, float height) {
   if (ImGui::IsMouseReleased(0)) page.markFrom = -1;
   ImGui::SetCursorScreenPos(start);
   ImGui::Dummy(ImVec2(x - start.x, side));
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 /// Ids and names of what marks one token.
@@ -337,7 +337,7 @@ void marksStrip(Scene& scene, MaskPage& page, const ImRect& area) {
   }
   ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
   chips(scene, page, used[at].mark, chipsHeight(used[at].mark, view));
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 }  // namespace headscope::app

@@ -13,7 +13,7 @@ void tabChoice(Scene& scene, MaskPage& page, ImVec2 at) {
       "tabs", ImVec2(view.px(220), view.px(34)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   if (fieldChoice(view, scene, "cursor.studio.room")) page.brush.painting = false;
-  ImGui::EndChild();
+  compat::endChild();
 }
 
 /// What the comparing tab shows and how.
@@ -32,7 +32,7 @@ void compareBar(Scene& scene, MaskPage& page, const ImRect& area) {
         ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     int chosen = value ? 1 : 0;
     if (segmented(view, name, choices, chosen)) value = chosen == 1;
-    ImGui::EndChild();
+    compat::endChild();
     x += view.px((units + 12) * share);
   };
   bool masks = !page.compareWeights;

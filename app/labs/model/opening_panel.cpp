@@ -49,7 +49,7 @@ void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
       for (std::size_t i = 0; i < page.cached.size(); ++i)
         if (button(view, "cached." + std::to_string(i), page.cached[i].name, "", true))
           page.wanted = page.cached[i].folder.string();
-      ImGui::EndChild();
+      compat::endChild();
     }
   }
   endPanel();

@@ -372,7 +372,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       if (plan.stream && scene.setup.subject.opened->model) streamColumns(scene, page, plan);
       ImGui::SetCursorPos(ImVec2(0, needed - 1));
       ImGui::Dummy(ImVec2(1, 1));
-      ImGui::EndChild();
+      compat::endChild();
     }
   }
   endPanel();
