@@ -131,6 +131,29 @@ TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
 }
 
+TEST_F(CostOnScreen, ShiftAndADigitTakeATileAndDigitsAloneSwitchPages) {
+  const auto shifted = [&](char digit) { ui.chord({.shift = true}, static_cast<Key>(digit)); };
+  shifted('5');
+  EXPECT_EQ(cost().gpus, 16);
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+  shifted('2');
+  EXPECT_EQ(cost().gpus, 2);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(cost().gpus, 16) << "each is a step";
+  ui.click("model.GPT-2 XL");
+  shifted('2');
+  EXPECT_EQ(figures().request.tensorParallel, 1);
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
+  ui.click("cost.search");
+  shifted('3');
+  EXPECT_EQ(cost().gpus, 16) << "typed, not asked for";
+  ui.clickAway();
+  ui.key(static_cast<Key>('1'));
+  EXPECT_EQ(ui.scene().cursor.page, "heads");
+  shifted('3');
+  EXPECT_EQ(cost().gpus, 16) << "a key of that page alone";
+}
+
 TEST_F(CostOnScreen, AMachineOfTheListIsTheRoof) {
   ui.choose("machine", "MI300X");
   EXPECT_EQ(figures().machine.memoryGb, 192);
