@@ -16,8 +16,10 @@ CacheLab::CacheLab(LabServices& services)
     : services_(services),
       page_(services.view),
       field_(services.workers,
-             [](const FieldQuestion& question, std::stop_token stop) {
-               return attention::Result<CacheField>(makeCacheField(question, stop));
+             [&resources = services.resources](const FieldQuestion& question, std::stop_token stop) {
+               CacheField field = makeCacheField(question, stop);
+               field.proof = proveDecode(*question.snapshot, question.sequence, resources, stop);
+               return attention::Result<CacheField>(std::move(field));
              }),
       precision_(services.workers, studyPrecision),
       shapes_(services.workers,
