@@ -78,16 +78,16 @@ DecodeFault largestFault(const Snapshot& snapshot, Index line, Resources& resour
 float decodeTolerance(const attention::AttentionConfig& config, const SequenceSnapshot& sequence) {
   constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
   const AttentionResult& result = sequence.attention;
-  const auto scoreTerms = static_cast<float>(2 * config.modelDim + config.headDim);
-  const float scores = scoreTerms * kEpsilon * longestRow(result.q) * longestRow(result.k) *
-                       std::abs(config.effectiveScale() * config.gain);
-  const auto sums = static_cast<float>(sequence.keyLength + config.heads * config.headDim + config.modelDim);
+  const auto roundingOf = [](Index terms) { return kEpsilon * std::sqrt(static_cast<float>(terms)); };
+  const float scores = roundingOf(2 * config.modelDim + config.headDim) * longestRow(result.q) *
+                       longestRow(result.k) * std::abs(config.effectiveScale() * config.gain);
+  const float sums = roundingOf(sequence.keyLength + config.heads * config.headDim + config.modelDim);
   float largest = 0;
   if (result.output.size() > 0) largest = result.output.cwiseAbs().maxCoeff();
   for (Index head = 0; head < result.headOutput.count(); ++head)
     if (result.headOutput[head].size() > 0)
       largest = std::max(largest, result.headOutput[head].cwiseAbs().maxCoeff());
-  return largest * (2 * scores + sums * kEpsilon);
+  return largest * (2 * scores + sums);
 }
 
 DecodeProof proveDecode(const Snapshot& snapshot, Index line, Resources& resources, std::stop_token stop) {

@@ -9,9 +9,9 @@
 namespace headscope::app {
 
 /// How far outputs [n, modelDim] of a cached decode and of the full pass may be apart when both are right.
-/// They round the same sums in another order: scores are off by epsilon of ‖q‖·‖k‖ for each of their terms, a
-/// softmax by twice what its scores are, and an output by epsilon of the largest for each key and each
-/// dimension that it sums. What the program takes for equal, and its tests.
+/// They round the same sums in another order, and rounding a sum of t terms is off by about √t epsilons
+/// (Higham & Mary 2019): a score by that of ‖q‖·‖k‖, a softmax by twice what its scores are, and an output by
+/// that of the largest one, over its keys and dimensions. What the program takes for equal, and its tests.
 float decodeTolerance(const attention::AttentionConfig& config, const SequenceSnapshot& sequence);
 
 /// Where a head's output in the cached decode is furthest from the full pass's.

@@ -32,7 +32,7 @@ TEST(DecodeProof, HoldsForEveryPositionAndSharpness) {
     }
   const DecodeProof opening = proveDecode(computed(openingScene().setup), 0, resources);
   EXPECT_TRUE(opening.holds());
-  EXPECT_LT(opening.tolerance, 0.05F) << "a difference that can be seen is none of rounding";
+  EXPECT_LT(opening.tolerance, 1e-3F) << "a difference that can be seen is none of rounding";
 }
 
 /// A full pass that is wrong in one place: that place is named, with both values.
