@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "app/compute/decode_proof.h"
 #include "app/compute/snapshot.h"
 #include "attention/cache/number_format.h"
 
@@ -30,6 +31,8 @@ struct CacheField {
   std::vector<Index> read;           ///< entries that it reads, of all kv heads together
   std::vector<double> flops;         ///< operations with the cache: projections, scores, softmax, sum
   std::vector<double> flopsWithout;  ///< the same of all tokens up to it: without the cache
+
+  DecodeProof proof;  ///< by the caller: it takes what the snapshot was made of
 };
 
 /// Pure. Incomplete once `stop` is requested.

@@ -106,6 +106,30 @@ TEST_F(CostOnScreen, AFactorIsReadByPointingAndTurnedByTheWheel) {
   EXPECT_EQ(figures().shape.kvHeads, 8) << "a model's shape is its own";
 }
 
+TEST_F(CostOnScreen, DraggingAFactorChangesItAsOneStep) {
+  const auto drag = [&](const char* name, float by) {
+    const float width = ui.find(name).GetWidth();
+    ui.dragAcross(name, {0.5f, 0.5f}, {0.5f + by / width, 0.5f});
+  };
+  drag("factor.tokens", 3 * 22 + 4);
+  EXPECT_EQ(cost().tokens, 8 * 131072);
+  ui.wait(2);
+  drag("factor.tokens", -22 - 4);
+  EXPECT_EQ(cost().tokens, 4 * 131072);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(cost().tokens, 8 * 131072) << "from press to release is one step";
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(cost(), app::CostSetup());
+  drag("factor.batch", -300);
+  EXPECT_EQ(cost().batch, 1) << "not below one";
+  drag("factor.dtype", 22 + 4);
+  EXPECT_EQ(cost().format, NumberFormat::fp16);
+  drag("factor.layers", 200);
+  EXPECT_EQ(figures().shape.layers, 80) << "a model's shape is its own";
+  ui.click("factor.tokens");
+  EXPECT_EQ(cost().tokens, 131072) << "a click alone changes nothing";
+}
+
 TEST_F(CostOnScreen, KeysHalveAndDouble) {
   ui.hover("plot.memory");
   ui.key(Key::right);
@@ -129,6 +153,29 @@ TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   EXPECT_FALSE(ui.session().lab<app::CostLab>().page().gpus[1].reason.empty());
   ui.typeValue("cost.gpus", "2");
   EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
+}
+
+TEST_F(CostOnScreen, ShiftAndADigitTakeATileAndDigitsAloneSwitchPages) {
+  const auto shifted = [&](char digit) { ui.chord({.shift = true}, static_cast<Key>(digit)); };
+  shifted('5');
+  EXPECT_EQ(cost().gpus, 16);
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+  shifted('2');
+  EXPECT_EQ(cost().gpus, 2);
+  ui.chord(kCtrl, Key::z);
+  EXPECT_EQ(cost().gpus, 16) << "each is a step";
+  ui.click("model.GPT-2 XL");
+  shifted('2');
+  EXPECT_EQ(figures().request.tensorParallel, 1);
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
+  ui.click("cost.search");
+  shifted('3');
+  EXPECT_EQ(cost().gpus, 16) << "typed, not asked for";
+  ui.clickAway();
+  ui.key(static_cast<Key>('1'));
+  EXPECT_EQ(ui.scene().cursor.page, "heads");
+  shifted('3');
+  EXPECT_EQ(cost().gpus, 16) << "a key of that page alone";
 }
 
 TEST_F(CostOnScreen, AMachineOfTheListIsTheRoof) {

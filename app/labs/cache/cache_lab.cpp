@@ -16,8 +16,10 @@ CacheLab::CacheLab(LabServices& services)
     : services_(services),
       page_(services.view),
       field_(services.workers,
-             [](const FieldQuestion& question, std::stop_token stop) {
-               return attention::Result<CacheField>(makeCacheField(question, stop));
+             [&resources = services.resources](const FieldQuestion& question, std::stop_token stop) {
+               CacheField field = makeCacheField(question, stop);
+               field.proof = proveDecode(*question.snapshot, question.sequence, resources, stop);
+               return attention::Result<CacheField>(std::move(field));
              }),
       precision_(services.workers, studyPrecision),
       shapes_(services.workers,
@@ -48,8 +50,17 @@ bool CacheLab::take(const Scene& scene) {
   page_.snapshot = services_.layer.snapshot();
   const bool ease = !services_.view.preferences.reducedMotion;
   const double now = services_.view.time;
-  any |= takeNew(field_, page_.field,
-                 [&](const CacheField& field) { page_.textures.set(field.picture, now, ease); });
+  const Index kvHeads = page_.field ? page_.field->request.snapshot->config.kvHeads : 0;
+  any |= takeNew(field_, page_.field, [&](const CacheField& field) {
+    // Bands that have to leave are drawn as they were until they are gone.
+    if (ease && kvHeads > 0 && kvHeads != page_.field->request.snapshot->config.kvHeads) {
+      page_.leaving = {std::move(page_.textures), kvHeads, fieldRows_, fieldColFactor_};
+      page_.textures = {};
+    }
+    fieldRows_ = field.picture.rows();
+    fieldColFactor_ = field.colFactor;
+    page_.textures.set(field.picture, now, ease);
+  });
   any |= takeNew(precision_, page_.precision, [&](const PrecisionStudy& study) {
     page_.storedKeys.set(study.keys, now, ease);
     page_.differences.set(study.differences, now, ease);
@@ -115,6 +126,8 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
         scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   }
   endPanel();
+  if (scene.cursor.cacheRoom != CacheRoom::growth) page_.motion.reset();
+  if (!page_.motion.gliding(view.time)) page_.leaving = {};
   if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
 }
 
@@ -182,13 +195,15 @@ void CacheLab::askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>
 }
 
 std::size_t CacheLab::gpuBytes() const {
-  return page_.textures.bytes() + page_.storedKeys.bytes() + page_.differences.bytes() +
-         page_.shapeWeights.bytes() + page_.keptWeights.bytes();
+  return page_.textures.bytes() + page_.leaving.textures.bytes() + page_.storedKeys.bytes() +
+         page_.differences.bytes() + page_.shapeWeights.bytes() + page_.keptWeights.bytes();
 }
 
 void CacheLab::leave() {
   page_.playing = false;
   page_.filling = -1;
+  page_.motion.reset();
+  page_.leaving = {};
   // Pictures that nobody sees hold no snapshot.
   field_.forget();
   precision_.forget();
@@ -203,6 +218,7 @@ void CacheLab::leave() {
 void CacheLab::reset() {
   page_.playing = false;
   page_.filling = -1;
+  page_.motion.reset();
   fit_.reset();
 }
 
@@ -245,6 +261,7 @@ double CacheLab::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.playing) next = std::max(0.0, page_.playedAt + 1 / std::max(speed_, 0.1) - services_.view.time);
   if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  if (page_.motion.moving(services_.view.time)) next = 0;
   return next;
 }
 

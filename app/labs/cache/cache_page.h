@@ -9,6 +9,7 @@
 #include "app/compute/cache_field.h"
 #include "app/compute/cache_studies.h"
 #include "app/compute/paging_study.h"
+#include "app/labs/cache/cache_motion.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
@@ -25,6 +26,12 @@ struct HeadStops {
   std::vector<Index> heads = {}, kvHeads = {};  ///< ascending
 };
 
+/// The field's pictures as they were before the kv heads changed, while their bands glide.
+struct LeavingBands {
+  EasedTextures textures;
+  Index kvHeads = 0, rows = 0, colFactor = 1;
+};
+
 /// What the cache page shows besides the scene: free for its panels to change.
 struct CachePage {
   explicit CachePage(View& window) : view(window) {}
@@ -33,6 +40,8 @@ struct CachePage {
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
   std::shared_ptr<const Answered<FieldQuestion, CacheField>> field;
   EasedTextures textures;  ///< of the field
+  LeavingBands leaving;
+  FieldMotion motion;
   std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> precision;
   EasedTextures storedKeys, differences;
   std::shared_ptr<const Answered<ShapesQuestion, ShapesStudy>> shapes;
@@ -115,9 +124,11 @@ struct FieldPlace {
   Index tokens = 1, heads = 1, kvHeads = 1, now = 0, prefill = 0;
   float slot = 72, reads = 8, band = 32;
   bool readRows = true;  ///< a row for each head, or one for the group
+  FieldMoment moment;    ///< what is on its way
 
   float column() const { return cells.GetWidth() / static_cast<float>(tokens); }
   float x(Index token) const { return cells.Min.x + column() * static_cast<float>(token); }
+  float playheadX() const { return cells.Min.x + column() * moment.playhead; }
   Index group() const { return heads / kvHeads; }
   float groupTop(Index kvHead) const { return cells.Min.y + slot * static_cast<float>(kvHead * group()); }
   float groupBottom(Index kvHead) const { return groupTop(kvHead + 1); }
@@ -126,6 +137,8 @@ struct FieldPlace {
   }
   float keysTop(Index kvHead) const { return groupTop(kvHead) + readsHeight(); }
 };
+/// The same cells with another number of kv heads.
+FieldPlace withKvHeads(const View& view, FieldPlace place, Index kvHeads);
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells);
 

@@ -11,6 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::app {
 
@@ -160,24 +161,37 @@ void workSection(CachePage& page, const DecodeState& state, const CacheField& fi
       flopsBeside(saved, field.flops[newest]));
 }
 
-void proofSection(const Scene& scene, CachePage& page) {
+/// Where the cached decode is furthest off, with both values.
+std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const DecodeFault& fault,
+                                    float tolerance) {
+  const auto number = [](float value) { return numberText(static_cast<double>(value), 4); };
+  return {fmt::format("furthest in head {} at step {}, {}: {} cached, {} in the full pass", fault.head,
+                      fault.token + 1, attention::quotedText(tokenText(sequence, fault.token)),
+                      number(fault.cached), number(fault.full)),
+          "rounding explains " + numberText(static_cast<double>(tolerance), 2)};
+}
+
+void proofSection(const Scene& scene, CachePage& page, const CacheField* field) {
+  const bool current = field && page.field->request.snapshot == page.snapshot;
   View& view = page.view;
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   const DecodeCheck& check = sequence.decode;
   if (!check.applies) return;
   gap(view, 12);
   sectionTitle(view, "PROOF");
-  // What the tests allow: a rounding error or two of each term, of numbers around 1.
-  constexpr float kTolerance = 1e-3f;
-  const bool holds = check.maxDifference <= kTolerance;
+  const DecodeFault* fault = current && field->proof.fault ? &*field->proof.fault : nullptr;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  paintText(list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
-            holds ? view.theme->text : view.theme->error,
-            holds ? "Cached decode = full pass" : "Cached decode differs from the full pass");
+  paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
+              ImGui::GetContentRegionAvail().x, fault ? view.theme->error : view.theme->text,
+              fault   ? "Cached decode ≠ full pass"
+              : field ? "Cached decode = full pass"
+                      : "Cached decode and full pass");
   ImGui::Dummy(ImVec2(1, view.px(26)));
   row(view, "largest difference", numberText(static_cast<double>(check.maxDifference), 2), false);
   track("cache.proof", at, ImVec2(at.x + view.px(200), at.y + view.px(50)));
+  if (fault)
+    for (const std::string& line : faultLines(sequence, *fault, field->proof.tolerance)) hint(view, line);
   hint(view, fmt::format("outputs of a prefill of {} and {} step{}, computed now", check.prefill, check.steps,
                          check.steps == 1 ? "" : "s"));
 }
@@ -230,7 +244,7 @@ void cacheSide(Scene& scene, CachePage& page, const Layout& layout) {
                  : state.now == 0      ? "The cache is empty: Play fills it."
                                        : "Counting…");
     }
-    if (sequence) proofSection(scene, page);
+    if (sequence) proofSection(scene, page, field);
     costSection(scene, page);
     scrollEdge(view, layout.right);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
@@ -72,10 +73,49 @@ void slotOutlines(const View& view, ImDrawList& list, const FieldPlace& place, I
                         ImVec2(std::round(place.x(token + 1)) - gap, bottom), color, 0, 1);
 }
 
-void paintBands(const View& view, ImDrawList& list, CachePage& page, const FieldPlace& place) {
+/// Where a band is drawn: at rest its own place, otherwise somewhere between two.
+struct BandPlace {
+  Index kvHead = 0;
+  float top = 0, height = 0;  ///< of its keys; the values lie right below
+  bool leaving = false;       ///< as it was before the kv heads changed
+};
+
+/// The bands of one picture, all at rest.
+std::vector<BandPlace> restingBands(const FieldPlace& place, Index pictured) {
+  std::vector<BandPlace> bands;
+  for (Index g = 0; g < std::min(place.kvHeads, pictured); ++g)
+    bands.push_back({g, place.keysTop(g), place.band});
+  return bands;
+}
+
+/// Bands on their way onto the one they merge with, or out of the one they were in; those that end up on top
+/// come last.
+std::vector<BandPlace> glidingBands(const View& view, const CachePage& page, const FieldPlace& place,
+                                    Index pictured) {
+  const FieldPlace before = withKvHeads(view, place, place.moment.fromKvHeads);
+  const bool merging = before.kvHeads > place.kvHeads, arrived = pictured == place.kvHeads;
+  if (!merging && !arrived) return restingBands(before, pictured);
+  if (merging && arrived && page.leaving.kvHeads != before.kvHeads) return restingBands(place, pictured);
+  const FieldPlace& many = merging ? before : place;
+  const FieldPlace& few = merging ? place : before;
+  const float way = merging ? place.moment.glide : 1 - place.moment.glide;
+  std::vector<BandPlace> bands;
+  for (Index g = many.kvHeads - 1; g >= 0; --g) {
+    const Index onto = g * many.group() / few.group();
+    const bool stays = merging && onto * few.group() == g * many.group();
+    const auto between = [way](float from, float to) { return from + (to - from) * way; };
+    bands.push_back({stays && arrived ? onto : g, between(many.keysTop(g), few.keysTop(onto)),
+                     between(many.band, few.band), merging && arrived && !stays});
+  }
+  return bands;
+}
+
+void paintPictures(const View& view, ImDrawList& list, CachePage& page, const FieldPlace& place,
+                   std::span<const BandPlace> bands, bool leaving) {
   const FieldColors colors = colorsOf(*view.theme);
-  if (!page.field || !page.field->value || page.textures.empty() || place.now == 0) return;
   const CacheField& field = *page.field->value;
+  const Index rows = leaving ? page.leaving.rows : field.picture.rows(),
+              colFactor = leaving ? page.leaving.colFactor : field.colFactor;
   for (const bool values : {false, true}) {
     render::HeatmapStyle style;
     style.background = unpacked(view.theme->background);
@@ -83,38 +123,59 @@ void paintBands(const View& view, ImDrawList& list, CachePage& page, const Field
     style.gap = 0;
     style.tint = values ? colors.value : colors.key;
     std::vector<HeatmapTile> tiles;
-    for (Index g = 0; g < std::min(place.kvHeads, page.field->request.snapshot->config.kvHeads); ++g) {
-      const float top = std::round(place.keysTop(g) + (values ? place.band : 0));
+    for (const BandPlace& band : bands) {
+      const float top = std::round(band.top + (values ? band.height : 0));
+      const float bottom = top + std::round(band.height);
       HeatmapTile tile;
       tile.low = -1;
-      tile.view.target = {place.cells.Min.x, top, place.x(place.tokens), top + std::round(place.band)};
-      tile.view.clip = {place.cells.Min.x, top, place.x(place.now), top + std::round(place.band)};
-      tile.view.layer = static_cast<int>(2 * g + values);
-      tile.view.rows = static_cast<float>(field.picture.rows());
-      tile.view.cols = static_cast<float>(place.tokens) / static_cast<float>(field.colFactor);
+      tile.view.target = {place.cells.Min.x, top, place.x(place.tokens), bottom};
+      tile.view.clip = {place.cells.Min.x, top, place.x(place.now), bottom};
+      tile.view.layer = static_cast<int>(2 * band.kvHead + values);
+      tile.view.rows = static_cast<float>(rows);
+      tile.view.cols = static_cast<float>(place.tokens) / static_cast<float>(colFactor);
       tiles.push_back(tile);
     }
-    view.heatmaps->draw(list, page.textures, style, std::move(tiles));
+    view.heatmaps->draw(list, leaving ? page.leaving.textures : page.textures, style, std::move(tiles));
   }
 }
 
-/// Lines between the columns, and what came earlier a little darker than the newest.
-void paintColumns(const View& view, ImDrawList& list, const FieldPlace& place, bool decoding) {
+/// Lines between a band's columns, what came earlier a little darker than the newest, and what is still
+/// coming as dark as it is.
+void paintColumns(const View& view, ImDrawList& list, const FieldPlace& place, const BandPlace& band,
+                  bool decoding) {
   const float gap = gapOf(view, place);
   const std::uint32_t back = view.theme->background;
-  for (Index g = 0; g < place.kvHeads; ++g) {
-    const float top = place.keysTop(g), bottom = top + 2 * place.band;
-    if (decoding && place.now > 1)
-      list.AddRectFilled(ImVec2(place.cells.Min.x, top), ImVec2(place.x(place.now - 1), bottom),
-                         faded(back, 0.2f));
-    for (Index token = 1; token <= place.now && gap > 0; ++token) {
-      const float x = std::round(place.x(token));
-      list.AddRectFilled(ImVec2(x - gap, top), ImVec2(x, bottom), back);
-    }
-    for (const float from : {top, top + place.band})
-      slotOutlines(view, list, place, place.now, place.tokens, std::round(from),
-                   std::round(from + place.band) - 1, colorsOf(*view.theme).emptySlot);
+  const float top = band.top, bottom = top + 2 * band.height;
+  if (decoding && place.now > 1)
+    list.AddRectFilled(ImVec2(place.cells.Min.x, top), ImVec2(place.x(place.now - 1), bottom),
+                       faded(back, 0.2f));
+  for (const ComingColumns& each : place.moment.coming)
+    if (const Index to = std::min(each.to, place.now); each.from < to)
+      list.AddRectFilled(ImVec2(place.x(each.from), top), ImVec2(place.x(to), bottom),
+                         faded(back, 1 - each.light));
+  for (Index token = 1; token <= place.now && gap > 0; ++token) {
+    const float x = std::round(place.x(token));
+    list.AddRectFilled(ImVec2(x - gap, top), ImVec2(x, bottom), back);
   }
+  for (const float from : {top, top + band.height})
+    slotOutlines(view, list, place, place.now, place.tokens, std::round(from),
+                 std::round(from + band.height) - 1, colorsOf(*view.theme).emptySlot);
+}
+
+void paintBands(const View& view, ImDrawList& list, CachePage& page, const FieldPlace& place, bool decoding) {
+  const bool pictured = page.field && page.field->value && !page.textures.empty() && place.now > 0;
+  const Index kvHeads = pictured ? page.field->request.snapshot->config.kvHeads : 0;
+  if (pictured && place.moment.fromKvHeads > 0) {
+    // One after the other, since they cover each other.
+    for (const BandPlace& band : glidingBands(view, page, place, kvHeads)) {
+      paintPictures(view, list, page, place, {&band, 1}, band.leaving);
+      paintColumns(view, list, place, band, decoding);
+    }
+    return;
+  }
+  if (pictured) paintPictures(view, list, page, place, restingBands(place, kvHeads), false);
+  for (const BandPlace& band : restingBands(place, place.kvHeads))
+    paintColumns(view, list, place, band, decoding);
 }
 
 /// What MHA would store and this doesn't: a hatched band for each, and why.
@@ -238,13 +299,24 @@ render::Tint cacheTint(const Theme& theme, bool values) {
   return values ? colors.value : colors.key;
 }
 
+FieldPlace withKvHeads(const View& view, FieldPlace place, Index kvHeads) {
+  place.kvHeads = kvHeads;
+  // Reads take 8 units of a slot that has room for them.
+  place.readRows = place.slot >= view.px(36);
+  place.reads = place.readRows ? view.px(8) : place.slot >= view.px(16) || place.group() > 1 ? view.px(8) : 0;
+  const float ofSlot = place.readRows ? place.reads : std::max(1.0f, place.slot / 9);
+  place.band = std::max(1.0f, std::floor((place.slot - ofSlot) / 2));
+  if (!place.readRows && place.group() == 1) place.band = std::max(1.0f, std::floor(place.slot / 2 - 1));
+  return place;
+}
+
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells) {
   FieldPlace place;
   place.cells = cells;
   place.tokens = std::max<Index>(state.tokens, 1);
   place.heads = config.heads;
-  place.kvHeads = config.kvHeads;
+  place.moment.playhead = static_cast<float>(std::max<Index>(state.now, 1) - 1);
   place.now = state.now;
   place.prefill = state.prefill;
   const float fits = cells.GetHeight() / static_cast<float>(config.heads);
@@ -253,13 +325,7 @@ FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config
   const float used = place.slot * static_cast<float>(config.heads);
   place.cells.Min.y += std::round((cells.GetHeight() - used) / 2);
   place.cells.Max.y = place.cells.Min.y + used;
-  // Reads take 8 units of a slot that has room for them.
-  place.readRows = place.slot >= view.px(36);
-  place.reads = place.readRows ? view.px(8) : place.slot >= view.px(16) || place.group() > 1 ? view.px(8) : 0;
-  const float ofSlot = place.readRows ? place.reads : std::max(1.0f, place.slot / 9);
-  place.band = std::max(1.0f, std::floor((place.slot - ofSlot) / 2));
-  if (!place.readRows && place.group() == 1) place.band = std::max(1.0f, std::floor(place.slot / 2 - 1));
-  return place;
+  return withKvHeads(view, place, config.kvHeads);
 }
 
 void paintField(const Scene& scene, CachePage& page, const FieldPlace& place, float labelLeft,
@@ -271,11 +337,11 @@ void paintField(const Scene& scene, CachePage& page, const FieldPlace& place, fl
   page.columnPixels = std::max<Index>(16, static_cast<Index>(place.cells.GetWidth()));
   const bool decoding = scene.cursor.decoding || page.filling >= 0;
   if (decoding && place.now > 0)
-    list.AddRectFilled(ImVec2(place.x(place.now - 1), place.cells.Min.y),
-                       ImVec2(place.x(place.now), place.cells.Max.y), colorsOf(*view.theme).playhead);
+    list.AddRectFilled(ImVec2(place.playheadX(), place.cells.Min.y),
+                       ImVec2(place.playheadX() + place.column(), place.cells.Max.y),
+                       colorsOf(*view.theme).playhead);
   paintVoids(view, list, place, small);
-  paintBands(view, list, page, place);
-  paintColumns(view, list, place, decoding);
+  paintBands(view, list, page, place, decoding);
   paintReads(view, list, sequence, place);
   paintLabels(scene, view, list, page, place, labelLeft, labelRight);
   track("field", place.cells.Min, place.cells.Max);

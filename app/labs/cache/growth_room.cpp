@@ -139,7 +139,7 @@ void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImR
               text, Align::center);
   }
   if (!decoding) return;
-  const float from = place.x(place.now - 1), to = from + handle;
+  const float from = place.playheadX(), to = from + handle;
   list.AddRectFilled(ImVec2(from, area.Min.y), ImVec2(to, area.Max.y), theme.query);
   const std::string& text = sequence.keys[static_cast<std::size_t>(place.now - 1)].text;
   const std::uint32_t ink = inkOn(unpacked(theme.query));
@@ -162,8 +162,8 @@ void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place,
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float width = std::max(place.column(), view.px(3));
-  const auto frame = [&](Index token, std::uint32_t color, float thick) {
-    const float x = std::round(place.x(token));
+  const auto frame = [&](float left, std::uint32_t color, float thick) {
+    const float x = std::round(left);
     compat::rectOutline(list, ImVec2(x - 1, top), ImVec2(x + width, bottom), color, 0, thick);
   };
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -172,9 +172,9 @@ void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place,
     view.nextHover.key = std::clamp<Index>(static_cast<Index>((mouse.x - place.cells.Min.x) / place.column()),
                                            0, place.tokens - 1);
   if (view.hover.key >= 0 && view.hover.key < place.tokens)
-    frame(view.hover.key, view.theme->key, std::max(1.0f, view.px(1.2f)));
+    frame(place.x(view.hover.key), view.theme->key, std::max(1.0f, view.px(1.2f)));
   if ((scene.cursor.decoding || page.filling >= 0) && place.now > 0)
-    frame(place.now - 1, view.theme->query, std::max(1.5f, view.px(2)));
+    frame(place.playheadX(), view.theme->query, std::max(1.5f, view.px(2)));
 }
 
 void notDecodable(CachePage& page, const DecodeState& state, const ImRect& area) {
@@ -220,17 +220,21 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
   const float top = area.Min.y + headHeight + bracketHeight,
               bottom = area.Max.y - stairs - tokens - view.px(8);
-  const FieldPlace place = fieldPlace(view, page.snapshot->config, state,
-                                      ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
+  FieldPlace place = fieldPlace(view, page.snapshot->config, state,
+                                ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
+  const bool decoding = state.now > 0 && (scene.cursor.decoding || page.filling >= 0);
+  page.motion.observe({place.tokens, place.heads, place.kvHeads, state.now, decoding}, view.time,
+                      !view.preferences.reducedMotion);
+  place.moment = page.motion.at(view.time);
   const float labelRight = place.cells.Max.x + view.px(14);
   paintField(scene, page, place, area.Min.x, labelRight, small);
   brackets(view, list, place, top - view.px(9));
   const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
   const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
                          area.Max.y - view.px(8));
-  if (state.now > 0 && (scene.cursor.decoding || page.filling >= 0))
-    list.AddRectFilled(ImVec2(place.x(state.now - 1), axis.Max.y),
-                       ImVec2(place.x(state.now), stairArea.Max.y),
+  if (decoding)
+    list.AddRectFilled(ImVec2(place.playheadX(), axis.Max.y),
+                       ImVec2(place.playheadX() + place.column(), stairArea.Max.y),
                        view.theme->light ? 0xFFE2F1FF : 0xFF11161C);
   paintStairs(scene, page, place, stairArea, labelRight, small);
   tokenAxis(scene, page, place, axis);

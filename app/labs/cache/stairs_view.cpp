@@ -56,14 +56,17 @@ void ownBars(const View& view, ImDrawList& list, const StairPlace& place, double
     const double bytes = perToken * static_cast<double>(std::min(token + every, field.tokens));
     const float x = std::round(field.x(token)),
                 to = std::max(x + 1, std::round(field.x(std::min(token + every, field.tokens))) - gap);
-    const float top = place.y(bytes), middle = place.y(bytes / 2), bottom = place.area.Max.y;
+    const float bottom = place.area.Max.y;
     if (token < field.now) {
+      // A new one rises from the floor.
+      const double height = bytes * static_cast<double>(field.moment.light(token));
+      const float top = place.y(height), middle = place.y(height / 2);
       const bool newest = token + every >= field.now;
       const float light = newest ? 1 : 0.8f;
       list.AddRectFilled(ImVec2(x, top), ImVec2(to, middle), mixed(theme.background, theme.key, light));
       list.AddRectFilled(ImVec2(x, middle), ImVec2(to, bottom), mixed(theme.background, theme.value, light));
     } else if (gap > 0) {
-      compat::rectOutline(list, ImVec2(x, top), ImVec2(to, bottom), theme.line, 0, 1);
+      compat::rectOutline(list, ImVec2(x, place.y(bytes)), ImVec2(to, bottom), theme.line, 0, 1);
     }
   }
 }

@@ -58,9 +58,10 @@ std::vector<Factor> factorsOf(const CostFigures& figures) {
   }
   factors.push_back({"dtype", bytesOfOne(request.format),
                      std::string(attention::kNumberFormatNames[static_cast<std::size_t>(request.format)]),
-                     "Bytes of one number. The wheel changes it.", Factor::Turns::format});
+                     "Bytes of one number. Drag it to the side or turn the wheel.", Factor::Turns::format});
   std::string tokens = count(request.tokens), label = request.tokens == 1 ? "token" : "tokens";
-  std::string help = "Tokens in the cache: prompt and answer. The wheel doubles and halves it.";
+  std::string help =
+      "Tokens in the cache: prompt and answer. Drag it to the side or turn the wheel: twice, half.";
   if (slides) {
     tokens = countText(attention::cachedTokens(shape, request.tokens));
     label = fmt::format("tokens in {} layers", shape.layers);
@@ -70,9 +71,10 @@ std::vector<Factor> factorsOf(const CostFigures& figures) {
                        shape.layers - shape.globalLayers, count(std::min(request.tokens, shape.window)));
   }
   factors.push_back({"tokens", tokens, label, help, Factor::Turns::tokens, false});
-  factors.push_back({"batch", count(request.batch), "batch",
-                     "Sequences at once, each with a cache of its own. The wheel doubles and halves it.",
-                     Factor::Turns::batch, false});
+  factors.push_back(
+      {"batch", count(request.batch), "batch",
+       "Sequences at once, each with a cache of its own. Drag it to the side or turn the wheel: twice, half.",
+       Factor::Turns::batch, false});
   return factors;
 }
 
@@ -85,6 +87,24 @@ void turn(CostSetup& cost, Factor::Turns what, bool up) {
   if (what == Factor::Turns::format)
     cost.format =
         static_cast<attention::NumberFormat>(std::clamp(static_cast<int>(cost.format) + (up ? -1 : 1), 0, 5));
+}
+
+/// Pointer units from one value of a dragged factor to the next.
+constexpr float kDragUnits = 22;
+constexpr int kMostTurns = 40;  ///< from 1 token to kMaxCostTokens
+
+/// While a factor is held, each kDragUnits to the right are a turn up from what it was, to the left down.
+void dragFactor(Scene& scene, CostPage& page, const std::string& name, Factor::Turns what) {
+  const float x = ImGui::GetIO().MousePos.x;
+  if (ImGui::IsItemActivated()) page.dragged = {scene.cost, x};
+  if (!ImGui::IsItemActive() || what == Factor::Turns::nothing) return;
+  CostSetup cost = page.dragged.from;
+  const auto turns = static_cast<int>(std::trunc((x - page.dragged.x) / page.view.px(kDragUnits)));
+  for (int i = 0; i < std::abs(turns) && i < kMostTurns; ++i) turn(cost, what, turns > 0);
+  scene.cost.tokens = cost.tokens;
+  scene.cost.batch = cost.batch;
+  scene.cost.format = cost.format;
+  page.view.controls.continuousEdit = name;
 }
 
 /// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
@@ -169,8 +189,10 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     ImGui::InvisibleButton(name.c_str(), ImVec2(widths[i], labelY + view.px(12) - y + view.px(16)));
     trackItem(name);
     const bool hovered = ImGui::IsItemHovered();
-    if (hovered) {
+    if (hovered || ImGui::IsItemActive())
       list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));
+    dragFactor(scene, page, name, factor.turns);
+    if (hovered) {
       tooltip(view, factor.help);
       for (const InputEvent& event : view.input.events)
         if (event.kind == InputEvent::Kind::wheel && event.y != 0 && factor.turns != Factor::Turns::nothing) {

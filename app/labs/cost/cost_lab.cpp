@@ -1,5 +1,7 @@
 #include "app/labs/cost/cost_lab.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/platform/configuration.h"
@@ -147,12 +149,30 @@ std::optional<std::string> CostLab::error(const Scene&) const {
   return page_.unknown.empty() ? std::nullopt : std::optional(page_.unknown);
 }
 
+void CostLab::chooseGpus(Scene& scene, std::size_t choice) {
+  scene.cursor.page = "cost";
+  prepare(scene);
+  const GpuChoice& gpus = page_.gpus[choice];
+  if (gpus.reason.empty())
+    scene.cost.gpus = gpus.gpus;
+  else
+    services_.view.messages.fail(gpus.reason);
+}
+
 std::vector<Action> CostLab::actions() {
-  return {{"cost.open", "What a model costs: open a config.json…", "Scene", {}, true, false, [this](Scene&) {
-             FileQuestion question{"Open a config.json", {".json"}, "", {}};
-             question.chosen = [this](Scene&, const auto& path) { readConfig(path, true); };
-             services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
-           }}};
+  std::vector<Action> actions{
+      {"cost.open", "What a model costs: open a config.json…", "Scene", {}, true, false, [this](Scene&) {
+         FileQuestion question{"Open a config.json", {".json"}, "", {}};
+         question.chosen = [this](Scene&, const auto& path) { readConfig(path, true); };
+         services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+       }}};
+  // The digits alone switch pages, on this one too.
+  for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
+    actions.push_back({fmt::format("cost.gpus.{}", kGpuCounts[i]),
+                       fmt::format("Spread the model over {} GPU{}", kGpuCounts[i], i == 0 ? "" : "s"),
+                       "Cost", KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
+                       [this, i](Scene& scene) { chooseGpus(scene, i); }, "cost"});
+  return actions;
 }
 
 }  // namespace headscope::app

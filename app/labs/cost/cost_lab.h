@@ -28,6 +28,8 @@ class CostLab : public Lab {
   /// Reads a config.json; `show` makes it the page's.
   void readConfig(const std::filesystem::path& path, bool show);
   void handleKeys(Scene& scene, const Layout& layout);
+  /// The tile at that place of kGpuCounts; says why where the model can't be spread so.
+  void chooseGpus(Scene& scene, std::size_t choice);
 
   LabServices& services_;
   CostPage page_;

@@ -25,8 +25,13 @@ struct CostPage {
 
   std::string search;
   bool focusSearch = false;
-  std::string scrolledTo;           ///< the model that the list was scrolled to
-  int plotTab = 0;                  ///< which plot a small window shows
+  std::string scrolledTo;  ///< the model that the list was scrolled to
+  int plotTab = 0;         ///< which plot a small window shows
+  /// A factor that is being dragged: what it was, and where the pointer took hold of it.
+  struct DraggedFactor {
+    CostSetup from;
+    float x = 0;
+  } dragged;
   std::optional<double> tokensLit;  ///< pointed at in a plot over tokens
 };
 

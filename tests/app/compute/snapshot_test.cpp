@@ -6,6 +6,7 @@
 #include <cfloat>
 
 #include "app/compute/cache_picture.h"
+#include "app/compute/decode_proof.h"
 #include "app/scene/mask_rules.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
@@ -159,9 +160,8 @@ TEST(Snapshot, DecodesTokenByTokenWhatThePassComputes) {
         EXPECT_TRUE(check.applies);
         EXPECT_EQ(check.prefill, std::min<Index>(5, sequence.queryLength));
         EXPECT_EQ(check.prefill + check.steps, sequence.queryLength);
-        // The output mixes all heads' outputs, heads · headDim terms with weights below 1.
-        const Index terms = snapshot.config.heads * snapshot.config.headDim;
-        EXPECT_LE(check.maxDifference, static_cast<float>(terms) * test::outputTolerance(snapshot));
+        EXPECT_LE(check.maxDifference, decodeTolerance(snapshot.config, sequence))
+            << "as the program says it";
         EXPECT_LT(check.maxDifference, 1e-3F) << "larger than anything rounding does";
       }
     }
