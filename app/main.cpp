@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.fallthrough(false);
   std::string scene;
-  app.add_option("SCENE", scene, "A scene file, or a model's folder, to open in the window")->check(namesFile);
+  app.add_option("SCENE", scene, "A scene file, or a model's folder, to open in the window")
+      ->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);
   addAttendCommand(app, exitCode);

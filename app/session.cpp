@@ -157,7 +157,8 @@ void Session::handleInput(const FrameInput& input) {
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
     const bool typing = ImGui::GetIO().WantTextInput;
-    if (const Action* action = actions_.pressed({event.key, event.mods}, scene().cursor.page, typing, event.repeat))
+    if (const Action* action =
+            actions_.pressed({event.key, event.mods}, scene().cursor.page, typing, event.repeat))
       view.request(action->id);
   }
 }

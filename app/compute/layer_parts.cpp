@@ -149,7 +149,8 @@ Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& questi
   return std::shared_ptr<const LayerParts>(std::move(parts));
 }
 
-Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question, Resources& resources, std::stop_token) {
+Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question, Resources& resources,
+                                                   std::stop_token) {
   auto made = std::make_shared<HeadParts>();
   HeadParts& parts = *made;
   parts.question = question;

@@ -72,7 +72,8 @@ struct HeadParts {
 };
 
 /// Pure.
-attention::Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question, Resources& resources,
-                                       std::stop_token stop = {});
+attention::Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question,
+                                                              Resources& resources,
+                                                              std::stop_token stop = {});
 
 }  // namespace headscope::app

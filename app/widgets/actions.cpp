@@ -34,7 +34,8 @@ const Action* ActionTable::pressed(KeyPress press, std::string_view page, bool t
   if (press == KeyPress{Key::slash, {.shift = true}} && !typing) press = {Key::f1, {}};
   const Action* everywhere = nullptr;
   for (const Action& action : actions_) {
-    if (action.shortcut != press || (typing && !action.whileTyping) || (repeated && !action.repeats)) continue;
+    if (action.shortcut != press || (typing && !action.whileTyping) || (repeated && !action.repeats))
+      continue;
     if (action.page == page) return &action;
     if (action.page.empty()) everywhere = &action;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,8 +99,8 @@ BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int round
 /// Runs these cases once a round, each round beginning with another one.
 BenchReport runCases(const std::vector<BenchCase>& cases, int rounds);
 
-/// A checkpoint's folder: opening it, a pass over `tokens` random tokens with all attention kept, and a decode
-/// step behind them. Errors: what can't be opened, and more tokens than the model has positions.
+/// A checkpoint's folder: opening it, a pass over `tokens` random tokens with all attention kept, and a
+/// decode step behind them. Errors: what can't be opened, and more tokens than the model has positions.
 attention::Result<BenchReport> benchModel(const std::filesystem::path& folder, attention::Index tokens,
                                           int rounds);
 

@@ -96,8 +96,8 @@ BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index
 /// Opening takes headers alone, whatever the size.
 BenchCase openCase(const std::filesystem::path& folder) {
   const auto run = [folder] {
-    return std::vector{
-        medianSeconds(0.05, [&] { attention::require(Model::open(folder).ok(), "the model was there before"); })};
+    return std::vector{medianSeconds(
+        0.05, [&] { attention::require(Model::open(folder).ok(), "the model was there before"); })};
   };
   return {{{"model_open", "opening the checkpoint", {}}}, run};
 }
