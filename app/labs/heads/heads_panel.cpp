@@ -12,6 +12,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -116,13 +117,6 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   rangeChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
   fieldChoice(view, scene, scene.look.quantity == Quantity::scores ? "look.score_colormap" : "look.colormap");
-}
-
-float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most) {
-  float longest = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(tokens.size(), 256); ++i)
-    longest = std::max(longest, textWidth(view.fonts->monoSmall, tokens[i].text));
-  return std::min(longest, most);
 }
 
 /// Thin marks beside tiles that share a kv head, in its colour.

@@ -13,6 +13,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -55,20 +56,13 @@ void title(const Scene& scene, const ModelPage& page, ImVec2 at, float width) {
             fitted(view.fonts->hero, page.token(cell.key), room));
 }
 
-float longest(const View& view, const std::vector<attention::Token>& tokens, float most) {
-  float width = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(tokens.size(), 256); ++i)
-    width = std::max(width, textWidth(view.fonts->monoSmall, tokens[i].text));
-  return std::min(width, most);
-}
-
 /// The head's weights with its tokens; returns the bottom.
 float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto& tokens = page.study->text.tokens;
-  const float left = std::max(longest(view, tokens, view.px(90)) + view.px(10), view.px(58));
-  const float bottom = longest(view, tokens, view.px(70)) * 0.9f + view.px(14), top = view.px(18);
+  const float left = std::max(longestLabel(view, tokens, view.px(90)) + view.px(10), view.px(58));
+  const float bottom = longestLabel(view, tokens, view.px(70)) * 0.9f + view.px(14), top = view.px(18);
   const auto n = static_cast<float>(page.tokens());
   float side = std::min(width - left, height - bottom - top);
   if (const float cell = side / n; cell >= 8) side = std::floor(cell) * n;

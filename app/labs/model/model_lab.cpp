@@ -50,7 +50,7 @@ Result<ModelStudy> ModelLab::run(const ModelQuestion& question, std::stop_token 
   {
     const std::lock_guard lock(arriving_.mutex);
     arriving_.layers.clear();
-    arriving_.restarted = arriving_.changed = true;
+    arriving_.changed = true;
   }
   return runner_.run(
       question, services_.resources,
@@ -65,7 +65,6 @@ Result<ModelStudy> ModelLab::run(const ModelQuestion& question, std::stop_token 
 void ModelLab::takeArriving() {
   const std::lock_guard lock(arriving_.mutex);
   if (!std::exchange(arriving_.changed, false)) return;
-  arriving_.restarted = false;
   page_.arrived = static_cast<Index>(arriving_.layers.size());
   if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
   std::copy(arriving_.layers.begin(), arriving_.layers.end(), page_.layers.begin());

@@ -39,7 +39,6 @@ class ModelLab : public Lab {
   struct Arriving {
     std::mutex mutex;
     std::vector<std::shared_ptr<const LayerSummary>> layers;
-    bool restarted = false;  ///< since they were last taken
     bool changed = false;
   };
 

@@ -1,0 +1,16 @@
+#include "app/widgets/token_labels.h"
+
+#include <algorithm>
+
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most) {
+  float longest = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(tokens.size(), 256); ++i)
+    longest = std::max(longest, textWidth(view.fonts->monoSmall, tokens[i].text));
+  return std::min(longest, most);
+}
+
+}  // namespace headscope::app
