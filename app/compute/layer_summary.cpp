@@ -110,17 +110,17 @@ Stack joinedRows(const Stack* old, Index kept, const Stack& rows) {
 
 void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attention::HeadText& text,
                     const std::stop_token& stop) {
-  const Index heads = summary.weights.count(), n = summary.weights.rows();
-  const int factor = thumbnailFactor(n);
-  const Index small = (n + factor - 1) / factor;
+  const Index heads = summary.weights.count(), n = summary.weights.rows(), m = summary.weights.cols();
+  const int factor = thumbnailFactor(longestSide(summary));
+  const Index rows = (n + factor - 1) / factor, cols = (m + factor - 1) / factor;
   summary.heads.resize(static_cast<std::size_t>(heads));
-  summary.thumbnails = Stack(heads, small, small);
-  summary.thumbnailsFirstOut = Stack(heads, small, small);
+  summary.thumbnails = Stack(heads, rows, cols);
+  summary.thumbnailsFirstOut = Stack(heads, rows, cols);
   attention::forEach(heads, stop, [&](Index head) {
     const Matrix& cells = mask.of(head);
     HeadSummary& one = summary.heads[static_cast<std::size_t>(head)];
     const attention::MatrixView weights = std::as_const(summary.weights)[head];
-    one.profile = attention::profileHead({weights, {cells.data(), n, n}, text});
+    one.profile = attention::profileHead({weights, {cells.data(), n, m}, text});
     one.label = attention::labelHead(one.profile);
     one.entropy = entropyOf(weights, cells);
     Matrix marked;
@@ -176,6 +176,10 @@ int thumbnailFactor(Index tokens) {
   int factor = 1;
   while ((tokens + factor - 1) / factor > kThumbnail) factor *= 2;
   return factor;
+}
+
+Index longestSide(const LayerSummary& layer) {
+  return std::max(layer.weights.rows(), layer.weights.cols());
 }
 
 Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {

@@ -20,8 +20,8 @@ struct HeadSummary {
 
 /// One layer on the text.
 struct LayerSummary {
-  attention::Stack weights;                            ///< [heads, n, n]
-  std::shared_ptr<const attention::MaskFormula> mask;  ///< over [heads, n, n]
+  attention::Stack weights;                            ///< [heads, n, m]; of a model m = n
+  std::shared_ptr<const attention::MaskFormula> mask;  ///< over the same
   attention::Stack thumbnails;  ///< [heads, ≤ 64, ≤ 64], max-pooled, with the marks of render/heatmap.h
   attention::Stack thumbnailsFirstOut;  ///< the same without the first token's column
   std::vector<HeadSummary> heads;
@@ -31,14 +31,16 @@ struct LayerSummary {
   float attentionAdds = 0, mlpAdds = 0;
   attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
-  attention::Stack q,
-      k;  ///< [heads, n, headDim] and [kvHeads, n, headDim], of recorded attention that has them
+  /// [heads, n, headDim] and [kvHeads, m, headDim], of recorded attention that has them.
+  attention::Stack q, k, v;
 };
 /// Fills in what `weights` and `mask` say: heads, their mean entropy and the thumbnails.
 void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
 
 /// How thumbnails of n tokens are pooled.
 int thumbnailFactor(Index tokens);
+/// The larger of a layer's numbers of queries and keys.
+Index longestSide(const LayerSummary& layer);
 
 /// One head's weights with masked and dead cells marked, max-pooled by `factor`; with `firstOut` the first
 /// token's column is masked too, and rows sum to 1 without it.

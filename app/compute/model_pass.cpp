@@ -66,6 +66,38 @@ Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop)
   return text;
 }
 
+Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer, std::span<const Index> ids,
+                                      Index at, const std::string& typed) {
+  const auto kept = ids.first(static_cast<std::size_t>(at));
+  const auto textOf = [&](std::vector<attention::TokenId> tokens) { return tokenizer.decode(tokens); };
+  const auto before = textOf(tokenIds(kept)), until = textOf(tokenIds(ids.first(kept.size() + 1)));
+  if (!before) return before.error();
+  if (!until) return until.error();
+  const bool space = until->starts_with(*before) && until->substr(before->size()).starts_with(" ");
+  const std::string word = (space && !typed.starts_with(" ") ? " " : "") + typed;
+  // As the whole text goes on where its ids are what the tokenizer makes of it, else the word by itself; some
+  // tokenizers put a space before that on their own.
+  std::vector<Index> first;
+  for (const bool whole : {true, false, false}) {
+    const bool bare = !whole && !first.empty();
+    const auto encoded = whole ? tokenizer.encode(*before + word)
+                               : tokenizer.encode(bare ? typed : word, attention::SpecialTokens::leaveOut);
+    if (!encoded) return encoded.error();
+    std::vector<Index> found(encoded->ids.begin(), encoded->ids.end());
+    if (whole) {
+      if (found.size() <= kept.size() || !std::equal(kept.begin(), kept.end(), found.begin())) continue;
+      found.erase(found.begin(), found.begin() + at);
+    }
+    if (found.empty()) continue;
+    if (first.empty()) first = found;
+    std::vector<attention::TokenId> all = tokenIds(kept);
+    all.insert(all.end(), found.begin(), found.end());
+    if (const auto reads = textOf(std::move(all)); reads && *reads == *before + word) return found;
+  }
+  if (first.empty()) return Error{"Type a word: nothing is no token"};
+  return first;
+}
+
 attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLayers& layers) {
   const SubjectSetup& subject = setup.subject;
   if (!subject.opened) return layers;

@@ -25,6 +25,12 @@ attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_t
 std::vector<attention::Token> modelTokens(const attention::TextTokenizer& tokenizer,
                                           std::span<const Index> ids);
 
+/// The ids that `typed` stands for in place of token `at` of a text: with the space before it that the token
+/// had, as the text up to there goes on. Errors: what the tokenizer refuses, and what comes to no token.
+attention::Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
+                                                 std::span<const Index> ids, Index at,
+                                                 const std::string& typed);
+
 /// The mask that acts on the scene's layer: `layers`, and the model's own before them where there is one.
 attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLayers& layers);
 

@@ -187,7 +187,9 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
   if (setup.subject.opened->recorded) return studyRecorded(question, resources, onLayer, stop);
   Result<ModelText> text = readModelText(setup, stop);
   if (!text) return text.error();
-  ModelStudy study{question, *std::move(text), {}, {}, {}, {}, 0, 0, 0, {}};
+  ModelStudy study;
+  study.question = question;
+  study.text = *std::move(text);
   if (study.tokens() == 0) return study;
   Result<PassRequest> request = passRequest(setup, study.text.tokens, resources.inputs);
   if (!request) return request.error();

@@ -36,7 +36,14 @@ struct ModelStudy {
   std::uint64_t bytes = 0;
   MemoryShare memory;
 
+  /// Of recorded attention from one text to another the queries; else empty.
+  std::vector<attention::Token> otherQueries;
+
   Index tokens() const { return static_cast<Index>(text.ids.size()); }
+  const std::vector<attention::Token>& queryTokens() const {
+    return otherQueries.empty() ? text.tokens : otherQueries;
+  }
+  Index queries() const { return static_cast<Index>(queryTokens().size()); }
 };
 
 /// Runs a model on one question after another, on one thread at a time. Where a question continues the text

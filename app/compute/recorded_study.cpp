@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "app/compute/mask_inputs.h"
 #include "app/scene/number_text.h"
@@ -19,9 +19,12 @@ using attention::Stack;
 namespace {
 
 /// A mask that says what the file's weights show of one.
-std::shared_ptr<const attention::MaskFormula> maskOf(const attention::ModelConfig& shape, Index tokens) {
+std::shared_ptr<const attention::MaskFormula> maskOf(const attention::ModelConfig& shape, Index queries,
+                                                     Index keys) {
   attention::MaskGeometry geometry;
-  geometry.queries = geometry.keys = geometry.keyLength = tokens;
+  geometry.queries = queries;
+  geometry.keys = geometry.keyLength = keys;
+  geometry.cacheLength = std::max<Index>(0, keys - queries);  // fewer queries are the last tokens
   geometry.heads = geometry.kvHeads = shape.heads;
   const std::string text = shape.causal ? "causal" : "full";
   return *attention::compileMask(attention::parseMask(text).layers, geometry);
@@ -51,11 +54,13 @@ Result<std::shared_ptr<LayerSummary>> readLayer(const RecordedAttention& file, I
     if (!weights) return weights.error();
     summary->weights[head] = weights->weights;
   }
-  Result<Stack> q = arrayOf(file, layer.q), k = arrayOf(file, layer.k);
+  Result<Stack> q = arrayOf(file, layer.q), k = arrayOf(file, layer.k), v = arrayOf(file, layer.v);
   if (!q) return q.error();
   if (!k) return k.error();
+  if (!v) return v.error();
   summary->q = *std::move(q);
   summary->k = *std::move(k);
+  summary->v = *std::move(v);
   summariseHeads(*summary, text, stop);
   return summary;
 }
@@ -67,31 +72,34 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   const auto start = std::chrono::steady_clock::now();
   const OpenModel& opened = *question.setup.subject.opened;
   const RecordedAttention& file = *opened.recorded;
-  const Index n = file.keys();
-  if (file.queries() != n)
-    return Error{
-        fmt::format("{} has {} queries and {} keys; attention of a text to itself is shown here, so "
-                    "expected as many of both",
-                    opened.name, file.queries(), n)};
-  if (n > kMaxTokens)
-    return Error{fmt::format("{} has {} tokens; at most {} are shown at once", opened.name, n, kMaxTokens)};
+  const Index n = file.queries(), m = file.keys();
+  if (std::max(n, m) > kMaxTokens)
+    return Error{fmt::format("{} has {} queries and {} keys; at most {} of each are shown at once",
+                             opened.name, n, m, kMaxTokens)};
   ModelStudy study;
   study.question = question;
-  study.text.ids.assign(static_cast<std::size_t>(n), -1);
-  study.text.spans.resize(static_cast<std::size_t>(n));
-  study.text.typed = n;
+  study.text.ids.assign(static_cast<std::size_t>(m), -1);
+  study.text.spans.resize(static_cast<std::size_t>(m));
+  study.text.typed = m;
   for (const std::string& token : file.keyTokens()) study.text.tokens.push_back({token, false});
+  if (file.queryTokens() != file.keyTokens())
+    for (const std::string& token : file.queryTokens()) study.otherQueries.push_back({token, false});
   const auto heads = static_cast<std::uint64_t>(opened.config().heads);
   const std::uint64_t needed = static_cast<std::uint64_t>(file.layers().size()) * heads *
-                               static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(n) * sizeof(float);
+                               static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(m) * sizeof(float);
   study.memory = resources.memory.reserve(needed, stop);
   if (stop.stop_requested()) return Error{"stopped"};
   if (!study.memory)
     return Error{fmt::format("All heads of {} need {}; the budget is {}", opened.name,
                              bytesText(static_cast<double>(needed)),
                              bytesText(static_cast<double>(resources.memory.total())))};
-  const auto mask = maskOf(opened.config(), n);
-  const attention::HeadText text(study.text.tokens, study.text.tokens, false);
+  // Queries are the last tokens of the keys' text, or another text's.
+  const auto& queries = file.queryTokens();
+  const bool isTail = n <= m && (opened.config().causal ||
+                                 std::equal(queries.begin(), queries.end(),
+                                            file.keyTokens().end() - static_cast<std::ptrdiff_t>(n)));
+  const auto mask = maskOf(opened.config(), n, m);
+  const attention::HeadText text(study.queryTokens(), study.text.tokens, false, isTail ? m - n : 0, !isTail);
   for (Index at = 0; at < std::ssize(file.layers()); ++at) {
     auto layer = readLayer(file, at, mask, text, stop);
     if (stop.stop_requested()) return Error{"stopped"};
@@ -102,13 +110,6 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   study.bytes = needed;
   study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return study;
-}
-
-std::optional<float> recordedScore(const LayerSummary& layer, Index head, Index query, Index key) {
-  if (layer.q.size() == 0 || layer.k.size() == 0) return std::nullopt;
-  const Index kv = head * layer.k.count() / layer.q.count();
-  const float dot = std::as_const(layer.q)[head].row(query).dot(std::as_const(layer.k)[kv].row(key));
-  return dot / std::sqrt(static_cast<float>(layer.q.cols()));
 }
 
 }  // namespace headscope::app

@@ -5,12 +5,9 @@
 namespace headscope::app {
 
 /// The same of attention that another program recorded: weights, labels and entropies, and nothing that only
-/// a model could say. Errors: what can't be read of the file, queries of another text than the keys, and what
-/// doesn't fit into memory; "stopped".
+/// a model could say. Errors: what can't be read of the file, more tokens than are shown, and what doesn't
+/// fit into memory; "stopped".
 attention::Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resources,
                                             const ModelRunner::OnLayer& onLayer, std::stop_token stop);
-
-/// q·k/√headDim of a recorded head's cell; nothing where the file has no queries and keys.
-std::optional<float> recordedScore(const LayerSummary& layer, Index head, Index query, Index key);
 
 }  // namespace headscope::app

@@ -30,13 +30,15 @@ std::string modelName(const std::filesystem::path& folder) {
 
 namespace {
 
-/// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks.
+/// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks. Of
+/// more keys than queries these are the last tokens.
 bool seemsCausal(const attention::RecordedAttention& file) {
-  if (file.queries() != file.keys() || file.keys() > kMaxTokens) return false;
+  const Index before = file.keys() - file.queries();
+  if (before < 0 || file.keys() > kMaxTokens || file.queries() < 2) return false;
   const auto first = file.readWeights(0, 0);
   if (!first) return false;
   for (Index row = 0; row + 1 < first->weights.rows(); ++row)
-    if (!first->weights.row(row).tail(first->weights.cols() - row - 1).isZero(0)) return false;
+    if (!first->weights.row(row).tail(file.queries() - row - 1).isZero(0)) return false;
   return true;
 }
 

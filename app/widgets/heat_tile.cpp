@@ -7,6 +7,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/head_word.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -240,18 +241,17 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
 
 namespace {
 
-/// A word for tight places.
-std::string shortName(const attention::HeadLabel& label) {
-  const bool fixed = label.detector && !label.detector->titleOf;
-  return fixed ? std::string(label.detector->shortName) : attention::describe(label);
-}
-
 /// The score as the cells show it: the share of the weight, not the excess over even attention.
 float shownScore(const attention::HeadLabel& label, const attention::HeadProfile& profile) {
   return label.detector ? profile[label.detector->name].raw : 0;
 }
 
 }  // namespace
+
+std::string headWord(const attention::HeadLabel& label) {
+  const bool fixed = label.detector && !label.detector->titleOf;
+  return fixed ? std::string(label.detector->shortName) : attention::describe(label);
+}
 
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile) {
   if (!label.detector)
@@ -290,7 +290,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   // The whole name with its score, else a short name with it, else the short name: a number alone says
   // nothing.
   std::string word = attention::describe(label);
-  if (textWidth(small, word) + digitsWidth > right - x) word = shortName(label);
+  if (textWidth(small, word) + digitsWidth > right - x) word = headWord(label);
   float end = right;
   if (!digits.empty() && textWidth(small, word) + digitsWidth <= right - x) {
     paintText(list, number, ImVec2(right, at.y), theme.text, digits, Align::right);

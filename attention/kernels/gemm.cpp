@@ -130,6 +130,17 @@ HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, 
   for (size_t k = 0; k < in; ++k, w += row) {
     const Lanes factor = hn::Set(d, x[k]);
     size_t o = 0;
+    // Several vectors are loaded before any is stored, so that reads of memory don't wait for stores.
+    for (; o + 4 * n <= count; o += 4 * n) {
+      const Lanes a = hn::MulAdd(factor, loadNumbers(w + o), hn::LoadU(d, y + o));
+      const Lanes b = hn::MulAdd(factor, loadNumbers(w + o + n), hn::LoadU(d, y + o + n));
+      const Lanes c = hn::MulAdd(factor, loadNumbers(w + o + 2 * n), hn::LoadU(d, y + o + 2 * n));
+      const Lanes e = hn::MulAdd(factor, loadNumbers(w + o + 3 * n), hn::LoadU(d, y + o + 3 * n));
+      hn::StoreU(a, d, y + o);
+      hn::StoreU(b, d, y + o + n);
+      hn::StoreU(c, d, y + o + 2 * n);
+      hn::StoreU(e, d, y + o + 3 * n);
+    }
     for (; o + n <= count; o += n)
       hn::StoreU(hn::MulAdd(factor, loadNumbers(w + o), hn::LoadU(d, y + o)), d, y + o);
     if (o < count)
@@ -233,24 +244,47 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
 struct RowTask {
   Task outputs;
   std::size_t step, steps;
-  float* partial;  ///< where the sums wait for those of other steps; null where these are all
+  float* partial;        ///< where the sums wait for those of other steps; null where these are all
+  std::size_t maps = 1;  ///< whose outputs lie behind each other in the weight's rows
 };
+
+/// How many of the maps from the first on are neighbours in one transposed weight, as a fused q, k and v are:
+/// its rows are then read whole.
+std::size_t neighbours(std::span<const LinearMap> maps) {
+  const auto* place = static_cast<const unsigned char*>(maps.front().weight);
+  std::size_t count = 0;
+  for (const LinearMap& map : maps) {
+    const bool next = map.transposed && map.weight == place && map.type == maps.front().type &&
+                      map.weightRow == maps.front().weightRow && (count == 0 || map.weightRow > 0);
+    if (!next) break;
+    place += map.out * weightBytes(map.type);
+    ++count;
+  }
+  return count;
+}
 
 /// Outputs in groups where a weight's rows are theirs; steps in groups where its rows are the inputs'.
 std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, Buffer& sums) {
-  constexpr std::size_t kSpare = 64;  // a vector of any target
-  const std::size_t parts = (in + kRowSteps - 1) / kRowSteps;
+  constexpr std::size_t kSpare = 64;      // a vector of any target
+  constexpr std::size_t kMostParts = 16;  // each is added to the others by one thread
+  const std::size_t steps = std::max(kRowSteps, (in + kMostParts - 1) / kMostParts);
+  const std::size_t parts = (in + steps - 1) / steps;
   std::size_t floats = 0;
   for (const LinearMap& map : maps) floats += map.transposed ? parts * (map.out + kSpare) : 0;
   float* partial = sums.atLeast(floats);
   std::vector<RowTask> tasks;
-  for (const LinearMap& map : maps) {
-    if (!map.transposed) {
-      for (const Task& task : tasksFor(1, in, {&map, 1}, 1)) tasks.push_back({task, 0, in, nullptr});
+  for (std::size_t m = 0; m < maps.size();) {
+    if (!maps[m].transposed) {
+      for (const Task& task : tasksFor(1, in, maps.subspan(m, 1), 1)) tasks.push_back({task, 0, in, nullptr});
+      ++m;
       continue;
     }
-    for (std::size_t step = 0; step < in; step += kRowSteps, partial += map.out + kSpare)
-      tasks.push_back({{&map, 0, 1, 0, map.out}, step, std::min(kRowSteps, in - step), partial});
+    const std::size_t together = neighbours(maps.subspan(m));
+    std::size_t out = 0;
+    for (std::size_t i = m; i < m + together; ++i) out += maps[i].out;
+    for (std::size_t step = 0; step < in; step += steps, partial += out + kSpare)
+      tasks.push_back({{&maps[m], 0, 1, 0, out}, step, std::min(steps, in - step), partial, together});
+    m += together;
   }
   return tasks;
 }
@@ -266,7 +300,11 @@ void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
   if (!first.partial || first.step > 0) return;
   for (std::size_t t = i + 1; t < tasks.size() && tasks[t].outputs.map == first.outputs.map; ++t)
     for (std::size_t o = 0; o < first.outputs.columns; ++o) first.partial[o] += tasks[t].partial[o];
-  finishRow(first.outputs, first.partial);
+  float* sums = first.partial;
+  for (const LinearMap& map : std::span(first.outputs.map, first.maps)) {
+    finishRow({&map, 0, 1, 0, map.out}, sums);
+    sums += map.out;
+  }
 }
 
 /// One row has no use for panels: each weight takes part once.

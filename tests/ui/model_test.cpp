@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/labs/model/model_lab.h"
+#include "app/platform/recent_models.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
@@ -23,6 +24,7 @@ constexpr app::Mods kShift{.shift = true};
 
 class ModelPages : public testing::Test {
  protected:
+  ModelPages() { app::saveRecentModels({}); }  // of the tests before
   const app::ModelPage& page() { return ui.session().lab<app::ModelLab>().page(); }
   void open(const std::string& family) {
     ui.drop({goldenModel(family).string()});
@@ -197,7 +199,7 @@ TEST_F(ModelPages, WordsOfTheFilterFadeOtherHeads) {
   EXPECT_FALSE(ui.scene().cursor.model.detector.empty());
   ui.choose("model.order", "score");
   EXPECT_TRUE(ui.scene().cursor.model.byScore);
-  ui.key(Key::d0);
+  ui.key(Key::d0, kShift);
   ui.park();
   EXPECT_TRUE(ui.scene().cursor.model.detector.empty());
 }

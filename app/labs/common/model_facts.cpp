@@ -64,9 +64,23 @@ std::string storedAs(const attention::Model& model) {
   return most + rest;
 }
 
+/// How much of the mapped file a pass has gone through, as a bar with its figures.
+void readSoFar(const View& view, double read, double all) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(6), half = view.px(2);
+  const auto share = static_cast<float>(std::min(read / std::max(all, 1.0), 1.0));
+  list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + width, y + half), view.theme->raised, half);
+  list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + width * share, y + half), view.theme->secondary,
+                     half);
+  ImGui::Dummy(ImVec2(width, view.px(12)));
+  trackItem("model.read");
+  hint(view, fmt::format("{} of {} read so far; mapped, no copy", bytesText(read), bytesText(all)));
+}
+
 }  // namespace
 
-void modelFacts(const Scene& scene, View& view) {
+void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read) {
   const SubjectSetup& subject = scene.setup.subject;
   sectionTitle(view, "MODEL");
   const ImVec2 corner = ImGui::GetItemRectMax();
@@ -106,8 +120,11 @@ void modelFacts(const Scene& scene, View& view) {
                    {"Positions", limit ? count(*limit) : count(config.maxPositions)},
                    {"Vocabulary", count(config.vocabulary)},
                    {"Stored as", storedAs(model)}});
-  hint(view, fmt::format("{} of weights, mapped, no copy",
-                         bytesText(static_cast<double>(model.checkpoint().bytes()))));
+  if (read)
+    readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
+  else
+    hint(view, fmt::format("{} of weights, mapped, no copy",
+                           bytesText(static_cast<double>(model.checkpoint().bytes()))));
   for (const std::string& note : config.notes) hint(view, note);
 }
 

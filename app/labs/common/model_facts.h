@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "app/scene/scene.h"
 #include "app/widgets/view.h"
 
@@ -7,7 +9,8 @@ namespace headscope::app {
 
 /// A side panel's section on the scene's model: its name, what it is made of and why that can't be moved, and
 /// how to open another. Without a model: what was wrong with the one that the scene names.
-void modelFacts(const Scene& scene, View& view);
+/// `read`: how many of the checkpoint's bytes were read so far; not said without it.
+void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read = {});
 /// Which of the model's layers the page shows.
 void layerSlider(Scene& scene, View& view);
 /// Which of the model's layers masks, biases and gains act on.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/compute/recorded_study.h"
 #include "app/labs/model/model_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
@@ -49,7 +48,7 @@ void title(const Scene& scene, const ModelPage& page, ImVec2 at, float width) {
   const float numbers = textWidth(view.fonts->hero, weight);
   paintText(list, view.fonts->hero, ImVec2(at.x + width, y), theme.text, weight, Align::right);
   const float room = (width - numbers - view.px(60)) / 2;
-  const std::string query = fitted(view.fonts->hero, page.token(cell.query), room);
+  const std::string query = fitted(view.fonts->hero, page.queryToken(cell.query), room);
   x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, query) + view.px(10);
   x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.faint, "→") + view.px(10);
   paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
@@ -60,51 +59,55 @@ void title(const Scene& scene, const ModelPage& page, ImVec2 at, float width) {
 float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const auto& tokens = page.study->text.tokens;
-  const float left = std::max(longestLabel(view, tokens, view.px(90)) + view.px(10), view.px(58));
-  const float bottom = longestLabel(view, tokens, view.px(70)) * 0.9f + view.px(14), top = view.px(18);
-  const auto n = static_cast<float>(page.tokens());
-  float side = std::min(width - left, height - bottom - top);
-  if (const float cell = side / n; cell >= 8) side = std::floor(cell) * n;
-  side = std::max(side, 8.0f);
-  const ImRect cells(at.x + left, at.y + top, at.x + left + side, at.y + top + side);
-  page.headCell = side / n;
-  const HeatTile tile{cells, 0, 0, n, n, scene.cursor.cell.head};
+  const auto& keys = page.study->text.tokens;
+  const auto& queries = page.study->queryTokens();
+  const float left = std::max(longestLabel(view, queries, view.px(90)) + view.px(10), view.px(58));
+  const float bottom = longestLabel(view, keys, view.px(70)) * 0.9f + view.px(14), top = view.px(18);
+  const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.tokens());
+  float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
+  if (side >= 8) side = std::floor(side);
+  // Few rows over many keys are as high as can be pointed at, and the other way round.
+  const ImVec2 least(std::min(width - left, m * view.px(8)), std::min(height - bottom - top, n * view.px(8)));
+  const ImVec2 size(std::max({side * m, least.x * (m < n ? 1.0f : 0.0f), 8.0f}),
+                    std::max({side * n, least.y * (n < m ? 1.0f : 0.0f), 8.0f}));
+  const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
+  page.headCell = std::min(size.x / m, size.y / n);
+  const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
   const ValueRange range{0, 1, false};
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
   view.heatmaps->draw(list, page.head, style, {pictureOf(tile, page.headFactor, range)});
   const Cell& cell = scene.cursor.cell;
-  const Index count = page.tokens();
+  const Index rows = page.queries(), cols = page.tokens();
   paintAxisTitles(view, list, cells, left, true);
-  paintAxisLabels(view, list, tile, {&tokens, &tokens, cell.query, cell.key, left, bottom});
+  paintAxisLabels(view, list, tile, {&queries, &keys, cell.query, cell.key, left, bottom});
   const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
   if (!scene.cursor.model.firstOut) {
     Look look = scene.look;
     look.quantity = Quantity::weights;
-    paintValues(view, list, tile, count, count, look, range,
-                [&](Index row, Index col) -> std::optional<float> {
-                  const float weight = layer.weights.at(cell.head, row, col);
-                  return weight == 0 ? std::nullopt : std::optional(weight);
-                });
+    paintValues(view, list, tile, rows, cols, look, range, [&](Index row, Index col) -> std::optional<float> {
+      const float weight = layer.weights.at(cell.head, row, col);
+      return weight == 0 ? std::nullopt : std::optional(weight);
+    });
   }
-  paintCrosshair(view, list, tile, cell.query, cell.key, count, count);
+  paintCrosshair(view, list, tile, cell.query, cell.key, rows, cols);
   track("model.large", cells.Min, cells.Max);
   ImGui::SetCursorScreenPos(cells.Min);
   ImGui::InvisibleButton("model.large", cells.GetSize());
   if (ImGui::IsItemHovered())
-    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, count, count)) {
+    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, rows, cols)) {
       view.nextHover = {-1, under->row, under->col};
       scene.cursor.cell.query = under->row;
       scene.cursor.cell.key = under->col;
-      tooltip(view, fmt::format("{} → {}  {}", page.token(under->row), page.token(under->col),
+      tooltip(view, fmt::format("{} → {}  {}", page.queryToken(under->row), page.token(under->col),
                                 weightText(layer.weights.at(cell.head, under->row, under->col))));
     }
   return cells.Max.y + bottom;
 }
 
-void facts(const Scene& scene, const ModelPage& page, float x, float y) {
-  const View& view = page.view;
+void facts(const Scene& scene, ModelPage& page, float x, float y) {
+  View& view = page.view;
+  const float left = x;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Cell& cell = scene.cursor.cell;
   const Index layer = scene.cursor.model.layer;
@@ -118,21 +121,21 @@ void facts(const Scene& scene, const ModelPage& page, float x, float y) {
   number(fmt::format("{:.2f}", page.summary(layer, cell.head)->entropy));
   word("    writes ");
   number(fmt::format("{:.2f}", headShare(*page.study, layer, cell.head, cell.query)));
-  word(" of the stream");
-}
-
-/// What a recording says of the lit cell, and what it can't.
-void recordedFacts(const Scene& scene, const ModelPage& page) {
-  const View& view = page.view;
-  const Cell& cell = scene.cursor.cell;
-  const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
-  hint(view, fmt::format("entropy {:.2f}", page.summary(scene.cursor.model.layer, cell.head)->entropy));
-  const auto score = recordedScore(layer, cell.head, cell.query, cell.key);
-  if (score)
-    hint(view, fmt::format("score q·k / √{} = {}", layer.q.cols(), numberText(*score)));
-  else
-    hint(view, "The file has weights alone: without q and k there is no receipt of how they came about.");
-  hint(view, "Recorded attention: no model is there that could say what comes next, or be changed.");
+  word(" of the stream    copies ");
+  const auto copying = page.copying.find({layer, cell.head});
+  number(copying == page.copying.end()
+             ? "…"
+             : fmt::format("{}{:.2f}", copying->second < 0 ? "−" : "", std::abs(copying->second)));
+  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));
+  ImGui::InvisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
+  trackItem("model.facts_of_head");
+  if (ImGui::IsItemHovered())
+    restingHelp(
+        view, "model.facts_of_head",
+        "entropy: 0 looks at one key, 1 at all evenly.\n"
+        "writes: ‖head · W_O‖ over ‖the stream before the layer‖, at this query.\n"
+        "copies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, whatever the text: 1 writes what it reads, "
+        "−1 its opposite (Elhage et al. 2021).");
 }
 
 void buttons(Scene& scene, ModelPage& page) {
@@ -154,7 +157,7 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
   if (beginPanel(view, "model.side", layout.right, 20, 14)) {
     fillDrawer(view, layout, {"overview", "strip"});
     const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
-    if (!layer || layer->weights.rows() != page.tokens()) {
+    if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.tokens()) {
       sectionTitle(view, "HEAD");
       hint(view,
            "The head that is pointed at comes here: what it looks at, and what it does to the next word.");
@@ -169,7 +172,7 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
       const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
       if (scene.setup.subject.opened->recorded) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
-        recordedFacts(scene, page);
+        recordedPanel(scene, page);
       } else {
         facts(scene, page, at.x, bottom + view.px(10));
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));

@@ -1,4 +1,4 @@
-// What can be done with a model by name: opening one, writing on, and switching heads off.
+// What can be done with a model by name: writing on, and switching heads off.
 
 #include <fmt/core.h>
 
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "app/labs/model/model_lab.h"
+#include "app/labs/model/strip_parts.h"
 #include "app/scene/number_text.h"
 #include "app/scene/open_model.h"
-#include "app/widgets/file_picker.h"
 
 namespace headscope::app {
 
@@ -46,98 +46,6 @@ void switchHead(Scene& scene, Index layer, Index head) {
   if (std::erase_if(off, [&](const SwitchedHead& one) { return one.layer == layer && one.head == head; }) ==
       0)
     off.push_back({layer, head, HeadOff::zero});
-}
-
-void ModelLab::openModelAt(const std::string& model) {
-  page_.opening = model == kLearned ? "the learned model" : modelName(model);
-  page_.openProblem.clear();
-  services_.view.redraw();
-  services_.files.read<std::shared_ptr<const OpenModel>>(
-      modelFolder(model), [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
-      [this, model](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
-        page_.opening.clear();
-        if (!opened) {
-          page_.openProblem = opened.error().message;
-          return services_.view.messages.fail(opened.error().message);
-        }
-        const std::string name = (*opened)->name;
-        adoptModel(scene, model, *std::move(opened));
-        scene.cursor.page = "model";
-        scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
-        services_.view.say("Opened " + name);
-      });
-}
-
-void ModelLab::lookForCached() {
-  if (std::exchange(page_.lookedForCached, true)) return;
-  services_.files.read<std::vector<CachedModel>>(
-      hubCache(), [] { return cachedModels(); },
-      [this](Scene&, attention::Result<std::vector<CachedModel>> found) {
-        if (found) page_.cached = *std::move(found);
-      });
-}
-
-bool ModelLab::open(const std::filesystem::path& path, Scene& scene) {
-  std::error_code ignored;
-  const std::string ending = path.extension().string();
-  // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
-  const bool recorded =
-      scene.cursor.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
-  if (!recorded && !std::filesystem::is_directory(path, ignored)) return false;
-  openModelAt(std::filesystem::absolute(path, ignored).lexically_normal().string());
-  return true;
-}
-
-std::vector<Action> ModelLab::openActions() {
-  return {
-      {"model.open",
-       "Open a model…",
-       "Scene",
-       {Key::o, {.ctrl = true, .shift = true}},
-       true,
-       false,
-       [this](Scene&) {
-         services_.view.dialog =
-             std::make_shared<FilePicker>(FileQuestion{"Open a model: its config.json",
-                                                       {".json"},
-                                                       "",
-                                                       [this](Scene&, const std::filesystem::path& path) {
-                                                         openModelAt(path.parent_path().string());
-                                                       }},
-                                          services_.folder);
-       }},
-      {"model.recorded",
-       "Open attention that was recorded elsewhere…",
-       "Scene",
-       {},
-       true,
-       false,
-       [this](Scene&) {
-         services_.view.dialog = std::make_shared<FilePicker>(
-             FileQuestion{"Open recorded attention",
-                          {".safetensors", ".npz", ".npy"},
-                          "",
-                          [this](Scene&, const std::filesystem::path& path) { openModelAt(path.string()); }},
-             services_.folder);
-       }},
-      {"model.learned",
-       "Learned: open the small model that comes along",
-       "Scene",
-       {},
-       true,
-       false,
-       [this](Scene&) { openModelAt(kLearned); }},
-      {"model.leave",
-       "A layer made here again, without a model",
-       "Scene",
-       {},
-       true,
-       false,
-       [](Scene& scene) {
-         leaveModel(scene);
-         scene.cursor.page = "heads";
-       }},
-  };
 }
 
 std::vector<Action> ModelLab::playActions() {
@@ -194,6 +102,17 @@ std::vector<Action> ModelLab::playActions() {
          const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page_.study->text.typed);
          auto& written = scene.setup.subject.written;
          if (static_cast<Index>(written.size()) > keep) written.resize(static_cast<std::size_t>(keep));
+       }},
+      {"model.edit_token",
+       "Change this word of what was written",
+       "Model",
+       {},
+       false,
+       false,
+       [this](Scene& scene) {
+         if (const std::string reason = cannotChange(page_, scene.cursor.cell.query); !reason.empty())
+           return page_.view.say(reason);
+         openTokenEdit(page_, scene.cursor.cell.query);
        }},
       {"model.lens_earlier",
        "Read guesses off one layer earlier",
@@ -292,7 +211,7 @@ std::vector<Action> ModelLab::headActions() {
       {"model.all_heads",
        "All heads again, whatever they do",
        "Model",
-       {Key::d0, {}},
+       {Key::d0, {.shift = true}},
        false,
        false,
        [](Scene& scene) { scene.cursor.model.detector.clear(); },
@@ -302,7 +221,7 @@ std::vector<Action> ModelLab::headActions() {
 
 std::vector<Action> ModelLab::actions() {
   std::vector<Action> all = openActions();
-  for (auto&& more : {playActions(), headActions()})
+  for (auto&& more : {playActions(), headActions(), filterActions(), moveActions()})
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return all;
 }

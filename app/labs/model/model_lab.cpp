@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/labs/model/overview_parts.h"
 #include "app/scene/number_text.h"
 #include "attention/models/sampling.h"
 
@@ -16,18 +17,6 @@ using attention::Result;
 namespace {
 
 constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
-constexpr double kRest = 0.15;           // seconds the pointer rests before heads are tried without
-
-Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted, Resources& resources,
-                                       std::stop_token stop) {
-  std::vector<float> left;
-  for (const Forecast& one : wanted) {
-    Result<float> value = forecast(one.question, resources, stop);
-    if (!value) return value.error();
-    left.push_back(*value);
-  }
-  return left;
-}
 
 }  // namespace
 
@@ -42,9 +31,14 @@ ModelLab::ModelLab(LabServices& services)
                  }),
       guesses_(services.workers, guess),
       strip_(services.workers, foresee),
-      forecast_(services.workers, [this](const std::vector<Forecast>& wanted, std::stop_token stop) {
-        return forecastAll(wanted, services_.resources, stop);
-      }) {}
+      forecast_(services.workers, [this](const std::vector<Forecast>& wanted,
+                                         std::stop_token stop) { return forecastAll(wanted, stop); }),
+      losses_(services.workers,
+              [this](const LossQuestion& question, std::stop_token stop) {
+                return headLosses(question, services_.resources, stop);
+              }),
+      copying_(services.workers, headCopying),
+      recorded_(services.workers, recordedRule) {}
 
 Result<ModelStudy> ModelLab::run(const ModelQuestion& question, std::stop_token stop) {
   {
@@ -66,6 +60,7 @@ void ModelLab::takeArriving() {
   const std::lock_guard lock(arriving_.mutex);
   if (!std::exchange(arriving_.changed, false)) return;
   page_.arrived = static_cast<Index>(arriving_.layers.size());
+  page_.layersRead = std::max(page_.layersRead, page_.arrived);
   if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
   std::copy(arriving_.layers.begin(), arriving_.layers.end(), page_.layers.begin());
 }
@@ -80,6 +75,15 @@ void ModelLab::forgetModel() {
   page_.strip.reset();
   page_.forecast.reset();
   page_.forecasts.clear();
+  page_.losses.reset();
+  page_.recorded.reset();
+  page_.copying.clear();
+  page_.zoom = {};
+  page_.magnifies.clear();
+  page_.magnified.clear();
+  page_.edit = {};
+  page_.layersRead = 0;
+  page_.headRead = false;
   page_.writing = false;
   taken_.reset();
   shownRows_.clear();
@@ -91,6 +95,9 @@ void ModelLab::forgetModel() {
   guesses_.forget();
   strip_.forget();
   forecast_.forget();
+  losses_.forget();
+  recorded_.forget();
+  copying_.forget();
 }
 
 bool ModelLab::take(const Scene& scene) {
@@ -109,7 +116,8 @@ bool ModelLab::take(const Scene& scene) {
     if (answer->value) {
       page_.study = {answer, &*answer->value};
       page_.layers = page_.study->layers;
-      page_.arrived = static_cast<Index>(page_.layers.size());
+      page_.arrived = page_.layersRead = static_cast<Index>(page_.layers.size());
+      page_.headRead = page_.headRead || page_.study->lastLogits.size() > 0;
     }
     any = true;
   }
@@ -122,6 +130,7 @@ bool ModelLab::take(const Scene& scene) {
   newer(page_.guesses, guesses_);
   newer(page_.strip, strip_);
   newer(page_.forecast, forecast_);
+  any = takeAboutHeads(scene) || any;
   const auto streams = unchanged_.current();
   const bool wanted = streams && streams->value && changesModel(scene.setup) &&
                       streams->request == unchangedQuestion(scene.setup);
@@ -135,9 +144,9 @@ bool ModelLab::take(const Scene& scene) {
 void ModelLab::prepare(Scene& scene) {
   if (!page_.config) return;
   advanceWriting(scene);
-  if (!page_.ready()) return;
+  if (!page_.ready()) return showPictures(scene);
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup)) {
-    scene.cursor.cell.query = page_.tokens() - 1;
+    scene.cursor.cell.query = page_.queries() - 1;
     page_.followsLast = false;
   }
   fitCursor(scene);
@@ -148,9 +157,9 @@ void ModelLab::prepare(Scene& scene) {
 void ModelLab::fitCursor(Scene& scene) {
   Crosshair& hover = services_.view.hover;
   Cursor& cursor = scene.cursor;
-  const Index last = page_.tokens() - 1;
-  if (hover.query > last) hover.query = last;
-  if (hover.key > last) hover.key = last;
+  const Index lastQuery = page_.queries() - 1, last = page_.tokens() - 1;
+  hover.query = std::min(hover.query, lastQuery);
+  hover.key = std::min(hover.key, last);
   const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
   if (hover.head >= 0 && !page_.held) {
     cursor.model.layer = page_.hoverLayer;
@@ -161,7 +170,7 @@ void ModelLab::fitCursor(Scene& scene) {
   cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
   cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
   cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.config->heads - 1);
-  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, last);
+  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, lastQuery);
   cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
   if (before != ModelSpot{cursor.model.layer, cursor.cell.head, cursor.cell.query})
     page_.restingSince = services_.view.time;
@@ -200,14 +209,11 @@ void ModelLab::advanceWriting(Scene& scene) {
 Layout ModelLab::divided(Layout layout) const {
   const View& view = services_.view;
   if (layout.narrow || layout.presents || !layout.showRight || !page_.config) return layout;
-  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(52);
+  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(6);
   const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
   for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
     const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
-    const auto pitch = [&](const ImRect& map) {
-      return planOverview(view, map, page_.config->layerCount(), page_.config->heads, page_.config->causal)
-          .pitch;
-    };
+    const auto pitch = [&](const ImRect& map) { return planMap(view, map, *page_.config, false).fit; };
     if (pitch(area) < pitch(wide)) continue;
     layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
     break;
@@ -232,62 +238,16 @@ void ModelLab::draw(Scene& scene, const Layout& whole) {
   if (!page_.config) {
     openingPanel(scene, page_, layout.center);
     if (!page_.wanted.empty()) openModelAt(std::exchange(page_.wanted, {}));
+    if (!page_.forgotten.empty()) changeRecent(std::exchange(page_.forgotten, {}), false);
     return;
   }
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
   stripPanel(scene, page_, below, foldsStrip(layout));
+  changeToken(scene);
   headPanel(scene, page_, layout);
   if (sizes != std::pair(page_.thumbnailPixels, page_.headCell)) view.redraw(2);
-}
-
-std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
-  std::vector<Forecast> wanted;
-  const GuessAnswer* guesses = page_.guesses.get();
-  const bool current =
-      guesses && guesses->request.study == page_.study && guesses->value && !guesses->value->lens.empty();
-  if (!current) return wanted;
-  const Index layer = scene.cursor.model.layer, head = scene.cursor.cell.head;
-  const HeadSummary* chosen = page_.summary(layer, head);
-  if (!chosen || isOff(scene, layer, head)) return wanted;
-  const auto ask = [&](std::string words, std::vector<SwitchedHead> heads) {
-    wanted.push_back(
-        {std::move(words),
-         {page_.study, guesses->request.query, guesses->value->lens.back().id, std::move(heads)}});
-  };
-  ask("this head", {{layer, head, HeadOff::zero}});
-  if (!chosen->label.detector) return wanted;
-  std::vector<SwitchedHead> alike;
-  for (Index l = 0; l < static_cast<Index>(page_.study->layers.size()); ++l)
-    for (Index h = 0; h < page_.config->heads; ++h)
-      if (page_.summary(l, h)->label.detector == chosen->label.detector && !isOff(scene, l, h))
-        alike.push_back({l, h, HeadOff::zero});
-  if (alike.size() < 2) return wanted;
-  std::string words = fmt::format("all {} “{}”", alike.size(), chosen->label.detector->title);
-  ask(std::move(words), std::move(alike));
-  return wanted;
-}
-
-void ModelLab::ask(const Scene& scene) {
-  if (!scene.setup.subject.opened) return lookForCached();
-  const ModelQuestion question = modelQuestion(scene.setup);
-  study_.ask(question, Lane::front);
-  if (!scene.setup.subject.opened->model) return;  // recorded: nothing more can be asked
-  if (changesModel(scene.setup))
-    unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
-  else
-    unchanged_.cancel();
-  if (!page_.ready() || page_.study->question != question) return;
-  guesses_.ask({page_.study, page_.unchanged, scene.cursor.cell.query,
-                scene.cursor.model.stop < 0 ? std::ssize(page_.study->layers) : scene.cursor.model.stop},
-               Lane::front);
-  strip_.ask({page_.study, page_.unchanged,
-              scene.cursor.model.stop < 0 ? std::ssize(page_.study->layers) : scene.cursor.model.stop},
-             Lane::back);
-  if (services_.view.time - page_.restingSince < kRest || page_.writing) return;
-  page_.forecasts = forecastsFor(scene);
-  if (!page_.forecasts.empty()) forecast_.ask(page_.forecasts, Lane::back);
 }
 
 void ModelLab::leave() {
@@ -295,10 +255,15 @@ void ModelLab::leave() {
   guesses_.cancel();
   strip_.cancel();
   forecast_.cancel();
+  losses_.cancel();
+  recorded_.cancel();
+  copying_.cancel();
+  page_.edit = {};
 }
 
 void ModelLab::reset() {
   page_.writing = page_.held = false;
+  page_.edit = {};
   page_.stripFrom = -1;
   page_.problem.clear();
   page_.openProblem.clear();
@@ -309,13 +274,14 @@ bool ModelLab::showsSide(const Scene& scene) const {
 }
 
 std::vector<CaptionPart> ModelLab::caption(const Scene& scene) const {
-  if (!page_.ready() || scene.cursor.cell.query >= page_.tokens()) return {};
+  if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
   const Theme& theme = *services_.view.theme;
   const Cell& cell = scene.cursor.cell;
   const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
-  if (!layer || layer->weights.rows() != page_.tokens()) return {};
+  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.tokens())
+    return {};
   return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
-          {"“" + page_.token(cell.query) + "”", theme.query},
+          {"“" + page_.queryToken(cell.query) + "”", theme.query},
           {" looks at ", theme.text},
           {"“" + page_.token(cell.key) + "”", theme.key},
           {" with " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
@@ -359,7 +325,7 @@ double ModelLab::nextFrameIn() const {
   const double now = services_.view.time;
   if (page_.busySeconds > 0) next = 0.2;
   if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
-  if (const double rest = page_.restingSince + kRest + 0.01 - now; rest > 0 && page_.ready())
+  if (const double rest = page_.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
     next = std::min(next, rest);
   return next;
 }

@@ -51,12 +51,26 @@ class ModelLab : public Lab {
   float stripHeight(const Layout& layout) const;
   bool foldsStrip(const Layout& layout) const;
   void showRow(const Scene& scene, std::size_t layer, bool ease);
+  void showHead(const Scene& scene, bool ease);
+  void showMagnified(const Scene& scene);
+  static constexpr double kRestSeconds = 0.15;  ///< the pointer rests before heads are tried without
+  void askAboutHeads(const Scene& scene);
+  void askAboutRecorded(const Scene& scene);
+  bool takeAboutHeads(const Scene& scene);
   void forgetModel();
   void lookForCached();
+  void lookForRecent();
+  void changeRecent(const std::string& path, bool opened);
+  attention::Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted,
+                                                    std::stop_token stop);
   std::vector<Forecast> forecastsFor(const Scene& scene) const;
+  std::optional<SwitchedHead> leansOn(const Scene& scene) const;
   std::vector<Action> playActions();
   std::vector<Action> headActions();
   std::vector<Action> openActions();
+  void changeToken(Scene& scene);
+  std::vector<Action> filterActions();
+  std::vector<Action> moveActions();
 
   LabServices& services_;
   ModelPage page_;
@@ -79,12 +93,21 @@ class ModelLab : public Lab {
     bool operator==(const ShownHead&) const = default;
   } shownHead_;
   std::shared_ptr<const ModelStudy> shownCache_;
+  struct ShownMagnified {
+    std::vector<std::shared_ptr<const LayerSummary>> layers;
+    int factor = 0;
+    bool firstOut = false;
+    bool operator==(const ShownMagnified&) const = default;
+  } shownMagnified_;
 
   Answer<ModelQuestion, ModelStudy> study_;
   Answer<ModelQuestion, StreamStudy> unchanged_;
   Answer<GuessQuestion, Guesses> guesses_;
   Answer<StripQuestion, std::vector<Foreseen>> strip_;
   Answer<std::vector<Forecast>, std::vector<float>> forecast_;
+  Answer<LossQuestion, HeadLosses> losses_;
+  Answer<CopyingQuestion, double> copying_;
+  Answer<RecordedQuestion, RecordedRule> recorded_;
 };
 
 /// Writes one token behind the text that was studied; false where it can't go on.

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "app/compute/answer.h"
+#include "app/compute/head_copying.h"
+#include "app/compute/head_losses.h"
 #include "app/compute/model_guesses.h"
+#include "app/compute/recorded_receipt.h"
 #include "app/scene/model_cache.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
@@ -31,7 +34,26 @@ using StudyAnswer = Answered<ModelQuestion, ModelStudy>;
 using StreamAnswer = Answered<ModelQuestion, StreamStudy>;
 using GuessAnswer = Answered<GuessQuestion, Guesses>;
 using StripAnswer = Answered<StripQuestion, std::vector<Foreseen>>;
+using LossAnswer = Answered<LossQuestion, HeadLosses>;
+using RecordedAnswer = Answered<RecordedQuestion, RecordedRule>;
+using CopyingAnswer = Answered<CopyingQuestion, double>;
 using ForecastAnswer = Answered<std::vector<Forecast>, std::vector<float>>;
+
+/// How far the thumbnails of a large model are enlarged, and which part of them is in sight.
+struct OverviewZoom {
+  float pitch = 0;  ///< pixels from thumbnail to thumbnail; 0: so many that all are in sight
+  ImVec2 scroll;    ///< pixels
+};
+
+/// A token that the model wrote, while another word is typed in its place.
+struct TokenEdit {
+  Index token = -1;  ///< −1: none
+  std::string text, before;
+  bool justOpened = false;
+  bool wasWriting = false;  ///< the model goes on by itself when the word is there
+  bool entered = false;     ///< it is, and is to be taken over
+  std::string problem;
+};
 
 /// What the page of a model shows besides the scene: free for its panels to change.
 struct ModelPage {
@@ -49,7 +71,10 @@ struct ModelPage {
   std::shared_ptr<const GuessAnswer> guesses;
   std::shared_ptr<const StripAnswer> strip;
   std::shared_ptr<const ForecastAnswer> forecast;
-  std::vector<Forecast> forecasts;  ///< that are asked for: what the pointer rests on
+  std::shared_ptr<const LossAnswer> losses;
+  std::shared_ptr<const RecordedAnswer> recorded;
+  std::map<std::pair<Index, Index>, double> copying;  ///< of the heads that were looked at, by layer and head
+  std::vector<Forecast> forecasts;                    ///< that are asked for: what the pointer rests on
   double restingSince = 0;
 
   std::vector<EasedTextures> rows;  ///< a layer's thumbnails
@@ -58,6 +83,20 @@ struct ModelPage {
   float thumbnailPixels = 64, headCell = 8;  ///< as they were drawn in the last frame
   int headFactor = 1;
 
+  /// Of a model whose thumbnails are small: how they are enlarged and moved.
+  OverviewZoom zoom;
+  float zoomSteps = 0;    ///< that a key asks for
+  bool dragging = false;  ///< a button of the mouse went down on a thumbnail,
+  bool dragged = false;   ///< and they were moved since
+  std::pair<Index, Index> lastChosen{0, 0};
+  EasedTextures magnifiedHeads;                    ///< what the magnifier draws:
+  std::vector<std::pair<Index, Index>> magnified;  ///< these, by layer and head;
+  std::vector<std::pair<Index, Index>> magnifies;  ///< what it wants to, as of the last frame
+  float magnifiedPixels = 0;
+  int magnifiedFactor = 1;
+
+  TokenEdit edit;
+
   bool held = false;     ///< the large head stays, wherever one points
   Index hoverLayer = 0;  ///< of view.hover.head
   bool writing = false;  ///< the model writes on by itself
@@ -65,16 +104,28 @@ struct ModelPage {
   bool followsLast = false;  ///< the query becomes the last token when it has been read
   Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
 
+  Index layersRead = 0;              ///< of the model's, since it was opened: what of its file was read
+  bool headRead = false;             ///< and of its map to the vocabulary
   std::string opening, openProblem;  ///< the model that is being opened; why one could not be
   std::vector<CachedModel> cached;   ///< on this machine
   bool lookedForCached = false;
-  std::string wanted;  ///< the folder of the model that was chosen in this frame
+  /// Models that were opened before, the newest first, and whether they are there still.
+  struct Recent {
+    std::string path, name;
+    bool there = true;
+  };
+  std::vector<Recent> recent;
+  bool lookedForRecent = false;
+  std::string wanted;     ///< the folder of the model that was chosen in this frame
+  std::string forgotten;  ///< the one that leaves the list of those opened before
 
   const attention::ModelConfig* config = nullptr;  ///< of the scene's model; null without one
   std::map<Index, std::string> words;              ///< of ids, as people read them
 
   bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
   Index tokens() const { return study ? study->tokens() : 0; }
+  /// As many as tokens but of recorded attention from one text to another.
+  Index queries() const { return study ? study->queries() : 0; }
   const LayerSummary* layer(Index at) const {
     return at >= 0 && at < static_cast<Index>(layers.size()) ? layers[static_cast<std::size_t>(at)].get()
                                                              : nullptr;
@@ -86,6 +137,13 @@ struct ModelPage {
                : nullptr;
   }
   const std::string& token(Index at) const { return study->text.tokens[static_cast<std::size_t>(at)].text; }
+  const std::string& queryToken(Index at) const {
+    return study->queryTokens()[static_cast<std::size_t>(at)].text;
+  }
+  /// What heads are worth to the study that is shown; null where that isn't known.
+  const HeadLosses* currentLosses() const {
+    return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
+  }
   /// A token's text by its id.
   const std::string& word(Index id);
 };
@@ -107,33 +165,13 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout);
 /// `area` for all heads of all layers, with what they add to the stream.
 void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool presents);
 void headPanel(Scene& scene, ModelPage& page, const Layout& layout);
+/// Below the large head of recorded attention.
+void recordedPanel(const Scene& scene, const ModelPage& page);
 void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded);
 /// Where no model is open: what can be.
 void openingPanel(Scene& scene, ModelPage& page, const ImRect& area);
 
 /// What the model would say next, best first; below the large head.
 void guessSection(Scene& scene, ModelPage& page, float width);
-
-// Parts of the overview.
-
-/// Where the thumbnails are.
-struct OverviewPlan {
-  ImRect area;
-  Index layers = 0, heads = 0;
-  float pitch = 0, gap = 0;  ///< from thumbnail to thumbnail, and of it the space
-  float rowPitch = 0;        ///< from layer to layer
-  float left = 0, top = 0;   ///< of the first thumbnail
-  float columns = 0;         ///< left end of what stands beside a layer
-  bool band = false;         ///< that stands under the layer instead, over its whole width
-  bool stream = false;       ///< there is room for what layers add and would say
-  bool label = false, score = false, belowTriangle = false;
-  float scroll = 0;
-
-  float cells() const { return pitch - gap; }
-  ImRect tile(Index layer, Index column) const;
-};
-OverviewPlan planOverview(const View& view, const ImRect& area, Index layers, Index heads, bool causal);
-/// Mean entropy, what is added to the stream, the lens selector and the guess so far, for every layer.
-void streamColumns(Scene& scene, ModelPage& page, const OverviewPlan& plan);
 
 }  // namespace headscope::app

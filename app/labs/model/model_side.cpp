@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/compute/bytes_read.h"
 #include "app/labs/common/model_facts.h"
 #include "app/labs/common/token_chips.h"
 #include "app/labs/model/model_page.h"
@@ -59,12 +60,18 @@ void textSection(Scene& scene, ModelPage& page) {
 /// A recording's tokens, which can't be changed.
 void recordedSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
-  sectionTitle(view, "TOKENS", countText(static_cast<std::uint64_t>(page.tokens())));
+  const bool other = page.study && !page.study->otherQueries.empty();
+  sectionTitle(view, other ? "KEYS" : "TOKENS", countText(static_cast<std::uint64_t>(page.tokens())));
   if (!page.problem.empty()) problem(view, page.problem);
   if (!scene.setup.subject.opened->recorded->hasTokens())
     hint(view, "The file names no tokens; their places stand for them.");
   if (page.ready())
-    tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, true}, scene.cursor);
+    tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);
+  if (page.ready() && other) {
+    gap(view, 8);
+    sectionTitle(view, "QUERIES", countText(static_cast<std::uint64_t>(page.queries())));
+    tokenChips(view, "query", page.study->otherQueries, {page.queries(), true, false}, scene.cursor);
+  }
   gap(view, 8);
   bool showFirst = !scene.cursor.model.firstOut;
   if (toggle(view, "model.first", "Show the first token", showFirst))
@@ -244,7 +251,9 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
       gap(view, 12);
       recordedSection(scene, page);
     } else if (scene.setup.subject.opened) {
-      modelFacts(scene, view);
+      modelFacts(
+          scene, view,
+          bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
       gap(view, 12);
       textSection(scene, page);
       gap(view, 12);

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "app/labs/model/model_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
@@ -24,6 +26,30 @@ float waysIn(View& view, ImVec2 at, float width) {
   return at.y + height;
 }
 
+/// What was opened before; a folder that is gone says so, and can be left out of the list.
+void recentModels(ModelPage& page) {
+  View& view = page.view;
+  if (page.recent.empty()) return;
+  sectionTitle(view, "OPENED BEFORE");
+  std::optional<std::size_t> forgotten;
+  for (std::size_t i = 0; i < page.recent.size(); ++i) {
+    const ModelPage::Recent& one = page.recent[i];
+    const std::string name = "recent." + std::to_string(i);
+    if (button(view, name, one.name, one.there ? "" : one.path + " is not there any more", true))
+      page.wanted = one.path;
+    if (one.there && ImGui::IsItemHovered()) tooltip(view, one.path);
+    if (one.there) continue;
+    const float y = (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y) / 2;
+    const float x = ImGui::GetItemRectMax().x + view.px(10);
+    const float wide = paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y),
+                                 view.theme->faint, "not there any more");
+    ImGui::SameLine(0, wide + view.px(18));
+    if (button(view, "forget." + std::to_string(i), "×", "", true)) forgotten = i;
+  }
+  if (forgotten) page.forgotten = page.recent[*forgotten].path;
+  gap(view, 14);
+}
+
 }  // namespace
 
 void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
@@ -41,11 +67,12 @@ void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
         "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
         "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
     y = waysIn(view, ImVec2(x, y + view.px(18)), width);
-    if (!page.cached.empty()) {
+    if (!page.recent.empty() || !page.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
       ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
                         ImGuiWindowFlags_NoBackground);
-      sectionTitle(view, "ON THIS MACHINE ALREADY");
+      recentModels(page);
+      if (!page.cached.empty()) sectionTitle(view, "ON THIS MACHINE ALREADY");
       for (std::size_t i = 0; i < page.cached.size(); ++i)
         if (button(view, "cached." + std::to_string(i), page.cached[i].name, "", true))
           page.wanted = page.cached[i].folder.string();

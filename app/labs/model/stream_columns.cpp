@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/labs/model/model_page.h"
+#include "app/labs/model/overview_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -40,9 +40,9 @@ Columns columnsOf(const View& view, const OverviewPlan& plan) {
 }
 
 /// A share of 1 as a grey bar with its number above.
-void paintEntropy(const View& view, ImVec2 at, float value, bool digits) {
+void paintEntropy(const View& view, ImVec2 at, float value, bool digits, float row) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float wide = view.px(46), half = view.px(2);
+  const float wide = view.px(46), half = std::min(view.px(2), row * 0.3f);
   if (digits)
     paintText(list, view.fonts->monoSmall, ImVec2(at.x, at.y - view.px(8)), view.theme->secondary,
               fmt::format("{:.2f}", value));
@@ -53,9 +53,8 @@ void paintEntropy(const View& view, ImVec2 at, float value, bool digits) {
 }
 
 /// A bar that ends at the stream: filled for attention, hollow for the MLP.
-void paintAdded(const View& view, float right, float y, float length, bool filled) {
+void paintAdded(const View& view, float right, float y, float length, bool filled, float half) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float half = view.px(4);
   const ImVec2 from(right - std::max(length, 1.0f), y - half), to(right, y + half);
   if (filled)
     list.AddRectFilled(from, to, view.theme->secondary);
@@ -70,12 +69,12 @@ float mostAdded(const ModelPage& page) {
 }
 
 /// A place on the stream; a click reads guesses off there.
-void stopMark(Scene& scene, ModelPage& page, ImVec2 at, Index stop) {
+void stopMark(Scene& scene, ModelPage& page, ImVec2 at, Index stop, float row) {
   View& view = page.view;
   const Index last = static_cast<Index>(page.layers.size());
   const Index chosen = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float radius = view.px(4.5f), hit = view.px(9);
+  const float radius = std::min(view.px(4.5f), row * 0.42f), hit = std::min(view.px(9), row / 2);
   ImGui::SetCursorScreenPos(ImVec2(at.x - hit, at.y - hit));
   const std::string name = fmt::format("model.stop.{}", stop);
   if (ImGui::InvisibleButton(name.c_str(), ImVec2(2 * hit, 2 * hit)))
@@ -134,14 +133,19 @@ void besideRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
   columnTitle(view, "model.lens", columns.guess, head, "guess so far", kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
-  list.AddLine(ImVec2(columns.stop, head), ImVec2(columns.stop, middle(layers - 1)), view.theme->faint,
-               std::max(1.0f, view.px(1.4f)));
+  list.AddLine(ImVec2(columns.stop, head), ImVec2(columns.stop, std::min(middle(layers - 1), plan.map.Max.y)),
+               view.theme->faint, std::max(1.0f, view.px(1.4f)));
   const Index chosen = scene.cursor.model.stop < 0 ? layers : scene.cursor.model.stop;
+  // Of very many layers some say their guess, and the one that is chosen.
+  const Index every = plan.rowPitch >= view.px(15) ? 1 : plan.rowPitch >= view.px(8) ? 2 : 4;
   for (Index at = 0; at < layers; ++at) {
     const LayerSummary& layer = *page.layer(at);
     const float y = middle(at);
-    paintEntropy(view, ImVec2(columns.entropy, y), layer.entropy, digits);
-    const float end = columns.stop - view.px(2), apart = digits ? view.px(7) : view.px(4);
+    if (y < plan.map.Min.y || y > plan.map.Max.y) continue;
+    paintEntropy(view, ImVec2(columns.entropy, y), layer.entropy, digits, plan.rowPitch);
+    const float end = columns.stop - view.px(2);
+    const float apart = digits ? view.px(7) : std::min(view.px(4), plan.rowPitch * 0.25f);
+    const float half = std::min(view.px(4), plan.rowPitch * 0.22f);
     if (digits) {
       const auto line = [&](const char* what, float value, float at_) {
         paintText(list, view.fonts->monoSmall, ImVec2(columns.adds, at_), view.theme->secondary,
@@ -150,12 +154,14 @@ void besideRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
       line("attn", layer.attentionAdds, y - apart);
       line("MLP ", layer.mlpAdds, y + apart);
     }
-    paintAdded(view, end, y - apart, columns.adding * layer.attentionAdds / most, true);
-    paintAdded(view, end, y + apart, columns.adding * layer.mlpAdds / most, false);
-    paintGuess(page, ImVec2(columns.guess, y), columns.right, at + 1, at + 1 == chosen, digits);
-    stopMark(scene, page, ImVec2(columns.stop, y), at + 1);
+    paintAdded(view, end, y - apart, columns.adding * layer.attentionAdds / most, true, half);
+    paintAdded(view, end, y + apart, columns.adding * layer.mlpAdds / most, false, half);
+    const bool crowded = every > 1 && at + 1 != chosen && std::abs(at + 1 - chosen) < every;
+    if (at + 1 == chosen || ((layers - 1 - at) % every == 0 && !crowded))
+      paintGuess(page, ImVec2(columns.guess, y), columns.right, at + 1, at + 1 == chosen, digits);
+    stopMark(scene, page, ImVec2(columns.stop, y), at + 1, plan.rowPitch);
   }
-  stopMark(scene, page, ImVec2(columns.stop, head), 0);
+  stopMark(scene, page, ImVec2(columns.stop, head), 0, view.px(18));
 }
 
 void underRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
@@ -212,9 +218,9 @@ void underRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
                   y, part.name.c_str(), part.help);
       end = barStart - nameWidth - view.px(26);
     }
-    stopMark(scene, page, ImVec2(line, y), at + 1);
+    stopMark(scene, page, ImVec2(line, y), at + 1, plan.rowPitch);
   }
-  stopMark(scene, page, ImVec2(line, plan.top - view.px(10)), 0);
+  stopMark(scene, page, ImVec2(line, plan.top - view.px(10)), 0, view.px(18));
 }
 
 }  // namespace

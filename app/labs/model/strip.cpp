@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/model/model_page.h"
+#include "app/labs/model/strip_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/field.h"
 #include "app/scene/number_text.h"
@@ -119,29 +119,22 @@ const std::vector<Foreseen>* foreseen(const ModelPage& page) {
   return strip && strip->request.study == page.study && strip->value ? &*strip->value : nullptr;
 }
 
-/// The token of a column, its bar, and its figures.
-void column(const Scene& scene, ModelPage& page, const StripColumns& columns, Index token, const ImRect& area,
-            bool folded) {
+/// Where a column's word stands.
+ImRect wordOf(const View& view, const StripColumns& columns, Index token, const ImRect& area) {
+  const float x = columns.at(token);
+  return {x, area.Min.y, x + columns.width - view.px(4), area.Min.y + view.px(24)};
+}
+
+/// How well a column's next token was foreseen.
+void foreseenBar(ModelPage& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
+                 bool folded) {
+  const std::vector<Foreseen>* all = foreseen(page);
+  if (!all || static_cast<std::size_t>(token) >= all->size()) return;
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float x = columns.at(token), width = columns.width, center = x + (width - view.px(4)) / 2;
-  const Cell& cell = scene.cursor.cell;
-  const bool query = token == cell.query, key = token == cell.key;
-  const float wordY = area.Min.y + view.px(12);
-  if (query)
-    list.AddRectFilled(ImVec2(x, area.Min.y), ImVec2(x + width - view.px(4), area.Max.y),
-                       faded(view.theme->query, 0.09f));
-  const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
-  const std::string word = fitted(view.fonts->mono, page.token(token), width - view.px(6));
-  const float wide = paintText(list, view.fonts->mono, ImVec2(center, wordY), color, word, Align::center);
-  if (token >= page.study->text.typed)
-    list.AddRectFilled(ImVec2(center - wide / 2, wordY + view.px(9)),
-                       ImVec2(center + wide / 2, wordY + view.px(10.5f)), color);
-  const std::vector<Foreseen>* all = foreseen(page);
-  if (!all || static_cast<std::size_t>(token) >= all->size()) return;
   const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
   const float top = wordY + view.px(18), bottom = top + view.px(folded ? 34 : 44);
-  const std::uint32_t fill = query ? view.theme->text : view.theme->secondary;
   const float half = std::min(view.px(14), width * 0.32f);
   list.AddLine(ImVec2(x, bottom), ImVec2(x + width - view.px(4), bottom), view.theme->line);
   if (page.config->causal && token + 1 >= page.tokens()) {
@@ -161,6 +154,32 @@ void column(const Scene& scene, ModelPage& page, const StripColumns& columns, In
             Align::center);
   paintText(list, view.fonts->monoSmall, ImVec2(center, bottom + view.px(27)), fill,
             fmt::format("{:.2f}", one.loss), Align::center);
+}
+
+/// The token of a column, its bar, and its figures.
+void column(const Scene& scene, ModelPage& page, const StripColumns& columns, Index token, const ImRect& area,
+            bool folded) {
+  const View& view = page.view;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImRect place = wordOf(view, columns, token, area);
+  const float center = place.GetCenter().x, wordY = area.Min.y + view.px(12);
+  const Cell& cell = scene.cursor.cell;
+  // Of attention from one text to another the columns are the keys.
+  const bool query = page.study->otherQueries.empty() && token == cell.query, key = token == cell.key;
+  if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
+  const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
+  if (page.edit.token != token) {
+    const std::string word = fitted(view.fonts->mono, page.token(token), columns.width - view.px(6));
+    const float wide = paintText(list, view.fonts->mono, ImVec2(center, wordY), color, word, Align::center);
+    if (token >= page.study->text.typed)
+      list.AddRectFilled(ImVec2(center - wide / 2, wordY + view.px(9)),
+                         ImVec2(center + wide / 2, wordY + view.px(10.5f)), color);
+  }
+  foreseenBar(page, columns, token, wordY, query ? view.theme->text : view.theme->secondary, folded);
+  // What stands behind a word that is being changed goes with it.
+  if (page.edit.token >= 0 && token > page.edit.token)
+    list.AddRectFilled(place.Min, ImVec2(place.Max.x + view.px(4), area.Max.y),
+                       faded(view.theme->background, 0.7f));
 }
 
 render::HeatmapStyle cacheStyle(const View& view, bool values) {
@@ -263,6 +282,8 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
     const float x = columns.at(columns.first + i);
     track(fmt::format("strip.{}", columns.first + i), ImVec2(x, area.Min.y),
           ImVec2(x + columns.width - view.px(4), area.Max.y));
+    const ImRect word = wordOf(view, columns, columns.first + i, area);
+    track(fmt::format("strip.word.{}", columns.first + i), word.Min, word.Max);
   }
   if (!ImGui::IsItemHovered()) return;
   const Index n = page.tokens();
@@ -274,8 +295,18 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
   const Index token =
       columns.first + static_cast<Index>((ImGui::GetIO().MousePos.x - columns.left) / columns.width);
   if (token < 0 || token >= n) return;
-  view.nextHover.query = token;
-  if (ImGui::IsMouseClicked(0)) scene.cursor.cell.query = token;
+  const bool other = !page.study->otherQueries.empty();
+  (other ? view.nextHover.key : view.nextHover.query) = token;
+  const bool onWord = token >= page.study->text.typed && page.config->causal &&
+                      wordOf(view, columns, token, area).Contains(ImGui::GetIO().MousePos);
+  if (ImGui::IsMouseClicked(0)) {
+    (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
+    if (onWord) openTokenEdit(page, token);
+  }
+  if (ImGui::IsMouseClicked(1) && scene.setup.subject.opened->model) {
+    scene.cursor.cell.query = token;
+    view.menu = {"model.edit_token", "model.cut", "model.forget"};
+  }
   std::string text = fmt::format("{} · token {}", page.token(token), token);
   if (const Index id = page.study->text.ids[static_cast<std::size_t>(token)]; id >= 0)
     text += fmt::format(" · id {}", id);
@@ -288,6 +319,7 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
           fmt::format("\nreal next: {} · {} · rank {} · {:.3f} nats", page.token(token + 1),
                       probabilityText(one.real), countText(static_cast<std::uint64_t>(one.rank)), one.loss);
   }
+  if (onWord) text += "\nclick: another word in its place, and the model goes on from it";
   tooltip(view, text);
 }
 
@@ -311,6 +343,10 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
     if (page.ready()) {
       ImRect rows(inner.Min.x, inner.Min.y + bar, inner.Max.x, inner.Max.y);
       const StripColumns columns = columnsFor(page, rows);
+      const Index edited = page.edit.token;
+      if (edited >= page.tokens()) page.edit = {};
+      const bool editing = edited >= columns.first && edited < columns.first + columns.count;
+      if (editing) tokenEditBox(page, wordOf(view, columns, edited, rows));  // first: it is on top
       pointAtColumns(scene, page, columns, rows);
       for (Index i = 0; i < columns.count; ++i) column(scene, page, columns, columns.first + i, rows, folded);
       if (!recorded) rowNames(page, rows, folded);

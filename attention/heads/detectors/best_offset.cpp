@@ -47,12 +47,11 @@ DetectorScore bestOffset(const ObservedHead& head) {
 
 extern const Detector offset{
     .name = "offset",
-    .title = "best offset",
-    .shortName = "offset",
+    .title = "n back",
+    .shortName = "n back",
     .help =
-        "The distance k that gets most weight: the largest mean of A[i][i−k] among all k that a quarter of "
-        "the "
-        "rows can show.",
+        "The distance n that gets most weight: the largest mean of A[i][i−n] among all n that a quarter of "
+        "the rows can show.",
     .planted = PlantedHead{Behaviour::offset, 3},
     .measure = bestOffset,
     // Self, the previous and the next token go by their own names.

@@ -1,0 +1,142 @@
+// Opening a model, and what was opened before.
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "app/labs/model/model_lab.h"
+#include "app/platform/recent_models.h"
+#include "app/scene/open_model.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+void ModelLab::openModelAt(const std::string& model) {
+  page_.opening = model == kLearned ? "the learned model" : modelName(model);
+  page_.openProblem.clear();
+  services_.view.redraw();
+  services_.files.read<std::shared_ptr<const OpenModel>>(
+      modelFolder(model), [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
+      [this, model](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
+        page_.opening.clear();
+        if (!opened) {
+          page_.openProblem = opened.error().message;
+          return services_.view.messages.fail(opened.error().message);
+        }
+        const std::string name = (*opened)->name;
+        if (model != kLearned) changeRecent(model, true);
+        adoptModel(scene, model, *std::move(opened));
+        scene.cursor.page = "model";
+        scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
+        services_.view.say("Opened " + name);
+      });
+}
+
+void ModelLab::lookForCached() {
+  if (std::exchange(page_.lookedForCached, true)) return;
+  services_.files.read<std::vector<CachedModel>>(
+      hubCache(), [] { return cachedModels(); },
+      [this](Scene&, attention::Result<std::vector<CachedModel>> found) {
+        if (found) page_.cached = *std::move(found);
+      });
+}
+
+/// The list of models that were opened, on the files' thread; what is there of it is looked at with it.
+void ModelLab::lookForRecent() {
+  if (std::exchange(page_.lookedForRecent, true)) return;
+  using Found = std::vector<ModelPage::Recent>;
+  services_.files.read<Found>(
+      "",
+      []() -> attention::Result<Found> {
+        Found found;
+        std::error_code ignored;
+        for (const std::string& path : loadRecentModels())
+          found.push_back({path, modelName(path), std::filesystem::exists(path, ignored)});
+        return found;
+      },
+      [this](Scene&, attention::Result<Found> found) {
+        if (found) page_.recent = *std::move(found);
+      });
+}
+
+/// A model was opened, or is to leave the list.
+void ModelLab::changeRecent(const std::string& path, bool opened) {
+  page_.lookedForRecent = false;
+  services_.files.write(
+      path,
+      [path, opened] {
+        std::vector<std::string> models = loadRecentModels();
+        if (opened)
+          models = withRecentModel(std::move(models), path);
+        else
+          std::erase(models, path);
+        saveRecentModels(models);
+        return attention::success();
+      },
+      [](Scene&, const attention::Status&) {});
+}
+
+bool ModelLab::open(const std::filesystem::path& path, Scene& scene) {
+  std::error_code ignored;
+  const std::string ending = path.extension().string();
+  // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
+  const bool recorded =
+      scene.cursor.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+  if (!recorded && !std::filesystem::is_directory(path, ignored)) return false;
+  openModelAt(std::filesystem::absolute(path, ignored).lexically_normal().string());
+  return true;
+}
+
+std::vector<Action> ModelLab::openActions() {
+  return {
+      {"model.open",
+       "Open a model…",
+       "Scene",
+       {Key::o, {.ctrl = true, .shift = true}},
+       true,
+       false,
+       [this](Scene&) {
+         services_.view.dialog =
+             std::make_shared<FilePicker>(FileQuestion{"Open a model: its config.json",
+                                                       {".json"},
+                                                       "",
+                                                       [this](Scene&, const std::filesystem::path& path) {
+                                                         openModelAt(path.parent_path().string());
+                                                       }},
+                                          services_.folder);
+       }},
+      {"model.recorded",
+       "Open attention that was recorded elsewhere…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) {
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{"Open recorded attention",
+                          {".safetensors", ".npz", ".npy"},
+                          "",
+                          [this](Scene&, const std::filesystem::path& path) { openModelAt(path.string()); }},
+             services_.folder);
+       }},
+      {"model.learned",
+       "Learned: open the small model that comes along",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) { openModelAt(kLearned); }},
+      {"model.leave",
+       "A layer made here again, without a model",
+       "Scene",
+       {},
+       true,
+       false,
+       [](Scene& scene) {
+         leaveModel(scene);
+         scene.cursor.page = "heads";
+       }},
+  };
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+/// Models that this person opened, the newest first: folders and files, at most kRecentModels.
+inline constexpr std::size_t kRecentModels = 5;
+
+/// $XDG_CONFIG_HOME/headscope/recent_models.json; none where it can't be read.
+std::vector<std::string> loadRecentModels();
+/// A list that can't be kept is not worth a message.
+void saveRecentModels(const std::vector<std::string>& models);
+/// The list with `path` at its head.
+std::vector<std::string> withRecentModel(std::vector<std::string> models, const std::string& path);
+
+}  // namespace headscope::app

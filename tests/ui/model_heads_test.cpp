@@ -1,0 +1,341 @@
+// The page of the model: what its heads are worth, finding one among very many, changing what was written,
+// models that were opened before, and attention from elsewhere with its queries and keys.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+#include "app/labs/model/model_lab.h"
+#include "app/labs/model/overview_parts.h"
+#include "app/platform/recent_models.h"
+#include "tests/attention/models/golden_models.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using attention::Index;
+using attention::test::goldenModel;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr app::Mods kShift{.shift = true};
+
+class ModelHeads : public testing::Test {
+ protected:
+  ModelHeads() { app::saveRecentModels({}); }  // of the tests before
+  const app::ModelPage& page() { return ui.session().lab<app::ModelLab>().page(); }
+  void open(const std::filesystem::path& path) {
+    ui.key(static_cast<Key>('6'));
+    ui.drop({path.string()});
+    ui.draw();
+    ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  }
+  const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
+  /// Time for what is asked once the pointer rests.
+  void rest() {
+    ui.wait(0.5);
+    ui.draw();
+  }
+
+  UiDriver ui;
+};
+
+/// softmax(scale·q·k) of random q and k over the visible keys, with as many queries as asked for.
+struct Recording {
+  Index layers, heads, n, m, dims;
+  std::vector<float> attention, q, k, v;
+
+  Recording(Index layers_, Index heads_, Index n_, Index m_, Index dims_, float scale, bool causal)
+      : layers(layers_), heads(heads_), n(n_), m(m_), dims(dims_) {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    const auto fill = [&](std::vector<float>& values, Index rows) {
+      values.resize(static_cast<std::size_t>(layers * heads * rows * dims));
+      for (float& value : values) value = normal(random);
+    };
+    fill(q, n);
+    fill(k, m);
+    fill(v, m);
+    for (Index head = 0; head < layers * heads; ++head)
+      for (Index i = 0; i < n; ++i) {
+        std::vector<double> weights;
+        double sum = 0;
+        for (Index j = 0; j < m; ++j) {
+          double dot = 0;
+          for (Index d = 0; d < dims; ++d)
+            dot += static_cast<double>(at(q, head, n, i, d)) * static_cast<double>(at(k, head, m, j, d));
+          const bool sees = !causal || j <= i + m - n;
+          weights.push_back(sees ? std::exp(static_cast<double>(scale) * dot) : 0);
+          sum += weights.back();
+        }
+        for (const double weight : weights) attention.push_back(static_cast<float>(weight / sum));
+      }
+  }
+  float at(const std::vector<float>& values, Index head, Index rows, Index row, Index d) const {
+    return values[static_cast<std::size_t>((head * rows + row) * dims + d)];
+  }
+
+  void save(const std::filesystem::path& path, bool withParts,
+            std::map<std::string, std::string> metadata = {}) {
+    attention::SafetensorsFile file;
+    const auto put = [&](const char* name, const std::vector<float>& values, Index rows, Index cols) {
+      file.tensors[name] = attention::fromFloats(
+          values, {static_cast<std::uint64_t>(layers), static_cast<std::uint64_t>(heads),
+                   static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)});
+    };
+    put("attention", attention, n, m);
+    if (withParts) {
+      put("q", q, n, dims);
+      put("k", k, m, dims);
+      put("v", v, m, dims);
+    }
+    file.metadata = std::move(metadata);
+    ASSERT_TRUE(attention::writeSafetensors(path.string(), file).ok());
+  }
+};
+
+TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
+  ui.click("learned");
+  ui.draw();
+  rest();
+  const app::HeadLosses* losses = page().currentLosses();
+  ASSERT_TRUE(losses);
+  EXPECT_EQ(losses->of, app::LossOf::next) << "nothing is written yet";
+  EXPECT_EQ(losses->change.rows(), page().config->layerCount());
+  EXPECT_EQ(losses->change.cols(), page().config->heads);
+  EXPECT_TRUE(ui.has("model.headline"));
+  // The same as switching a head off shows.
+  Index layer = 0, head = 0;
+  const float most = losses->change.minCoeff(&layer, &head);
+  EXPECT_LT(most, -0.05f) << "no head does anything";
+  const float before = page().guesses->value->best.front().probability;
+  ui.session().scene().cursor.model.layer = layer;
+  ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
+  ui.park();
+  ui.key(Key::x);
+  ui.draw();
+  rest();
+  const auto& lens = page().guesses->value->best;
+  const auto same = std::find_if(lens.begin(), lens.end(),
+                                 [&](const app::Guess& guess) { return guess.id == losses->next; });
+  if (same != lens.end()) EXPECT_NEAR(same->probability - before, most, 1e-4);
+  for (int i = 0; i < 2; ++i) {
+    ui.key(Key::period);
+    ui.draw();
+  }
+  rest();
+  ASSERT_TRUE(page().currentLosses());
+  EXPECT_EQ(page().currentLosses()->of, app::LossOf::written);
+}
+
+TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
+  open(goldenModel("llama"));
+  rest();
+  ASSERT_TRUE(page().copying.contains({0, 0}));
+  ui.key(Key::right);
+  ui.draw();
+  rest();
+  ASSERT_TRUE(page().copying.contains({0, 1}));
+  EXPECT_NE(page().copying.at({0, 1}), page().copying.at({0, 0}));
+  EXPECT_TRUE(ui.has("model.facts_of_head"));
+}
+
+TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
+  ui.click("learned");
+  ui.draw();
+  const std::vector<app::Behaviour> found = app::behavioursOf(page());
+  ASSERT_GE(found.size(), 2u);
+  ui.key(static_cast<Key>('2'), kShift);
+  EXPECT_EQ(ui.scene().cursor.model.detector, found[1].name);
+  ui.key(static_cast<Key>('1'), kShift);
+  EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name);
+  ui.key(static_cast<Key>('9'), kShift);
+  if (found.size() < 9) EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name) << "there is no ninth";
+  ui.key(Key::d0, kShift);
+  EXPECT_EQ(ui.scene().cursor.model.detector, "");
+  ui.key(static_cast<Key>('2'));
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.page, "mask");
+}
+
+TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
+  open(goldenModel("llama"));
+  const Index typed = page().tokens();
+  for (int i = 0; i < 3; ++i) {
+    ui.key(Key::period);
+    ui.draw();
+  }
+  const std::vector<Index> three = written();
+  ASSERT_EQ(three.size(), 3u);
+  ui.click("strip.word." + std::to_string(typed - 1));
+  EXPECT_FALSE(ui.has("strip.edit")) << "what was typed is changed in the text";
+  ui.click("strip.word." + std::to_string(typed + 1));
+  ui.frames(2);
+  ASSERT_TRUE(ui.has("strip.edit"));
+  ui.key(Key::escape);
+  ui.draw();
+  EXPECT_FALSE(ui.has("strip.edit"));
+  EXPECT_EQ(written(), three);
+  ui.click("strip.word." + std::to_string(typed + 1));
+  ui.frames(2);
+  ui.type("the\n");
+  ui.draw();
+  EXPECT_FALSE(ui.has("strip.edit"));
+  ASSERT_GE(written().size(), 2u);
+  EXPECT_EQ(written()[0], three[0]) << "what stands before it stays";
+  std::string said;
+  for (Index at = typed + 1; at < page().tokens(); ++at) said += page().token(at);
+  EXPECT_EQ(said, "the") << "and nothing stands behind it";
+  EXPECT_EQ(ui.scene().cursor.cell.query, page().tokens() - 1);
+  ui.key(Key::period);
+  ui.draw();
+  EXPECT_GT(page().tokens(), typed + 2) << "it goes on from there";
+  ui.chord(kCtrl, Key::z);
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(written(), three);
+}
+
+TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
+  TemporaryFolder folder;
+  std::filesystem::copy(goldenModel("qwen2"), folder / "mine", std::filesystem::copy_options::recursive);
+  open(folder / "mine");
+  open(goldenModel("gpt2"));
+  ui.chord(kCtrl, Key::n);
+  ui.draw();
+  ui.key(static_cast<Key>('6'));
+  ui.draw();
+  ASSERT_EQ(page().recent.size(), 2u);
+  EXPECT_EQ(page().recent[0].name, "gpt2");
+  EXPECT_EQ(page().recent[1].name, "mine");
+  ui.click("recent.1");
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened);
+  EXPECT_EQ(ui.scene().setup.subject.opened->name, "mine");
+  std::filesystem::remove_all(folder / "mine");
+  UiDriver later;  // the list outlives the window
+  later.key(static_cast<Key>('6'));
+  later.draw();
+  const app::ModelPage& again = later.session().lab<app::ModelLab>().page();
+  ASSERT_EQ(again.recent.size(), 2u);
+  EXPECT_FALSE(again.recent[0].there);
+  later.click("recent.0");
+  later.draw();
+  EXPECT_FALSE(later.scene().setup.subject.opened);
+  later.click("forget.0");
+  later.draw();
+  EXPECT_EQ(again.recent.size(), 1u);
+}
+
+TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {
+  open(goldenModel("llama"));
+  EXPECT_TRUE(ui.has("model.read"));
+  EXPECT_EQ(page().layersRead, page().config->layerCount());
+  EXPECT_TRUE(page().headRead);
+}
+
+TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
+  TemporaryFolder folder;
+  Recording(80, 64, 6, 6, 2, 1, true).save(folder / "large.safetensors", false);
+  ui.resize(1920, 1080);
+  open(folder / "large.safetensors");
+  ASSERT_TRUE(ui.has("model.row.0"));
+  ASSERT_TRUE(ui.has("model.row.79")) << "all layers are in sight";
+  EXPECT_FALSE(ui.has("model.magnifier"));
+  ui.hoverAt("model.row.40", 0.5f, 0.5f);
+  ui.frames(4);
+  EXPECT_TRUE(ui.has("model.magnifier"));
+  EXPECT_EQ(page().magnified.size(), 25u);
+  EXPECT_EQ(ui.scene().cursor.model.layer, 40);
+  const Index head = ui.scene().cursor.cell.head;
+  const float before = page().thumbnailPixels;
+  for (int i = 0; i < 8; ++i) ui.wheelAt("model.row.40", 0.5f, 0.5f, 1);
+  ui.frames(3);
+  EXPECT_GT(page().thumbnailPixels, 2 * before);
+  EXPECT_EQ(ui.scene().cursor.model.layer, 40) << "what is under the pointer stays there";
+  EXPECT_NEAR(static_cast<double>(ui.scene().cursor.cell.head), static_cast<double>(head), 1);
+  EXPECT_FALSE(ui.has("model.row.0"));
+  // Dragging moves them, and is no click.
+  const ImVec2 scroll = page().zoom.scroll;
+  ui.dragAcross("model.row.40", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f));
+  ui.frames(2);
+  EXPECT_EQ(ui.scene().cursor.page, "model");
+  EXPECT_LT(page().zoom.scroll.x, scroll.x);
+  // The arrows bring the head they go to into sight.
+  ui.park();
+  for (int i = 0; i < 20; ++i) ui.key(Key::down);
+  ui.frames(3);
+  EXPECT_TRUE(ui.has("model.row." + std::to_string(ui.scene().cursor.model.layer)));
+  ui.key(Key::home);
+  ui.frames(3);
+  EXPECT_EQ(page().thumbnailPixels, before);
+  EXPECT_TRUE(ui.has("model.row.0"));
+}
+
+TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
+  TemporaryFolder folder;
+  Recording(2, 3, 3, 5, 4, 0.5f, false)
+      .save(folder / "cross.safetensors", true,
+            {{"tokens", R"(["Das","Tier","war","zu","alt"])"}, {"query_tokens", R"(["It","was","old"])"}});
+  open(folder / "cross.safetensors");
+  ASSERT_TRUE(page().ready()) << page().problem;
+  EXPECT_EQ(page().queries(), 3);
+  EXPECT_EQ(page().tokens(), 5);
+  ui.hoverAt("model.1.2", 0.95f, 0.95f);
+  ui.frames(3);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 2, 4}));
+  EXPECT_EQ(page().queryToken(2), "old");
+  EXPECT_TRUE(ui.has("model.large"));
+  EXPECT_TRUE(ui.has("query.2"));
+  EXPECT_TRUE(ui.has("token.4"));
+}
+
+TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
+  TemporaryFolder folder;
+  Recording(1, 2, 3, 6, 4, 0.5f, true)
+      .save(folder / "cached.safetensors", false, {{"tokens", R"(["a","b","c","d","e","f"])"}});
+  open(folder / "cached.safetensors");
+  EXPECT_TRUE(page().config->causal);
+  EXPECT_EQ(page().queryToken(0), "d");
+  const auto marks = app::MarkedMask(page().layer(0)->mask).marks[0];
+  EXPECT_EQ(marks(0, 3), 0);
+  EXPECT_LT(marks(0, 4), 0) << "the first query stands at the fourth place";
+}
+
+TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
+  TemporaryFolder folder;
+  Recording(1, 2, 6, 6, 4, 0.5f, true).save(folder / "root.safetensors", true);
+  open(folder / "root.safetensors");
+  rest();
+  ASSERT_TRUE(page().recorded && page().recorded->value);
+  EXPECT_TRUE(page().recorded->value->byRootOfDim) << "1/√4";
+  EXPECT_TRUE(page().recorded->value->explains());
+  EXPECT_TRUE(ui.has("recorded.terms"));
+  EXPECT_TRUE(ui.has("recorded.output"));
+  // Another scale is found, and said.
+  Recording(1, 2, 6, 6, 4, 0.31f, true).save(folder / "other.safetensors", true);
+  open(folder / "other.safetensors");
+  rest();
+  ASSERT_TRUE(page().recorded && page().recorded->value);
+  EXPECT_FALSE(page().recorded->value->byRootOfDim);
+  EXPECT_NEAR(page().recorded->value->scale, 0.31, 1e-3);
+  EXPECT_TRUE(page().recorded->value->explains());
+  // Weights that are of something else are not explained away.
+  Recording mixed(1, 2, 6, 6, 4, 0.5f, true);
+  std::swap(mixed.q, mixed.v);
+  mixed.save(folder / "wrong.safetensors", true);
+  open(folder / "wrong.safetensors");
+  rest();
+  ASSERT_TRUE(page().recorded && page().recorded->value);
+  EXPECT_FALSE(page().recorded->value->explains());
+  EXPECT_FALSE(ui.has("recorded.terms"));
+}
+
+}  // namespace
+}  // namespace headscope::test
