@@ -90,8 +90,7 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
     if (label.head->label.detector && page.config->causal)
       paintText(list, bold ? view.fonts->smallBold : view.fonts->small,
                 ImVec2(label.tile.Max.x - view.px(3), label.tile.Min.y + view.px(9)),
-                bold ? view.theme->text : view.theme->secondary, headWord(label.head->label),
-                Align::right);
+                bold ? view.theme->text : view.theme->secondary, headWord(label.head->label), Align::right);
     if (label.chosen)
       compat::rectOutline(list, ImVec2(label.tile.Min.x - 1, label.tile.Min.y - 1),
                           ImVec2(label.tile.Max.x + 1, label.tile.Max.y + 1), view.theme->text, 0,

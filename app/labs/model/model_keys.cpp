@@ -54,6 +54,19 @@ std::vector<Action> ModelLab::moveActions() {
        zoom(1),
        "model"},
       {"model.smaller", "Make them smaller", "Model", {Key::minus, {}}, false, true, zoom(-1), "model"},
+      {"model.stop",
+       "Stop reading the text, or go on",
+       "Model",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         if (page_.stopped) return page_.stopped.reset();
+         if (!page_.config || study_.busySeconds() == 0) return;
+         study_.cancel();
+         page_.stopped = modelQuestion(scene.setup);
+         page_.writing = false;
+       }},
       {"model.all_in_sight",
        "All heads in sight",
        "Model",

@@ -16,6 +16,7 @@ using attention::Result;
 
 namespace {
 
+constexpr float kStripHeight = 250;      // units, with all its rows
 constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
 
 }  // namespace
@@ -44,6 +45,7 @@ Result<ModelStudy> ModelLab::run(const ModelQuestion& question, std::stop_token 
   {
     const std::lock_guard lock(arriving_.mutex);
     arriving_.layers.clear();
+    arriving_.model = question.setup.subject.opened.get();
     arriving_.changed = true;
   }
   return runner_.run(
@@ -56,9 +58,9 @@ Result<ModelStudy> ModelLab::run(const ModelQuestion& question, std::stop_token 
       stop);
 }
 
-void ModelLab::takeArriving() {
+void ModelLab::takeArriving(const OpenModel* model) {
   const std::lock_guard lock(arriving_.mutex);
-  if (!std::exchange(arriving_.changed, false)) return;
+  if (arriving_.model != model || !std::exchange(arriving_.changed, false)) return;
   page_.arrived = static_cast<Index>(arriving_.layers.size());
   page_.layersRead = std::max(page_.layersRead, page_.arrived);
   if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
@@ -82,6 +84,7 @@ void ModelLab::forgetModel() {
   page_.magnifies.clear();
   page_.magnified.clear();
   page_.edit = {};
+  page_.stopped.reset();
   page_.layersRead = 0;
   page_.headRead = false;
   page_.writing = false;
@@ -103,11 +106,11 @@ void ModelLab::forgetModel() {
 bool ModelLab::take(const Scene& scene) {
   const auto& opened = scene.setup.subject.opened;
   page_.config = opened ? &opened->config() : nullptr;
-  if (taken_ && taken_->request.setup.subject.opened != opened) forgetModel();
+  if (std::exchange(opened_, opened) != opened) forgetModel();
   page_.busySeconds = study_.busySeconds();
   bool any = false;
   if (page_.busySeconds > 0.3) {
-    takeArriving();  // what is quick comes whole
+    takeArriving(opened.get());  // what is quick comes whole
     any = true;
   }
   if (const auto answer = study_.current(); answer && answer != taken_ && opened) {
@@ -169,6 +172,7 @@ void ModelLab::fitCursor(Scene& scene) {
   }
   cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
   cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
+  if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // as older scenes call it
   cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.config->heads - 1);
   cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, lastQuery);
   cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
@@ -223,11 +227,16 @@ Layout ModelLab::divided(Layout layout) const {
 
 float ModelLab::stripHeight(const Layout& layout) const {
   const View& view = services_.view;
-  return view.px(layout.presents ? 120 : foldsStrip(layout) ? 148 : 250);
+  return view.px(layout.presents ? 120 : foldsStrip(layout) ? 148 : kStripHeight);
 }
 
+/// In low windows, and where many layers would leave thumbnails no room.
 bool ModelLab::foldsStrip(const Layout& layout) const {
-  return layout.presents || layout.center.GetHeight() < services_.view.px(700);
+  const View& view = services_.view;
+  if (layout.presents || layout.center.GetHeight() < view.px(700)) return true;
+  if (!page_.config) return false;
+  const float high = layout.center.GetHeight() - view.px(kStripHeight) - view.px(72);
+  return high / static_cast<float>(page_.config->layerCount()) < view.px(26);
 }
 
 void ModelLab::draw(Scene& scene, const Layout& whole) {

@@ -39,11 +39,12 @@ class ModelLab : public Lab {
   struct Arriving {
     std::mutex mutex;
     std::vector<std::shared_ptr<const LayerSummary>> layers;
+    const OpenModel* model = nullptr;  ///< whose they are
     bool changed = false;
   };
 
   attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
-  void takeArriving();
+  void takeArriving(const OpenModel* model);
   void fitCursor(Scene& scene);
   void advanceWriting(Scene& scene);
   void showPictures(const Scene& scene);
@@ -77,6 +78,7 @@ class ModelLab : public Lab {
   ModelRunner runner_;
   Arriving arriving_;
   std::shared_ptr<const StudyAnswer> taken_;
+  std::shared_ptr<const OpenModel> opened_;  ///< what the page is about
   /// What the textures hold.
   struct ShownRow {
     std::shared_ptr<const LayerSummary> layer;

@@ -66,6 +66,7 @@ struct ModelPage {
   Index arrived = 0;    ///< layers of the next study that have come; = layers.size() where none is under way
   std::string problem;  ///< why there is no study of what is asked
   double busySeconds = 0;
+  std::optional<ModelQuestion> stopped;  ///< what is not computed to its end, because the person said so
 
   std::shared_ptr<const StreamStudy> unchanged;  ///< null where the scene changes nothing of the model
   std::shared_ptr<const GuessAnswer> guesses;
@@ -75,7 +76,7 @@ struct ModelPage {
   std::shared_ptr<const RecordedAnswer> recorded;
   std::map<std::pair<Index, Index>, double> copying;  ///< of the heads that were looked at, by layer and head
   std::vector<Forecast> forecasts;                    ///< that are asked for: what the pointer rests on
-  double restingSince = 0;
+  double restingSince = -1;                           ///< the pointer, on one head and query
 
   std::vector<EasedTextures> rows;  ///< a layer's thumbnails
   std::vector<int> rowFactor;       ///< cells of a text that are one of a thumbnail's
@@ -96,6 +97,8 @@ struct ModelPage {
   int magnifiedFactor = 1;
 
   TokenEdit edit;
+
+  std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
 
   bool held = false;     ///< the large head stays, wherever one points
   Index hoverLayer = 0;  ///< of view.hover.head

@@ -92,6 +92,8 @@ void ModelLab::ask(const Scene& scene) {
     return lookForCached();
   }
   const ModelQuestion question = modelQuestion(scene.setup);
+  if (page_.stopped && *page_.stopped != question) page_.stopped.reset();
+  if (page_.stopped) return;
   study_.ask(question, Lane::front);
   if (!scene.setup.subject.opened->model) return askAboutRecorded(scene);
   if (changesModel(scene.setup))

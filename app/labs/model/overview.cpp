@@ -55,6 +55,23 @@ void moveAbout(ModelPage& page, const OverviewPlan& plan, const Cursor& cursor, 
                             plan.scroll.y + into(tile.Min.y, tile.Max.y, plan.map.Min.y, plan.map.Max.y));
 }
 
+/// How far a pass is that takes its time, and a button that ends it.
+void progress(ModelPage& page, const ImRect& area) {
+  View& view = page.view;
+  const Index layers = page.config->layerCount();
+  const bool slow = page.busySeconds > 0.3 && page.arrived < layers;
+  if (!slow && !page.stopped) return;
+  const float share = static_cast<float>(page.arrived) / static_cast<float>(layers);
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)), view.theme->secondary);
+  track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
+  const std::string label =
+      page.stopped ? fmt::format("Stopped after {} of {} layers: go on", page.arrived, layers) : "Stop";
+  ImGui::SetCursorScreenPos(
+      ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2, area.Max.y - view.px(38)));
+  if (button(view, "model.stop", label)) view.request("model.stop");
+}
+
 /// What is pointed at is looked at; a click opens the heads of its layer.
 void pointAtHead(Scene& scene, ModelPage& page, const OverviewPlan& plan, Index at, Index column,
                  const std::vector<Index>& order, bool clicked) {
@@ -198,6 +215,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
                    fmt::format("layer {} of {}", page.arrived, page.config->layerCount()), view.theme->text);
     } else {
       const OverviewPlan plan = planMap(view, inner, *page.config, presents, page.zoom);
+      page.named.clear();
       if (!presents) overviewHeader(scene, page, inner, plan);
       ImGui::SetCursorScreenPos(plan.area.Min);
       ImGui::BeginChild(
@@ -211,6 +229,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       if (plan.stream && page.ready() && scene.setup.subject.opened->model) streamColumns(scene, page, plan);
       compat::endChild();
     }
+    progress(page, area);
   }
   endPanel();
 }

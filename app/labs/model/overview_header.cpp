@@ -84,7 +84,7 @@ std::string headlineStart(const Scene& scene, const ModelPage& page, const std::
 }
 
 /// As many of the clauses as fit, joined.
-void headline(const Scene& scene, const ModelPage& page, const ImRect& area) {
+void headline(const Scene& scene, ModelPage& page, const ImRect& area) {
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::vector<Behaviour> found = behavioursOf(page);
@@ -95,6 +95,7 @@ void headline(const Scene& scene, const ModelPage& page, const ImRect& area) {
     const std::string more = (says.empty() ? "" : says + ", ") + clauseOf(behaviour, says.empty());
     if (textWidth(view.fonts->hero, more) > room) break;
     says = more;
+    if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
   }
   if (says.empty()) says = "no head stands out on this text";
   if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
@@ -165,16 +166,11 @@ std::vector<Behaviour> behavioursOf(const ModelPage& page) {
   return all;
 }
 
-bool namedAlone(const std::vector<Behaviour>& found, const HeadSummary& head) {
-  return std::any_of(found.begin(), found.end(), [&](const Behaviour& behaviour) {
-    return behaviour.deliberate && behaviour.heads == 1 && behaviour.detector == head.label.detector;
-  });
-}
-
 void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const OverviewPlan& plan) {
   View& view = page.view;
   ModelCursor& cursor = scene.cursor.model;
   ImDrawList& list = *ImGui::GetWindowDrawList();
+  page.named.clear();
   if (plan.score) headline(scene, page, area);
   const float y = area.Min.y + view.px(plan.score ? 60 : 24);
   const Index all = page.config->heads * page.config->layerCount();

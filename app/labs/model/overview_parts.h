@@ -16,8 +16,6 @@ struct Behaviour {
 /// What the heads of all layers that have come do: first what is deliberate, mixed last, in the order of
 /// allDetectors().
 std::vector<Behaviour> behavioursOf(const ModelPage& page);
-/// Whether the headline speaks of this very head: the only one that does something deliberate.
-bool namedAlone(const std::vector<Behaviour>& found, const HeadSummary& head);
 
 /// Where the thumbnails are.
 struct OverviewPlan {

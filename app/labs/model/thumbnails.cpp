@@ -23,7 +23,6 @@ bool filteredOut(const Scene& scene, const HeadSummary& head) {
 struct Overlay {
   const Scene& scene;
   const OverviewPlan& plan;
-  std::vector<Behaviour> behaviours;
   const HeadLosses* losses;  ///< or null
 };
 
@@ -169,7 +168,7 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   ImDrawList& list = *ImGui::GetWindowDrawList();
   paintSpot(view, tile, layer, cursor.cell);
-  if (overlay.plan.score && namedAlone(overlay.behaviours, head))
+  if (std::find(page.named.begin(), page.named.end(), head.label.detector) != page.named.end())
     frame(tile, view.theme->secondary, view.px(2));
   if (isOff(overlay.scene, at, h)) paintOff(view, tile);
   paintLabel(view, overlay, tile, at, h, head);
@@ -229,7 +228,7 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
 }  // namespace
 
 void paintThumbnails(const Scene& scene, ModelPage& page, const OverviewPlan& plan) {
-  const Overlay overlay{scene, plan, behavioursOf(page), page.currentLosses()};
+  const Overlay overlay{scene, plan, page.currentLosses()};
   ImDrawList& list = *ImGui::GetWindowDrawList();
   // Frames go a little beyond the pictures.
   list.PushClipRect(ImVec2(plan.map.Min.x - 3, plan.map.Min.y - 3),
