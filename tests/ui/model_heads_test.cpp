@@ -101,6 +101,7 @@ struct Recording {
 };
 
 TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
+  ui.resize(1920, 1080);
   ui.click("learned");
   ui.draw();
   rest();
@@ -124,7 +125,9 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   const auto& lens = page().guesses->value->best;
   const auto same = std::find_if(lens.begin(), lens.end(),
                                  [&](const app::Guess& guess) { return guess.id == losses->next; });
-  if (same != lens.end()) EXPECT_NEAR(same->probability - before, most, 1e-4);
+  if (same != lens.end()) {
+    EXPECT_NEAR(same->probability - before, most, 1e-4);
+  }
   for (int i = 0; i < 2; ++i) {
     ui.key(Key::period);
     ui.draw();
@@ -156,7 +159,9 @@ TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.key(static_cast<Key>('1'), kShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name);
   ui.key(static_cast<Key>('9'), kShift);
-  if (found.size() < 9) EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name) << "there is no ninth";
+  if (found.size() < 9) {
+    EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name) << "there is no ninth";
+  }
   ui.key(Key::d0, kShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, "");
   ui.key(static_cast<Key>('2'));
@@ -167,12 +172,13 @@ TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
 TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
   open(goldenModel("llama"));
   const Index typed = page().tokens();
-  for (int i = 0; i < 3; ++i) {
-    ui.key(Key::period);
-    ui.draw();
-  }
-  const std::vector<Index> three = written();
-  ASSERT_EQ(three.size(), 3u);
+  const auto cats =
+      ui.scene().setup.subject.opened->tokenizer->encode(" at the at", attention::SpecialTokens::leaveOut);
+  ASSERT_TRUE(cats.ok());
+  const std::vector<Index> three(cats->ids.begin(), cats->ids.end());
+  ASSERT_GE(three.size(), 3u);
+  ui.session().scene().setup.subject.written = three;
+  ui.draw();
   ui.click("strip.word." + std::to_string(typed - 1));
   EXPECT_FALSE(ui.has("strip.edit")) << "what was typed is changed in the text";
   ui.click("strip.word." + std::to_string(typed + 1));
@@ -219,18 +225,20 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
   ASSERT_TRUE(ui.scene().setup.subject.opened);
   EXPECT_EQ(ui.scene().setup.subject.opened->name, "mine");
   std::filesystem::remove_all(folder / "mine");
-  UiDriver later;  // the list outlives the window
-  later.key(static_cast<Key>('6'));
-  later.draw();
-  const app::ModelPage& again = later.session().lab<app::ModelLab>().page();
-  ASSERT_EQ(again.recent.size(), 2u);
-  EXPECT_FALSE(again.recent[0].there);
-  later.click("recent.0");
-  later.draw();
-  EXPECT_FALSE(later.scene().setup.subject.opened);
-  later.click("forget.0");
-  later.draw();
-  EXPECT_EQ(again.recent.size(), 1u);
+  ui.chord(kCtrl, Key::n);
+  ui.draw();
+  ui.key(static_cast<Key>('6'));
+  ui.draw();
+  ASSERT_EQ(page().recent.size(), 2u);
+  EXPECT_EQ(page().recent[0].name, "mine");
+  EXPECT_FALSE(page().recent[0].there);
+  ui.click("recent.0");
+  ui.draw();
+  EXPECT_FALSE(ui.scene().setup.subject.opened);
+  ui.click("forget.0");
+  ui.draw();
+  EXPECT_EQ(page().recent.size(), 1u);
+  EXPECT_EQ(app::loadRecentModels().size(), 1u);
 }
 
 TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {
@@ -335,6 +343,49 @@ TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
   ASSERT_TRUE(page().recorded && page().recorded->value);
   EXPECT_FALSE(page().recorded->value->explains());
   EXPECT_FALSE(ui.has("recorded.terms"));
+}
+
+TEST_F(ModelHeads, LooksAsItDid) {
+  ui.resize(1920, 1080);
+  ui.click("learned");
+  ui.draw();
+  ui.click("skill.4");
+  ui.draw();
+  for (int i = 0; i < 3; ++i) {
+    ui.key(Key::period);
+    ui.draw();
+  }
+  ui.wait(5);  // what was opened is no longer said
+  ui.park();
+  rest();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_worth"));
+}
+
+TEST_F(ModelHeads, ManyHeadsLookAsTheyDid) {
+  TemporaryFolder folder;
+  Recording(40, 48, 12, 12, 4, 1, true).save(folder / "many.safetensors", false);
+  ui.resize(1920, 1080);
+  open(folder / "many.safetensors");
+  ui.wait(5);
+  ui.hoverAt("model.row.20", 0.4f, 0.5f);
+  ui.frames(4);
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_magnifier"));
+}
+
+TEST_F(ModelHeads, RecordedPartsLookAsTheyDid) {
+  TemporaryFolder folder;
+  Recording(2, 4, 4, 9, 16, 0.25f, false)
+      .save(folder / "cross.safetensors", true,
+            {{"tokens", R"(["Das","Tier","war","zu","alt","für","die","Straße","."])"},
+             {"query_tokens", R"(["It","was","too","old"])"}});
+  ui.resize(1920, 1080);
+  open(folder / "cross.safetensors");
+  ui.wait(5);
+  ui.hoverAt("model.1.2", 0.3f, 0.6f);
+  ui.frames(3);
+  ui.park();
+  rest();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_recorded"));
 }
 
 }  // namespace

@@ -81,15 +81,20 @@ void pointAtHead(Scene& scene, ModelPage& page, const OverviewPlan& plan, Index 
   const LayerSummary& layer = *page.layer(at);
   const Index rows = layer.weights.rows(), cols = layer.weights.cols();
   const HeatTile map{tile, 0, 0, static_cast<float>(rows), static_cast<float>(cols), h};
-  const auto cell = map.cellAt(ImGui::GetIO().MousePos, rows, cols);
+  // Between small thumbnails is no room to point at.
+  ImVec2 pointer = ImGui::GetIO().MousePos;
+  if (plan.gap <= view.px(2)) pointer = ImMin(pointer, tile.Max - ImVec2(0.5f, 0.5f));
+  const auto cell = map.cellAt(pointer, rows, cols);
   if (!cell || rows != page.queries() || cols != page.tokens()) return;
   page.hoverLayer = at;
   view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
-  const std::string says =
+  std::string says =
       fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h, attention::describe(head.label),
                   page.queryToken(cell->row), page.token(cell->col),
                   weightText(layer.weights.at(h, cell->row, cell->col)));
+  if (const HeadLosses* losses = page.currentLosses())
+    says += "\n" + changeText(losses->change(at, h)) + ": " + lossText(page);
   if (plan.magnifies && !page.held && !page.dragged)
     magnifier(scene, page, plan, at, column, says);
   else if (!page.dragged)
@@ -187,15 +192,16 @@ OverviewPlan planOverview(const View& view, const ImRect& area, Index layers, In
 
 OverviewPlan planMap(const View& view, const ImRect& inner, const attention::ModelConfig& config,
                      bool presents, const OverviewZoom& zoom) {
-  const auto under = [&](float header) {
+  const auto under = [&](float header, float footer) {
     ImRect map = inner;
     map.Min.y += view.px(header);
+    map.Max.y -= view.px(footer);
     return planOverview(view, map, config.layerCount(), config.heads, config.causal, zoom);
   };
-  if (presents) return under(4);
-  // A sentence stands above thumbnails that have room for words, also below it.
-  const OverviewPlan headed = under(82);
-  return headed.score ? headed : under(46);
+  if (presents) return under(4, 0);
+  // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.
+  const OverviewPlan headed = under(82, 16);
+  return headed.score ? headed : under(46, 0);
 }
 
 void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool presents) {
@@ -228,6 +234,10 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       moveAbout(page, plan, scene.cursor, hovered);
       if (plan.stream && page.ready() && scene.setup.subject.opened->model) streamColumns(scene, page, plan);
       compat::endChild();
+      if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
+        paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
+                    ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,
+                    "Numbers with − or +: " + about);
     }
     progress(page, area);
   }

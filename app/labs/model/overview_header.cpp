@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "app/labs/model/overview_parts.h"
 #include "app/platform/track.h"
@@ -127,22 +128,25 @@ bool filterChip(View& view, const std::string& name, const std::string& label, I
   return clicked;
 }
 
-/// What "without it" in the thumbnails is about.
+}  // namespace
+
 std::string lossText(ModelPage& page) {
   const HeadLosses* losses = page.currentLosses();
   if (!losses) return "";
   switch (losses->of) {
     case LossOf::written:
-      return "without it: what the written words lose";
+      return "what the written words lose without the head";
     case LossOf::standing:
-      return "without it: what the words that stand here lose";
+      return "what the words that stand here lose without the head";
     case LossOf::next:
-      return "without it: what “" + page.word(losses->next) + "” loses, the likeliest next";
+      return "what “" + page.word(losses->next) + "”, the likeliest next word, loses without the head";
   }
   return "";
 }
 
-}  // namespace
+std::string changeText(float change) {
+  return fmt::format("{}{:.2f}", change < 0 ? "−" : "+", std::abs(change));
+}
 
 std::vector<Behaviour> behavioursOf(const ModelPage& page) {
   const auto detectors = attention::allDetectors();
@@ -180,7 +184,7 @@ void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const Ove
        view.px(14);
   const float barWidth = view.px(110);
   paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(area.Max.x, y), barWidth);
-  const float sortLeft = area.Max.x - barWidth - view.px(150);
+  const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none = cursor.detector.empty() ? "Choose what heads do first: a word at the left" : "";
   std::vector<Choice> orders{{"by layer", "", "layer"}, {"by score", none, "score"}};
   int order = cursor.byScore && !cursor.detector.empty() ? 1 : 0;
@@ -203,11 +207,6 @@ void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const Ove
     if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
       cursor.detector = cursor.detector == one.name ? "" : one.name;
   }
-  if (!plan.score) return;
-  const std::string about = lossText(page);
-  if (x + textWidth(view.fonts->small, about) + view.px(24) < sortLeft)
-    paintText(list, view.fonts->small, ImVec2(sortLeft - view.px(12), y), view.theme->faint, about,
-              Align::right);
 }
 
 }  // namespace headscope::app

@@ -17,6 +17,11 @@ struct Behaviour {
 /// allDetectors().
 std::vector<Behaviour> behavioursOf(const ModelPage& page);
 
+/// What the numbers of "without it" are about; "" where they aren't known.
+std::string lossText(ModelPage& page);
+/// "−0.12", "+0.05".
+std::string changeText(float change);
+
 /// Where the thumbnails are.
 struct OverviewPlan {
   ImRect area;

@@ -78,14 +78,17 @@ void paintLayerNumbers(const View& view, const OverviewPlan& plan, const Scene& 
   }
 }
 
-/// "without it −0.12": how the guesses change without the head, where it is worth a word.
-void paintLoss(const View& view, const Overlay& overlay, Index layer, Index head, float right, float y,
-               std::uint32_t color) {
+/// "without it −0.12": how the guesses change without the head, where it is worth a word; the number alone
+/// where there is no more `room`.
+void paintLoss(const View& view, const Overlay& overlay, Index layer, Index head, ImVec2 rightMiddle,
+               float room, std::uint32_t color) {
   constexpr float kWorthSaying = 0.05f;
   const float change = overlay.losses ? overlay.losses->change(layer, head) : 0;
   if (std::abs(change) < kWorthSaying) return;
-  paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(right, y), color,
-            fmt::format("without it {}{:.2f}", change < 0 ? "−" : "+", std::abs(change)), Align::right);
+  const std::string number = changeText(change), whole = "without it " + number;
+  ImFont* font = view.fonts->small;
+  paintText(*ImGui::GetWindowDrawList(), font, rightMiddle, color,
+            textWidth(font, whole) <= room ? whole : number, Align::right);
 }
 
 /// What a head is seen to do, where its masked triangle leaves room.
@@ -99,17 +102,19 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
                        : (bold ? view.fonts->smallBold : view.fonts->small);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = bold ? view.theme->text : view.theme->faint;
-  const float line = lineHeight(font), room = tile.GetWidth() * 0.66f;
+  const float line = lineHeight(font), wide = tile.GetWidth() * 0.66f;
   std::string word = large ? attention::describe(summary.label) : headWord(summary.label);
   if (!detector && !large) word.clear();
   const bool off = isOff(overlay.scene, layer, head);
   if (off && !plan.belowTriangle) word.clear();  // "off" stands there
-  if (textWidth(font, word) > room) word = headWord(summary.label);
-  if (textWidth(font, word) > room) word.clear();
+  if (textWidth(font, word) > wide) word = headWord(summary.label);
+  if (textWidth(font, word) > wide) word.clear();
   if (plan.belowTriangle) {
     if (detector)
       paintText(list, view.fonts->small, ImVec2(tile.Min.x, tile.Max.y + view.px(8)), color, word);
-    if (large) paintLoss(view, overlay, layer, head, tile.Max.x, tile.Max.y + view.px(8), color);
+    if (large)
+      paintLoss(view, overlay, layer, head, ImVec2(tile.Max.x, tile.Max.y + view.px(8)),
+                tile.GetWidth() - textWidth(view.fonts->small, word) - view.px(8), color);
     return;
   }
   const float right = tile.Max.x - view.px(large ? 8 : 3), y = tile.Min.y + view.px(large ? 6 : 2) + line / 2;
@@ -118,7 +123,10 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   if (detector && !off)
     paintText(list, view.fonts->mono, ImVec2(right, y + line * 1.25f), color,
               fmt::format("{:.3f}", summary.profile[detector->name].raw), Align::right);
-  paintLoss(view, overlay, layer, head, right, y + line * (detector && !off ? 2.5f : 1.25f),
+  const float below = y + line * (detector && !off ? 2.5f : 1.25f);
+  // What the masked triangle leaves at this height.
+  const float room = right - tile.Min.x - (below + line / 2 - tile.Min.y);
+  paintLoss(view, overlay, layer, head, ImVec2(right, below), room,
             bold ? view.theme->text : view.theme->secondary);
 }
 
