@@ -199,13 +199,16 @@ TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
   for (Index at = typed + 1; at < page().tokens(); ++at) said += page().token(at);
   EXPECT_EQ(said, "the") << "and nothing stands behind it";
   EXPECT_EQ(ui.scene().cursor.cell.query, page().tokens() - 1);
+  const std::vector<Index> changed = written();
   ui.key(Key::period);
   ui.draw();
   EXPECT_GT(page().tokens(), typed + 2) << "it goes on from there";
   ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(written(), changed);
   ui.chord(kCtrl, Key::z);
   ui.draw();
-  EXPECT_EQ(written(), three);
+  EXPECT_NE(written(), changed) << "the word is a step of its own";
 }
 
 TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
@@ -250,34 +253,34 @@ TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {
 
 TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   TemporaryFolder folder;
-  Recording(80, 64, 6, 6, 2, 1, true).save(folder / "large.safetensors", false);
+  Recording(40, 48, 6, 6, 2, 1, true).save(folder / "large.safetensors", false);
   ui.resize(1920, 1080);
   open(folder / "large.safetensors");
   ASSERT_TRUE(ui.has("model.row.0"));
-  ASSERT_TRUE(ui.has("model.row.79")) << "all layers are in sight";
+  ASSERT_TRUE(ui.has("model.row.39")) << "all layers are in sight";
   EXPECT_FALSE(ui.has("model.magnifier"));
-  ui.hoverAt("model.row.40", 0.5f, 0.5f);
+  ui.hoverAt("model.row.20", 0.5f, 0.5f);
   ui.frames(4);
   EXPECT_TRUE(ui.has("model.magnifier"));
   EXPECT_EQ(page().magnified.size(), 25u);
-  EXPECT_EQ(ui.scene().cursor.model.layer, 40);
+  EXPECT_EQ(ui.scene().cursor.model.layer, 20);
   const Index head = ui.scene().cursor.cell.head;
   const float before = page().thumbnailPixels;
-  for (int i = 0; i < 8; ++i) ui.wheelAt("model.row.40", 0.5f, 0.5f, 1);
+  for (int i = 0; i < 4; ++i) ui.wheelAt("model.row.20", 0.5f, 0.5f, 1);
   ui.frames(3);
-  EXPECT_GT(page().thumbnailPixels, 2 * before);
-  EXPECT_EQ(ui.scene().cursor.model.layer, 40) << "what is under the pointer stays there";
+  EXPECT_GT(page().thumbnailPixels, 1.3f * before);
+  EXPECT_EQ(ui.scene().cursor.model.layer, 20) << "what is under the pointer stays there";
   EXPECT_NEAR(static_cast<double>(ui.scene().cursor.cell.head), static_cast<double>(head), 1);
   EXPECT_FALSE(ui.has("model.row.0"));
   // Dragging moves them, and is no click.
   const ImVec2 scroll = page().zoom.scroll;
-  ui.dragAcross("model.row.40", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f));
+  ui.dragAcross("model.row.20", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f));
   ui.frames(2);
   EXPECT_EQ(ui.scene().cursor.page, "model");
   EXPECT_LT(page().zoom.scroll.x, scroll.x);
   // The arrows bring the head they go to into sight.
   ui.park();
-  for (int i = 0; i < 20; ++i) ui.key(Key::down);
+  for (int i = 0; i < 10; ++i) ui.key(Key::down);
   ui.frames(3);
   EXPECT_TRUE(ui.has("model.row." + std::to_string(ui.scene().cursor.model.layer)));
   ui.key(Key::home);
