@@ -235,6 +235,7 @@ bool ModelLab::foldsStrip(const Layout& layout) const {
   const View& view = services_.view;
   if (layout.presents || layout.center.GetHeight() < view.px(700)) return true;
   if (!page_.config) return false;
+  if (!page_.config->family) return true;  // recorded: it has no rows
   const float high = layout.center.GetHeight() - view.px(kStripHeight) - view.px(72);
   return high / static_cast<float>(page_.config->layerCount()) < view.px(26);
 }

@@ -149,13 +149,18 @@ ImRect OverviewPlan::tile(Index layer, Index column) const {
   return {x, y, x + cells(), y + cells()};
 }
 
-OverviewPlan planOverview(const View& view, const ImRect& area, Index layers, Index heads, bool causal,
+namespace {
+
+OverviewPlan planOverview(const View& view, const ImRect& area, const attention::ModelConfig& config,
                           const OverviewZoom& zoom) {
   OverviewPlan plan;
+  const Index layers = config.layerCount(), heads = config.heads;
+  const bool causal = config.causal;
   plan.area = area;
   plan.layers = layers;
   plan.heads = heads;
-  plan.stream = area.GetWidth() >= view.px(560);
+  // Of recorded attention nothing stands beside a layer.
+  plan.stream = config.family != nullptr && area.GetWidth() >= view.px(560);
   const float ruler = view.px(40), numbers = view.px(20), beside = plan.stream ? view.px(308) : 0;
   const float band = plan.stream ? view.px(34) : 0;
   const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
@@ -190,13 +195,15 @@ OverviewPlan planOverview(const View& view, const ImRect& area, Index layers, In
   return plan;
 }
 
+}  // namespace
+
 OverviewPlan planMap(const View& view, const ImRect& inner, const attention::ModelConfig& config,
                      bool presents, const OverviewZoom& zoom) {
   const auto under = [&](float header, float footer) {
     ImRect map = inner;
     map.Min.y += view.px(header);
     map.Max.y -= view.px(footer);
-    return planOverview(view, map, config.layerCount(), config.heads, config.causal, zoom);
+    return planOverview(view, map, config, zoom);
   };
   if (presents) return under(4, 0);
   // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.

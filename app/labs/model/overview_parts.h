@@ -47,9 +47,7 @@ struct OverviewPlan {
            tile.Min.y < map.Max.y;
   }
 };
-OverviewPlan planOverview(const View& view, const ImRect& area, Index layers, Index heads, bool causal,
-                          const OverviewZoom& zoom = {});
-/// The same inside a page with its header, which is higher above large thumbnails.
+/// Inside a page with its header, which is higher above large thumbnails.
 OverviewPlan planMap(const View& view, const ImRect& inner, const attention::ModelConfig& config,
                      bool presents, const OverviewZoom& zoom = {});
 
