@@ -18,6 +18,8 @@ constexpr Access kGeneration = access<&Scene::generation, Member>();
 template <auto Member>
 constexpr Access kInModel = kCursor<&Cursor::model, Member>;
 template <auto Member>
+constexpr Access kInLesson = kCursor<&Cursor::lesson, Member>;
+template <auto Member>
 constexpr Access kInMap = kCursor<&Cursor::map, Member>;
 
 constexpr const char* kQuantityLabels[] = {"Weights", "Scores", "After dropout"};
@@ -32,7 +34,8 @@ constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision"
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
-constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"};
+constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"},
+    kLessonPage{"the page of lessons"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.
@@ -133,6 +136,14 @@ constexpr Field kRows[] = {
      "In each layer the heads stand in the order of the detector's score."},
     {"cursor.model.first_out", kInModel<&ModelCursor::firstOut>, kYesOrNo, kModelPage,
      "The first token's column is left out, and rows sum to 1 without it."},
+    {"cursor.lesson.id", kInLesson<&LessonCursor::lesson>, Anything{"a lesson's id, or nothing"}, kLessonPage,
+     "The lesson that is open."},
+    {"cursor.lesson.step", kInLesson<&LessonCursor::step>, Range{0, 999}, kLessonPage,
+     "The step of the lesson, from 0."},
+    {"cursor.lesson.guess", kInLesson<&LessonCursor::guess>, Range{-1, 5}, kLessonPage,
+     "The option of the step's question that was chosen, from 0; −1: none."},
+    {"cursor.lesson.answered", kInLesson<&LessonCursor::answered>, kYesOrNo, kLessonPage,
+     "Whether the question's answer is shown."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
     {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},
     {"cursor.map.cells_per_pixel", kInMap<&MapCursor::cellsPerPixel>, Range{0, kMaxMapTokens, "cells"},
