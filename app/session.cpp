@@ -147,7 +147,8 @@ void Session::handleInput(const FrameInput& input) {
       view.pressedAt = ImGui::GetIO().MousePos;
       view.told.text.clear();
     }
-    if (event.kind == InputEvent::Kind::drop && !event.paths.empty()) openFile(event.paths.front());
+    if (event.kind == InputEvent::Kind::drop && !event.paths.empty())
+      openFile(event.paths.front(), Outcome(view));
     if (event.kind != InputEvent::Kind::key || !event.down) continue;
     if (view.dialog) {
       if (event.key == Key::escape) view.dialog.reset();
@@ -168,6 +169,7 @@ double Session::nextFrameIn() const {
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
   if (leaving_) return 0.05;
   double next = std::min(document_.secondsToStep(view.time), shown().nextFrameIn());
+  if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   for (const GaveWay& each : view.controls.gaveWay)
@@ -183,6 +185,7 @@ void Session::settle() {
   for (int round = 0; round < 4; ++round) {
     shown().ask(scene());
     services_.files.finish();
+    services_.folders.finish();
     services_.workers.finish();
     takeAnswers();
     shown().prepare(scene());

@@ -22,44 +22,55 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
   view.redraw();
 }
 
-void Session::openFile(const std::filesystem::path& path) {
-  View& view = services_.view;
-  std::error_code ignored;
-  const bool folder = std::filesystem::is_directory(path, ignored);
-  // A model's configuration is no scene.
-  if (path.filename() == "config.json" && !folder)
-    for (const auto& lab : labs_)
-      if (lab->open(path, scene())) return;
-  if (path.extension() == ".json" && !folder) {
-    services_.files.read<Scene>(
-        path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
-        [this, path](Scene&, attention::Result<Scene> scene) {
-          if (!scene) return services_.view.messages.fail(scene.error().message);
-          if (const auto page = checkPage(*scene, rows_); !page)
-            return services_.view.messages.fail(attention::shownPath(path.filename()) + ": " +
-                                                page.error().message);
-          setScene(*std::move(scene), path);
-          services_.view.say("Opened " + path.filename().string());
-        });
-    return;
-  }
-  if (shown().open(path, scene())) return;
-  // What the page that is shown has no use for may be for another, in the order of the tabs.
-  for (const auto& lab : labs_)
-    if (lab->open(path, scene())) return;
-  view.messages.fail(attention::shownPath(path.filename()) + " has the ending \"" +
-                     attention::shownPath(path.extension()) +
-                     "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
+void Session::openFile(const std::filesystem::path& path, const Outcome& outcome) {
+  services_.files.read<NamedFile>(
+      path,
+      [path] {
+        std::error_code ignored;
+        return NamedFile{path, std::filesystem::is_directory(path, ignored)};
+      },
+      [this, outcome](Scene&, attention::Result<NamedFile> file) {
+        file ? open(*file, outcome) : outcome.fail(file.error().message);
+      });
 }
 
-void Session::save(const std::filesystem::path& path) {
+void Session::open(const NamedFile& file, const Outcome& outcome) {
+  const std::filesystem::path& path = file.path;
+  // A model's configuration is no scene.
+  if (path.filename() == "config.json" && !file.folder)
+    for (const auto& lab : labs_)
+      if (lab->open(file, scene(), outcome)) return;
+  if (path.extension() == ".json" && !file.folder) return openScene(path, outcome);
+  if (shown().open(file, scene(), outcome)) return;
+  // What the page that is shown has no use for may be for another, in the order of the tabs.
+  for (const auto& lab : labs_)
+    if (lab->open(file, scene(), outcome)) return;
+  outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
+               attention::shownPath(path.extension()) +
+               "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
+}
+
+void Session::openScene(const std::filesystem::path& path, const Outcome& outcome) {
+  services_.files.read<Scene>(
+      path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
+      [this, path, outcome](Scene&, attention::Result<Scene> scene) {
+        if (!scene) return outcome.fail(scene.error().message);
+        const std::string name = attention::shownPath(path.filename());
+        if (const auto page = checkPage(*scene, rows_); !page)
+          return outcome.fail(name + ": " + page.error().message);
+        setScene(*std::move(scene), path);
+        outcome.done("Opened " + name);
+      });
+}
+
+void Session::save(const std::filesystem::path& path, const Outcome& outcome) {
   auto saved = std::make_shared<const Scene>(scene());
   services_.files.write(
       path, [path, saved] { return writeScene(path, *saved); },
-      [this, path, saved, asked = services_.view.pressedAt](Scene&, attention::Status written) {
-        if (!written) return services_.view.messages.fail(written.error().message);
+      [this, path, saved, outcome](Scene&, attention::Status written) {
+        if (!written) return outcome.fail(written.error().message);
         document_.savedAs(*saved, path);
-        services_.view.tell("Saved " + path.filename().string(), asked);
+        outcome.tell("Saved " + path.filename().string());
       });
 }
 
@@ -74,10 +85,12 @@ void Session::stepHead(Index by) {
 
 std::vector<Action> Session::documentActions() {
   const auto ask = [this](FileQuestion question) {
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   const auto saveAs = [this, ask](Scene&) {
-    ask({"Save the scene", {".json"}, "scene.json", [this](Scene&, const auto& path) { save(path); }});
+    ask({"Save the scene", {".json"}, "scene.json", [this](Scene&, const auto& path, const Outcome& outcome) {
+           save(path, outcome);
+         }});
   };
   return {
       {"scene.open",
@@ -87,7 +100,9 @@ std::vector<Action> Session::documentActions() {
        true,
        false,
        [this, ask](Scene&) {
-         ask({"Open a scene", {".json"}, "", [this](Scene&, const auto& path) { openFile(path); }});
+         ask({"Open a scene", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
+                openFile(path, outcome);
+              }});
        }},
       {"scene.save",
        "Save scene",
@@ -95,7 +110,9 @@ std::vector<Action> Session::documentActions() {
        {Key::s, kCtrl},
        true,
        false,
-       [this, saveAs](Scene& scene) { document_.path().empty() ? saveAs(scene) : save(document_.path()); }},
+       [this, saveAs](Scene& scene) {
+         document_.path().empty() ? saveAs(scene) : save(document_.path(), Outcome(services_.view));
+       }},
       {"scene.save_as", "Save scene as…", "Scene", {Key::s, kCtrlShift}, true, false, saveAs},
       {"scene.reset",
        "Back to the opening scene",
