@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/scene/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
 #include "app/shell/shell.h"
@@ -30,20 +31,8 @@ void Session::openFile(const std::filesystem::path& path) {
   if (path.filename() == "config.json" && !folder)
     for (const auto& lab : labs_)
       if (lab->open(path, scene())) return;
-  if (path.extension() == ".json" && !folder) {
-    services_.files.read<Scene>(
-        path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
-        [this, path](Scene&, attention::Result<Scene> scene) {
-          if (!scene) return services_.view.messages.fail(scene.error().message);
-          if (const auto page = checkPage(*scene, rows_); !page)
-            return services_.view.messages.fail(attention::shownPath(path.filename()) + ": " +
-                                                page.error().message);
-          setScene(*std::move(scene), path);
-          services_.view.say("Opened " + path.filename().string());
-        });
-    return;
-  }
-  if (shown().open(path, scene())) return;
+  if (path.extension() == ".json" && !folder) return openJson(path);
+  if (worker().open(path, scene())) return;
   // What the page that is shown has no use for may be for another, in the order of the tabs.
   for (const auto& lab : labs_)
     if (lab->open(path, scene())) return;
@@ -52,20 +41,46 @@ void Session::openFile(const std::filesystem::path& path) {
                      "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 
+/// A scene, or what says of itself that it is a lesson.
+void Session::openJson(const std::filesystem::path& path) {
+  services_.files.read<std::optional<Scene>>(
+      path,
+      [path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
+        if (isLessonFile(path)) return std::optional<Scene>();
+        attention::Result<Scene> scene = readScene(path, stop);
+        if (!scene) return scene.error();
+        return std::optional(*std::move(scene));
+      },
+      [this, path](Scene& shown, attention::Result<std::optional<Scene>> scene) {
+        if (!scene) return services_.view.messages.fail(scene.error().message);
+        if (!*scene) {
+          for (const auto& lab : labs_)
+            if (lab->open(path, shown)) return;
+          return;
+        }
+        if (const auto page = checkPage(**scene, rows_); !page)
+          return services_.view.messages.fail(attention::shownPath(path.filename()) + ": " +
+                                              page.error().message);
+        setScene(**std::move(scene), path);
+        services_.view.say("Opened " + path.filename().string());
+      });
+}
+
 void Session::save(const std::filesystem::path& path) {
   auto saved = std::make_shared<const Scene>(scene());
   services_.files.write(
       path, [path, saved] { return writeScene(path, *saved); },
       [this, path, saved, asked = services_.view.pressedAt](Scene&, attention::Status written) {
         if (!written) return services_.view.messages.fail(written.error().message);
-        document_.savedAs(*saved, path);
+        // What a page stages is saved as a copy.
+        if (&working() == &document_) document_.savedAs(*saved, path);
         services_.view.tell("Saved " + path.filename().string(), asked);
       });
 }
 
 void Session::stepHead(Index by) {
   Cursor& cursor = scene().cursor;
-  const Index heads = shown().heads(scene());
+  const Index heads = worker().heads(scene());
   // Who presents walks from head to head, each of them large.
   const bool enters = services_.view.present && cursor.focus < 0 && cursor.page == "heads";
   cursor.cell.head = enters ? cursor.cell.head : (cursor.cell.head + by + heads) % heads;
@@ -95,7 +110,7 @@ std::vector<Action> Session::documentActions() {
        {Key::s, kCtrl},
        true,
        false,
-       [this, saveAs](Scene& scene) { document_.path().empty() ? saveAs(scene) : save(document_.path()); }},
+       [this, saveAs](Scene& scene) { working().path().empty() ? saveAs(scene) : save(working().path()); }},
       {"scene.save_as", "Save scene as…", "Scene", {Key::s, kCtrlShift}, true, false, saveAs},
       {"scene.reset",
        "Back to the opening scene",
@@ -112,7 +127,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         document_.undo();
+         working().undo();
        }},
       {"edit.redo",
        "Redo",
@@ -122,7 +137,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         document_.redo();
+         working().redo();
        }},
       {"edit.stop",
        "Stop computing: back to what is shown",
@@ -133,7 +148,7 @@ std::vector<Action> Session::documentActions() {
        [this](Scene& scene) {
          // The setting that takes too long stays in the history, one undo away.
          if (!snapshot()) return;
-         document_.record();
+         working().record();
          scene.setup = snapshot()->setup;
        }},
   };
@@ -192,7 +207,7 @@ std::vector<Action> Session::windowActions() {
   for (const LabRow& row : rows_)
     actions.push_back({"page." + std::string(row.info.key), std::string(row.info.goTo), "Pages",
                        row.info.shortcut, false, false,
-                       [key = row.info.key](Scene& scene) { scene.cursor.page = key; }});
+                       [this, key = row.info.key](Scene&) { document_.scene().cursor.page = key; }});
   return actions;
 }
 

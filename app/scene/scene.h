@@ -154,11 +154,21 @@ struct MapCursor {
   bool operator==(const MapCursor&) const = default;
 };
 
+/// Which lesson is open, and how far it has come.
+struct LessonCursor {
+  std::string lesson;  ///< its id; empty: the list of lessons
+  Index step = 0;
+  Index guess = -1;       ///< the option of the step's question that was chosen; −1: none
+  bool answered = false;  ///< the question's answer is shown
+  bool operator==(const LessonCursor&) const = default;
+};
+
 struct Cursor {
   std::string page = "heads";  ///< the key of the page that is shown; labs/labs.cpp has them
   StudioCursor studio;
   MapCursor map;
   ModelCursor model;
+  LessonCursor lesson;
   LabCursor lab;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
