@@ -36,8 +36,8 @@ constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision"
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
-constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"},
-    kLabPage{"the page Lab"}, kLessonPage{"the page of lessons"};
+constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
+    kLessonPage{"the page of lessons"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.

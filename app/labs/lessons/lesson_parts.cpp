@@ -100,10 +100,14 @@ void lookMark(const LessonsPage& page) {
   if (mark <= 0 || !rect || view.dialog) return;
   ImDrawList& list = *ImGui::GetForegroundDrawList();
   const std::string& at = page.at().look.at;
-  const bool above = at == "column";
-  const ImVec2 edge =
-      above ? ImVec2(rect->GetCenter().x, rect->Min.y) : ImVec2(rect->Max.x, rect->GetCenter().y);
-  const ImVec2 center = above ? ImVec2(edge.x, edge.y - view.px(20)) : ImVec2(edge.x + view.px(20), edge.y);
+  // A column's lies on its upper edge: beside it are others, above it is the title. A control's lies at its
+  // left, where no words stand.
+  const bool column = at == "column", control = !page.at().look.control.empty();
+  const float left = rect->Min.x - view.px(16), y = rect->GetCenter().y;
+  const ImVec2 edge = column    ? ImVec2(rect->GetCenter().x, rect->Min.y)
+                      : control ? ImVec2(rect->Min.x, y)
+                                : ImVec2(rect->Max.x, y);
+  const ImVec2 center = column ? edge : control ? ImVec2(left, y) : ImVec2(edge.x + view.px(20), y);
   list.AddLine(edge, center, 0xFFFAF6F4, view.px(1.5f));
   paintMark(view, list, center, std::to_string(mark));
   track("lesson.mark", ImVec2(center.x - view.px(11), center.y - view.px(11)),
