@@ -5,6 +5,7 @@
 
 #include "app/labs/lessons/lessons_page.h"
 #include "app/platform/track.h"
+#include "attention/core/mask.h"
 
 namespace headscope::app {
 
@@ -93,25 +94,50 @@ std::optional<ImRect> lookRect(const LessonsPage& page) {
   return rect;
 }
 
-void lookMark(const LessonsPage& page) {
+namespace {
+
+/// Where a mark stands, and from where a line leads to it.
+struct MarkPlace {
+  ImVec2 center, edge;
+  bool tied = true;
+};
+
+/// Beside what is looked at, where neither words nor numbers stand.
+MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
+  const View& view = page.view;
+  const LessonLook& look = page.at().look;
+  const float y = rect.GetCenter().y, x = rect.GetCenter().x;
+  if (!look.control.empty()) return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
+  if (look.at == "column") {
+    // Causal masks leave the top of a column free; else it stands beside the title.
+    const Snapshot* snapshot = page.study ? page.study->snapshot.get() : nullptr;
+    const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
+                      !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
+    if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
+    return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
+  }
+  // A cell's row and column are outlined; its mark stands where a row's does.
+  const auto whole = look.at == "cell" ? headRect(look.head) : std::nullopt;
+  const float right = whole ? whole->Max.x : rect.Max.x;
+  return {ImVec2(right + view.px(20), y), ImVec2(right, y)};
+}
+
+}  // namespace
+
+void lookMark(const LessonsPage& page, const ImRect& area) {
   const View& view = page.view;
   const int mark = page.at().look.mark;
   const auto rect = lookRect(page);
   if (mark <= 0 || !rect || view.dialog) return;
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
-  const std::string& at = page.at().look.at;
-  // A column's lies on its upper edge: beside it are others, above it is the title. A control's lies at its
-  // left, where no words stand.
-  const bool column = at == "column", control = !page.at().look.control.empty();
-  const float left = rect->Min.x - view.px(16), y = rect->GetCenter().y;
-  const ImVec2 edge = column    ? ImVec2(rect->GetCenter().x, rect->Min.y)
-                      : control ? ImVec2(rect->Min.x, y)
-                                : ImVec2(rect->Max.x, y);
-  const ImVec2 center = column ? edge : control ? ImVec2(left, y) : ImVec2(edge.x + view.px(20), y);
-  list.AddLine(edge, center, 0xFFFAF6F4, view.px(1.5f));
+  if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const MarkPlace place = markPlace(page, *rect);
+  const ImVec2 center = place.center;
+  if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));
   paintMark(view, list, center, std::to_string(mark));
   track("lesson.mark", ImVec2(center.x - view.px(11), center.y - view.px(11)),
         ImVec2(center.x + view.px(11), center.y + view.px(11)));
+  endPanel();
 }
 
 }  // namespace headscope::app

@@ -174,7 +174,7 @@ void LessonsLab::draw(Scene&, const Layout& layout) {
     const float left = layout.presents ? area.Min.x : area.Min.x + columnWidth(view, area);
     ImGui::GetForegroundDrawList()->AddRectFilled(ImVec2(left, area.Min.y), area.Max, 0xFF000000);
   } else {
-    lookMark(page_);
+    lookMark(page_, area);
   }
 }
 

@@ -89,8 +89,8 @@ void lessonCaption(LessonsPage& page, const ImRect& area);
 void comparison(LessonsPage& page, const ImRect& area);
 /// Whether the step has something to compare with, on a page where that can be drawn.
 bool compares(const LessonsPage& page);
-/// The numbered mark at what the text points to, where it is on screen.
-void lookMark(const LessonsPage& page);
+/// The numbered mark at what the text points to, where it is on screen; `area` is all between the bars.
+void lookMark(const LessonsPage& page, const ImRect& area);
 /// Where that is; nothing where it is not on screen.
 std::optional<ImRect> lookRect(const LessonsPage& page);
 
