@@ -39,6 +39,7 @@ void HeadsLab::prepare(Scene& scene) {
 
 void HeadsLab::draw(Scene& scene, const Layout& layout) {
   const auto sizes = std::pair(page_.gridPixels, page_.focusCell);
+  page_.keysTurn = layout.showLeft;
   sidePanel(scene, page_, layout);
   headsPanel(scene, page_, layout);
   cachePanel(scene, page_, layout);
