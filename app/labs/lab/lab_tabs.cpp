@@ -17,6 +17,11 @@ constexpr std::array kTable{
     LabTabRow{"pipeline", "Pipeline", "Take a head apart step by step", true, makePipelineTab},
     LabTabRow{"weights", "Weights", "The head's weights: rank, singular values, copying", true,
               makeWeightsTab},
+    LabTabRow{"embeddings", "Embeddings", "Change embeddings by hand: every head answers", true,
+              makeEmbeddingsTab},
+    LabTabRow{"ablation", "Ablation", "Switch heads off: shares, convex hull, patching", true,
+              makeAblationTab},
+    LabTabRow{"precision", "Precision", "What fp16 and bf16 change of every head", true, makePrecisionTab},
     LabTabRow{"wrong", "What goes wrong", "What goes wrong: the classic mistakes", false, makeWrongTab},
 };
 
