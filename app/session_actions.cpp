@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/scene/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
 #include "app/shell/shell.h"
@@ -40,8 +41,8 @@ void Session::open(const NamedFile& file, const Outcome& outcome) {
   if (path.filename() == "config.json" && !file.folder)
     for (const auto& lab : labs_)
       if (lab->open(file, scene(), outcome)) return;
-  if (path.extension() == ".json" && !file.folder) return openScene(path, outcome);
-  if (shown().open(file, scene(), outcome)) return;
+  if (path.extension() == ".json" && !file.folder) return openJson(path, outcome);
+  if (worker().open(file, scene(), outcome)) return;
   // What the page that is shown has no use for may be for another, in the order of the tabs.
   for (const auto& lab : labs_)
     if (lab->open(file, scene(), outcome)) return;
@@ -50,15 +51,27 @@ void Session::open(const NamedFile& file, const Outcome& outcome) {
                "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 
-void Session::openScene(const std::filesystem::path& path, const Outcome& outcome) {
-  services_.files.read<Scene>(
-      path, [path, stop = services_.files.stopToken()] { return readScene(path, stop); },
-      [this, path, outcome](Scene&, attention::Result<Scene> scene) {
+/// A scene, or what says of itself that it is a lesson.
+void Session::openJson(const std::filesystem::path& path, const Outcome& outcome) {
+  services_.files.read<std::optional<Scene>>(
+      path,
+      [path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
+        if (isLessonFile(path)) return std::optional<Scene>();
+        attention::Result<Scene> scene = readScene(path, stop);
+        if (!scene) return scene.error();
+        return std::optional(*std::move(scene));
+      },
+      [this, path, outcome](Scene& shown, attention::Result<std::optional<Scene>> scene) {
         if (!scene) return outcome.fail(scene.error().message);
+        if (!*scene) {
+          for (const auto& lab : labs_)
+            if (lab->open({path}, shown, outcome)) return;
+          return outcome.done();
+        }
         const std::string name = attention::shownPath(path.filename());
-        if (const auto page = checkPage(*scene, rows_); !page)
+        if (const auto page = checkPage(**scene, rows_); !page)
           return outcome.fail(name + ": " + page.error().message);
-        setScene(*std::move(scene), path);
+        setScene(**std::move(scene), path);
         outcome.done("Opened " + name);
       });
 }
@@ -69,14 +82,15 @@ void Session::save(const std::filesystem::path& path, const Outcome& outcome) {
       path, [path, saved] { return writeScene(path, *saved); },
       [this, path, saved, outcome](Scene&, attention::Status written) {
         if (!written) return outcome.fail(written.error().message);
-        document_.savedAs(*saved, path);
+        // What a page stages is saved as a copy.
+        if (&working() == &document_) document_.savedAs(*saved, path);
         outcome.tell("Saved " + path.filename().string());
       });
 }
 
 void Session::stepHead(Index by) {
   Cursor& cursor = scene().cursor;
-  const Index heads = shown().heads(scene());
+  const Index heads = worker().heads(scene());
   // Who presents walks from head to head, each of them large.
   const bool enters = services_.view.present && cursor.focus < 0 && cursor.page == "heads";
   cursor.cell.head = enters ? cursor.cell.head : (cursor.cell.head + by + heads) % heads;
@@ -111,7 +125,7 @@ std::vector<Action> Session::documentActions() {
        true,
        false,
        [this, saveAs](Scene& scene) {
-         document_.path().empty() ? saveAs(scene) : save(document_.path(), Outcome(services_.view));
+         working().path().empty() ? saveAs(scene) : save(working().path(), Outcome(services_.view));
        }},
       {"scene.save_as", "Save scene as…", "Scene", {Key::s, kCtrlShift}, true, false, saveAs},
       {"scene.reset",
@@ -129,7 +143,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         document_.undo();
+         working().undo();
        }},
       {"edit.redo",
        "Redo",
@@ -139,7 +153,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         document_.redo();
+         working().redo();
        }},
       {"edit.stop",
        "Stop computing: back to what is shown",
@@ -150,7 +164,7 @@ std::vector<Action> Session::documentActions() {
        [this](Scene& scene) {
          // The setting that takes too long stays in the history, one undo away.
          if (!snapshot()) return;
-         document_.record();
+         working().record();
          scene.setup = snapshot()->setup;
        }},
   };
@@ -209,7 +223,7 @@ std::vector<Action> Session::windowActions() {
   for (const LabRow& row : rows_)
     actions.push_back({"page." + std::string(row.info.key), std::string(row.info.goTo), "Pages",
                        row.info.shortcut, false, false,
-                       [key = row.info.key](Scene& scene) { scene.cursor.page = key; }});
+                       [this, key = row.info.key](Scene&) { document_.scene().cursor.page = key; }});
   return actions;
 }
 

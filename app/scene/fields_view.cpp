@@ -18,6 +18,10 @@ constexpr Access kGeneration = access<&Scene::generation, Member>();
 template <auto Member>
 constexpr Access kInModel = kCursor<&Cursor::model, Member>;
 template <auto Member>
+constexpr Access kInLesson = kCursor<&Cursor::lesson, Member>;
+template <auto Member>
+constexpr Access kInLab = kCursor<&Cursor::lab, Member>;
+template <auto Member>
 constexpr Access kInMap = kCursor<&Cursor::map, Member>;
 
 constexpr const char* kQuantityLabels[] = {"Weights", "Scores", "After dropout"};
@@ -32,7 +36,8 @@ constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision"
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
-constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"};
+constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"},
+    kLabPage{"the page Lab"}, kLessonPage{"the page of lessons"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.
@@ -133,6 +138,26 @@ constexpr Field kRows[] = {
      "In each layer the heads stand in the order of the detector's score."},
     {"cursor.model.first_out", kInModel<&ModelCursor::firstOut>, kYesOrNo, kModelPage,
      "The first token's column is left out, and rows sum to 1 without it."},
+    {"cursor.lesson.id", kInLesson<&LessonCursor::lesson>, Anything{"a lesson's id, or nothing"}, kLessonPage,
+     "The lesson that is open."},
+    {"cursor.lesson.step", kInLesson<&LessonCursor::step>, Range{0, 999}, kLessonPage,
+     "The step of the lesson, from 0."},
+    {"cursor.lesson.guess", kInLesson<&LessonCursor::guess>, Range{-1, 5}, kLessonPage,
+     "The option of the step's question that was chosen, from 0; −1: none."},
+    {"cursor.lesson.answered", kInLesson<&LessonCursor::answered>, kYesOrNo, kLessonPage,
+     "Whether the question's answer is shown."},
+    {"cursor.lab.tab", kInLab<&LabCursor::tab>, Anything{"the key of a tab"}, kLabPage,
+     "What the page Lab shows."},
+    {"cursor.lab.step", kInLab<&LabCursor::step>, Names{kLabStepNames}, kLabPage,
+     "The step of the pipeline that is lit; `bias` where something is added to the scores."},
+    {"cursor.lab.map", kInLab<&LabCursor::map>, Names{kMapShownNames}, kLabPage,
+     "Which map the step `project` works out."},
+    {"cursor.lab.mistake", kInLab<&LabCursor::mistake>, Names{kMistakeNames}, kLabPage,
+     "The classic mistake that is shown."},
+    {"cursor.lab.subject", kInLab<&LabCursor::subject>, Names{kMistakeSubjectNames}, kLabPage,
+     "What mistakes are made on: a random layer or the scene's."},
+    {"cursor.lab.mistake_dim", kInLab<&LabCursor::mistakeDim>, OneOf{kMistakeDims}, kLabPage,
+     "Head dim of the random layer, for mistakes about scale."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
     {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},
     {"cursor.map.cells_per_pixel", kInMap<&MapCursor::cellsPerPixel>, Range{0, kMaxMapTokens, "cells"},

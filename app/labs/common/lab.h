@@ -12,6 +12,7 @@
 #include "app/compute/folder_reads.h"
 #include "app/compute/layer.h"
 #include "app/compute/resources.h"
+#include "app/scene/document.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
@@ -104,6 +105,21 @@ class Lab {
   /// Seconds until it has to be drawn again without input.
   virtual double nextFrameIn() const { return std::numeric_limits<double>::infinity(); }
   virtual std::size_t gpuBytes() const { return 0; }
+
+  // A page may put another one on a stage beside itself, with a document of its own: there all of that page
+  // works on it, and the window's document waits untouched. The stage shows the page that the cursor of the
+  // staged document names; `scene` above and below is the window's for the page that stages.
+
+  /// Before everything else in a frame while shown: the one place where what is staged may change.
+  virtual void arrange(Scene&) {}
+  /// What is staged; null: nothing.
+  virtual Document* staged() { return nullptr; }
+  /// The stage's parts inside the window's. `hasSide` and `hasStrip` are of the page on it.
+  virtual Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
+    (void)hasSide, (void)hasStrip;
+    return window;
+  }
+
   /// Opens a file that was dropped while the page is shown, or a folder, and says what came of it; false
   /// where it is not for this page.
   virtual bool open(const NamedFile&, Scene&, const Outcome&) { return false; }

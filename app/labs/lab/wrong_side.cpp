@@ -18,7 +18,7 @@ std::string measureText(double value) {
 }
 
 /// The largest weight over dₖ with the mistake and without, and the handle that chooses dₖ.
-void curve(LabPage& page, const ImRect& area) {
+void curve(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -39,7 +39,7 @@ void curve(LabPage& page, const ImRect& area) {
               share == 0.5 ? "0.5" : fmt::format("{:.0f}", share), Align::right);
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool chosen = points[i].headDim == page.mistakeDim;
+    const bool chosen = points[i].headDim == scene.cursor.lab.mistakeDim;
     if (chosen) list.AddLine(ImVec2(x(i), top - view.px(6)), ImVec2(x(i), bottom), theme.secondary);
     paintText(list, view.fonts->monoSmall, ImVec2(x(i), bottom + view.px(16)),
               chosen ? theme.text : theme.secondary, std::to_string(points[i].headDim), Align::center);
@@ -63,14 +63,14 @@ void curve(LabPage& page, const ImRect& area) {
   trackItem("wrong.curve");
   if (!ImGui::IsItemActive()) return;
   const float share = (ImGui::GetIO().MousePos.x - left) / std::max(x(points.size() - 1) - left, 1.0f);
-  page.mistakeDim =
+  scene.cursor.lab.mistakeDim =
       points[static_cast<std::size_t>(std::lround(std::clamp(share, 0.0f, 1.0f) * last))].headDim;
-  page.ownLayer = false;
+  scene.cursor.lab.subject = MistakeSubject::random;
 }
 
 }  // namespace
 
-void wrongSide(LabPage& page, const ImRect& area) {
+void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeStudy& study = *page.study;
@@ -109,7 +109,8 @@ void wrongSide(LabPage& page, const ImRect& area) {
          view.px(10);
   }
   if (aboutScale(study.question.mistake) && page.curve)
-    curve(page, ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(330))));
+    curve(scene, page,
+          ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(330))));
 }
 
 }  // namespace headscope::app
