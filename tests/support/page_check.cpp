@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/platform/marks.h"
 #include "app/platform/ui_state.h"
 
 namespace headscope::test {
@@ -240,6 +241,11 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least) {
   for (const app::DrawnMark& mark : marks) {
     const ImRect area = clipped(mark.area, windowOf());
     if (isEmpty(area)) continue;
+    // Where more can be scrolled to, the panel's edge fades.
+    const bool fades = std::any_of(marks.begin(), marks.end(), [&](const app::DrawnMark& other) {
+      return other.name == app::kFade && other.area.Overlaps(area);
+    });
+    if (fades) continue;
     // What is drawn over it, a menu or a shade, may hide a mark.
     if (const auto found = markContrast(with, without, area); found && *found < least)
       wrong.push_back("the mark " + mark.name + " at " + placeText(area) +
