@@ -9,6 +9,7 @@
 #include "app/compute/memory_budget.h"
 #include "app/compute/model_pass.h"
 #include "attention/core/positions.h"
+#include "attention/core/weight_init.h"
 #include "attention/formats/regular_file.h"
 #include "attention/text/embedding.h"
 
@@ -275,7 +276,9 @@ Result<Projections> buildProjections(const Setup& setup, Index longest) {
     return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,
                                  plantedReach(longest), setup.weights.seed);
   }
-  return attention::xavierProjections(config, setup.model.bias, setup.weights.seed);
+  const auto draw =
+      setup.weights.init == WeightInit::normal ? attention::normalProjections : attention::scaledXavier;
+  return draw(config, setup.model.bias, setup.weights.seed, setup.weights.gain);
 }
 
 }  // namespace headscope::app
