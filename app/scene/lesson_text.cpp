@@ -18,7 +18,7 @@ using attention::Result;
 
 namespace {
 
-constexpr Index kMostListed = 16;
+constexpr attention::Index kMostListed = 16;
 
 Result<NumberFormatText> parseFormat(std::string_view text) {
   using Kind = NumberFormatText::Kind;
