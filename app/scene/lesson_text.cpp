@@ -14,11 +14,12 @@ namespace headscope::app {
 using attention::Array;
 using attention::Error;
 using attention::Expression;
+using attention::Index;
 using attention::Result;
 
 namespace {
 
-constexpr attention::Index kMostListed = 16;
+constexpr Index kMostListed = 16;
 
 Result<NumberFormatText> parseFormat(std::string_view text) {
   using Kind = NumberFormatText::Kind;
