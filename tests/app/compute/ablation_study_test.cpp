@@ -41,10 +41,10 @@ struct Parts {
 };
 
 TEST(SwitchedHeads, AblatingAndRestoringGivesTheSameBits) {
-  for (const Setup& setup : {openingScene().setup, modelScene().setup}) {
+  for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Snapshot before = computed(setup);
     for (const HeadOff by : {HeadOff::zero, HeadOff::mean}) {
-      Setup ablated = setup;
+      app::Setup ablated = setup;
       const Index layer = shownLayer(setup.subject);
       switchHead(ablated.subject, {layer, 1, by}, true);
       const Snapshot without = computed(ablated);
@@ -59,7 +59,7 @@ TEST(SwitchedHeads, AblatingAndRestoringGivesTheSameBits) {
 }
 
 TEST(SwitchedHeads, OfALayerMadeHereLeaveItsOutput) {
-  Setup setup = openingScene().setup;
+  app::Setup setup = openingScene().setup;
   setup.model.bias = true;
   setup.weights.source = WeightSource::random;
   for (Index head = 0; head < setup.model.heads; ++head)
@@ -76,10 +76,10 @@ TEST(SwitchedHeads, OfALayerMadeHereLeaveItsOutput) {
 }
 
 TEST(AblationStudy, SharesAddUpForLayersMadeHereAndOfModels) {
-  Setup random = openingScene().setup;
+  app::Setup random = openingScene().setup;
   random.weights.source = WeightSource::random;
   random.model.bias = true;
-  for (const Setup& setup : {openingScene().setup, random, modelScene().setup}) {
+  for (const app::Setup& setup : {openingScene().setup, random, modelScene().setup}) {
     const Parts parts(setup);
     const AblationStudy study = studyAblation(parts.layer);
     EXPECT_LT(study.shares.gap, 1e-5 * study.shares.largest);
@@ -91,7 +91,7 @@ TEST(AblationStudy, SharesAddUpForLayersMadeHereAndOfModels) {
 }
 
 TEST(AblationStudy, SaysWhatIsMissingTogether) {
-  for (Setup setup : {openingScene().setup, modelScene().setup}) {
+  for (app::Setup setup : {openingScene().setup, modelScene().setup}) {
     const Index layer = shownLayer(setup.subject);
     const Parts all(setup);
     switchHead(setup.subject, {layer, 2, HeadOff::zero}, true);
@@ -107,7 +107,7 @@ TEST(AblationStudy, SaysWhatIsMissingTogether) {
 }
 
 TEST(HullStudy, TheOutputLiesInsideTheHullOfItsValues) {
-  for (const Setup& setup : {openingScene().setup, modelScene().setup}) {
+  for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Parts parts(setup);
     const SequenceSnapshot& sequence = parts.layer->sequence();
     for (Index head = 0; head < parts.layer->config().heads; ++head)
@@ -122,17 +122,17 @@ TEST(HullStudy, TheOutputLiesInsideTheHullOfItsValues) {
 }
 
 TEST(HullStudy, SaysWhereWeightsDontAddUp) {
-  Setup setup = openingScene().setup;
+  app::Setup setup = openingScene().setup;
   setup.model.dropout = 0.5f;
   const Parts parts(setup);
   EXPECT_FALSE(studyHull({parts.layer, 0, 5}).mixes);
 }
 
 TEST(PatchStudy, TakesTheOtherTextsPattern) {
-  constexpr const char* kOther = "A bird can sing the song because he was so glad .";
-  for (const Setup& setup : {openingScene().setup, modelScene().setup}) {
+  constexpr const char* kOther = "The street was tired because the animal didn't cross it too .";
+  for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     Parts parts(setup);
-    Setup other = setup;
+    app::Setup other = setup;
     other.input.text = std::string(kOther);
     const Snapshot there = computed(other);
     const SequenceSnapshot& here = parts.layer->sequence();
@@ -149,7 +149,7 @@ TEST(PatchStudy, TakesTheOtherTextsPattern) {
 }
 
 TEST(PatchStudy, OfTheSameTextChangesNothing) {
-  const Setup setup = openingScene().setup;
+  const app::Setup setup = openingScene().setup;
   Parts parts(setup);
   const auto study = studyPatch({parts.layer, 6, setup.input.text}, parts.resources);
   ASSERT_TRUE(study.ok());
@@ -168,7 +168,7 @@ TEST(PatchStudy, RefusesAnotherNumberOfTokensInASentence) {
 }
 
 TEST(PrecisionStudy, DiffersLessInFp16ThanInBf16) {
-  for (const Setup& setup : {openingScene().setup, modelScene().setup}) {
+  for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Parts parts(setup);
     const PrecisionStudy study = studyPrecision(parts.layer);
     EXPECT_EQ(study.fromInputs, !setup.subject.opened);
