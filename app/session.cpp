@@ -36,11 +36,21 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(fieldActions(services_.view));
 }
 
-std::size_t Session::shownAt() const {
-  const std::string& page = scene().cursor.page;
+std::size_t Session::rowOf(const std::string& page) const {
   const auto row =
       std::find_if(rows_.begin(), rows_.end(), [&](const LabRow& r) { return r.info.key == page; });
   return row == rows_.end() ? 0 : static_cast<std::size_t>(row - rows_.begin());
+}
+
+Lab* Session::onStage() const {
+  Document* staged = shown().staged();
+  return staged ? labs_[rowOf(staged->scene().cursor.page)].get() : nullptr;
+}
+
+std::optional<std::string> Session::error() const {
+  if (const auto own = shown().error(document_.scene())) return own;
+  const Lab* stage = onStage();
+  return stage ? stage->error(scene()) : std::nullopt;
 }
 
 void Session::frame(int width, int height, float scale, double elapsed) {
@@ -73,6 +83,7 @@ void Session::prepareView(float scale, int height) {
     ui_.needText(*input.contextText);
     for (const std::string& name : input.table->names) ui_.needText(name);
   }
+  if (!view.wantedText.empty()) ui_.needText(std::exchange(view.wantedText, {}));
   view.fonts = &ui_.fonts();
 }
 
@@ -85,46 +96,83 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   view.input = input;
   view.hover = std::exchange(view.nextHover, {});
   view.controls.continuousEdit.clear();
-  const Scene before = scene();
-  handleInput(input);
   const std::size_t at = shownAt();
   Lab& lab = shown();
-  lab.prepare(scene());
-  WindowState window{document_.name(), document_.dirty(), document_.canUndo(), document_.canRedo(),
-                     document_.undoSteps()};
+  const bool staging = lab.staged() != nullptr;
+  lab.arrange(document_.scene());
+  if (staging) document_.record();  // the scene on the stage may have been taken over
+  Document& document = working();
+  const Scene before = document.scene();
+  Lab* stage = onStage();
+  handleInput(input);
+  lab.prepare(document_.scene());
+  if (stage) stage->prepare(scene());
+  WindowState window{document_.name(), document_.dirty(), document.canUndo(), document.canRedo(),
+                     document.undoSteps()};
   for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
-  const bool hasSide = !rows_[at].info.side.empty() && lab.showsSide(scene());
-  const Layout layout = layoutFor(view, width, height, hasSide, lab.showsStrip(scene()));
+  const Layout layout = windowLayout(width, height);
   if (!layout.presents) topBar(view, layout, window, actions_, rows_, at);
-  lab.draw(scene(), layout);
+  drawPages(lab, stage, layout);
+  if (offersLesson())
+    lessonOffer(view,
+                ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
   if (layout.presents)
-    captionLine(view, layout, lab.caption(scene()));
+    captionLine(view, layout, lab.caption(document_.scene()));
   else
-    statusLine(view, layout, window, lab.status(scene()));
+    statusLine(view, layout, window, stage ? stage->status(scene()) : lab.status(scene()));
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
   toldNote(view);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
-  if (document_.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
+  if (document.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clear();
     view.controls.refusal = {};
   }
   for (const std::string& id : std::exchange(view.requests, {})) perform(id);
   if (leaving_ && !services_.files.writesPending()) quit_ = true;
   if (shownAt() != at) lab.leave();
-  shown().ask(scene());
+  if (stage && stage != onStage()) stage->leave();
+  shown().ask(document_.scene());
+  if (Lab* now = onStage()) now->ask(scene());
   if (view.nextHover != view.hover) view.redraw(2);
+}
+
+/// Where the window's parts are, with room at the sides for what the page has there.
+Layout Session::windowLayout(float width, float height) const {
+  const Lab& lab = shown();
+  if (onStage()) return layoutFor(services_.view, width, height, false, false);
+  const bool hasSide = !rows_[shownAt()].info.side.empty() && lab.showsSide(scene());
+  const float offer = offersLesson() ? services_.view.px(kLessonOfferHeight) : 0;
+  Layout layout = layoutFor(services_.view, width, height - offer, hasSide, lab.showsStrip(scene()));
+  layout.status.Translate(ImVec2(0, offer));
+  return layout;
+}
+
+/// To who starts for the first time, and has not begun with something else.
+bool Session::offersLesson() const {
+  const View& view = services_.view;
+  return view.showTimings && !view.present && !view.preferences.lessonOffered &&
+         scene().cursor.page == "heads" && document_.path().empty() && !onStage();
+}
+
+void Session::drawPages(Lab& lab, Lab* stage, const Layout& layout) {
+  if (stage) {
+    const bool hasSide = !rows_[rowOf(scene().cursor.page)].info.side.empty() && stage->showsSide(scene());
+    stage->draw(scene(), lab.stageLayout(layout, hasSide, stage->showsStrip(scene())));
+  }
+  lab.draw(document_.scene(), layout);
 }
 
 void Session::perform(const std::string& id) {
   View& view = services_.view;
-  const Scene before = scene();
+  Document& document = working();
+  const Scene before = document.scene();
   const Preferences preferences = view.preferences;
-  actions_.find(id).run(scene());
+  actions_.find(id).run(document.scene());
   // What an action changed is a step of its own.
-  if (!sameDocument(before, scene())) document_.record();
+  if (!sameDocument(before, document.scene())) document.record();
   if (view.preferences != preferences) savePreferences(view.preferences);
   view.redraw();
 }
@@ -133,7 +181,7 @@ bool Session::takeAnswers() {
   bool any = services_.layer.take();
   if (services_.files.take(scene())) {
     any = true;
-    document_.record();
+    working().record();
   }
   for (const auto& lab : labs_) any = lab->take(scene()) || any;
   return any;
@@ -147,7 +195,8 @@ void Session::handleInput(const FrameInput& input) {
       view.pressedAt = ImGui::GetIO().MousePos;
       view.told.text.clear();
     }
-    if (event.kind == InputEvent::Kind::drop && !event.paths.empty()) openFile(event.paths.front());
+    if (event.kind == InputEvent::Kind::drop && !event.paths.empty())
+      openFile(event.paths.front(), Outcome(view));
     if (event.kind != InputEvent::Kind::key || !event.down) continue;
     if (view.dialog) {
       if (event.key == Key::escape) view.dialog.reset();
@@ -157,17 +206,26 @@ void Session::handleInput(const FrameInput& input) {
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
     const bool typing = ImGui::GetIO().WantTextInput;
-    if (const Action* action =
-            actions_.pressed({event.key, event.mods}, scene().cursor.page, typing, event.repeat))
-      view.request(action->id);
+    if (const Action* action = actionFor(event, typing)) view.request(action->id);
   }
+}
+
+/// The shown page's own keys come first, then those of the page on its stage, then the window's.
+const Action* Session::actionFor(const InputEvent& event, bool typing) const {
+  const KeyPress press{event.key, event.mods};
+  const std::string& page = document_.scene().cursor.page;
+  const Action* own = actions_.pressed(press, page, typing, event.repeat);
+  if (!onStage() || (own && own->page == page)) return own;
+  return actions_.pressed(press, scene().cursor.page, typing, event.repeat);
 }
 
 double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
   if (leaving_) return 0.05;
-  double next = std::min(document_.secondsToStep(view.time), shown().nextFrameIn());
+  double next = std::min(working().secondsToStep(view.time), shown().nextFrameIn());
+  if (const Lab* stage = onStage()) next = std::min(next, stage->nextFrameIn());
+  if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   for (const GaveWay& each : view.controls.gaveWay)
@@ -181,11 +239,15 @@ double Session::nextFrameIn() const {
 
 void Session::settle() {
   for (int round = 0; round < 4; ++round) {
-    shown().ask(scene());
+    shown().ask(document_.scene());
+    if (Lab* stage = onStage()) stage->ask(scene());
     services_.files.finish();
+    services_.folders.finish();
     services_.workers.finish();
     takeAnswers();
-    shown().prepare(scene());
+    shown().arrange(document_.scene());
+    shown().prepare(document_.scene());
+    if (Lab* stage = onStage()) stage->prepare(scene());
   }
 }
 

@@ -29,15 +29,17 @@ class Session {
   /// Replaces the scene as a step that can be undone.
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
-  void openFile(const std::filesystem::path& path);
+  void openFile(const std::filesystem::path& path, const Outcome& outcome);
   /// Blocks until the picture shows the scene. For headless rendering and tests.
   void settle();
 
   const Document& document() const { return document_; }
-  const Scene& scene() const { return document_.scene(); }
-  Scene& scene() { return document_.scene(); }
+  /// What is worked on: the document's scene, or that of what its page stages.
+  const Scene& scene() const { return working().scene(); }
+  Scene& scene() { return working().scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
   View& view() { return services_.view; }
+  FolderReads& folders() { return services_.folders; }
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
   /// The page of that type. Throws std::bad_cast where there is none.
@@ -48,7 +50,7 @@ class Session {
     throw std::bad_cast();
   }
   /// Why the page that is shown has nothing to show, in a sentence.
-  std::optional<std::string> error() const { return shown().error(scene()); }
+  std::optional<std::string> error() const;
 
   std::string title() const;
   bool wantsToQuit() const { return quit_; }
@@ -60,16 +62,35 @@ class Session {
  private:
   void prepareView(float scale, int height);
   void drawFrame(const FrameInput& input, float width, float height);
+  Layout windowLayout(float width, float height) const;
+  bool offersLesson() const;
+  void drawPages(Lab& lab, Lab* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
+  const Action* actionFor(const InputEvent& event, bool typing) const;
   void perform(const std::string& id);
   bool takeAnswers();
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
   void stepHead(Index by);
-  void save(const std::filesystem::path& path);
-  std::size_t shownAt() const;
+  void open(const NamedFile& file, const Outcome& outcome);
+  void openJson(const std::filesystem::path& path, const Outcome& outcome);
+  void save(const std::filesystem::path& path, const Outcome& outcome);
+  std::size_t rowOf(const std::string& page) const;
+  std::size_t shownAt() const { return rowOf(document_.scene().cursor.page); }
   Lab& shown() const { return *labs_[shownAt()]; }
+  Document& working() {
+    Document* staged = shown().staged();
+    return staged ? *staged : document_;
+  }
+  const Document& working() const { return const_cast<Session*>(this)->working(); }
+  /// The page that the shown one has on its stage; null without one.
+  Lab* onStage() const;
+  /// The page that shows what is worked on.
+  Lab& worker() const {
+    Lab* stage = onStage();
+    return stage ? *stage : shown();
+  }
 
   Ui& ui_;
   Document document_;

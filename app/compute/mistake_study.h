@@ -18,8 +18,6 @@ struct MistakeQuestion {
   bool operator==(const MistakeQuestion&) const = default;
 };
 
-/// The dimensions that the curve has.
-inline constexpr std::array<Index, 7> kSaturationDims{8, 16, 32, 64, 128, 256, 512};
 inline constexpr Index kSaturationLayers = 16;
 inline constexpr std::uint64_t kDemonstrationSeed = 10;
 

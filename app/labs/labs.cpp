@@ -6,6 +6,7 @@
 #include "app/labs/cost/cost_lab.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/lab/head_lab.h"
+#include "app/labs/lessons/lessons_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
 #include "app/labs/model/model_lab.h"
@@ -27,7 +28,7 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const LabRow> labTable() {
-  static constexpr std::array<LabRow, 7> kTable{{
+  static constexpr std::array<LabRow, 8> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
@@ -35,6 +36,7 @@ std::span<const LabRow> labTable() {
       {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostLab>},
       {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelLab>},
       {{"lab", "Lab", {digit('7'), {}}, "Go to the head lab", ""}, make<HeadLab>},
+      {{"lessons", "Lessons", {digit('8'), {}}, "Go to the lessons", ""}, make<LessonsLab>},
   }};
   return kTable;
 }

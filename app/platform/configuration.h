@@ -8,4 +8,8 @@ namespace headscope::app {
 /// neither is known.
 std::filesystem::path configurationFolder();
 
+/// Where what this person did is kept from one start to the next: $XDG_STATE_HOME/headscope or
+/// ~/.local/state/headscope; empty where neither is known.
+std::filesystem::path stateFolder();
+
 }  // namespace headscope::app

@@ -18,7 +18,7 @@ namespace {
 // Symbols the interface itself uses, beyond Latin.
 // clang-format off
 constexpr const char* kSymbols =
-    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
+    "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•‹›✓⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
     "�";
 // clang-format on
 
@@ -175,6 +175,7 @@ void FontBook::build() {
   fonts_.small = builder.add(regular, 12);
   fonts_.smallBold = builder.add(semibold, 12);
   fonts_.bold = builder.add(semibold, 15);
+  fonts_.reading = builder.add(regular, 17);
   fonts_.title = builder.add(semibold, 17);
   fonts_.hero = builder.add(semibold, 22);
   fonts_.monoSmall = builder.add(mono, 12);
@@ -188,8 +189,8 @@ void FontBook::build() {
   for (const unsigned code : wide_) characters.push_back({code, state.standIns.editableCharacter(code)});
   WideGlyphs glyphs;
   glyphs.reserve(atlas, characters,
-                 {fonts_.text, fonts_.small, fonts_.smallBold, fonts_.bold, fonts_.title, fonts_.hero,
-                  fonts_.monoSmall, fonts_.mono, fonts_.monoTitle});
+                 {fonts_.text, fonts_.small, fonts_.smallBold, fonts_.bold, fonts_.reading, fonts_.title,
+                  fonts_.hero, fonts_.monoSmall, fonts_.mono, fonts_.monoTitle});
   compat::buildAtlas(atlas);
   glyphs.draw(atlas);
   state.wide.clear();

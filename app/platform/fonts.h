@@ -8,12 +8,13 @@ struct ImFont;
 
 namespace headscope::app {
 
-/// The typefaces at their five sizes: Inter for words, JetBrains Mono for tokens and numbers.
+/// The typefaces at their sizes: Inter for words, JetBrains Mono for tokens and numbers.
 struct Fonts {
   ImFont* small = nullptr;  ///< 12
   ImFont* smallBold = nullptr;
   ImFont* text = nullptr;  ///< 15
   ImFont* bold = nullptr;
+  ImFont* reading = nullptr;       ///< 17: a text that is read
   ImFont* title = nullptr;         ///< 17, semibold
   ImFont* hero = nullptr;          ///< 22, semibold
   ImFont* monoSmall = nullptr;     ///< 12

@@ -31,6 +31,7 @@ Preferences loadPreferences() {
   };
   flag("light", preferences.light);
   flag("reduced_motion", preferences.reducedMotion);
+  flag("lesson_offered", preferences.lessonOffered);
   if (json.contains("text_size") && json["text_size"].is_number())
     preferences.textSize = std::clamp(json["text_size"].get<float>(), 0.75f, 2.0f);
   return preferences;
@@ -43,7 +44,8 @@ void savePreferences(const Preferences& preferences) {
   std::filesystem::create_directories(path.parent_path(), ignored);
   const nlohmann::json json{{"light", preferences.light},
                             {"text_size", preferences.textSize},
-                            {"reduced_motion", preferences.reducedMotion}};
+                            {"reduced_motion", preferences.reducedMotion},
+                            {"lesson_offered", preferences.lessonOffered}};
   // A preference that can't be kept is not worth a message in the middle of a lecture.
   (void)attention::writeFile(path, json.dump(2) + "\n");
 }

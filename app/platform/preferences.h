@@ -7,6 +7,7 @@ struct Preferences {
   bool light = false;
   float textSize = 1;  ///< 0.75 to 2
   bool reducedMotion = false;
+  bool lessonOffered = false;  ///< the first lesson was offered, and begun or declined
   bool operator==(const Preferences&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/scene/cost_setup.h"
+#include "app/scene/lab_cursor.h"
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
@@ -27,6 +28,7 @@ namespace headscope::app {
 enum class EmbeddingSource { text, table };
 enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
 enum class WeightSource { random, planted, file };
+enum class WeightInit { xavier, normal };
 
 using SharedTable = SharedValue<attention::Table>;
 using SharedMarks = SharedValue<std::vector<attention::TextMarks>>;
@@ -63,6 +65,8 @@ struct ModelSetup {
 struct WeightSetup {
   WeightSource source = WeightSource::planted;
   std::uint64_t seed = 7;
+  WeightInit init = WeightInit::xavier;  ///< how random weights are drawn
+  float gain = 1;                        ///< they are multiplied by
   /// What each head is made to do; heads beyond the list cycle through the defaults. Entries beyond the
   /// number of heads are kept, so that sliding heads down and up again loses nothing.
   std::vector<attention::PlantedHead> planted;
@@ -100,7 +104,8 @@ struct Look {
   render::Colormap colormap = render::Colormap::viridis;
   render::Colormap scoreColormap = render::Colormap::diverging;
   RangeMode range = RangeMode::unit;
-  Index cacheBytes = 2;  ///< bytes a cached value takes in the cost figures: 4, 2 or 1
+  float labelThreshold = 0.3f;  ///< a head is named from this score above even attention on
+  Index cacheBytes = 2;         ///< bytes a cached value takes in the cost figures: 4, 2 or 1
   bool operator==(const Look&) const = default;
 };
 
@@ -149,11 +154,22 @@ struct MapCursor {
   bool operator==(const MapCursor&) const = default;
 };
 
+/// Which lesson is open, and how far it has come.
+struct LessonCursor {
+  std::string lesson;  ///< its id; empty: the list of lessons
+  Index step = 0;
+  Index guess = -1;       ///< the option of the step's question that was chosen; −1: none
+  bool answered = false;  ///< the question's answer is shown
+  bool operator==(const LessonCursor&) const = default;
+};
+
 struct Cursor {
   std::string page = "heads";  ///< the key of the page that is shown; labs/labs.cpp has them
   StudioCursor studio;
   MapCursor map;
   ModelCursor model;
+  LessonCursor lesson;
+  LabCursor lab;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains

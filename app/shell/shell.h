@@ -29,6 +29,10 @@ void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart
 
 /// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);
+/// Units that the offer of the first lesson is high.
+inline constexpr float kLessonOfferHeight = 48;
+/// Once, below the living opening scene: eight heads read one sentence, and a lesson says how.
+void lessonOffer(View& view, const ImRect& area);
 /// What was just done, beside where it was asked for, for kToldSeconds or until something else is asked for.
 void toldNote(View& view);
 /// Every choice and switch of the document as an action, so that the list of actions knows them too.

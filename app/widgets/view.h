@@ -110,7 +110,11 @@ struct View {
   Told told;
   std::vector<std::string> requests;  ///< ids of actions, for the session, after the panels
   std::vector<std::string> menu;      ///< ids of actions: asks the session to offer them beside the pointer
-  std::shared_ptr<Dialog> dialog;     ///< a question that covers the window until it is answered
+  std::string wantedText;             ///< what a page is about to draw: fonts have its characters by then
+  /// What a lesson's reader guessed for the row of the cursor's query, a weight for each key: shown below the
+  /// head that is shown large. Empty: nothing was guessed.
+  std::vector<float> guessedRow;
+  std::shared_ptr<Dialog> dialog;  ///< a question that covers the window until it is answered
 
   bool present = false;     ///< chrome away, type for the last row
   bool fullScreen = false;  ///< the window takes the whole monitor

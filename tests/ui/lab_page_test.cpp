@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "app/labs/lab/head_lab.h"
+#include "app/labs/labs.h"
 #include "app/scene/open_model.h"
+#include "app/scene/scene_json.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 
@@ -13,7 +15,7 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using app::Step;
+using Step = app::LabStep;
 using ::testing::IsEmpty;
 
 class LabOnScreen : public testing::Test {
@@ -23,6 +25,7 @@ class LabOnScreen : public testing::Test {
     ui.draw();
   }
   const app::LabPage& page() { return ui.session().lab<app::HeadLab>().page(); }
+  const app::LabCursor& at() { return ui.scene().cursor.lab; }
   void park() {
     ui.park();
     ui.draw();
@@ -40,7 +43,7 @@ class SmallLab : public LabOnScreen {
 TEST_F(LabOnScreen, OpensOnTheDotProductOfTheChosenHead) {
   EXPECT_EQ(ui.scene().cursor.page, "lab");
   ASSERT_TRUE(page().head);
-  EXPECT_EQ(page().step, Step::dot);
+  EXPECT_EQ(at().step, Step::dot);
   EXPECT_EQ(page().head->question.head, ui.scene().cursor.cell.head);
   park();
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_dot"));
@@ -48,19 +51,19 @@ TEST_F(LabOnScreen, OpensOnTheDotProductOfTheChosenHead) {
 
 TEST_F(LabOnScreen, ArrowsStepThroughAllThatHappens) {
   ui.key(Key::home);
-  EXPECT_EQ(page().step, Step::input);
+  EXPECT_EQ(at().step, Step::input);
   const std::vector<Step> steps = app::stepsOf(page());
   EXPECT_EQ(std::count(steps.begin(), steps.end(), Step::bias), 0) << "nothing is added to the scores";
   for (const Step step : steps) {
-    EXPECT_EQ(page().step, step);
+    EXPECT_EQ(at().step, step);
     park();
     EXPECT_THAT(overlaps(ui), IsEmpty()) << app::stepTitle(page(), step);
     EXPECT_THAT(cutOff(ui), IsEmpty()) << app::stepTitle(page(), step);
     ui.key(Key::right);
   }
-  EXPECT_EQ(page().step, Step::output) << "and stays at the last";
+  EXPECT_EQ(at().step, Step::output) << "and stays at the last";
   ui.key(Key::left);
-  EXPECT_EQ(page().step, Step::concat);
+  EXPECT_EQ(at().step, Step::concat);
 }
 
 TEST_F(LabOnScreen, ABiasIsAStepOfItsOwn) {
@@ -73,12 +76,12 @@ TEST_F(LabOnScreen, ABiasIsAStepOfItsOwn) {
 
 TEST_F(LabOnScreen, FramesAndCellsTakeAClick) {
   ui.click("film.7");
-  EXPECT_EQ(page().step, Step::softmax);
+  EXPECT_EQ(at().step, Step::softmax);
   ui.clickAt("stage.after", 2.5f / 12, 4.5f / 12);
   EXPECT_EQ(ui.scene().cursor.cell.query, 4);
   EXPECT_EQ(ui.scene().cursor.cell.key, 2);
   ui.click("lab.next");
-  EXPECT_EQ(page().step, Step::mix);
+  EXPECT_EQ(at().step, Step::mix);
   ui.clickAt("stage.mix", 3.5f / 32, 0.5f / 12);
   EXPECT_EQ(page().dim, 3);
   EXPECT_EQ(ui.scene().cursor.cell.query, 0);
@@ -103,9 +106,9 @@ TEST_F(LabOnScreen, PlayWalksToTheEnd) {
   ui.click("film.8");
   ui.key(Key::space);
   ui.wait(1.6);
-  EXPECT_EQ(page().step, Step::concat);
+  EXPECT_EQ(at().step, Step::concat);
   ui.wait(2);
-  EXPECT_EQ(page().step, Step::output);
+  EXPECT_EQ(at().step, Step::output);
   EXPECT_FALSE(page().playing);
 }
 
@@ -233,18 +236,34 @@ TEST_F(WrongOnScreen, ArrowsWalkThroughAllMistakesAndEveryOneHasRoom) {
     ui.key(Key::right);
   }
   ui.key(Key::home);
-  EXPECT_EQ(page().mistake, attention::Mistake::noScale);
+  EXPECT_EQ(at().mistake, attention::Mistake::noScale);
 }
 
 TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
   ui.dragAcross("wrong.curve", {0.97f, 0.5f}, {0.05f, 0.5f});
   ui.draw();
-  EXPECT_EQ(page().mistakeDim, 8);
+  EXPECT_EQ(at().mistakeDim, 8);
   EXPECT_EQ(page().study->headDim, 8);
+  ui.dragAcross("wrong.entropy", {0.05f, 0.5f}, {0.97f, 0.5f});
+  ui.draw();
+  EXPECT_EQ(page().study->headDim, 512) << "the entropy has a curve of its own";
+}
+
+TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
+  ui.click("lab.tab.wrong");
+  ui.draw();
+  EXPECT_TRUE(ui.has("wrong.curve"));
+  ui.click("wrong.shown.entropy");
+  ui.draw();
+  EXPECT_TRUE(ui.has("wrong.entropy"));
+  EXPECT_FALSE(ui.has("wrong.curve"));
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
 TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {
-  ui.choose("wrong.subject", "own");
+  ui.choose("wrong.subject", "layer");
   ui.draw();
   EXPECT_EQ(page().study->headDim, 32);
   EXPECT_EQ(page().study->result.same, "");
@@ -268,6 +287,43 @@ TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
   park();
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(cutOff(ui), IsEmpty());
+}
+
+TEST_F(LabOnScreen, AScenesFileOpensThePageAtItsPlace) {
+  for (const app::LabTabRow& row : app::labTabs()) {
+    const std::string name(row.key);
+    ui.session().scene().cursor.lab = {};
+    ui.session().scene().cursor.lab.tab = name;
+    ui.draw();
+    park();
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << name;
+    EXPECT_NO_THROW(ui.session().actions().find("lab." + name));
+  }
+  const auto scene = app::parseScene(R"({"format": "headscope scene", "version": 2, "cursor": {"page": "lab",
+      "lab": {"tab": "wrong", "mistake": "kv_tiled", "subject": "layer"}}})",
+                                     "the lesson");
+  ASSERT_TRUE(scene.ok()) << scene.error().message;
+  ui.session().setScene(*scene);
+  ui.draw();
+  ASSERT_TRUE(page().study);
+  EXPECT_EQ(page().study->question.mistake, attention::Mistake::kvTiled);
+  EXPECT_TRUE(page().study->question.snapshot) << "made on the scene's layer";
+  ui.click("lab.tab.pipeline");
+  ui.click("film.9");
+  EXPECT_EQ(at().step, Step::concat) << "what is clicked is in the scene";
+  app::Scene other = ui.scene();
+  other.cursor.lab.tab = "elsewhere";
+  EXPECT_THAT(app::checkPage(other, app::labTable()).error().message,
+              testing::StartsWith("cursor.lab.tab is \"elsewhere\", expected pipeline, "));
+}
+
+TEST(LabCursorNames, FilesCallMistakesByTheirKeys) {
+  const auto all = attention::mistakes();
+  ASSERT_EQ(all.size(), app::kMistakeNames.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].mistake, static_cast<attention::Mistake>(i));
+    EXPECT_EQ(all[i].key, app::kMistakeNames[i]);
+  }
 }
 
 }  // namespace

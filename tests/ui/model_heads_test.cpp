@@ -152,7 +152,7 @@ TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
 TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.click("learned");
   ui.draw();
-  const std::vector<app::Behaviour> found = app::behavioursOf(page());
+  const std::vector<app::Behaviour> found = app::behavioursOf(page(), ui.scene().look.labelThreshold);
   ASSERT_GE(found.size(), 2u);
   ui.key(static_cast<Key>('2'), kShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[1].name);

@@ -6,15 +6,20 @@
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/camera.h"
+#include "app/widgets/cells.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
 
 namespace {
 
+/// Units below the cells that what a lesson's reader guessed takes.
+constexpr float kGuessRoom = 40;
+
 /// The cells' area: square cells, centred, with room for title and labels.
 ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
-  const float left = view.px(116), bottom = view.px(view.present ? 84 : 100), top = view.px(44);
+  const float guess = view.guessedRow.empty() ? 0 : kGuessRoom;
+  const float left = view.px(116), bottom = view.px((view.present ? 84 : 100) + guess), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
   const float roomX = area.GetWidth() - left - view.px(24), roomY = area.GetHeight() - top - bottom;
   const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
@@ -24,16 +29,51 @@ ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
   return {x, y, x + width, y + height};
 }
 
+/// What was guessed for the lit query's row, framed below the cells, one place for each key.
+void paintGuess(const View& view, ImDrawList& list, const HeatTile& tile, const Look& look,
+                const ValueRange& range) {
+  const std::vector<float>& row = view.guessedRow;
+  if (row.empty() || static_cast<float>(row.size()) != tile.cols) return;
+  attention::Matrix values(1, static_cast<Index>(row.size()));
+  std::copy(row.begin(), row.end(), values.data());
+  const ImRect area(tile.area.Min.x, tile.area.Max.y + view.px(10), tile.area.Max.x,
+                    tile.area.Max.y + view.px(34));
+  paintCells(view, list, area, values,
+             {colormapFor(look), range.low, range.high, std::max(1.0f, view.px(1))});
+  const float frame = view.px(2);
+  compat::rectOutline(list, ImVec2(area.Min.x - frame, area.Min.y - frame),
+                      ImVec2(area.Max.x + frame, area.Max.y + frame), view.theme->secondary, 0,
+                      std::max(1.5f, view.px(1.6f)));
+  track("lesson.guess", area.Min, area.Max);
+  paintText(list, view.fonts->text, ImVec2(area.Min.x - view.px(12), area.GetCenter().y),
+            view.theme->secondary, "your guess", Align::right);
+}
+
+/// Rows' names at their rows, keys' names under the guess.
+void paintLabelsBelowGuess(const View& view, ImDrawList& list, const HeatTile& tile,
+                           const AxisLabels& labels) {
+  static const std::vector<attention::Token> kNone;
+  AxisLabels rows = labels, keys = labels;
+  rows.keys = keys.queries = &kNone;
+  paintAxisLabels(view, list, tile, rows);
+  HeatTile lower = tile;
+  lower.area.Translate(ImVec2(0, view.px(kGuessRoom)));
+  paintAxisLabels(view, list, lower, keys);
+  ImRect both = tile.area;
+  both.Max.y += view.px(kGuessRoom);
+  paintAxisTitles(view, list, both, view.px(112));
+}
+
 /// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
 std::string whatIsShown(const HeadsPage& page, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
     return fmt::format("{}–{} of {}", static_cast<Index>(first), last, total);
   };
-  std::string text =
-      page.camera.zoom > 1.01f
-          ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
-          : "wheel zooms, drag moves, Page Up and Page Down change the head";
+  std::string text = page.camera.zoom > 1.01f ? "queries " + span(tile.row, tile.rows, n) + ", keys " +
+                                                    span(tile.col, tile.cols, m)
+                     : !page.keysTurn ? "wheel zooms, drag moves"
+                                      : "wheel zooms, drag moves, Page Up and Page Down change the head";
   if (page.focusFactor > 1) text += " · " + pooledText(page.focusFactor);
   return text;
 }
@@ -69,13 +109,18 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   const Cell& chosen = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
-  paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
-                 cells.GetWidth(), true);
+  paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
+                 ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
   const AxisLabels labels{&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true};
-  paintAxisLabels(view, list, tile, labels);
-  pointAtLabels(scene, page, tile, labels);
-  paintAxisTitles(view, list, cells, view.px(112));
+  if (view.guessedRow.empty()) {
+    paintAxisLabels(view, list, tile, labels);
+    pointAtLabels(scene, page, tile, labels);
+    paintAxisTitles(view, list, cells, view.px(112));
+  } else {
+    paintGuess(view, list, tile, scene.look, range);
+    paintLabelsBelowGuess(view, list, tile, labels);
+  }
   paintCrosshair(view, list, tile, query, key, n, m);
   if (!view.present)
     paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/labs/lab/map_view.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -33,31 +34,31 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
   if (size >= 4) size = std::floor(size);
   Matrix before(rows.count, cols.count), after(rows.count, cols.count);
-  const Stage from = page.step == Step::scale       ? Stage::dots
-                     : page.step == Step::bias      ? Stage::dots
-                     : page.step == Step::softmax   ? Stage::scores
-                     : head.steps.biased.size() > 0 ? Stage::biased
-                                                    : Stage::dots;
-  const Stage to = page.step == Step::scale  ? Stage::dots
-                   : page.step == Step::bias ? Stage::biased
-                   : page.step == Step::mask ? Stage::scores
-                                             : Stage::weights;
+  const Stage from = scene.cursor.lab.step == Step::scale     ? Stage::dots
+                     : scene.cursor.lab.step == Step::bias    ? Stage::dots
+                     : scene.cursor.lab.step == Step::softmax ? Stage::scores
+                     : head.steps.biased.size() > 0           ? Stage::biased
+                                                              : Stage::dots;
+  const Stage to = scene.cursor.lab.step == Step::scale  ? Stage::dots
+                   : scene.cursor.lab.step == Step::bias ? Stage::biased
+                   : scene.cursor.lab.step == Step::mask ? Stage::scores
+                                                         : Stage::weights;
   const auto scores = sequence.attention.scores[cell.head];
   const auto weights = sequence.probabilities()[cell.head];
   for (Index i = 0; i < rows.count; ++i)
     for (Index j = 0; j < cols.count; ++j) {
       const Index row = rows.first + i, col = cols.first + j;
       const float dot = head.steps.dots(row, col), scaled = dot * head.steps.factor;
-      before(i, j) = page.step == Step::scale     ? dot
-                     : page.step == Step::bias    ? scaled
-                     : page.step == Step::softmax ? scores(row, col)
-                                                  : head.steps.unmasked(row, col);
-      after(i, j) = page.step == Step::scale     ? scaled
-                    : page.step == Step::bias    ? head.steps.unmasked(row, col)
-                    : page.step == Step::softmax ? weights(row, col)
-                                                 : scores(row, col);
+      before(i, j) = scene.cursor.lab.step == Step::scale     ? dot
+                     : scene.cursor.lab.step == Step::bias    ? scaled
+                     : scene.cursor.lab.step == Step::softmax ? scores(row, col)
+                                                              : head.steps.unmasked(row, col);
+      after(i, j) = scene.cursor.lab.step == Step::scale     ? scaled
+                    : scene.cursor.lab.step == Step::bias    ? head.steps.unmasked(row, col)
+                    : scene.cursor.lab.step == Step::softmax ? weights(row, col)
+                                                             : scores(row, col);
       // What the mask hides keeps its hatch through the softmax.
-      if (page.step == Step::softmax && scores(row, col) == -INFINITY) after(i, j) = -INFINITY;
+      if (scene.cursor.lab.step == Step::softmax && scores(row, col) == -INFINITY) after(i, j) = -INFINITY;
     }
   const auto map = [&](const char* name, float x, Stage stage, float factor, bool isWeights) {
     const StagePicture& picture = head.picture(stage);
@@ -78,12 +79,14 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
   };
   const float scaling = head.steps.factor;
   const float factorBefore =
-      (page.step == Step::bias || page.step == Step::mask) && from == Stage::dots ? scaling : 1;
-  const float factorAfter = page.step == Step::scale ? scaling : 1;
+      (scene.cursor.lab.step == Step::bias || scene.cursor.lab.step == Step::mask) && from == Stage::dots
+          ? scaling
+          : 1;
+  const float factorAfter = scene.cursor.lab.step == Step::scale ? scaling : 1;
   const float x0 = std::round(area.Min.x + labels),
               x1 = std::round(x0 + size * static_cast<float>(cols.count) + space);
   const MapView left = map("before", x0, from, factorBefore, false);
-  const MapView right = map("after", x1, to, factorAfter, page.step == Step::softmax);
+  const MapView right = map("after", x1, to, factorAfter, scene.cursor.lab.step == Step::softmax);
   paintMap(scene, page, left, before);
   paintMap(scene, page, right, after);
   rowNames(page, left, sequence.queries, labels);
@@ -91,14 +94,14 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
   columnNames(page, right, sequence.keys);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::vector<Step> steps = stepsOf(page);
-  const auto here = std::find(steps.begin(), steps.end(), page.step);
+  const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
   const std::string was = here == steps.begin() ? "" : stepTitle(page, *(here - 1));
   const float y = area.Min.y + view.px(14);
   const float each = left.cells.GetWidth();
   paintText(list, view.fonts->title, ImVec2(x0, y), theme.secondary,
             fitted(view.fonts->title, "after " + was, each));
   paintText(list, view.fonts->title, ImVec2(x1, y), theme.text,
-            fitted(view.fonts->title, stepTitle(page, page.step), each));
+            fitted(view.fonts->title, stepTitle(page, scene.cursor.lab.step), each));
   paintText(list, view.fonts->mono, ImVec2(x0, y + view.px(24)), theme.secondary, shapeText(n, m));
   paintText(list, view.fonts->mono, ImVec2(x1, y + view.px(24)), theme.secondary, shapeText(n, m));
   const float middle = (left.cells.Max.x + right.cells.Min.x) / 2;
@@ -173,8 +176,8 @@ float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, con
     if (h != lit)
       list.AddRectFilled(map.cells.Min, map.cells.Max, faded(theme.background, 0.45f));
     else
-      compat::rectOutline(list, ImVec2(x - 2, top - 2), ImVec2(map.cells.Max.x + 2, bottom + 2), theme.text,
-                          0, std::max(1.5f, view.px(1.5f)));
+      paintMark(view, list, "chosen head", {ImVec2(x - 1, top - 1), ImVec2(map.cells.Max.x + 1, bottom + 1)},
+                theme.text);
     const MapHit hit = hitMap(map);
     if (hit.clicked && count == config.heads) scene.cursor.cell.head = h;
     const std::string label = std::to_string(h);
@@ -205,7 +208,7 @@ void splitStage(Scene& scene, LabPage& page, const ImRect& area) {
   const attention::AttentionConfig& config = page.layer->config();
   const Index n = page.layer->x.rows(), m = page.layer->keySource().rows();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
-  const bool joins = page.step == Step::concat;
+  const bool joins = scene.cursor.lab.step == Step::concat;
   const std::vector<Strip> strips = joins
                                         ? std::vector<Strip>{{"concat", Ink::value, &result.headOutput, true}}
                                         : std::vector<Strip>{{"split.q", Ink::query, &result.q, true},

@@ -103,14 +103,14 @@ void addNumber(const LabPage& page, const Cell& cell, FilmFrame& frame) {
 }
 
 /// Lights what the shown step reads.
-void markOperands(const LabPage& page, std::vector<FilmFrame>& frames) {
-  const std::vector<Stage> operands = operandsOf(page.step, page.head->steps.biased.size() > 0);
+void markOperands(const LabPage& page, Step shown, std::vector<FilmFrame>& frames) {
+  const std::vector<Stage> operands = operandsOf(shown, page.head->steps.biased.size() > 0);
   for (FilmFrame& frame : frames)
     for (FilmBlock& block : frame.blocks) {
-      const bool before = frame.step < page.step;
+      const bool before = frame.step < shown;
       // Where a matrix stands twice, the later frame is the one that is read.
-      const bool whole = (page.step == Step::dot || page.step == Step::mix) && frame.step == Step::project;
-      const bool scaled = page.step == Step::scale ? frame.step == Step::dot : frame.step != Step::dot;
+      const bool whole = (shown == Step::dot || shown == Step::mix) && frame.step == Step::project;
+      const bool scaled = shown == Step::scale ? frame.step == Step::dot : frame.step != Step::dot;
       block.used = before && !whole && (block.stage != Stage::dots || scaled) &&
                    std::find(operands.begin(), operands.end(), block.stage) != operands.end();
     }
@@ -118,7 +118,7 @@ void markOperands(const LabPage& page, std::vector<FilmFrame>& frames) {
 
 }  // namespace
 
-std::vector<FilmFrame> framesOf(const LabPage& page, const Cell& cell) {
+std::vector<FilmFrame> framesOf(const LabPage& page, Step shown, const Cell& cell) {
   const LayerParts& layer = *page.layer;
   const attention::AttentionConfig& config = layer.config();
   const Index n = layer.x.rows(), m = layer.keySource().rows(), d = config.modelDim;
@@ -181,7 +181,7 @@ std::vector<FilmFrame> framesOf(const LabPage& page, const Cell& cell) {
     addNumber(page, cell, frame);
     for (const FilmBlock& block : frame.blocks) frame.width += block.width;
   }
-  markOperands(page, frames);
+  markOperands(page, shown, frames);
   return frames;
 }
 

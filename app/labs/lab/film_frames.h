@@ -28,7 +28,7 @@ struct FilmFrame {
 
 /// Which stages a step reads. `biased`: something is added to the scores or caps them.
 std::vector<Stage> operandsOf(Step step, bool biased);
-/// The frames of all steps, with the numbers of `cell` and what the shown step reads.
-std::vector<FilmFrame> framesOf(const LabPage& page, const Cell& cell);
+/// The frames of all steps, with the numbers of `cell` and what the step `shown` reads.
+std::vector<FilmFrame> framesOf(const LabPage& page, Step shown, const Cell& cell);
 
 }  // namespace headscope::app

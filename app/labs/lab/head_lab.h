@@ -1,12 +1,16 @@
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "app/compute/cursor_fit.h"
 #include "app/labs/common/lab.h"
+#include "app/labs/lab/inner_tab.h"
 #include "app/labs/lab/lab_page.h"
 
 namespace headscope::app {
 
-/// One head of a layer taken apart, step by step.
+/// One head of a layer taken apart: a page of inner tabs over the same head.
 class HeadLab : public Lab {
  public:
   explicit HeadLab(LabServices& services);
@@ -25,25 +29,24 @@ class HeadLab : public Lab {
   std::size_t gpuBytes() const override;
 
   const LabPage& page() const { return page_; }
+  /// The inner tab of class T; for tests.
+  template <class T>
+  const T& tab() const {
+    for (const auto& tab : tabs_)
+      if (const auto* found = dynamic_cast<const T*>(tab.get())) return *found;
+    throw std::invalid_argument("the page Lab has no such tab");
+  }
 
  private:
-  void advancePlay();
-  float tabs(Scene& scene, const Layout& layout);
-  void headChips(Scene& scene, const ImRect& line, float left);
-  void subjectChoice(const ImRect& line);
-  void askMistake(const Scene& scene);
-  void pipeline(Scene& scene, const ImRect& area, const Layout& layout);
-  void controls(const ImRect& area);
+  InnerTab& shown(const Scene& scene) const;
+  void askHead(const Scene& scene);
 
   LabServices& services_;
   LabPage page_;
   CursorFit fit_;
-  bool listFolds_ = false;  ///< the list of mistakes is a choice in the line of tabs
   Answer<PartsQuestion, std::shared_ptr<const LayerParts>> layer_;
   Answer<HeadPartsQuestion, std::shared_ptr<const HeadParts>> head_;
-  Answer<std::shared_ptr<const HeadParts>, std::shared_ptr<const WeightStudy>> weights_;
-  Answer<MistakeQuestion, std::shared_ptr<const MistakeStudy>> mistake_;
-  Answer<attention::Mistake, std::shared_ptr<const std::vector<attention::SaturationPoint>>> curve_;
+  std::vector<std::unique_ptr<InnerTab>> tabs_;  ///< in the order of labTabs()
 };
 
 }  // namespace headscope::app

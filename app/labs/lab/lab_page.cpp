@@ -70,12 +70,13 @@ std::string stepTitle(const LabPage& page, Step step) {
   return "";
 }
 
-void moveStep(LabPage& page, int by) {
+void moveStep(Scene& scene, const LabPage& page, int by) {
+  Step& step = scene.cursor.lab.step;
   const std::vector<Step> steps = stepsOf(page);
-  const auto at = std::find(steps.begin(), steps.end(), page.step);
+  const auto at = std::find(steps.begin(), steps.end(), step);
   const int now = at == steps.end() ? 3 : static_cast<int>(at - steps.begin());
   const int last = static_cast<int>(steps.size()) - 1;
-  page.step = steps[static_cast<std::size_t>(std::clamp(now + by, 0, last))];
+  step = steps[static_cast<std::size_t>(std::clamp(now + by, 0, last))];
 }
 
 Cell labCell(const Scene& scene, const LabPage& page) {

@@ -15,14 +15,9 @@
 
 namespace headscope::app {
 
-/// The page's inner tabs.
-enum class LabTab { pipeline, weights, wrong };
+using Step = LabStep;
 
-/// What happens to the numbers of a layer, in order.
-enum class Step { input, project, split, dot, scale, bias, mask, softmax, mix, concat, output };
-
-/// Which of the three maps the second step is worked out for.
-enum class MapShown { q, k, v };
+inline constexpr double kPlayInterval = 1.5;  ///< seconds a step stays before the next
 
 /// What the lab shows beside the scene: free for its panels to change.
 struct LabPage {
@@ -35,9 +30,6 @@ struct LabPage {
   std::string problem;                            ///< why there are no parts
   std::map<std::string, EasedTextures> pictures;  ///< by the name of the place
 
-  LabTab tab = LabTab::pipeline;
-  Step step = Step::dot;
-  MapShown map = MapShown::q;
   Index dim = -1;     ///< of the head's vectors, that is worked out; −1: the largest of the row
   Index column = -1;  ///< of the output; −1: the largest of the row
   Index term = -1, nextTerm = -1;  ///< of the sum: pointed at in the last frame and in this one
@@ -46,12 +38,11 @@ struct LabPage {
 
   std::shared_ptr<const WeightStudy> weights;  ///< null until it is there
 
-  attention::Mistake mistake = attention::Mistake::noScale;
-  Index mistakeDim = 512;  ///< of the random layer that shows a mistake about scale
-  bool ownLayer = false;   ///< the mistake is made on the scene's layer, not on the random one
   std::shared_ptr<const MistakeStudy> study;                             ///< null until it is there
   std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< of a mistake about scale
+  bool showsEntropy = false;  ///< in small windows: the curve of the entropy, not of the largest weight
   bool catchingUp = false;
+  bool small = false;          ///< there is little room: lists are choices in the line of tabs
   bool sentenceBelow = false;  ///< who presents reads it in the line below the page
 };
 
@@ -60,7 +51,7 @@ std::vector<Step> stepsOf(const LabPage& page);
 /// "Q·Kᵀ", "÷ √32": as people write it.
 std::string stepTitle(const LabPage& page, Step step);
 /// Goes so many steps on, and stays inside what there is.
-void moveStep(LabPage& page, int by);
+void moveStep(Scene& scene, const LabPage& page, int by);
 
 /// The query and key that are pointed at, else those of the cursor; inside what is drawn.
 Cell labCell(const Scene& scene, const LabPage& page);
@@ -97,8 +88,6 @@ std::string shapeText(Index rows, Index cols);
 /// The head's maps and their products, with rank, singular values and copying.
 void weightsRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
 
-/// The mistakes in the list's order, one on or back.
-void moveMistake(LabPage& page, int by);
 /// The classic mistakes: which one, both results, how to know it and the fix.
 void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
 
@@ -107,7 +96,7 @@ void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
 /// All frames side by side; a click chooses the step.
 void film(Scene& scene, LabPage& page, const ImRect& area, bool small);
 /// The same where there is little room: dots with the steps' names.
-void foldedFilm(LabPage& page, const ImRect& area);
+void foldedFilm(Scene& scene, LabPage& page, const ImRect& area);
 /// The lit step as on a blackboard.
 void stage(Scene& scene, LabPage& page, const ImRect& area);
 /// What happens, in a sentence, and one cell's sum worked out.

@@ -1,57 +1,45 @@
 #include <fmt/core.h>
 
-#include <tuple>
+#include <array>
 
-#include "app/labs/lab/head_lab.h"
+#include "app/labs/lab/inner_tab.h"
 #include "app/platform/track.h"
+#include "app/scene/field.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "attention/formats/quote.h"
 
 namespace headscope::app {
 
-/// The inner tabs, and at their right what is shown. Returns where the line ends below.
-float HeadLab::tabs(Scene& scene, const Layout& layout) {
-  View& view = services_.view;
-  const Theme& theme = *view.theme;
-  const ImRect& center = layout.center;
-  const float high = view.px(layout.narrow ? 40 : 48), y = center.Min.y + high / 2;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddLine(ImVec2(center.Min.x, center.Min.y + high), ImVec2(center.Max.x, center.Min.y + high),
-               theme.line);
-  float x = center.Min.x + view.px(24);
-  for (const auto& [name, label, tab] : {std::tuple("pipeline", "Pipeline", LabTab::pipeline),
-                                         std::tuple("weights", "Weights", LabTab::weights),
-                                         std::tuple("wrong", "What goes wrong", LabTab::wrong)}) {
-    const float wide = textWidth(view.fonts->bold, label);
-    ImGui::SetCursorScreenPos(ImVec2(x - view.px(6), center.Min.y));
-    if (ImGui::InvisibleButton(name, ImVec2(wide + view.px(12), high))) page_.tab = tab;
-    trackItem(std::string("lab.tab.") + name);
-    const bool lit = page_.tab == tab;
-    paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(x, y),
-              lit || ImGui::IsItemHovered() ? theme.text : theme.secondary, label);
-    if (lit)
-      list.AddRectFilled(ImVec2(x, center.Min.y + high - view.px(2)), ImVec2(x + wide, center.Min.y + high),
-                         theme.text);
-    x += wide + view.px(28);
-  }
-  const ImRect line(center.Min.x, center.Min.y, center.Max.x - view.px(24), center.Min.y + high);
-  if (page_.tab == LabTab::wrong)
-    subjectChoice(line);
-  else if (page_.head)
-    headChips(scene, line, x);
-  return center.Min.y + high + 1;
-}
+namespace {
+
+constexpr std::array kTable{
+    LabTabRow{"pipeline", "Pipeline", "Take a head apart step by step", true, makePipelineTab},
+    LabTabRow{"weights", "Weights", "The head's weights: rank, singular values, copying", true,
+              makeWeightsTab},
+    LabTabRow{"embeddings", "Embeddings", "Change embeddings by hand: every head answers", true,
+              makeEmbeddingsTab},
+    LabTabRow{"ablation", "Ablation", "Switch heads off: shares, convex hull, patching", true,
+              makeAblationTab},
+    LabTabRow{"precision", "Precision", "What fp16 and bf16 change of every head", true, makePrecisionTab},
+    LabTabRow{"detectors", "Detectors", "What every head does: the scores of all detectors", true,
+              makeDetectorsTab},
+    LabTabRow{"views", "Views", "Other views of the weights: value-weighted, mean, max, difference", true,
+              makeViewsTab},
+    LabTabRow{"many", "One or many", "One wide head against many small ones", true, makeManyTab},
+    LabTabRow{"wrong", "What goes wrong", "What goes wrong: the classic mistakes", false, makeWrongTab},
+};
 
 /// What the head does, the head, its kv head, the query and the key, as far as there is room.
-void HeadLab::headChips(Scene& scene, const ImRect& line, float left) {
-  View& view = services_.view;
+void headChips(Scene& scene, LabPage& page, const ImRect& line, float left) {
+  View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = line.GetCenter().y;
   float x = line.Max.x;
-  const SequenceSnapshot& sequence = page_.layer->sequence();
-  const Cell cell = labCell(scene, page_);
-  const attention::AttentionConfig& config = page_.layer->config();
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  const Cell cell = labCell(scene, page);
+  const attention::AttentionConfig& config = page.layer->config();
   std::vector<Choice> heads;
   for (Index h = 0; h < config.heads; ++h)
     heads.push_back({fmt::format("Head {} of {}", h, config.heads), "", std::to_string(h)});
@@ -88,35 +76,60 @@ void HeadLab::headChips(Scene& scene, const ImRect& line, float left) {
   if (dropdown(view, "lab.head", heads, chosen, 0, "Which head is taken apart (PgUp and PgDn)."))
     scene.cursor.cell.head = chosen;
   const auto at = static_cast<std::size_t>(cell.head);
-  if (at >= sequence.labels.size()) return;
-  const attention::HeadLabel& label = sequence.labels[at];
+  if (at >= sequence.profiles.size()) return;
+  const attention::HeadLabel label = sequence.label(cell.head, scene.look.labelThreshold);
   std::string words = attention::describe(label);
   if (label.detector) words += fmt::format(" {:.2f}", sequence.profiles[at][label.detector->name].raw);
   if (x - view.px(20) - textWidth(view.fonts->text, words) > left)
     paintText(list, view.fonts->text, ImVec2(x - view.px(20), y), theme.secondary, words, Align::right);
 }
 
-/// What mistakes are made on; in narrow windows the list of mistakes too.
-void HeadLab::subjectChoice(const ImRect& line) {
-  View& view = services_.view;
-  const Choice subjects[] = {
-      {"on a random layer", "", "random"},
-      {"on this layer",
-       page_.snapshot && !page_.snapshot->sequences.empty() ? "" : "This layer has no numbers yet.", "own"}};
-  int chosen = page_.ownLayer ? 1 : 0;
-  float x = line.Max.x - textWidth(view.fonts->text, subjects[chosen].label) - view.px(24);
-  ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "wrong.subject", subjects, chosen, 0, "Which queries and keys the mistake is made on."))
-    page_.ownLayer = chosen == 1;
-  if (!listFolds_) return;
-  std::vector<Choice> names;
-  for (const attention::MistakeInfo& info : attention::mistakes())
-    names.push_back({std::string(info.title), "", std::string(info.key)});
-  int at = static_cast<int>(page_.mistake);
-  x -= textWidth(view.fonts->text, names[static_cast<std::size_t>(at)].label) + view.px(40);
-  ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "wrong.mistake", names, at, 0, "The mistake (← and →)."))
-    page_.mistake = static_cast<attention::Mistake>(at);
+}  // namespace
+
+std::span<const LabTabRow> labTabs() {
+  return kTable;
+}
+
+attention::Status checkTab(const Scene& scene) {
+  std::vector<std::string> keys;
+  for (const LabTabRow& row : kTable) {
+    if (row.key == scene.cursor.lab.tab) return attention::success();
+    keys.emplace_back(row.key);
+  }
+  return attention::Error{"cursor.lab.tab is " + attention::quotedText(scene.cursor.lab.tab) + ", expected " +
+                          alternatives(keys)};
+}
+
+void InnerTab::choices(Scene& scene, const ImRect& line, float left) {
+  if (page_.head) headChips(scene, page_, line, left);
+}
+
+float tabLine(Scene& scene, LabPage& page, InnerTab& shown, const Layout& layout) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const ImRect& center = layout.center;
+  const float high = view.px(layout.narrow ? 40 : 48), y = center.Min.y + high / 2;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddLine(ImVec2(center.Min.x, center.Min.y + high), ImVec2(center.Max.x, center.Min.y + high),
+               theme.line);
+  float x = center.Min.x + view.px(24);
+  for (const LabTabRow& row : labTabs()) {
+    const std::string name(row.key);
+    const float wide = textWidth(view.fonts->bold, row.label);
+    ImGui::SetCursorScreenPos(ImVec2(x - view.px(6), center.Min.y));
+    if (ImGui::InvisibleButton(name.c_str(), ImVec2(wide + view.px(12), high))) scene.cursor.lab.tab = name;
+    trackItem("lab.tab." + name);
+    const bool lit = scene.cursor.lab.tab == name;
+    paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(x, y),
+              lit || ImGui::IsItemHovered() ? theme.text : theme.secondary, row.label);
+    if (lit)
+      list.AddRectFilled(ImVec2(x, center.Min.y + high - view.px(2)), ImVec2(x + wide, center.Min.y + high),
+                         theme.text);
+    x += wide + view.px(28);
+  }
+  shown.choices(scene, ImRect(center.Min.x, center.Min.y, center.Max.x - view.px(24), center.Min.y + high),
+                x);
+  return center.Min.y + high + 1;
 }
 
 }  // namespace headscope::app

@@ -263,19 +263,21 @@ void projectStage(Scene& scene, LabPage& page, const ImRect& area) {
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
   const Cell cell = labCell(scene, page), &at = scene.cursor.cell;
-  const bool ofQuery = page.map == MapShown::q;
+  const bool ofQuery = scene.cursor.lab.map == MapShown::q;
   const Index kv = layer.config().kvHeadOf(cell.head), dims = layer.config().headDim;
   const Index dim = labDim(page, cell);
   const attention::Matrix& x = ofQuery ? layer.x : layer.keySource();
-  const MapRows& map = ofQuery ? page.head->q : page.map == MapShown::k ? page.head->k : page.head->v;
-  const MatrixView made = ofQuery                   ? sequence.attention.q[cell.head]
-                          : page.map == MapShown::k ? sequence.attention.k[kv]
-                                                    : sequence.attention.v[kv];
-  const char* letter = ofQuery ? "Q" : page.map == MapShown::k ? "K" : "V";
+  const MapRows& map = ofQuery                               ? page.head->q
+                       : scene.cursor.lab.map == MapShown::k ? page.head->k
+                                                             : page.head->v;
+  const MatrixView made = ofQuery                               ? sequence.attention.q[cell.head]
+                          : scene.cursor.lab.map == MapShown::k ? sequence.attention.k[kv]
+                                                                : sequence.attention.v[kv];
+  const char* letter = ofQuery ? "Q" : scene.cursor.lab.map == MapShown::k ? "K" : "V";
   Product product{};
   product.name = "project";
   product.a = Ink::stream;
-  product.b = product.c = ofQuery ? Ink::query : page.map == MapShown::k ? Ink::key : Ink::value;
+  product.b = product.c = ofQuery ? Ink::query : scene.cursor.lab.map == MapShown::k ? Ink::key : Ink::value;
   product.litRow = ofQuery ? cell.query : cell.key;
   product.rows = tokensInSight(view, area, x.rows(), ofQuery ? at.query : at.key, true);
   product.cols = dimsInSight(view, area, dims, dim);

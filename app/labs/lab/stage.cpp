@@ -3,7 +3,7 @@
 namespace headscope::app {
 
 void stage(Scene& scene, LabPage& page, const ImRect& area) {
-  switch (page.step) {
+  switch (scene.cursor.lab.step) {
     case Step::input:
       return inputStage(scene, page, area);
     case Step::project:

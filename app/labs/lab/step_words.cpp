@@ -23,7 +23,7 @@ StepWords stepWords(const Scene& scene, const LabPage& page) {
   const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key),
                     v = withIndex("v", cell.key);
   const bool hidden = sequence.attention.scores.at(cell.head, cell.query, cell.key) == -INFINITY;
-  switch (page.step) {
+  switch (scene.cursor.lab.step) {
     case Step::input:
       return {"A row of numbers for each token",
               {{query, theme.query},

@@ -115,7 +115,7 @@ void projectSum(const Scene& scene, LabPage& page, const ImRect& area) {
   const LayerParts& layer = *page.layer;
   const attention::AttentionResult& result = layer.sequence().attention;
   const Index kv = layer.config().kvHeadOf(cell.head), dim = labDim(page, cell);
-  const bool q = page.map == MapShown::q, v = page.map == MapShown::v;
+  const bool q = scene.cursor.lab.map == MapShown::q, v = scene.cursor.lab.map == MapShown::v;
   const MapRows& map = q ? page.head->q : v ? page.head->v : page.head->k;
   const Index row = q ? cell.query : cell.key;
   const char* letter = q ? "Q" : v ? "V" : "K";
@@ -218,11 +218,11 @@ void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
     if (row[j] != -INFINITY) total += std::exp(static_cast<double>(row[j]) - static_cast<double>(most));
   Columns columns;
   columns.name = "row";
-  const bool softmax = page.step == Step::softmax;
+  const bool softmax = scene.cursor.lab.step == Step::softmax;
   columns.rowColors = {theme.secondary, theme.text};
   const float dot = head.steps.dots(cell.query, cell.key), score = row[cell.key];
   std::string chain, how;
-  switch (page.step) {
+  switch (scene.cursor.lab.step) {
     case Step::scale:
       columns.rowNames = {"q · k", "scaled"};
       chain =
@@ -251,15 +251,15 @@ void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
   }
   float result = 0;
   for (const Index key : keysInSight(view, area, row.size(), scene.cursor.cell.key)) {
-    const float raw = head.steps.dots(cell.query, key), before = page.step == Step::scale  ? raw
-                                                                 : page.step == Step::bias ? raw * scaling
-                                                                 : softmax
-                                                                     ? row[key]
-                                                                     : head.steps.unmasked(cell.query, key);
-    const float after = page.step == Step::scale  ? raw * scaling
-                        : page.step == Step::bias ? head.steps.unmasked(cell.query, key)
-                        : softmax                 ? weights(cell.query, key)
-                                                  : row[key];
+    const float raw = head.steps.dots(cell.query, key),
+                before = scene.cursor.lab.step == Step::scale  ? raw
+                         : scene.cursor.lab.step == Step::bias ? raw * scaling
+                         : softmax                             ? row[key]
+                                                               : head.steps.unmasked(cell.query, key);
+    const float after = scene.cursor.lab.step == Step::scale  ? raw * scaling
+                        : scene.cursor.lab.step == Step::bias ? head.steps.unmasked(cell.query, key)
+                        : softmax                             ? weights(cell.query, key)
+                                                              : row[key];
     const bool hidden = after == -INFINITY || (softmax && row[key] == -INFINITY);
     Column column{sequence.keys[static_cast<std::size_t>(key)].text,
                   0,
@@ -278,10 +278,10 @@ void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
     columns.columns.push_back(std::move(column));
   }
   if (softmax) columns.high = 1;
-  result = page.step == Step::scale  ? dot * scaling
-           : page.step == Step::bias ? head.steps.unmasked(cell.query, cell.key)
-           : softmax                 ? weights(cell.query, cell.key)
-                                     : score;
+  result = scene.cursor.lab.step == Step::scale  ? dot * scaling
+           : scene.cursor.lab.step == Step::bias ? head.steps.unmasked(cell.query, cell.key)
+           : softmax                             ? weights(cell.query, cell.key)
+                                                 : score;
   const float y = paintSumTitle(view, area, {chain, "", "", "", "", 0, 0, {}, {}, 0, false, "", {}},
                                 static_cast<double>(result), how);
   const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
@@ -367,7 +367,7 @@ void workedOut(Scene& scene, LabPage& page, const ImRect& area) {
       roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
   const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,
                     area.Max.y);
-  switch (page.step) {
+  switch (scene.cursor.lab.step) {
     case Step::input: {
       const Cell cell = labCell(scene, page);
       return vectorBars(page, rest, withIndex("x", cell.query), page.layer->x.row(cell.query),

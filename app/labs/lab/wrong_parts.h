@@ -13,6 +13,6 @@ void paintTick(const View& view, ImDrawList& list, ImVec2 middle, float size);
 ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area);
 
 /// The symptom, the numbers to know it by, and the curve over dₖ, whose handle chooses it.
-void wrongSide(LabPage& page, const ImRect& area);
+void wrongSide(Scene& scene, LabPage& page, const ImRect& area);
 
 }  // namespace headscope::app

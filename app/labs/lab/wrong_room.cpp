@@ -21,7 +21,7 @@ const MistakeInfo& infoOf(attention::Mistake mistake) {
 }
 
 /// All mistakes by their groups; a click chooses.
-void mistakeList(LabPage& page, const ImRect& area) {
+void mistakeList(Scene& scene, const LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -45,10 +45,10 @@ void mistakeList(LabPage& page, const ImRect& area) {
     const ImRect cell(area.Min.x, y, area.Max.x, y + row);
     ImGui::SetCursorScreenPos(cell.Min);
     ImGui::PushID(info.key.data());
-    if (ImGui::InvisibleButton("mistake", cell.GetSize())) page.mistake = info.mistake;
+    if (ImGui::InvisibleButton("mistake", cell.GetSize())) scene.cursor.lab.mistake = info.mistake;
     ImGui::PopID();
     trackItem("mistake." + std::string(info.key));
-    const bool lit = info.mistake == page.mistake;
+    const bool lit = info.mistake == scene.cursor.lab.mistake;
     if (lit || ImGui::IsItemHovered())
       list.AddRectFilled(cell.Min, cell.Max, lit ? theme.raised : mixed(theme.panel, theme.raised, 0.5f));
     if (lit) list.AddRectFilled(cell.Min, ImVec2(cell.Min.x + view.px(3), cell.Max.y), theme.text);
@@ -66,15 +66,16 @@ void mistakeList(LabPage& page, const ImRect& area) {
 }
 
 /// A mistake that changes nothing here, with a button that makes it show.
-void sameHere(LabPage& page, const ImRect& area) {
+void sameHere(Scene& scene, const LabPage& page, const ImRect& area) {
   View& view = page.view;
   const std::string& same = page.study->result.same;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float high = paintParagraph(list, view.fonts->text, area.Min, area.GetWidth(), view.theme->secondary,
                                     "Same here: " + same + ".");
-  if (!page.ownLayer) return;
+  if (!page.study->question.snapshot) return;
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + high + view.px(8)));
-  if (button(view, "wrong.show", "Show it on a random layer")) page.ownLayer = false;
+  if (button(view, "wrong.show", "Show it on a random layer"))
+    scene.cursor.lab.subject = MistakeSubject::random;
 }
 
 /// The line that fixes it, the added part raised.
@@ -107,17 +108,12 @@ void fixLine(const LabPage& page, const ImRect& area) {
 
 }  // namespace
 
-void moveMistake(LabPage& page, int by) {
-  const int last = static_cast<int>(attention::mistakes().size()) - 1;
-  page.mistake = static_cast<attention::Mistake>(std::clamp(static_cast<int>(page.mistake) + by, 0, last));
-}
-
 void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImRect rest = area;
   if (!small) {
-    mistakeList(page, ImRect(area.Min.x, area.Min.y, area.Min.x + view.px(372), area.Max.y));
+    mistakeList(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + view.px(372), area.Max.y));
     rest.Min.x += view.px(372);
   }
   if (!page.study) return;
@@ -137,8 +133,8 @@ void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   const ImRect maps(rest.Min.x, y + view.px(small ? 10 : 24), rest.Max.x - side - view.px(small ? 20 : 48),
                     rest.Max.y - fix - view.px(8));
   const ImRect same = wrongMaps(scene, page, maps);
-  if (!study.result.same.empty()) sameHere(page, same);
-  wrongSide(page, ImRect(rest.Max.x - side, maps.Min.y, rest.Max.x, maps.Max.y));
+  if (!study.result.same.empty()) sameHere(scene, page, same);
+  wrongSide(scene, page, ImRect(rest.Max.x - side, maps.Min.y, rest.Max.x, maps.Max.y));
 }
 
 }  // namespace headscope::app

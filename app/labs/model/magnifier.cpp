@@ -8,6 +8,7 @@
 #include "app/platform/track.h"
 #include "app/widgets/head_word.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -56,7 +57,7 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   std::vector<HeatmapTile> tiles;
   struct Label {
     ImRect tile;
-    const HeadSummary* head;
+    attention::HeadLabel does;
     bool chosen;
   };
   std::vector<Label> labels;
@@ -77,7 +78,8 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
       const auto there = std::find(page.magnified.begin(), page.magnified.end(), page.magnifies.back());
       picture.view.layer = static_cast<int>(there - page.magnified.begin());
       if (there != page.magnified.end()) tiles.push_back(picture);
-      labels.push_back({area, page.summary(at, head), row == kReach && col == kReach});
+      labels.push_back(
+          {area, page.summary(at, head)->label(scene.look.labelThreshold), row == kReach && col == kReach});
     }
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
@@ -86,15 +88,13 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   view.heatmaps->draw(list, page.magnifiedHeads, style, std::move(tiles));
   if (page.magnifies != page.magnified) view.redraw(2);  // the others come with the next frame
   for (const Label& label : labels) {
-    const bool bold = isDeliberate(label.head->label);
-    if (label.head->label.detector && page.config->causal)
+    const bool bold = isDeliberate(label.does);
+    if (label.does.detector && page.config->causal)
       paintText(list, bold ? view.fonts->smallBold : view.fonts->small,
                 ImVec2(label.tile.Max.x - view.px(3), label.tile.Min.y + view.px(9)),
-                bold ? view.theme->text : view.theme->secondary, headWord(label.head->label), Align::right);
+                bold ? view.theme->text : view.theme->secondary, headWord(label.does), Align::right);
     if (label.chosen)
-      compat::rectOutline(list, ImVec2(label.tile.Min.x - 1, label.tile.Min.y - 1),
-                          ImVec2(label.tile.Max.x + 1, label.tile.Max.y + 1), view.theme->text, 0,
-                          std::max(2.0f, view.px(2)));
+      paintMark(view, list, "chosen head", label.tile, view.theme->text, std::max(2.0f, view.px(2)));
   }
   float y = box.to.y - box.words + line / 2;
   const auto say = [&](const std::string& text, std::uint32_t color) {

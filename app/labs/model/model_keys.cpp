@@ -17,7 +17,7 @@ std::vector<Action> ModelLab::filterActions() {
                        fmt::format("Light up heads that do one thing: word {} above them", i + 1), "Model",
                        KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
                        [this, i](Scene& scene) {
-                         const std::vector<Behaviour> found = behavioursOf(page_);
+                         const std::vector<Behaviour> found = behavioursOf(page_, scene.look.labelThreshold);
                          if (i >= found.size()) return;
                          std::string& chosen = scene.cursor.model.detector;
                          chosen = chosen == found[i].name ? "" : found[i].name;

@@ -42,13 +42,16 @@ attention::Result<std::vector<float>> ModelLab::forecastAll(const std::vector<Fo
 std::optional<SwitchedHead> ModelLab::leansOn(const Scene& scene) const {
   const Index layer = scene.cursor.model.layer;
   const HeadSummary* chosen = page_.summary(layer, scene.cursor.cell.head);
-  if (!chosen || !chosen->label.detector || chosen->label.detector->name != "induction") return std::nullopt;
+  const float threshold = scene.look.labelThreshold;
+  const attention::Detector* does = chosen ? chosen->label(threshold).detector : nullptr;
+  if (!does || does->name != "induction") return std::nullopt;
   std::optional<SwitchedHead> strongest;
   float most = 0;
   for (Index l = 0; l < layer; ++l)
     for (Index h = 0; h < page_.config->heads; ++h) {
       const HeadSummary& head = *page_.summary(l, h);
-      if (!head.label.detector || head.label.detector->name != "previous" || isOff(scene, l, h)) continue;
+      const attention::Detector* detector = head.label(threshold).detector;
+      if (!detector || detector->name != "previous" || isOff(scene, l, h)) continue;
       if (const float score = head.profile["previous"].raw; score > most) {
         most = score;
         strongest = SwitchedHead{l, h, HeadOff::zero};
@@ -72,16 +75,18 @@ std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
          {page_.study, guesses->request.query, guesses->value->lens.back().id, std::move(heads)}});
   };
   ask("this head", {{layer, head, HeadOff::zero}});
-  if (!chosen->label.detector) return wanted;
+  const float threshold = scene.look.labelThreshold;
+  const attention::Detector* detector = chosen->label(threshold).detector;
+  if (!detector) return wanted;
   if (const auto before = leansOn(scene))
     ask(fmt::format("layer {} head {}, one word back", before->layer, before->head), {*before});
   std::vector<SwitchedHead> alike;
   for (Index l = 0; l < static_cast<Index>(page_.study->layers.size()); ++l)
     for (Index h = 0; h < page_.config->heads; ++h)
-      if (page_.summary(l, h)->label.detector == chosen->label.detector && !isOff(scene, l, h))
+      if (page_.summary(l, h)->label(threshold).detector == detector && !isOff(scene, l, h))
         alike.push_back({l, h, HeadOff::zero});
   if (alike.size() < 2) return wanted;
-  std::string words = fmt::format("all {} “{}”", alike.size(), chosen->label.detector->title);
+  std::string words = fmt::format("all {} “{}”", alike.size(), detector->title);
   ask(std::move(words), std::move(alike));
   return wanted;
 }

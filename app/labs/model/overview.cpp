@@ -90,9 +90,9 @@ void pointAtHead(Scene& scene, ModelPage& page, const OverviewPlan& plan, Index 
   view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   std::string says =
-      fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h, attention::describe(head.label),
-                  page.queryToken(cell->row), page.token(cell->col),
-                  weightText(layer.weights.at(h, cell->row, cell->col)));
+      fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
+                  attention::describe(head.label(scene.look.labelThreshold)), page.queryToken(cell->row),
+                  page.token(cell->col), weightText(layer.weights.at(h, cell->row, cell->col)));
   if (const HeadLosses* losses = page.currentLosses())
     says += "\n" + changeText(losses->change(at, h)) + ": " + lossText(page);
   if (plan.magnifies && !page.held && !page.dragged)

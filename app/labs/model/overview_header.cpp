@@ -40,12 +40,16 @@ constexpr Doing kDoings[] = {
     {"local_band", "looks around its word", "look around their word"},
     {"uniform", "looks evenly at all", "look evenly at all"},
     {"offset", "looks further back", "look further back"},
+    {"sinks", "rests on the first words", "rest on the first words"},
+    {"segment", "stays in its segment", "stay in their segment"},
+    {"stripe", "rests on one word", "rest on one word"},
 };
 
 std::string clauseOf(const Behaviour& behaviour, bool first) {
   const auto found = std::find_if(std::begin(kDoings), std::end(kDoings), [&](const Doing& doing) {
     return doing.detector == behaviour.detector->name;
   });
+  if (found == std::end(kDoings)) return "";
   const bool one = behaviour.heads == 1;
   return numberWord(behaviour.heads) + (first ? one ? " head " : " heads " : " ") +
          std::string(one ? found->one : found->several);
@@ -88,12 +92,14 @@ std::string headlineStart(const Scene& scene, const ModelPage& page, const std::
 void headline(const Scene& scene, ModelPage& page, const ImRect& area) {
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const std::vector<Behaviour> found = behavioursOf(page);
+  const std::vector<Behaviour> found = behavioursOf(page, scene.look.labelThreshold);
   std::string start = headlineStart(scene, page, found), says;
   const float room = area.GetWidth() - textWidth(view.fonts->hero, start);
   for (const Behaviour& behaviour : found) {
     if (!behaviour.detector || (!behaviour.deliberate && !says.empty())) continue;
-    const std::string more = (says.empty() ? "" : says + ", ") + clauseOf(behaviour, says.empty());
+    const std::string clause = clauseOf(behaviour, says.empty());
+    if (clause.empty()) continue;
+    const std::string more = (says.empty() ? "" : says + ", ") + clause;
     if (textWidth(view.fonts->hero, more) > room) break;
     says = more;
     if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
@@ -148,7 +154,7 @@ std::string changeText(float change) {
   return fmt::format("{}{:.2f}", change < 0 ? "−" : "+", std::abs(change));
 }
 
-std::vector<Behaviour> behavioursOf(const ModelPage& page) {
+std::vector<Behaviour> behavioursOf(const ModelPage& page, float threshold) {
   const auto detectors = attention::allDetectors();
   std::vector<Behaviour> all;
   for (const attention::Detector* detector : detectors) {
@@ -160,7 +166,7 @@ std::vector<Behaviour> behavioursOf(const ModelPage& page) {
   for (const auto& layer : page.layers) {
     if (!layer) continue;
     for (const HeadSummary& head : layer->heads) {
-      const auto at = std::find(detectors.begin(), detectors.end(), head.label.detector);
+      const auto at = std::find(detectors.begin(), detectors.end(), head.label(threshold).detector);
       ++all[static_cast<std::size_t>(at - detectors.begin())].heads;
     }
   }
@@ -201,7 +207,7 @@ void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const Ove
     return clicked;
   };
   if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
-  for (const Behaviour& one : behavioursOf(page)) {
+  for (const Behaviour& one : behavioursOf(page, scene.look.labelThreshold)) {
     const float needed = textWidth(view.fonts->text, one.name) + view.px(64);
     if (x + needed > sortLeft) break;
     if (chip(one.name, one.name, one.heads, cursor.detector == one.name))

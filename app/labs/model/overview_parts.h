@@ -15,7 +15,7 @@ struct Behaviour {
 };
 /// What the heads of all layers that have come do: first what is deliberate, mixed last, in the order of
 /// allDetectors().
-std::vector<Behaviour> behavioursOf(const ModelPage& page);
+std::vector<Behaviour> behavioursOf(const ModelPage& page, float threshold);
 
 /// What the numbers of "without it" are about; "" where they aren't known.
 std::string lossText(ModelPage& page);

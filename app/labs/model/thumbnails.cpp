@@ -8,6 +8,7 @@
 #include "app/labs/model/overview_parts.h"
 #include "app/widgets/head_word.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -16,7 +17,7 @@ namespace {
 
 bool filteredOut(const Scene& scene, const HeadSummary& head) {
   const std::string& wanted = scene.cursor.model.detector;
-  return !wanted.empty() && filterName(head.label) != wanted;
+  return !wanted.empty() && filterName(head.label(scene.look.labelThreshold)) != wanted;
 }
 
 /// What goes over the pictures of all rows alike.
@@ -95,19 +96,20 @@ void paintLoss(const View& view, const Overlay& overlay, Index layer, Index head
 void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, Index layer, Index head,
                 const HeadSummary& summary) {
   const OverviewPlan& plan = overlay.plan;
-  const attention::Detector* detector = summary.label.detector;
+  const attention::HeadLabel label = summary.label(overlay.scene.look.labelThreshold);
+  const attention::Detector* detector = label.detector;
   if (!plan.label) return;
-  const bool large = plan.score, bold = isDeliberate(summary.label);
+  const bool large = plan.score, bold = isDeliberate(label);
   ImFont* font = large ? (bold ? view.fonts->bold : view.fonts->text)
                        : (bold ? view.fonts->smallBold : view.fonts->small);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = bold ? view.theme->text : view.theme->faint;
   const float line = lineHeight(font), wide = tile.GetWidth() * 0.66f;
-  std::string word = large ? attention::describe(summary.label) : headWord(summary.label);
+  std::string word = large ? attention::describe(label) : headWord(label);
   if (!detector && !large) word.clear();
   const bool off = isOff(overlay.scene, layer, head);
   if (off && !plan.belowTriangle) word.clear();  // "off" stands there
-  if (textWidth(font, word) > wide) word = headWord(summary.label);
+  if (textWidth(font, word) > wide) word = headWord(label);
   if (textWidth(font, word) > wide) word.clear();
   if (plan.belowTriangle) {
     if (detector)
@@ -141,31 +143,30 @@ void paintOff(const View& view, const ImRect& tile) {
 }
 
 /// Where the query and the key are, in every thumbnail that is large enough.
-void paintSpot(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
+void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
   if (tile.GetWidth() < view.px(24)) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const HeatTile map{
       tile, 0, 0, static_cast<float>(layer.weights.rows()), static_cast<float>(layer.weights.cols()), 0};
   if (tile.GetWidth() >= view.px(104)) {
     const float thick = std::max(1.0f, view.px(1));
-    compat::rectOutline(list, ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
-                        ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1))), view.theme->query, 0,
-                        thick);
-    compat::rectOutline(list, ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
-                        ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y), view.theme->key, 0,
-                        thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
+               ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1)))},
+              view.theme->query, thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
+               ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y)},
+              view.theme->key, thick);
     return;
   }
   const float mark = view.px(3), half = view.px(1.5f);
   const float y = map.y(static_cast<float>(cell.query) + 0.5f),
               x = map.x(static_cast<float>(cell.key) + 0.5f);
-  list.AddRectFilled(ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half), view.theme->query);
-  list.AddRectFilled(ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y), view.theme->key);
-}
-
-void frame(const ImRect& tile, std::uint32_t color, float thick) {
-  compat::rectOutline(*ImGui::GetWindowDrawList(), ImVec2(tile.Min.x - 1, tile.Min.y - 1),
-                      ImVec2(tile.Max.x + 1, tile.Max.y + 1), color, 0, std::max(1.0f, thick));
+  paintSpot(view, list, "spot", {ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half)},
+            view.theme->query);
+  paintSpot(view, list, "spot", {ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y)},
+            view.theme->key);
 }
 
 /// Frames, labels and marks over the picture of one head.
@@ -175,9 +176,10 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
   const LayerSummary& layer = *page.layer(at);
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintSpot(view, tile, layer, cursor.cell);
-  if (std::find(page.named.begin(), page.named.end(), head.label.detector) != page.named.end())
-    frame(tile, view.theme->secondary, view.px(2));
+  paintPlace(view, tile, layer, cursor.cell);
+  if (std::find(page.named.begin(), page.named.end(),
+                head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
+    paintMark(view, list, "named head", tile, view.theme->secondary, view.px(2));
   if (isOff(overlay.scene, at, h)) paintOff(view, tile);
   paintLabel(view, overlay, tile, at, h, head);
   if (filteredOut(overlay.scene, head))
@@ -186,7 +188,8 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
     paintText(list, view.fonts->monoSmall, ImVec2(tile.Min.x + view.px(3), tile.Max.y - view.px(8)),
               view.theme->text, std::to_string(h));
   if (at == cursor.model.layer && h == cursor.cell.head)
-    frame(tile, view.theme->text, overlay.plan.cells() < view.px(20) ? 1 : view.px(2));
+    paintMark(view, list, "chosen head", tile, view.theme->text,
+              overlay.plan.cells() < view.px(20) ? 1 : std::max(2.0f, view.px(2)));
 }
 
 /// An empty frame for each head of a layer that hasn't been computed.

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "app/labs/common/lab.h"
+#include "app/labs/lab/lab_page.h"
+
+namespace headscope::app {
+
+/// One of the page's inner tabs: what it asks for while it is shown, and how the answers are drawn. A tab is
+/// a class in a file of its own and a row of the table in lab_tabs.cpp; its place in the line of tabs, its
+/// action and its name in scenes follow.
+class InnerTab {
+ public:
+  InnerTab(LabServices& services, LabPage& page) : services_(services), page_(page) {}
+  virtual ~InnerTab() = default;
+  InnerTab(const InnerTab&) = delete;
+  InnerTab& operator=(const InnerTab&) = delete;
+
+  /// At the start of a frame, shown or not: takes the answers that have come; whether there were any.
+  virtual bool take(const Scene&) { return false; }
+  /// While shown, before anything is drawn.
+  virtual void prepare(Scene&) {}
+  /// `area` is what the line of tabs leaves. `page_.head` is there where the tab's row says that it needs it.
+  virtual void draw(Scene& scene, const ImRect& area, const Layout& layout) = 0;
+  /// While shown: asks for what is on screen, after the panels.
+  virtual void ask(const Scene&) {}
+  /// Another page is shown: what is under way for this tab stops, and what it alone holds is let go.
+  virtual void leave() {}
+  /// What stands at the right of the line of tabs, from `left` on: the head, its query and its key.
+  virtual void choices(Scene& scene, const ImRect& line, float left);
+  /// The arrows ← → by so many; false where they step through the pipeline.
+  virtual bool move(Scene&, int) { return false; }
+  /// While presenting: one sentence that says what is seen.
+  virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
+  /// What the status line says is shown; empty: the layer.
+  virtual std::string shape() const { return ""; }
+
+ protected:
+  LabServices& services_;
+  LabPage& page_;
+};
+
+/// A row of the table of tabs, which stand in its order.
+struct LabTabRow {
+  std::string_view key;  ///< in scenes and tests: "weights"
+  const char* label;     ///< on the tab
+  const char* action;    ///< in the list of actions
+  bool needsLayer;       ///< without a layer's numbers it shows why there are none
+  std::unique_ptr<InnerTab> (*make)(LabServices&, LabPage&);
+};
+std::span<const LabTabRow> labTabs();
+/// An error that names the tabs there are, where the scene's is none of them.
+attention::Status checkTab(const Scene& scene);
+
+// The tabs' makers.
+std::unique_ptr<InnerTab> makePipelineTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeWeightsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeEmbeddingsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeAblationTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makePrecisionTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeDetectorsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeViewsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeManyTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeWrongTab(LabServices& services, LabPage& page);
+
+/// Draws the line of tabs, and at its right what the shown one offers. Returns where the line ends below.
+float tabLine(Scene& scene, LabPage& page, InnerTab& shown, const Layout& layout);
+
+}  // namespace headscope::app

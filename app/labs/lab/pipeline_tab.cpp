@@ -1,0 +1,111 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/labs/lab/inner_tab.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+class PipelineTab : public InnerTab {
+ public:
+  using InnerTab::InnerTab;
+
+  void prepare(Scene& scene) override {
+    const double now = page_.view.time;
+    if (!page_.playing || now - page_.playedAt < kPlayInterval) return;
+    moveStep(scene, page_, 1);
+    page_.playedAt = now;
+    page_.playing = scene.cursor.lab.step != stepsOf(page_).back();
+  }
+
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
+
+  std::vector<CaptionPart> caption(const Scene& scene) const override {
+    return page_.head ? stepWords(scene, page_).sentence : std::vector<CaptionPart>{};
+  }
+
+ private:
+  void controls(const Scene& scene, const ImRect& area);
+  void mapChoice(Scene& scene, const ImRect& area);
+};
+
+void PipelineTab::controls(const Scene& scene, const ImRect& area) {
+  View& view = page_.view;
+  const std::vector<Step> steps = stepsOf(page_);
+  const auto at = std::find(steps.begin(), steps.end(), scene.cursor.lab.step) - steps.begin();
+  const auto last = static_cast<std::ptrdiff_t>(steps.size()) - 1;
+  const auto label = [&](std::ptrdiff_t i) {
+    return fmt::format("{}  {}", i + 1, stepTitle(page_, steps[static_cast<std::size_t>(i)]));
+  };
+  ImGui::SetCursorScreenPos(area.Min);
+  if (button(view, "lab.previous", at > 0 ? "←  " + label(at - 1) : "←",
+             at > 0 ? "" : "This is the first step."))
+    view.request("lab.previous");
+  ImGui::SameLine(0, view.px(12));
+  if (button(view, "lab.play", page_.playing ? "Pause" : "Play")) view.request("lab.play");
+  ImGui::SameLine(0, view.px(12));
+  if (button(view, "lab.next", at < last ? label(at + 1) + "  →" : "→",
+             at < last ? "" : "This is the last step."))
+    view.request("lab.next");
+  const float used = ImGui::GetItemRectMax().x;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  for (const char* keys :
+       {"← → step     ↑ ↓ query     Shift ← → key     PgUp PgDn head", "← → step   ↑ ↓ query", ""})
+    if (textWidth(view.fonts->small, keys) < area.Max.x - used - view.px(24)) {
+      paintText(list, view.fonts->small, ImVec2(area.Max.x, area.Min.y + view.px(14)), view.theme->secondary,
+                keys, Align::right);
+      break;
+    }
+}
+
+/// Which of Q, K and V the second step works out; `area` ends where the buttons end.
+void PipelineTab::mapChoice(Scene& scene, const ImRect& area) {
+  View& view = page_.view;
+  static constexpr const char* kNames[] = {"Q", "K", "V"};
+  std::vector<Choice> choices;
+  for (const char* name : kNames) choices.push_back({name, "", name});
+  int chosen = static_cast<int>(scene.cursor.lab.map);
+  ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(120), area.Max.y - view.px(30)));
+  ImGui::BeginChild("lab.maps", ImVec2(view.px(120), view.px(32)), false,
+                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  if (segmented(view, "lab.map", choices, chosen, "Which of the three maps is worked out."))
+    scene.cursor.lab.map = static_cast<MapShown>(chosen);
+  compat::endChild();
+}
+
+void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
+  View& view = page_.view;
+  const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
+  const bool small = layout.narrow || layout.presents || unitsHigh < 760;
+  const bool folds = layout.presents || unitsWide < 1100 || unitsHigh < 520;
+  const float filmHigh = view.px(folds ? 44 : small ? 150 : 282);
+  const ImRect strip(area.Min.x, area.Min.y, area.Max.x, area.Min.y + filmHigh);
+  folds ? foldedFilm(scene, page_, strip) : film(scene, page_, strip, small);
+  const float margin = view.px(small ? 16 : 24), top = area.Min.y + filmHigh + view.px(small ? 10 : 18);
+  const float bottom = area.Max.y - view.px(small ? 10 : 16);
+  const float split = std::round(area.Min.x + area.GetWidth() * (unitsWide < 1100 ? 0.46f : 0.365f));
+  ImRect left(area.Min.x + margin, top, split - margin, bottom);
+  if (scene.cursor.lab.step == Step::project) {
+    mapChoice(scene, left);
+    left.Max.y -= view.px(24);
+  }
+  page_.sentenceBelow = layout.presents;
+  stage(scene, page_, left);
+  const float buttons = view.px(layout.presents ? 0 : 40);
+  workedOut(scene, page_,
+            ImRect(split + margin, top, area.Max.x - margin, bottom - buttons - view.px(small ? 2 : 12)));
+  if (!layout.presents)
+    controls(scene, ImRect(split + margin, bottom - view.px(30), area.Max.x - margin, bottom));
+}
+
+}  // namespace
+
+std::unique_ptr<InnerTab> makePipelineTab(LabServices& services, LabPage& page) {
+  return std::make_unique<PipelineTab>(services, page);
+}
+
+}  // namespace headscope::app

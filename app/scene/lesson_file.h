@@ -1,0 +1,10 @@
+#pragma once
+
+#include <filesystem>
+
+namespace headscope::app {
+
+/// Whether a file says of itself near its beginning that it is a lesson. Reads a few kilobytes.
+bool isLessonFile(const std::filesystem::path& path);
+
+}  // namespace headscope::app

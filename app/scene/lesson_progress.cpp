@@ -1,0 +1,76 @@
+#include "app/scene/lesson_progress.h"
+
+#include <nlohmann/json.hpp>
+
+#include "attention/formats/file_io.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 20;
+
+std::string textOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+LessonProgress lessonFrom(const Json& json) {
+  LessonProgress progress;
+  progress.last = textOf(json, "last");
+  if (const auto seen = json.find("seen"); seen != json.end() && seen->is_array())
+    for (const Json& id : *seen)
+      if (id.is_string()) progress.seen.insert(id.get<std::string>());
+  if (const auto guesses = json.find("guesses"); guesses != json.end() && guesses->is_object())
+    for (const auto& [id, guess] : guesses->items())
+      if (guess.is_object() && guess.contains("option") && guess["option"].is_number_integer())
+        progress.guesses[id] = {guess["option"].get<int>(),
+                                guess.contains("right") && guess["right"] == true};
+  return progress;
+}
+
+std::filesystem::path fileIn(const std::filesystem::path& folder) {
+  return folder / "lessons.json";
+}
+
+}  // namespace
+
+Progress parseProgress(std::string_view text) {
+  Progress progress;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return progress;
+  progress.last = textOf(json, "last");
+  if (const auto lessons = json.find("lessons"); lessons != json.end() && lessons->is_object())
+    for (const auto& [id, lesson] : lessons->items())
+      if (lesson.is_object()) progress.lessons[id] = lessonFrom(lesson);
+  return progress;
+}
+
+std::string formatProgress(const Progress& progress) {
+  Json json{{"last", progress.last}, {"lessons", Json::object()}};
+  for (const auto& [id, lesson] : progress.lessons) {
+    Json guesses = Json::object();
+    for (const auto& [step, guess] : lesson.guesses)
+      guesses[step] = {{"option", guess.option}, {"right", guess.right}};
+    json["lessons"][id] = {{"last", lesson.last}, {"seen", lesson.seen}, {"guesses", guesses}};
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Progress readProgress(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  const auto bytes = attention::readFile(fileIn(folder), kMaxBytes);
+  return bytes ? parseProgress(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()))
+               : Progress{};
+}
+
+attention::Status writeProgress(const std::filesystem::path& folder, const Progress& progress) {
+  if (folder.empty()) return attention::success();
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  return attention::writeFile(fileIn(folder), formatProgress(progress));
+}
+
+}  // namespace headscope::app
