@@ -17,6 +17,7 @@
 namespace headscope::test {
 namespace {
 
+using app::Index;
 using app::Key;
 using ::testing::Contains;
 using ::testing::ElementsAre;
