@@ -10,7 +10,10 @@
 #include "app/platform/address_space.h"
 #include "app/platform/quit_signals.h"
 #include "app/platform/ui.h"
+#include "app/scene/lesson.h"
+#include "app/scene/lesson_file.h"
 #include "app/session.h"
+#include "app/widgets/outcome.h"
 #include "attention/formats/temporary_file.h"
 
 namespace headscope::app {
@@ -46,8 +49,8 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
   }
 }
 
-/// With `path` the scene is that file's.
-int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
+/// With `path` the scene is that file's. With `lesson` that file is opened in it.
+int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "") {
   requireAddressSpace();
   std::atomic<bool> askedToQuit = false;
   const QuitSignals signals([&] {
@@ -60,6 +63,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   session.view().preferences = loadPreferences();
   if (ownScene) session.setScene(scene, path);
+  if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
   runLoop(window, session, askedToQuit);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
@@ -71,7 +75,15 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
 
 }  // namespace
 
+int runLessonWindow(const std::string& path) {
+  return openWindow(openingScene(), "", false, path);
+}
+
 int runWindow(const std::string& path) {
+  if (isLessonFile(path)) {
+    const auto lesson = readLesson(path);
+    return lesson ? runLessonWindow(path) : fail(lesson.error());
+  }
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
   std::error_code ignored;
