@@ -27,9 +27,9 @@ attention::Result<Scene> sceneOrOpening(const std::string& path);
 
 /// Opens the window on the scene or lesson of a file ("" = the opening scene) and runs until it is closed.
 int runWindow(const std::string& path);
-/// The same on a lesson's file, which can be read.
-int runLessonWindow(const std::string& path);
 /// The same on a scene that is not in a file.
 int runWindow(const Scene& scene);
+/// The same on a lesson's file, which can be read.
+int runLesson(const std::string& path);
 
 }  // namespace headscope::app

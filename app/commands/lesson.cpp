@@ -107,7 +107,7 @@ int show(const LessonOptions& options) {
   return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
 }
 
-int runLesson(const LessonOptions& options) {
+int runCommand(const LessonOptions& options) {
   if (options.names) {
     std::cout << lessonNamesMarkdown();
     return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
@@ -117,7 +117,7 @@ int runLesson(const LessonOptions& options) {
   if (options.files.size() > 1) return usage({"expected one file, or --check for several"});
   if (!options.show.empty()) return show(options);
   const auto lesson = readLesson(options.files.front());
-  return lesson ? runLessonWindow(options.files.front()) : fail(lesson.error());
+  return lesson ? runLesson(options.files.front()) : fail(lesson.error());
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ void addLessonCommand(CLI::App& app, int& exitCode) {
   command->add_option("--step", options->step, "For --show: in which step; the first if left out")
       ->type_name("ID");
   command->add_flag("--names", options->names, "Print what expressions can name, as the README's tables");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runLesson(*options); }); });
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
 }
 
 }  // namespace headscope::app

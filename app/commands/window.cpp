@@ -13,7 +13,6 @@
 #include "app/scene/lesson.h"
 #include "app/scene/lesson_file.h"
 #include "app/session.h"
-#include "app/widgets/outcome.h"
 #include "attention/formats/temporary_file.h"
 
 namespace headscope::app {
@@ -49,7 +48,7 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
   }
 }
 
-/// With `path` the scene is that file's. With `lesson` that file is opened in it.
+/// With `path` the scene is that file's. `lesson` is opened besides; "" = none.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "") {
   requireAddressSpace();
   std::atomic<bool> askedToQuit = false;
@@ -75,14 +74,10 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
 
 }  // namespace
 
-int runLessonWindow(const std::string& path) {
-  return openWindow(openingScene(), "", false, path);
-}
-
 int runWindow(const std::string& path) {
   if (isLessonFile(path)) {
     const auto lesson = readLesson(path);
-    return lesson ? runLessonWindow(path) : fail(lesson.error());
+    return lesson ? runLesson(path) : fail(lesson.error());
   }
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
@@ -94,6 +89,10 @@ int runWindow(const std::string& path) {
 
 int runWindow(const Scene& scene) {
   return openWindow(scene, "", true);
+}
+
+int runLesson(const std::string& path) {
+  return openWindow(openingScene(), "", false, path);
 }
 
 }  // namespace headscope::app
