@@ -10,6 +10,7 @@
 #include "app/compute/model_pass.h"
 #include "app/compute/own_vectors.h"
 #include "attention/core/positions.h"
+#include "attention/core/weight_init.h"
 #include "attention/formats/regular_file.h"
 #include "attention/text/planted_positions.h"
 
@@ -304,7 +305,9 @@ Result<Projections> buildProjections(const Setup& setup, Index longest) {
     return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,
                                  plantedReach(longest), setup.weights.seed);
   }
-  return attention::xavierProjections(config, setup.model.bias, setup.weights.seed);
+  const auto draw =
+      setup.weights.init == WeightInit::normal ? attention::normalProjections : attention::scaledXavier;
+  return draw(config, setup.model.bias, setup.weights.seed, setup.weights.gain);
 }
 
 }  // namespace headscope::app

@@ -7,7 +7,6 @@
 
 #include "app/compute/caught_error.h"
 #include "app/compute/lesson_values.h"
-#include "app/scene/number_text.h"
 #include "attention/formats/quote.h"
 #include "render/heatmap.h"
 
@@ -74,20 +73,33 @@ attention::ExpressionLimits limitsOf(const Resources& resources) {
 /// "0.25", "[2, 3]", "[8, 12, 12] between 0 and 1": what an expression came to, for a message.
 std::string shownArray(const Array& array) {
   constexpr Index kListed = 12;
-  if (array.rank() == 0) return numberText(array.at(0));
+  if (array.rank() == 0) return formatNumber(array.at(0), {});
   if (array.size() == 0) return "nothing";
   const std::vector<double> values = array.values();
   if (array.rank() == 1 && array.size() <= kListed) {
     std::string text = "[";
-    for (const double value : values) text += (text.size() > 1 ? ", " : "") + numberText(value);
+    for (const double value : values) text += (text.size() > 1 ? ", " : "") + formatNumber(value, {});
     return text + "]";
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return fmt::format("{} between {} and {}", attention::shapeText(array.shape()), numberText(*least),
-                     numberText(*most));
+  return fmt::format("{} between {} and {}", attention::shapeText(array.shape()), formatNumber(*least, {}),
+                     formatNumber(*most, {}));
 }
 
-/// The two sides of a comparison at the end of a claim, as far as they can be told apart in its text.
+/// Zeros of a map over the tokens that the head which is looked at can't see become masked cells.
+void markHidden(const Scene& scene, const Snapshot& snapshot, Matrix& picture) {
+  const SequenceSnapshot* line = shownSequence(scene, &snapshot);
+  if (!line || line->attention.scores.count() == 0) return;
+  const Index last = line->attention.scores.count() - 1;
+  const attention::MatrixView scores =
+      line->attention.scores[std::clamp<Index>(scene.cursor.cell.head, 0, last)];
+  if (scores.rows() != picture.rows() || scores.cols() != picture.cols()) return;
+  for (Index row = 0; row < picture.rows(); ++row)
+    for (Index col = 0; col < picture.cols(); ++col)
+      if (picture(row, col) == 0 && scores(row, col) == -INFINITY) picture(row, col) = render::kMaskedCell;
+}
+
+/// The left side of a claim that is one comparison: what was found, where it doesn't hold.
 std::optional<Expression> leftSide(const std::string& claim) {
   int depth = 0;
   for (std::size_t at = 0; at < claim.size(); ++at) {
@@ -264,6 +276,9 @@ Result<Matrix> LessonRunner::cover() {
     const std::vector<double> values = value->values();
     std::transform(values.begin(), values.end(), picture.data(),
                    [](double cell) { return static_cast<float>(cell); });
+    const auto at = static_cast<std::size_t>(std::max(step, 0));
+    const auto snapshot = state_->of(at).snapshot();
+    if (snapshot) markHidden(lesson.steps[at].scene, **snapshot, picture);
     return picture;
   } catch (...) {
     return caughtError(lesson.name + ": cover");

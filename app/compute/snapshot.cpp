@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "app/compute/head_switches.h"
+#include "app/compute/judged_text.h"
 #include "app/compute/mask_inputs.h"
 #include "app/compute/model_pass.h"
 #include "app/compute/resources.h"
@@ -33,23 +34,19 @@ struct LineMasks {
   attention::Stack additive;
 };
 
-void profileHeads(const Setup& setup, SequenceSnapshot& sequence, std::stop_token stop) {
-  // Only rows of real tokens say what a head does.
-  const Index rows = sequence.queryLength;
-  const attention::HeadText text(std::span(sequence.queries).first(static_cast<std::size_t>(rows)),
-                                 sequence.keys, setup.input.ignoreCase, 0, setup.input.cross);
+void profileHeads(const Setup& setup, Index line, SequenceSnapshot& sequence, std::stop_token stop) {
+  const attention::HeadText text = judgedText(setup, sequence, line);
+  const Index rows = text.queries();
   const attention::AttentionResult& result = sequence.attention;
   const auto heads = static_cast<std::size_t>(result.weights.count());
   sequence.profiles.resize(heads);
-  sequence.labels.resize(heads);
   const bool finished = attention::forEach(result.weights.count(), stop, [&](Index head) {
     const attention::MatrixView weights(sequence.probabilities()[head].data(), rows, result.weights.cols());
     const attention::MatrixView scores(result.scores[head].data(), rows, result.scores.cols());
     const auto at = static_cast<std::size_t>(head);
     sequence.profiles[at] = attention::profileHead({weights, scores, text});
-    sequence.labels[at] = attention::labelHead(sequence.profiles[at]);
   });
-  if (!finished) sequence.labels.clear();
+  if (!finished) sequence.profiles.clear();
 }
 
 /// What a layer made here attends with, for one line.
@@ -207,7 +204,7 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, cons
     sequence.other = computeOther(config, sequence, masks.other, stop);
   sequence.queries = std::move(line.queries);
   sequence.keys = std::move(line.keys);
-  if (!stop.stop_requested()) profileHeads(setup, sequence, stop);
+  if (!stop.stop_requested()) profileHeads(setup, std::ssize(snapshot.sequences), sequence, stop);
   if (!stop.stop_requested())
     sequence.pictures = drawPictures(sequence.attention, sequence.probabilities(), stop);
   return sequence;

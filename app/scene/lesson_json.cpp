@@ -7,6 +7,7 @@
 #include "app/scene/lesson.h"
 #include "app/scene/lesson_names.h"
 #include "app/scene/patch_json.h"
+#include "app/scene/rich_text.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/regular_file.h"
 #include "attention/text/suggestion.h"
@@ -38,7 +39,6 @@ class LessonReader {
     ObjectReader root(JsonText(text_), "", error_);
     readHead(root);
     const auto steps = readList(root, "steps", 1, kMaxLessonSteps);
-    std::map<std::string, Scene> scenes;
     for (std::size_t i = 0; i < steps.size() && error_.empty(); ++i) {
       if (stop_.stop_requested()) root.note("reading was stopped");
       readStep(steps[i], fmt::format("steps[{}]", i));
@@ -119,6 +119,10 @@ class LessonReader {
     auto parsed = LessonText::parse(text);
     if (!parsed) return in.note(in.at(key) + ": " + parsed.error().message);
     to = *std::move(parsed);
+    // Whatever numbers come, bold type, formulas and colours have to be as the page sets them.
+    const auto filled = to.filled([](const Expression&) { return attention::Array(0.0); });
+    if (const auto rich = parseRichText(filled ? *filled : text); !rich)
+      in.note(in.at(key) + ": " + rich.error().message);
     for (const LessonText::Piece& piece : to.pieces())
       if (piece.value) references_.push_back({at_, in.at(key), "", piece.value});
   }
@@ -290,7 +294,7 @@ class LessonReader {
     if (splitLessonName(step.id, false).name || step.id == kOpeningStep || step.id == "wrong" ||
         step.id == "right" || step.id == "cost")
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which has a meaning in expressions");
-    if (!ids_.emplace(step.id, lesson_->steps.size()).second)
+    if (ids_.contains(step.id))
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which another step has");
     readTitle(in, "title", true, step.title);
     step.scene = sceneFrom(in, step.from);
@@ -305,6 +309,7 @@ class LessonReader {
     readQuestion(in, step.question);
     readClaims(in, step.claims);
     finish(in, json.text());
+    ids_.emplace(step.id, lesson_->steps.size());
     lesson_->steps.push_back(std::move(step));
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
@@ -8,9 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "attention/expressions/expression.h"
 #include "attention/formats/attention_file.h"
 #include "attention/formats/mask_values.h"
+#include "attention/formats/npz_file.h"
 #include "attention/formats/qk_file.h"
+#include "attention/formats/recorded_attention.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
 #include "attention/models/model_config.h"
@@ -91,6 +95,69 @@ inline void fuzzNpy(Bytes bytes) {
   hold(back.ok() && *back == *table);
 }
 
+/// Of what a header promises, so much is read: an archive of a few bytes may promise terabytes.
+inline constexpr std::uint64_t kMostFuzzedBytes = 1 << 18;
+
+inline void fuzzNpz(Bytes bytes) {
+  using namespace attention;
+  const test::MemoryFile memory(bytes);
+  const auto file = NpzFile::open(memory.path());
+  if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
+  hold(!file->header().tensors.empty());
+  for (const auto& [name, entry] : file->header().tensors) {
+    const std::uint64_t size = entry.end - entry.begin;
+    std::uint64_t elements = 1;
+    for (const std::uint64_t length : entry.shape) elements *= length;
+    hold(entry.end >= entry.begin && size == elements * byteSize(entry.dtype));
+    std::vector<std::uint8_t> front(std::min(size, kMostFuzzedBytes)),
+        back(std::min<std::uint64_t>(size, 64));
+    const auto read = file->read(name, 0, front), readBack = file->read(name, size - back.size(), back);
+    for (const auto& status : {read, readBack})
+      if (!status) hold(status.error().message.starts_with(memory.path() + ": "));
+    if (read && readBack && size <= front.size())
+      hold(std::equal(back.rbegin(), back.rend(), front.rbegin()));
+  }
+}
+
+/// One head of q, k or v, where there is one.
+inline void holdRecorded(const attention::RecordedAttention& file,
+                         const std::optional<attention::RecordedArray>& array, attention::Index tokens,
+                         const std::string& path) {
+  if (!array) return;
+  hold(array->heads >= 1 && array->rows == tokens && array->cols >= 1);
+  if (static_cast<std::uint64_t>(array->rows * array->cols) > kMostFuzzedBytes) return;
+  const auto values = file.readArray(*array, array->heads - 1);
+  if (!values) return hold(values.error().message.starts_with(path + ": "));
+  hold(values->rows() == array->rows && values->cols() == array->cols && values->allFinite());
+}
+
+inline void fuzzRecorded(Bytes bytes) {
+  using namespace attention;
+  const test::MemoryFile memory(bytes);
+  const auto file = RecordedAttention::open(memory.path());
+  if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
+  const auto& layers = file->layers();
+  hold(!layers.empty() && file->queries() >= 1 && file->keys() >= 1);
+  hold(std::ssize(file->queryTokens()) == file->queries() && std::ssize(file->keyTokens()) == file->keys());
+  for (std::size_t i = 0; i < std::min<std::size_t>(layers.size(), 4); ++i) {
+    const RecordedLayer& layer = layers[i];
+    hold(i == 0 || layers[i - 1].number < layer.number);
+    hold(layer.attention.rows == file->queries() && layer.attention.cols == file->keys());
+    holdRecorded(*file, layer.q, file->queries(), memory.path());
+    holdRecorded(*file, layer.k, file->keys(), memory.path());
+    holdRecorded(*file, layer.v, file->keys(), memory.path());
+    if (static_cast<std::uint64_t>(file->queries() * file->keys()) > kMostFuzzedBytes) continue;
+    const auto weights = file->readWeights(static_cast<Index>(i), layer.attention.heads - 1);
+    if (!weights) {
+      hold(weights.error().message.starts_with(memory.path() + ": "));
+      continue;
+    }
+    hold(weights->weights.rows() == file->queries() && weights->weights.cols() == file->keys());
+    hold(weights->leastSum <= weights->mostSum && weights->weights.minCoeff() >= -0.01F &&
+         weights->weights.maxCoeff() <= 1.01F);
+  }
+}
+
 inline void fuzzAttentionFile(Bytes bytes) {
   using namespace attention;
   const auto file = parseSafetensors(bytes, "fuzz");
@@ -118,6 +185,46 @@ inline void fuzzMaskText(Bytes bytes) {
   hold(!back.error && back.layers == mask.layers && maskText(back.layers) == printed);
   hold(!maskFormula(mask.layers, 1, 0, 0).empty());
   (void)checkHeads(mask.layers, 8, 2);
+}
+
+/// W [2, 3, 4], x with NaN and infinity, n, and a function of the surroundings; other names are unknown.
+class FuzzNames : public attention::ExpressionNames {
+ public:
+  attention::Result<attention::Array> value(const std::string& name) const override {
+    using attention::Array;
+    if (name == "n") return Array(12);
+    if (name == "x") return Array({4}, {1, NAN, -INFINITY, 0.5});
+    if (!name.ends_with("W")) return attention::Error{"unknown"};
+    std::vector<double> values(24);
+    for (std::size_t i = 0; i < 24; ++i) values[i] = static_cast<double>(i) / 7;
+    return Array({2, 3, 4}, std::move(values));
+  }
+  attention::Result<attention::Array> call(
+      const std::string&, std::span<const attention::ExpressionArgument> arguments) const override {
+    if (arguments.empty() || arguments[0].text) return attention::Error{"unknown"};
+    return arguments[0].array;
+  }
+};
+
+inline void fuzzExpression(Bytes bytes) {
+  using namespace attention;
+  const std::string text(bytes.begin(), bytes.end());
+  const auto expression = Expression::parse(text);
+  if (!expression) return hold(expression.error().message.size() < 400);
+  hold(expression->text() == text && Expression::parse(text).ok());
+  for (const UsedName& name : expression->names()) hold(text.substr(name.column - 1).starts_with(name.name));
+  const ExpressionLimits limits{1 << 16, 1 << 20};
+  const auto value = expression->evaluate(FuzzNames(), limits);
+  const auto holds = expression->holds(FuzzNames(), limits);
+  if (!value) {
+    hold(!holds.ok() && !value.error().message.empty());
+    return;
+  }
+  hold(value->rank() <= Array::kMaxRank && value->size() == valueCount(value->shape()) &&
+       !value->isComputed());
+  const std::vector<double> values = value->values();
+  hold(static_cast<Index>(values.size()) == value->size());
+  if (holds) hold(*holds == std::all_of(values.begin(), values.end(), [](double one) { return one != 0; }));
 }
 
 /// Every token has an id and a text, spans follow each other to the end, and the ids come back as text.

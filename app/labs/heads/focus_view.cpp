@@ -109,8 +109,8 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   const Cell& chosen = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
-  paintHeadTitle(view, list, snapshot, sequence, head, ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
-                 cells.GetWidth(), true);
+  paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
+                 ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
   const AxisLabels labels{&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true};
   if (view.guessedRow.empty()) {

@@ -32,7 +32,8 @@ void HeadsLab::prepare(Scene& scene) {
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
-  if (!page_.catchingUp && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
+  const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may have come since take()
+  if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
   fitHover(services_.view.hover, scene, snapshot);
   showPictures(scene);
 }

@@ -7,6 +7,7 @@
 
 #include "app/platform/track.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -54,7 +55,7 @@ void paintNumbers(const Scene& scene, const LabPage& page, const MapView& map,
       if (text.empty() || textWidth(font, text) > width - view.px(3)) continue;
       const float t = (values(row, col) - map.low) / std::max(map.high - map.low, 1e-30f);
       const std::uint32_t ink = std::isfinite(values(row, col))
-                                    ? inkOn(render::sample(scene.look.colormap, t))
+                                    ? inkOn(render::sample(map.colormap.value_or(scene.look.colormap), t))
                                     : inkOn({1, 0, 0.85f, 1});
       paintText(list, font,
                 ImVec2(tile.x(static_cast<float>(map.cols.first + col) + 0.5f),
@@ -74,7 +75,9 @@ void paintMap(const Scene& scene, LabPage& page, const MapView& map, const atten
   picture.low = map.low;
   picture.high = map.high;
   picture.gap = std::min(tile.cellWidth(), tile.cellHeight()) >= view.px(8) ? std::max(1.0f, view.px(1)) : 0;
-  paintPicture(page, picture, values, map.cells, scene.look);
+  Look look = scene.look;
+  look.colormap = map.colormap.value_or(look.colormap);
+  paintPicture(page, picture, values, map.cells, look);
   paintNumbers(scene, page, map, values);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float thick = std::max(1.5f, view.px(2));
@@ -83,16 +86,13 @@ void paintMap(const Scene& scene, LabPage& page, const MapView& map, const atten
   const float y0 = tile.y(static_cast<float>(map.litRow)), y1 = tile.y(static_cast<float>(map.litRow + 1));
   const float x0 = tile.x(static_cast<float>(map.litCol)), x1 = tile.x(static_cast<float>(map.litCol + 1));
   if (hasRow)
-    compat::rectOutline(list, ImVec2(map.cells.Min.x - 1, y0 - 1),
-                        ImVec2(map.cells.Max.x, std::max(y1, y0 + 2)), map.rowColor, 0, thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(map.cells.Min.x, y0), ImVec2(map.cells.Max.x, std::max(y1, y0 + 2))}, map.rowColor);
   if (hasCol)
-    compat::rectOutline(list, ImVec2(x0 - 1, map.cells.Min.y - 1),
-                        ImVec2(std::max(x1, x0 + 2), map.cells.Max.y), map.colColor, 0, thick);
-  if (hasRow && hasCol) {
-    compat::rectOutline(list, ImVec2(x0 - 3, y0 - 3), ImVec2(x1 + 2, y1 + 2), view.theme->background, 0,
-                        thick + 2);
-    compat::rectOutline(list, ImVec2(x0 - 1, y0 - 1), ImVec2(x1, y1), view.theme->text, 0, thick);
-  }
+    paintMark(view, list, "crosshair",
+              {ImVec2(x0, map.cells.Min.y), ImVec2(std::max(x1, x0 + 2), map.cells.Max.y)}, map.colColor);
+  if (hasRow && hasCol)
+    paintMark(view, list, "cell", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text, thick);
 }
 
 MapHit hitMap(const MapView& map) {

@@ -45,7 +45,7 @@ void cover(const LessonsPage& page, std::size_t at, const ImRect& room) {
   const attention::Matrix& picture = *page.covers[at];
   CellStyle style;
   style.gap = std::max(1.0f, view.px(0.8f));
-  style.high = std::max(picture.maxCoeff(), 1e-6f);
+  style.high = std::max(picture.maxCoeff(), 1e-6f);  // masked cells are lower than any
   paintCells(view, list, squareCells(room, picture.rows(), picture.cols()), picture, style);
 }
 
@@ -196,15 +196,21 @@ float goOn(LessonsPage& page, ImVec2 at, float width, float pictureRoom) {
   }
   ImGui::SetCursorScreenPos(ImVec2(at.x, y));
   const std::string label = last >= 0 ? fmt::format("Go on with step {}  ▶", last + 1) : "Begin  ▶";
-  if (button(view, "lesson.go_on", label)) page.open = lesson.id;
+  const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
+  if (ImGui::InvisibleButton("lesson.go_on", ImVec2(wide, high))) page.open = lesson.id;
+  trackItem("lesson.go_on");
+  list.AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + wide, y + high),
+                     ImGui::IsItemHovered() ? mixed(theme.text, theme.line, 0.25f) : theme.text, view.px(6));
+  paintText(list, view.fonts->bold, ImVec2(at.x + wide / 2, y + high / 2), theme.background, label,
+            Align::center);
   if (last > 0) {
-    ImGui::SameLine(0, view.px(14));
+    ImGui::SetCursorScreenPos(ImVec2(at.x + wide + view.px(14), y + view.px(4)));
     if (button(view, "lesson.from_start", "From the start", "", true)) {
       page.open = lesson.id;
       page.fromStart = true;
     }
   }
-  return y + view.px(44) - at.y;
+  return y + view.px(52) - at.y;
 }
 
 /// What has been done and guessed, and what can be done with it.

@@ -5,6 +5,7 @@
 
 #include "app/labs/lessons/lessons_page.h"
 #include "app/platform/track.h"
+#include "attention/core/mask.h"
 
 namespace headscope::app {
 
@@ -16,8 +17,14 @@ float comparisonWidth(const View& view, const ImRect& area) {
   return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
 }
 
-float captionHeight(const ImRect& area) {
-  return std::round(area.GetHeight() * 0.3f);
+ImRect captionArea(const LessonsPage& page, const ImRect& area) {
+  const bool beside = page.stage && page.stage->scene().cursor.page == "heads";
+  ImRect caption = area;
+  if (beside)
+    caption.Min.x = std::round(area.Max.x - area.GetWidth() * 0.4f);
+  else
+    caption.Min.y = std::round(area.Max.y - area.GetHeight() * 0.32f);
+  return caption;
 }
 
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
@@ -55,8 +62,9 @@ GuessCount guessesOf(const LessonProgress& progress) {
 }
 
 bool compares(const LessonsPage& page) {
-  return page.lesson && page.stage && !page.at().compare.empty() && page.study && page.study->before &&
-         page.stage->scene().cursor.page == "heads" && page.stage->scene().cursor.focus >= 0;
+  return page.lesson && page.stage && !page.view.present && !page.at().compare.empty() && page.study &&
+         page.study->before && page.stage->scene().cursor.page == "heads" &&
+         page.stage->scene().cursor.focus >= 0;
 }
 
 namespace {
@@ -93,21 +101,50 @@ std::optional<ImRect> lookRect(const LessonsPage& page) {
   return rect;
 }
 
-void lookMark(const LessonsPage& page) {
+namespace {
+
+/// Where a mark stands, and from where a line leads to it.
+struct MarkPlace {
+  ImVec2 center, edge;
+  bool tied = true;
+};
+
+/// Beside what is looked at, where neither words nor numbers stand.
+MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
+  const View& view = page.view;
+  const LessonLook& look = page.at().look;
+  const float y = rect.GetCenter().y, x = rect.GetCenter().x;
+  if (!look.control.empty()) return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
+  if (look.at == "column") {
+    // Causal masks leave the top of a column free; else it stands beside the title.
+    const Snapshot* snapshot = page.study ? page.study->snapshot.get() : nullptr;
+    const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
+                      !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
+    if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
+    return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
+  }
+  // A cell's row and column are outlined; its mark stands where a row's does.
+  const auto whole = look.at == "cell" ? headRect(look.head) : std::nullopt;
+  const float right = whole ? whole->Max.x : rect.Max.x;
+  return {ImVec2(right + view.px(20), y), ImVec2(right, y)};
+}
+
+}  // namespace
+
+void lookMark(const LessonsPage& page, const ImRect& area) {
   const View& view = page.view;
   const int mark = page.at().look.mark;
   const auto rect = lookRect(page);
   if (mark <= 0 || !rect || view.dialog) return;
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
-  const std::string& at = page.at().look.at;
-  const bool above = at == "column";
-  const ImVec2 edge =
-      above ? ImVec2(rect->GetCenter().x, rect->Min.y) : ImVec2(rect->Max.x, rect->GetCenter().y);
-  const ImVec2 center = above ? ImVec2(edge.x, edge.y - view.px(20)) : ImVec2(edge.x + view.px(20), edge.y);
-  list.AddLine(edge, center, 0xFFFAF6F4, view.px(1.5f));
+  if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const MarkPlace place = markPlace(page, *rect);
+  const ImVec2 center = place.center;
+  if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));
   paintMark(view, list, center, std::to_string(mark));
   track("lesson.mark", ImVec2(center.x - view.px(11), center.y - view.px(11)),
         ImVec2(center.x + view.px(11), center.y + view.px(11)));
+  endPanel();
 }
 
 }  // namespace headscope::app

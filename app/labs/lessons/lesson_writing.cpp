@@ -33,40 +33,44 @@ void LessonsLab::watchFile() {
       });
 }
 
-bool LessonsLab::open(const std::filesystem::path& path, Scene&) {
-  if (path.extension() != ".json") return false;
+bool LessonsLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
+  if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
+  openLesson(file.path, outcome);
+  return true;
+}
+
+void LessonsLab::openLesson(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const Lesson>>(
       path, [path, stop = services_.files.stopToken()] { return readLesson(path, stop); },
-      [this, path](Scene&, attention::Result<std::shared_ptr<const Lesson>> lesson) {
-        if (!lesson) return services_.view.messages.fail(lesson.error().message);
+      [this, path, outcome](Scene&, attention::Result<std::shared_ptr<const Lesson>> lesson) {
+        if (!lesson) return outcome.fail(lesson.error().message);
         asked_.opened.push_back(std::filesystem::absolute(path));
         writing_ = asked_.opened.back();
         page_.open = (*lesson)->id;
         page_.fromStart = true;
         services_.view.request("page.lessons");
+        outcome.done("Opened the lesson " + attention::shownPath(path.filename()));
       });
-  return true;
 }
 
 void LessonsLab::saveAsLesson(const Scene& scene) {
   auto saved = std::make_shared<const Scene>(scene);
-  const auto write = [this, saved](Scene&, const std::filesystem::path& path) {
+  const auto write = [this, saved](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
     services_.files.write(
         path,
         [path, saved]() -> attention::Status {
           return attention::writeFile(path, newLesson(*saved, path.stem().string()));
         },
-        [this, path](Scene&, attention::Status written) {
-          if (!written) return services_.view.messages.fail(written.error().message);
+        [this, path, outcome](Scene&, attention::Status written) {
+          if (!written) return outcome.fail(written.error().message);
           writing_ = std::filesystem::absolute(path);
           asked_.opened.push_back(writing_);
           ++asked_.reading;
-          services_.view.tell("Saved the lesson " + attention::shownPath(path.filename()),
-                              services_.view.pressedAt);
+          outcome.tell("Saved the lesson " + attention::shownPath(path.filename()));
         });
   };
   services_.view.dialog = std::make_shared<FilePicker>(
-      FileQuestion{"Save the scene as a lesson", {".json"}, "lesson.json", write}, services_.folder);
+      FileQuestion{"Save the scene as a lesson", {".json"}, "lesson.json", write}, services_.folders);
 }
 
 void LessonsLab::addStep(const Scene& scene) {
@@ -114,8 +118,10 @@ std::vector<Action> LessonsLab::writingActions() {
                  FileQuestion{"Open a lesson",
                               {".json"},
                               "",
-                              [this](Scene& scene, const std::filesystem::path& path) { open(path, scene); }},
-                 services_.folder);
+                              [this](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
+                                openLesson(path, outcome);
+                              }},
+                 services_.folders);
            }}};
 }
 

@@ -24,7 +24,7 @@ class LessonsLab : public Lab {
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
-  bool open(const std::filesystem::path& path, Scene& scene) override;
+  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
 
   const LessonsPage& page() const { return page_; }
 
@@ -60,6 +60,7 @@ class LessonsLab : public Lab {
   void saveProgress();
   void watchFile();
   void takeToPage(Scene& own);
+  void openLesson(const std::filesystem::path& path, const Outcome& outcome);
   void saveAsLesson(const Scene& scene);
   void addStep(const Scene& scene);
   std::vector<Action> movingActions();

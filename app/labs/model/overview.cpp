@@ -9,6 +9,7 @@
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -21,11 +22,11 @@ struct Behaviour {
   std::string name;
   Index heads = 0;
 };
-std::vector<Behaviour> behavioursOf(const ModelPage& page) {
+std::vector<Behaviour> behavioursOf(const ModelPage& page, float threshold) {
   std::vector<Behaviour> found;
   for (const auto& layer : page.layers)
     for (const HeadSummary& head : layer->heads) {
-      const std::string name = filterName(head.label);
+      const std::string name = filterName(head.label(threshold));
       const auto at =
           std::find_if(found.begin(), found.end(), [&](const Behaviour& b) { return b.name == name; });
       if (at == found.end())
@@ -87,7 +88,7 @@ void header(Scene& scene, ModelPage& page, const ImRect& area) {
     return clicked;
   };
   if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
-  for (const Behaviour& one : behavioursOf(page)) {
+  for (const Behaviour& one : behavioursOf(page, scene.look.labelThreshold)) {
     const float needed = textWidth(view.fonts->text, one.name) + view.px(64);
     if (x + needed > sortLeft) break;
     if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
@@ -97,7 +98,7 @@ void header(Scene& scene, ModelPage& page, const ImRect& area) {
 
 bool filteredOut(const Scene& scene, const HeadSummary& head) {
   const std::string& wanted = scene.cursor.model.detector;
-  return !wanted.empty() && filterName(head.label) != wanted;
+  return !wanted.empty() && filterName(head.label(scene.look.labelThreshold)) != wanted;
 }
 
 void paintNumbers(const View& view, const OverviewPlan& plan, const Scene& scene, const ModelPage& page) {
@@ -140,14 +141,16 @@ void paintNumbers(const View& view, const OverviewPlan& plan, const Scene& scene
 
 /// What a head is seen to do, where its masked triangle leaves room.
 void paintLabel(const View& view, const OverviewPlan& plan, const ImRect& tile, const HeadSummary& head,
-                std::uint32_t onTop) {
-  const attention::Detector* detector = head.label.detector;
-  if (!plan.label || !detector) return;
-  const bool large = plan.score, bold = isDeliberate(head.label);
+                float threshold, std::uint32_t onTop) {
+  if (!plan.label) return;
+  const attention::HeadLabel label = head.label(threshold);
+  const attention::Detector* detector = label.detector;
+  if (!detector) return;
+  const bool large = plan.score, bold = isDeliberate(label);
   ImFont* font = large ? (bold ? view.fonts->bold : view.fonts->text)
                        : (bold ? view.fonts->smallBold : view.fonts->small);
   const float room = tile.GetWidth() * 0.66f;
-  std::string word = large ? attention::describe(head.label) : std::string(detector->shortName);
+  std::string word = large ? attention::describe(label) : std::string(detector->shortName);
   if (textWidth(font, word) > room) word = detector->shortName;
   if (textWidth(font, word) > room) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -175,26 +178,30 @@ void paintOff(const View& view, const ImRect& tile) {
 }
 
 /// Where the query and the key are, in every thumbnail that is large enough.
-void paintSpot(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
+void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<float>(layer.weights.rows());
   HeatTile map{tile, 0, 0, n, n, 0};
   if (tile.GetWidth() >= view.px(104)) {
     const float thick = std::max(1.0f, view.px(1));
-    compat::rectOutline(list, ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
-                        ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1))), view.theme->query, 0,
-                        thick);
-    compat::rectOutline(list, ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
-                        ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y), view.theme->key, 0,
-                        thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
+               ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1)))},
+              view.theme->query, thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
+               ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y)},
+              view.theme->key, thick);
     return;
   }
   if (tile.GetWidth() < view.px(24)) return;
   const float mark = view.px(3), half = view.px(1.5f);
   const float y = map.y(static_cast<float>(cell.query) + 0.5f),
               x = map.x(static_cast<float>(cell.key) + 0.5f);
-  list.AddRectFilled(ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half), view.theme->query);
-  list.AddRectFilled(ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y), view.theme->key);
+  paintSpot(view, list, "spot", {ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half)},
+            view.theme->query);
+  paintSpot(view, list, "spot", {ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y)},
+            view.theme->key);
 }
 
 /// Frames, labels and marks over the pictures of one layer.
@@ -208,8 +215,8 @@ void paintOverRow(const Scene& scene, const ModelPage& page, const OverviewPlan&
     const ImRect tile = plan.tile(at, column);
     if (tile.Max.y < plan.area.Min.y || tile.Min.y > plan.area.Max.y) continue;
     const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
-    paintSpot(view, tile, layer, scene.cursor.cell);
-    paintLabel(view, plan, tile, head, view.theme->text);
+    paintPlace(view, tile, layer, scene.cursor.cell);
+    paintLabel(view, plan, tile, head, scene.look.labelThreshold, view.theme->text);
     if (isOff(scene, at, h)) paintOff(view, tile);
     if (filteredOut(scene, head))
       list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.74f));
@@ -217,9 +224,7 @@ void paintOverRow(const Scene& scene, const ModelPage& page, const OverviewPlan&
       paintText(list, view.fonts->monoSmall, ImVec2(tile.Min.x + view.px(3), tile.Max.y - view.px(8)),
                 view.theme->text, std::to_string(h));
     if (at == scene.cursor.model.layer && h == scene.cursor.cell.head)
-      compat::rectOutline(list, ImVec2(tile.Min.x - 1, tile.Min.y - 1),
-                          ImVec2(tile.Max.x + 1, tile.Max.y + 1), view.theme->text, 0,
-                          std::max(2.0f, view.px(2)));
+      paintMark(view, list, "chosen head", tile, view.theme->text, std::max(2.0f, view.px(2)));
   }
   if (at >= page.arrived)  // a picture of before
     list.AddRectFilled(plan.tile(at, 0).Min, plan.tile(at, plan.heads - 1).Max,
@@ -270,9 +275,10 @@ void pointAtRow(Scene& scene, ModelPage& page, const OverviewPlan& plan, Index a
     page.hoverLayer = at;
     view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
     const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
-    tooltip(view, fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h, attention::describe(head.label),
-                              page.token(cell->row), page.token(cell->col),
-                              weightText(layer.weights.at(h, cell->row, cell->col))));
+    tooltip(view,
+            fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
+                        attention::describe(head.label(scene.look.labelThreshold)), page.token(cell->row),
+                        page.token(cell->col), weightText(layer.weights.at(h, cell->row, cell->col))));
     if (clicked || ImGui::IsMouseClicked(1)) {
       scene.cursor.model.layer = at;
       scene.cursor.cell = {h, cell->row, cell->col};

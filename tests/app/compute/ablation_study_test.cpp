@@ -33,7 +33,7 @@ Scene modelScene() {
 struct Parts {
   Resources resources{defaultLimits()};
   std::shared_ptr<const LayerParts> layer;
-  explicit Parts(const Setup& setup) {
+  explicit Parts(const app::Setup& setup) {
     const auto snapshot = std::make_shared<const Snapshot>(computeSnapshot(setup, resources));
     EXPECT_FALSE(snapshot->error) << snapshot->error->message;
     layer = *layerParts({snapshot, 0}, resources);
