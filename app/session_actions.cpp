@@ -63,12 +63,12 @@ void Session::openJson(const std::filesystem::path& path, const Outcome& outcome
       },
       [this, path, outcome](Scene& shown, attention::Result<std::optional<Scene>> scene) {
         if (!scene) return outcome.fail(scene.error().message);
+        const std::string name = attention::shownPath(path.filename());
         if (!*scene) {
           for (const auto& lab : labs_)
-            if (lab->open({path}, shown, outcome)) return;
-          return outcome.done();
+            if (lab->open({path, false}, shown, outcome)) return;
+          return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
-        const std::string name = attention::shownPath(path.filename());
         if (const auto page = checkPage(**scene, rows_); !page)
           return outcome.fail(name + ": " + page.error().message);
         setScene(**std::move(scene), path);

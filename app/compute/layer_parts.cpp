@@ -149,6 +149,24 @@ Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& questi
   return std::shared_ptr<const LayerParts>(std::move(parts));
 }
 
+namespace {
+
+template <class Weights>
+attention::HeadMaps mapsOf(const Weights& weights, const AttentionConfig& config, Index head) {
+  const Index dim = config.headDim;
+  return {rowsOf(weights.v, config.kvHeadOf(head) * dim, dim).weight.transpose(),
+          columnsOf(weights.o, head * dim, dim)};
+}
+
+}  // namespace
+
+attention::HeadMaps headMaps(const LayerParts& layer, Index head) {
+  if (layer.projections) return mapsOf(*layer.projections, layer.config(), head);
+  const SubjectSetup& subject = layer.question.snapshot->setup.subject;
+  return mapsOf(subject.opened->model->weights().layers[static_cast<std::size_t>(subject.layer)],
+                layer.config(), head);
+}
+
 Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question, Resources& resources,
                                                    std::stop_token) {
   auto made = std::make_shared<HeadParts>();

@@ -4,6 +4,7 @@
 
 #include "app/compute/resources.h"
 #include "app/compute/snapshot.h"
+#include "attention/heads/detectors.h"
 #include "attention/heads/head_steps.h"
 
 namespace headscope::app {
@@ -34,6 +35,9 @@ struct LayerParts {
 attention::Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& question,
                                                                 Resources& resources,
                                                                 std::stop_token stop = {});
+
+/// What a head of the layer reads and writes.
+attention::HeadMaps headMaps(const LayerParts& layer, Index head);
 
 /// One head of it. Of W_O, as many rows as are looked at: kOutputRows from `firstColumn` on.
 struct HeadPartsQuestion {

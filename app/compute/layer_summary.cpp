@@ -121,7 +121,6 @@ void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attenti
     HeadSummary& one = summary.heads[static_cast<std::size_t>(head)];
     const attention::MatrixView weights = std::as_const(summary.weights)[head];
     one.profile = attention::profileHead({weights, {cells.data(), n, n}, text});
-    one.label = attention::labelHead(one.profile);
     one.entropy = entropyOf(weights, cells);
     Matrix marked;
     markCells(weights, cells, marked);

@@ -14,8 +14,10 @@ using attention::Index;
 /// What one head of a layer does on the text.
 struct HeadSummary {
   attention::HeadProfile profile;
-  attention::HeadLabel label;
   float entropy = 0;  ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
+
+  /// What it is called, from that score above even attention on.
+  attention::HeadLabel label(float threshold) const { return attention::labelHead(profile, threshold); }
 };
 
 /// One layer on the text.

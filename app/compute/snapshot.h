@@ -42,11 +42,14 @@ struct SequenceSnapshot {
   attention::Stack
       undropped;  ///< [heads, n, m] the weights before dropout, where there is dropout; else empty
   std::vector<attention::HeadProfile> profiles;  ///< [heads]
-  std::vector<attention::HeadLabel> labels;      ///< [heads]
   HeadPictures pictures;
   DecodeCheck decode;
   std::optional<OtherMask> other;  ///< when the scene compares
 
+  /// What a head is called, from that score above even attention on.
+  attention::HeadLabel label(Index head, float threshold = attention::kLabelThreshold) const {
+    return attention::labelHead(profiles[static_cast<std::size_t>(head)], threshold);
+  }
   /// The softmax's probabilities, before dropout: [heads, n, m].
   const attention::Stack& probabilities() const { return undropped.empty() ? attention.weights : undropped; }
   /// What a picture of that quantity shows: [heads, n, m].

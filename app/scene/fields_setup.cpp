@@ -18,6 +18,7 @@ constexpr const char* kTokenizationLabels[] = {"Words", "Characters", "Bytes"};
 constexpr const char* kEmbeddingLabels[] = {"From text", "Typed table"};
 constexpr const char* kPositionLabels[] = {"None", "Sinus", "RoPE", "ALiBi", "T5"};
 constexpr const char* kWeightLabels[] = {"Random", "Planted", "File"};
+constexpr const char* kInitLabels[] = {"Xavier", "Normal"};
 
 constexpr Anything kText{"text"}, kYesOrNo{"true or false"}, kSeed{"a whole number from 0"}, kFile{"a path"};
 constexpr Track kSeeds{0, 99};
@@ -37,7 +38,7 @@ constexpr Field kRows[] = {
     {"subject.switched_off", kSubject<&SubjectSetup::switchedOff>,
      Anything{"a list of `{\"layer\": l, \"head\": h, \"by\": …}`, by `zero` or `mean`"},
      Elsewhere{"the page of the model"},
-     "Heads of the model whose output is 0, or its mean over all tokens."},
+     "Heads whose output is 0, or its mean over all tokens; a layer made here is layer 0."},
     {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
      "Tokens that the model wrote behind the text."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
@@ -103,10 +104,17 @@ constexpr Field kRows[] = {
      "Standard deviation of the numbers of T5's buckets."},
     {"weights.source", kWeights<&WeightSetup::source>, Names{kWeightNames},
      Selection{"weights", kWeightLabels, "weights.file=nowhere.safetensors"},
-     "Where the projections come from: Xavier at random, built so that each head does what it is told, or a "
+     "Where the projections come from: drawn at random, built so that each head does what it is told, or a "
      "file."},
     {"weights.seed", kWeights<&WeightSetup::seed>, kSeed, Slider{"weight_seed", "Weight seed", kSeeds},
      "Another seed draws other weights, T5 numbers and dropout."},
+    {"weights.init", kWeights<&WeightSetup::init>, Names{kWeightInitNames},
+     Selection{"init", kInitLabels, "weights.source=random"},
+     "How random weights are drawn: Xavier, uniform within ±√(6 / (in + out)), or normal with standard "
+     "deviation 0.02 as GPT-2 begins."},
+    {"weights.gain", kWeights<&WeightSetup::gain>, Range{0, 1000},
+     Slider{"gain", "Gain", {0.1, 100, kLog}, "weights.source=random"},
+     "What random weights are multiplied by."},
     {"weights.planted", kWeights<&WeightSetup::planted>,
      Anything{
          "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; behaviours `offset` (k keys back: "

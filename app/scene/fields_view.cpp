@@ -33,11 +33,14 @@ constexpr const char* kSourceLabels[] = {"This text", "Generated", "File"};
 constexpr const char* kPoolingLabels[] = {"The brightest cell", "The mean"};
 constexpr const char* kTabLabels[] = {"Mask", "Biases", "A / B"};
 constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision", "Eviction", "Paging"};
+constexpr const char* kReadsLabels[] = {"Weights", "Value-weighted", "Without the first token"};
+constexpr const char* kOrderLabels[] = {"By number", "By score", "By likeness"};
+constexpr const char* kLikenessLabels[] = {"Cosine", "Jensen–Shannon"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Anything kYesOrNo{"true or false"};
-constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"},
-    kLabPage{"the page Lab"}, kLessonPage{"the page of lessons"};
+constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
+    kLessonPage{"the page of lessons"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.
@@ -56,6 +59,9 @@ constexpr Field kRows[] = {
     {"look.range", kLook<&Look::range>, Names{kRangeNames}, Selection{"range", kRangeLabels, "", true},
      "Which values the colours run over: each head's own, all heads', 0 to 1, or 10⁻⁴ to 1 by their "
      "logarithm."},
+    {"look.label_threshold", kLook<&Look::labelThreshold>, Range{0, 1},
+     Slider{"label_threshold", "Named from", {}, "cursor.page=lab cursor.lab.tab=detectors"},
+     "A head is named after what it does where a score is so far above even attention; below it is `mixed`."},
     {"look.cache_bytes", kLook<&Look::cacheBytes>, OneOf{kBytes},
      Selection{"cache_type", kBytesLabels, "", true}, "Bytes of a cached value in the cost figures."},
     {"map.source", kMap<&MapSetup::source>, Names{kMapSourceNames},
@@ -158,6 +164,35 @@ constexpr Field kRows[] = {
      "What mistakes are made on: a random layer or the scene's."},
     {"cursor.lab.mistake_dim", kInLab<&LabCursor::mistakeDim>, OneOf{kMistakeDims}, kLabPage,
      "Head dim of the random layer, for mistakes about scale."},
+    {"cursor.lab.reads", kInLab<&LabCursor::reads>, Names{std::span(kHeadPictureNames).first(3)},
+     Selection{"detect.reads", kReadsLabels, "cursor.page=lab cursor.lab.tab=detectors", true},
+     "What the detectors look at: the weights, the weights times the length of what is written, or the "
+     "weights "
+     "without the first token, rows summing to 1."},
+    {"cursor.lab.above_even", kInLab<&LabCursor::aboveEven>, kYesOrNo,
+     Toggle{"detect.above", "Above even attention", "cursor.page=lab cursor.lab.tab=detectors"},
+     "Scores are shown less what even attention over the visible keys would score."},
+    {"cursor.lab.detector", kInLab<&LabCursor::detector>, Anything{"a detector's name, or nothing"}, kLabPage,
+     "The detector whose column is chosen."},
+    {"cursor.lab.only", kInLab<&LabCursor::only>, kYesOrNo,
+     Toggle{"detect.only", "Only those above the threshold",
+            "cursor.page=lab cursor.lab.tab=detectors cursor.lab.detector=previous"},
+     "Heads that score below the threshold by the chosen detector are left out."},
+    {"cursor.lab.order", kInLab<&LabCursor::order>, Names{kHeadOrderNames},
+     Selection{"detect.order", kOrderLabels,
+               "cursor.page=lab cursor.lab.tab=detectors cursor.lab.detector=previous", true},
+     "How the heads stand below each other: by their number, by the chosen detector's score, or like ones "
+     "together."},
+    {"cursor.lab.likeness", kInLab<&LabCursor::likeness>, Names{kLikenessNames},
+     Selection{"detect.likeness", kLikenessLabels, "cursor.page=lab cursor.lab.tab=detectors", true},
+     "How alike two heads are: the cosine of their weights, or 1 less the Jensen–Shannon divergence of their "
+     "rows."},
+    {"cursor.lab.picture", kInLab<&LabCursor::picture>, Names{kHeadPictureNames}, kLabPage,
+     "What is made of the layer's weights on the tab `views`."},
+    {"cursor.lab.other_head", kInLab<&LabCursor::otherHead>, kPlace, kLabPage,
+     "The head whose weights are taken from the chosen one's, for the picture `difference`."},
+    {"cursor.lab.many_heads", kInLab<&LabCursor::manyHeads>, OneOf{kManyHeads}, kLabPage,
+     "How many small heads stand beside one wide one of as many parameters."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
     {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},
     {"cursor.map.cells_per_pixel", kInMap<&MapCursor::cellsPerPixel>, Range{0, kMaxMapTokens, "cells"},

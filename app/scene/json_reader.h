@@ -88,10 +88,23 @@ class ObjectReader {
   }
   std::string& error() { return error_; }
 
+  /// The value of a member as it stands in the text.
+  std::optional<JsonText> value(const char* key) {
+    const JsonText* found = find(key);
+    return found ? std::optional(*found) : std::nullopt;
+  }
+  /// The names of all members, in the order of the text.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Field& field : members_) all.push_back(field.member.name);
+    return all;
+  }
+
   /// Call last: a field that nothing asked for is a misspelling or belongs to another version.
-  void finish() {
+  void finish(const char* of = "a scene") {
     for (const Field& field : members_)
-      if (!field.asked) note(attention::quotedText(at(field.member.name)) + " is not a field of a scene");
+      if (!field.asked)
+        note(attention::quotedText(at(field.member.name)) + " is not a field of " + std::string(of));
   }
 
  private:

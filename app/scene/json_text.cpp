@@ -85,6 +85,7 @@ class JsonChecker : public nlohmann::json_sax<Json> {
  public:
   explicit JsonChecker(const std::stop_token& stop) : stop_(stop) {}
   std::string problem;
+  std::optional<std::size_t> brokenAt;
 
   bool null() override { return entry(); }
   bool boolean(bool) override { return entry(); }
@@ -114,6 +115,7 @@ class JsonChecker : public nlohmann::json_sax<Json> {
                    const nlohmann::detail::exception& broken) override {
     constexpr int kNumberOverflow = 406;
     if (broken.id == kNumberOverflow) return fail("this can't be read: a number is too large");
+    brokenAt = std::max<std::size_t>(position, 1) - 1;
     return fail(fmt::format("this is not JSON: unexpected text at byte {}", position));
   }
 
@@ -154,14 +156,15 @@ class JsonChecker : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Status checkJson(std::string_view text, const std::stop_token& stop) {
+Status checkJson(std::string_view text, const std::stop_token& stop, std::optional<std::size_t>* brokenAt) {
   // The parser takes a null byte for the end.
   if (const std::size_t null = text.find('\0'); null != std::string_view::npos)
     return Error{fmt::format("this is not JSON: unexpected text at byte {}", null + 1)};
   if (auto tooLong = findLongToken(text)) return Error{*std::move(tooLong)};
   JsonChecker checker(stop);
-  if (!Json::sax_parse(text, &checker)) return Error{std::move(checker.problem)};
-  return attention::success();
+  if (Json::sax_parse(text, &checker)) return attention::success();
+  if (brokenAt) *brokenAt = checker.brokenAt;
+  return Error{std::move(checker.problem)};
 }
 
 JsonText::JsonText(std::string_view text) : text_(text.substr(skipSpaces(text, 0))) {}

@@ -18,11 +18,13 @@ using Json = nlohmann::ordered_json;
 
 /// What a scene file may hold at most, beside texts of kMaxTextBytes: levels, names in one object, and
 /// entries in one list.
-inline constexpr std::size_t kMaxJsonDepth = 16, kMaxJsonNames = 64, kMaxJsonEntries = 16'384;
+inline constexpr std::size_t kMaxJsonDepth = 16, kMaxJsonNames = 256, kMaxJsonEntries = 16'384;
 
 /// Whether `text` is JSON within these limits and without a name that stands twice in one object. Reads it
-/// once, keeps nothing of it, and ends at the first thing that is wrong, or once `stop` is requested.
-attention::Status checkJson(std::string_view text, const std::stop_token& stop = {});
+/// once, keeps nothing of it, and ends at the first thing that is wrong, or once `stop` is requested. Where
+/// it is no JSON, `brokenAt` gets the byte, counted from 0.
+attention::Status checkJson(std::string_view text, const std::stop_token& stop = {},
+                            std::optional<std::size_t>* brokenAt = nullptr);
 
 /// A value of a JSON document, read where it stands in the text: as a tree, a document takes many times the
 /// memory of its text.
@@ -44,6 +46,9 @@ class JsonText {
   /// What is written without a fraction and an exponent, and fits.
   std::optional<std::int64_t> wholeNumber() const;
   std::optional<double> number() const;
+
+  /// Where it stands in the text that it was made of.
+  std::string_view text() const { return text_; }
 
   /// For a message: the value in ASCII, cut where it is long.
   std::string shown() const;

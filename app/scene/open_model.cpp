@@ -148,6 +148,12 @@ void forgetWritten(const Setup& before, Setup& setup) {
     setup.subject.written.clear();
 }
 
+Status fitSubject(Scene& scene) {
+  if (std::string what = missing(scene.setup.subject); !what.empty()) return Error{std::move(what)};
+  takeSizes(scene.setup);
+  return attention::success();
+}
+
 Status openSubject(Scene& scene, const std::stop_token& stop) {
   SubjectSetup& subject = scene.setup.subject;
   if (subject.model.empty()) return attention::success();
@@ -165,9 +171,7 @@ Status openSubject(Scene& scene, const std::stop_token& stop) {
     return attention::success();
   }
   subject.opened = *std::move(opened);
-  if (std::string what = missing(subject); !what.empty()) return Error{std::move(what)};
-  takeSizes(scene.setup);
-  return attention::success();
+  return fitSubject(scene);
 }
 
 }  // namespace headscope::app

@@ -47,6 +47,9 @@ void leaveModel(Scene& scene);
 /// After an edit: what a model wrote behind another text than today's goes.
 void forgetWritten(const Setup& before, Setup& setup);
 
+/// Gives a scene whose subject was opened the model's sizes. The error is for what the model doesn't have: a
+/// layer, a head.
+attention::Status fitSubject(Scene& scene);
 /// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
 /// error is for what the model doesn't have: a layer, a head.
 attention::Status openSubject(Scene& scene, const std::stop_token& stop = {});

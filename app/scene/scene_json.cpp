@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
-#include "app/scene/enum_names.h"
+#include "app/scene/field_json.h"
 #include "app/scene/fields.h"
 #include "app/scene/json_reader.h"
 #include "app/scene/mask_json.h"
 #include "app/scene/open_model.h"
-#include "app/scene/table_json.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/regular_file.h"
 
@@ -19,121 +18,7 @@ using attention::Error;
 using attention::Result;
 using attention::Status;
 
-// Beside those of masks and tables, for one call that finds them all.
-
-using PlantedHeads = std::vector<attention::PlantedHead>;
-
-static void readValue(ObjectReader& reader, const char* key, PlantedHeads& planted) {
-  const auto list = reader.list(key);
-  if (!list) return;
-  planted.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
-    attention::PlantedHead head;
-    auto behaviour = static_cast<int>(head.behaviour);
-    entry.read("pattern", kBehaviourNames, behaviour);
-    head.behaviour = static_cast<attention::Behaviour>(behaviour);
-    entry.read("offset", head.offset);
-    entry.finish();
-    planted.push_back(head);
-  }
-}
-
-static Json valueJson(const PlantedHeads& planted) {
-  Json list = Json::array();
-  for (const attention::PlantedHead& head : planted)
-    list.push_back(
-        {{"pattern", kBehaviourNames[static_cast<std::size_t>(head.behaviour)]}, {"offset", head.offset}});
-  return list;
-}
-
-static void readValue(ObjectReader& reader, const char* key, std::vector<SwitchedHead>& heads) {
-  const auto list = reader.list(key);
-  if (!list) return;
-  heads.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
-    SwitchedHead off;
-    auto by = static_cast<int>(off.by);
-    entry.read("layer", off.layer);
-    entry.read("head", off.head);
-    entry.read("by", kHeadOffNames, by);
-    off.by = static_cast<HeadOff>(by);
-    if (off.layer < 0 || off.head < 0) entry.note(entry.at("layer") + " and head are counted from 0");
-    entry.finish();
-    heads.push_back(off);
-  }
-}
-
-static Json valueJson(const std::vector<SwitchedHead>& heads) {
-  Json list = Json::array();
-  for (const SwitchedHead& off : heads)
-    list.push_back(
-        {{"layer", off.layer}, {"head", off.head}, {"by", kHeadOffNames[static_cast<std::size_t>(off.by)]}});
-  return list;
-}
-
-static void readValue(ObjectReader& reader, const char* key, std::vector<Index>& ids) {
-  const auto list = reader.list(key);
-  if (!list) return;
-  ids.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    const auto id = (*list)[i].wholeNumber();
-    if (!id || *id < 0 || *id > INT32_MAX)
-      return reader.note(reader.at(fmt::format("{}[{}]", key, i)) + " is no id: a whole number from 0");
-    ids.push_back(*id);
-  }
-}
-
-static Json valueJson(const std::vector<Index>& ids) {
-  return ids;
-}
-
-static void readValue(ObjectReader& reader, const char* key, SharedText& text) {
-  std::string own = text;
-  reader.read(key, own);
-  if (text != own) text = std::move(own);
-}
-
-static Json valueJson(const SharedText& text) {
-  return *text;
-}
-
 namespace {
-
-/// What JSON has a type for.
-template <typename T>
-inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
-
-void readField(ObjectReader& reader, const char* key, const Field& field, Scene& scene) {
-  std::visit(
-      [&](const auto& member) {
-        if constexpr (std::is_same_v<decltype(member), const EnumMember&>) {
-          int value = member.of(scene);
-          reader.read(key, std::get<Names>(field.values).names, value);
-          member.set(scene, value);
-        } else if constexpr (kPlain<std::remove_reference_t<decltype(member.edit(scene))>>) {
-          reader.read(key, member.edit(scene));
-        } else {
-          readValue(reader, key, member.edit(scene));
-        }
-      },
-      field.access);
-}
-
-Json fieldJson(const Field& field, const Scene& scene) {
-  return std::visit(
-      [&](const auto& member) -> Json {
-        const auto& value = member.of(scene);
-        if constexpr (std::is_same_v<decltype(member), const EnumMember&>)
-          return std::get<Names>(field.values).names[static_cast<std::size_t>(value)];
-        else if constexpr (kPlain<std::remove_cvref_t<decltype(value)>>)
-          return value;
-        else
-          return valueJson(value);
-      },
-      field.access);
-}
 
 /// Reads the fields of one object, whose paths begin with the object's own of `prefix` characters.
 void readObject(ObjectReader& reader, std::span<const Field> fields, std::size_t prefix, int version,
@@ -176,13 +61,6 @@ void readDocument(const JsonText& json, Scene& scene, std::string& error) {
     for (attention::Layer& layer : scene.setup.mask.layers)
       layer.on = layer.on && !attention::comparesPositions({layer});
   root.finish();
-}
-
-/// Biases as they are painted have no names; a file may give them empty ones.
-void dropEmptyNames(SharedTable& table) {
-  const auto& names = table->names;
-  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return !name.empty(); })) return;
-  if (!names.empty()) table.edit().names.clear();
 }
 
 }  // namespace
@@ -246,6 +124,24 @@ void visitFiles(Scene& scene, const Visit& visit) {
 
 }  // namespace
 
+void resolveFiles(Scene& scene, const std::filesystem::path& folder) {
+  visitFiles(scene, [&](std::string& file) {
+    if (!file.empty() && std::filesystem::path(file).is_relative())
+      file = (folder / file).lexically_normal().string();
+  });
+}
+
+void relativeFiles(Scene& scene, const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path from = std::filesystem::absolute(folder, ignored).lexically_normal();
+  visitFiles(scene, [&](std::string& file) {
+    if (ignored || file.empty()) return;
+    const std::filesystem::path full = std::filesystem::absolute(file, ignored).lexically_normal();
+    const std::filesystem::path relative = full.lexically_relative(from);
+    file = relative.empty() || *relative.begin() == ".." ? full.string() : relative.string();
+  });
+}
+
 Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
   Result<std::vector<std::uint8_t>> bytes = attention::readFile(path, kMaxBytes);
@@ -253,11 +149,7 @@ Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token
   Result<Scene> scene = parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
                                    attention::shownPath(path.filename()), stop);
   // Files are named relative to the scene that names them.
-  if (scene.ok())
-    visitFiles(*scene, [&](std::string& file) {
-      if (!file.empty() && std::filesystem::path(file).is_relative())
-        file = (path.parent_path() / file).lexically_normal().string();
-    });
+  if (scene.ok()) resolveFiles(*scene, path.parent_path());
   if (!scene) return scene;
   if (const Status fits = openSubject(*scene, stop); !fits)
     return Error{attention::shownPath(path.filename()) + ": " + fits.error().message};
@@ -267,14 +159,8 @@ Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token
 Status writeScene(const std::filesystem::path& path, const Scene& scene) {
   Scene written = scene;
   std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::absolute(path, ignored).parent_path();
-  // Files in the scene's folder or below move with it; others are named in full.
-  visitFiles(written, [&](std::string& file) {
-    if (ignored || file.empty()) return;
-    const std::filesystem::path full = std::filesystem::absolute(file, ignored).lexically_normal();
-    const std::filesystem::path relative = full.lexically_relative(folder.lexically_normal());
-    file = relative.empty() || *relative.begin() == ".." ? full.string() : relative.string();
-  });
+  const std::filesystem::path full = std::filesystem::absolute(path, ignored);
+  if (!ignored) relativeFiles(written, full.parent_path());
   return attention::writeFile(path, formatScene(written));
 }
 

@@ -20,6 +20,11 @@ std::string formatScene(const Scene& scene);
 attention::Result<Scene> parseScene(std::string_view text, const std::string& name,
                                     const std::stop_token& stop = {});
 
+/// Files that a scene of a file names stand relative to its folder; these are their paths from here.
+void resolveFiles(Scene& scene, const std::filesystem::path& folder);
+/// The other way: files in the folder or below move with it, others are named in full.
+void relativeFiles(Scene& scene, const std::filesystem::path& folder);
+
 attention::Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop = {});
 attention::Status writeScene(const std::filesystem::path& path, const Scene& scene);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/platform/track.h"
+#include "app/scene/field.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
@@ -240,11 +241,14 @@ float shownScore(const attention::HeadLabel& label, const attention::HeadProfile
 
 }  // namespace
 
-std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile) {
+std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
+                     float threshold) {
   if (!label.detector)
-    return "mixed: no detector finds 0.3 more of the weight on its keys than even attention over the visible "
-           "keys "
-           "would put there.";
+    return fmt::format(
+        "mixed: no detector finds {} more of the weight on its keys than even attention over the visible "
+        "keys "
+        "would put there.",
+        shortNumber(static_cast<double>(threshold)));
   const attention::DetectorScore& score = profile[label.detector->name];
   const std::string help(label.detector->help);
   if (label.detector->labelsTheRestFrom)
@@ -253,7 +257,7 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
                      score.raw, score.rows, score.rows == 1 ? "row" : "rows", score.above(), help);
 }
 
-void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,
+void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
   const Theme& theme = *view.theme;
   const Index kv = snapshot.config.kvHeadOf(head);
@@ -270,7 +274,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
       list.AddCircleFilled(dot, half, groupColor(theme, kv));
     x += view.px(5);
   }
-  const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
+  const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
@@ -292,7 +296,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot
   const ImVec2 from(at.x, at.y - half), to(right, at.y + half);
   track(fmt::format("title.{}", head), from, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(view, headHelp(label, profile));
+    tooltip(view, headHelp(label, profile, look.labelThreshold));
 }
 
 }  // namespace headscope::app

@@ -80,10 +80,12 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
                  bool underOther = false);
 
 /// What the head is seen to do, how surely, and what the detector asks: for hovering.
-std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile);
+/// `threshold`: from which score above even attention on heads are named.
+std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
+                     float threshold);
 
 /// The head's title line: name, kv badge, and what it does with its score, within `width`.
-void paintHeadTitle(const View& view, ImDrawList& list, const Snapshot& snapshot,
+void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large);
 
 }  // namespace headscope::app

@@ -8,15 +8,16 @@
 namespace headscope::attention {
 
 namespace detectors {
-extern const Detector previous, next, self, firstToken, sameToken, separator, localBand, uniform, offset,
-    induction;
+extern const Detector previous, next, self, firstToken, sinks, sameToken, induction, separator, localBand,
+    distance, segment, uniform, confidence, offset, stripe, copying;
 }
 
 namespace {
 
 using namespace detectors;
-constexpr std::array kTable{&previous,  &next,      &self,      &firstToken, &sameToken,
-                            &induction, &separator, &localBand, &uniform,    &offset};
+constexpr std::array kTable{&previous,   &next,      &self,      &firstToken, &sinks,   &sameToken,
+                            &induction,  &separator, &localBand, &distance,   &segment, &uniform,
+                            &confidence, &offset,    &stripe,    &copying};
 
 /// The mean weight on a detector's targets.
 DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head) {
@@ -54,8 +55,22 @@ std::span<const Detector* const> allDetectors() {
   return kTable;
 }
 
-DetectorScore scoreOf(const Detector& detector, const ObservedHead& head) {
+DetectorScore scoreOf(const Detector& detector, const ObservedHead& head, const HeadMaps* maps) {
+  if (detector.ofMaps) return maps ? detector.ofMaps(*maps) : DetectorScore{};
   return detector.measure ? detector.measure(head) : weightOnTargets(detector, head);
+}
+
+std::vector<Index> countedKeys(const Detector& detector, const DetectorScore& score, const ObservedHead& head,
+                               Index row) {
+  std::vector<Index> keys;
+  if (score.rows == 0) return keys;
+  if (detector.counted)
+    detector.counted(head, score, row, keys);
+  else if (detector.targets)
+    detector.targets(head.text(), row, keys);
+  std::erase_if(keys,
+                [&](Index key) { return key < 0 || key >= head.visibleEnd(row) || !head.sees(row, key); });
+  return keys;
 }
 
 const DetectorScore& HeadProfile::operator[](std::string_view name) const {
@@ -64,10 +79,10 @@ const DetectorScore& HeadProfile::operator[](std::string_view name) const {
   return scores.at(static_cast<std::size_t>(found - kTable.begin()));
 }
 
-HeadProfile profileHead(const ObservedHead& head) {
+HeadProfile profileHead(const ObservedHead& head, const HeadMaps* maps) {
   HeadProfile profile;
   profile.scores.reserve(kTable.size());
-  for (const Detector* detector : kTable) profile.scores.push_back(scoreOf(*detector, head));
+  for (const Detector* detector : kTable) profile.scores.push_back(scoreOf(*detector, head, maps));
   return profile;
 }
 

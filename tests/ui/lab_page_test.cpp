@@ -244,6 +244,22 @@ TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
   ui.draw();
   EXPECT_EQ(at().mistakeDim, 8);
   EXPECT_EQ(page().study->headDim, 8);
+  ui.dragAcross("wrong.entropy", {0.05f, 0.5f}, {0.97f, 0.5f});
+  ui.draw();
+  EXPECT_EQ(page().study->headDim, 512) << "the entropy has a curve of its own";
+}
+
+TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
+  ui.click("lab.tab.wrong");
+  ui.draw();
+  EXPECT_TRUE(ui.has("wrong.curve"));
+  ui.click("wrong.shown.entropy");
+  ui.draw();
+  EXPECT_TRUE(ui.has("wrong.entropy"));
+  EXPECT_FALSE(ui.has("wrong.curve"));
+  park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
 TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {

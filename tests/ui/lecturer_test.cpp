@@ -88,15 +88,17 @@ TEST(Scale, StaysWhateverOtherSlidersSay) {
 
 TEST(Dropout, ShowsProbabilitiesAndWhatBecameOfThemApart) {
   UiDriver ui;
-  const std::vector<attention::HeadLabel> labels = ui.sequence().labels;
+  std::vector<std::string> labels;
+  for (Index head = 0; head < 8; ++head) labels.push_back(describe(ui.sequence().label(head)));
   const float weight = ui.sequence().attention.weights.at(0, 7, 6);
   ui.typeValue("dropout", "0.5");
   const app::SequenceSnapshot& sequence = ui.sequence();
   EXPECT_NEAR(sequence.probabilities().at(0, 7, 6), weight, 1e-6f);
   const float left = sequence.attention.weights.at(0, 7, 6);
   EXPECT_TRUE(left == 0 || std::abs(left - 2 * weight) < 1e-5f) << left;
-  for (std::size_t head = 0; head < labels.size(); ++head)
-    EXPECT_EQ(describe(sequence.labels[head]), describe(labels[head])) << "judged before dropout";
+  for (Index head = 0; head < 8; ++head)
+    EXPECT_EQ(describe(sequence.label(head)), labels[static_cast<std::size_t>(head)])
+        << "judged before dropout";
   const render::Image before = ui.screenshot();
   ui.choose("quantity", "after_dropout");
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("head.0")), 50);

@@ -58,16 +58,16 @@ void addNumbers(Drawing& drawing, const MatrixPanel& panel, Quantity quantity) {
 }
 
 /// What the head is seen to do, with the score that can be checked in its cells.
-std::string seenToDo(const SequenceSnapshot& sequence, Index head) {
+std::string seenToDo(const Look& look, const SequenceSnapshot& sequence, Index head) {
   const auto h = static_cast<std::size_t>(head);
-  const attention::HeadLabel& label = sequence.labels[h];
+  const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   const std::string words = attention::describe(label);
   if (!label.detector) return words;
   return words + fmt::format(" {:.2f}", sequence.profiles[h][label.detector->name].raw);
 }
 
 /// "Head 3", the kv head it reads, and what it does; the units it takes.
-double addTitle(Drawing& drawing, const DrawingColors& colors, const Snapshot& snapshot,
+double addTitle(Drawing& drawing, const DrawingColors& colors, const Look& look, const Snapshot& snapshot,
                 const SequenceSnapshot& sequence, Index head, double x, double y, double size) {
   const std::string name = fmt::format("Head {}", head);
   drawing.shapes.push_back(TextRun{name, x, y, size, colors.text, Anchor::start, false, true});
@@ -79,7 +79,7 @@ double addTitle(Drawing& drawing, const DrawingColors& colors, const Snapshot& s
                                      Anchor::start, false, true});
     at += drawnWidth(group, size * 0.8, false) + size * 0.7;
   }
-  const std::string words = seenToDo(sequence, head);
+  const std::string words = seenToDo(look, sequence, head);
   drawing.shapes.push_back(TextRun{words, at, y, size * 0.8, colors.secondary});
   return at + drawnWidth(words, size * 0.8, false) - x;
 }
@@ -156,7 +156,7 @@ Drawing headDrawing(const Scene& scene, const Snapshot& snapshot, Index head, co
   panel.queryTokens = &sequence.queries;
   panel.keyTokens = &sequence.keys;
   const double right = panel.x + panel.scale.width(), bottom = panel.y + panel.scale.height();
-  const double title = addTitle(drawing, colors, snapshot, sequence, head, kMargin, 24, 15);
+  const double title = addTitle(drawing, colors, scene.look, snapshot, sequence, head, kMargin, 24, 15);
   ColourScale scale{right + 22, panel.y - 4, std::clamp(panel.scale.height(), 60.0, 200.0)};
   scale.masked = anyIs(panel.values, render::kMaskedCell);
   scale.dead = anyIs(panel.values, render::kDeadCell);
@@ -202,12 +202,12 @@ PanelScale tileScale(const SequenceSnapshot& sequence, Index heads) {
 }
 
 /// Units of the longest line above a head: names don't run into the next head's.
-double longestTitle(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
+double longestTitle(const Look& look, const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   double longest = 0;
   Drawing measured;
   for (Index head = 0; head < snapshot.config.heads; ++head)
-    longest = std::max(longest,
-                       addTitle(measured, drawingColors(false), snapshot, sequence, head, 0, 0, kTitleSize));
+    longest = std::max(
+        longest, addTitle(measured, drawingColors(false), look, snapshot, sequence, head, 0, 0, kTitleSize));
   return longest;
 }
 
@@ -220,7 +220,8 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
   const PanelScale scale = tileScale(sequence, heads);
   constexpr double kTitle = 24, kGapX = 26, kGapY = 14;
   // Whole units, so that cells lie alike on the pixels of every head.
-  const double tileWidth = std::ceil(std::max(scale.width(), longestTitle(snapshot, sequence))) + kGapX,
+  const double tileWidth =
+                   std::ceil(std::max(scale.width(), longestTitle(scene.look, snapshot, sequence))) + kGapX,
                tileHeight = std::ceil(scale.height()) + kTitle + kGapY;
   const double left = kMargin + queryRoom(sequence.queries, scale.query());
   const Index columns = columnsFor(heads, tileWidth, tileHeight, options.aspect);
@@ -239,7 +240,7 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
     if (head + columns >= heads) panel.keyTokens = &sequence.keys;
     masked = masked || anyIs(panel.values, render::kMaskedCell);
     dead = dead || anyIs(panel.values, render::kDeadCell);
-    addTitle(drawing, colors, snapshot, sequence, head, panel.x, panel.y - 13, kTitleSize);
+    addTitle(drawing, colors, scene.look, snapshot, sequence, head, panel.x, panel.y - 13, kTitleSize);
     addPanel(drawing, colors, std::move(panel));
   }
   const Index lines = (heads + columns - 1) / columns;

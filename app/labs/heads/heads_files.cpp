@@ -5,6 +5,7 @@
 #include "app/compute/layer_file.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/heads/table_editor.h"
+#include "app/scene/embedding_table.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/file_picker.h"
 

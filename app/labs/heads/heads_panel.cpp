@@ -200,7 +200,7 @@ void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnap
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  paintHeadTitle(view, list, snapshot, sequence, tile.head,
+  paintHeadTitle(view, list, scene.look, snapshot, sequence, tile.head,
                  ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), plan.mapWidth,
                  false);
   if (snapshot.config.kvHeads < snapshot.config.heads)

@@ -221,7 +221,8 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
 }
 
 /// What the head was made to do and what it is seen to do.
-void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view, Index head) {
+void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+                Index head) {
   gap(view, 10);
   sectionTitle(view, fmt::format("WHAT HEAD {} DOES", head));
   std::string text;
@@ -234,7 +235,7 @@ void whatItDoes(const Snapshot& snapshot, const SequenceSnapshot& sequence, View
       text += ", which reads places from sinusoids; the embedding has none (Position is not Sinus)";
     text += ". ";
   }
-  const attention::HeadLabel& label = sequence.labels[static_cast<std::size_t>(head)];
+  const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   if (!label.detector) {
     text += "No simple behaviour stands out above what the mask forces.";
   } else if (label.detector->labelsTheRestFrom) {
@@ -294,7 +295,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
         view, "entropy",
         "Entropy −Σ w·ln w of the row's weights: 0 where one key has all, ln n where n keys have the same.");
   largestWeights(scene, sequence, view, cell);
-  whatItDoes(snapshot, sequence, view, cell.head);
+  whatItDoes(scene.look, snapshot, sequence, view, cell.head);
 }
 
 }  // namespace

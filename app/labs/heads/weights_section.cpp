@@ -65,6 +65,13 @@ void plantedChoices(Scene& scene, View& view) {
   }
 }
 
+/// How random weights are drawn.
+void drawControls(Scene& scene, View& view) {
+  if (scene.setup.weights.source != WeightSource::random || !scene.setup.subject.model.empty()) return;
+  fieldChoice(view, scene, "weights.init");
+  fieldSlider(view, scene, "weights.gain");
+}
+
 void seedControls(Scene& scene, View& view) {
   const bool file = scene.setup.weights.source == WeightSource::file;
   fieldSlider(view, scene, "weights.seed", {file ? "The weights come from a file" : ""});
@@ -78,7 +85,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   WeightSetup& weights = scene.setup.weights;
   sectionTitle(view, "WEIGHTS");
   const std::string typed =
-      scene.setup.input.source == EmbeddingSource::table
+      scene.setup.input.source == EmbeddingSource::table && weights.source != WeightSource::planted
           ? "Planted heads read the parts of a text's embedding; the typed table has none"
           : "";
   const WeightSource before = weights.source;
@@ -90,6 +97,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
     }
     if (growModelDim(scene.setup.model, plantingSuits(scene.setup))) view.gaveWay("model_dim");
   }
+  drawControls(scene, view);
   gap(view, 3);
   if (weights.source == WeightSource::planted) plantedChoices(scene, view);
   if (weights.source == WeightSource::file) {

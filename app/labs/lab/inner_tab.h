@@ -58,6 +58,12 @@ attention::Status checkTab(const Scene& scene);
 // The tabs' makers.
 std::unique_ptr<InnerTab> makePipelineTab(LabServices& services, LabPage& page);
 std::unique_ptr<InnerTab> makeWeightsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeEmbeddingsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeAblationTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makePrecisionTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeDetectorsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeViewsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeManyTab(LabServices& services, LabPage& page);
 std::unique_ptr<InnerTab> makeWrongTab(LabServices& services, LabPage& page);
 
 /// Draws the line of tabs, and at its right what the shown one offers. Returns where the line ends below.

@@ -40,6 +40,7 @@ struct LabPage {
 
   std::shared_ptr<const MistakeStudy> study;                             ///< null until it is there
   std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< of a mistake about scale
+  bool showsEntropy = false;  ///< in small windows: the curve of the entropy, not of the largest weight
   bool catchingUp = false;
   bool small = false;          ///< there is little room: lists are choices in the line of tabs
   bool sentenceBelow = false;  ///< who presents reads it in the line below the page

@@ -17,6 +17,16 @@ constexpr std::array kTable{
     LabTabRow{"pipeline", "Pipeline", "Take a head apart step by step", true, makePipelineTab},
     LabTabRow{"weights", "Weights", "The head's weights: rank, singular values, copying", true,
               makeWeightsTab},
+    LabTabRow{"embeddings", "Embeddings", "Change embeddings by hand: every head answers", true,
+              makeEmbeddingsTab},
+    LabTabRow{"ablation", "Ablation", "Switch heads off: shares, convex hull, patching", true,
+              makeAblationTab},
+    LabTabRow{"precision", "Precision", "What fp16 and bf16 change of every head", true, makePrecisionTab},
+    LabTabRow{"detectors", "Detectors", "What every head does: the scores of all detectors", true,
+              makeDetectorsTab},
+    LabTabRow{"views", "Views", "Other views of the weights: value-weighted, mean, max, difference", true,
+              makeViewsTab},
+    LabTabRow{"many", "One or many", "One wide head against many small ones", true, makeManyTab},
     LabTabRow{"wrong", "What goes wrong", "What goes wrong: the classic mistakes", false, makeWrongTab},
 };
 
@@ -66,8 +76,8 @@ void headChips(Scene& scene, LabPage& page, const ImRect& line, float left) {
   if (dropdown(view, "lab.head", heads, chosen, 0, "Which head is taken apart (PgUp and PgDn)."))
     scene.cursor.cell.head = chosen;
   const auto at = static_cast<std::size_t>(cell.head);
-  if (at >= sequence.labels.size()) return;
-  const attention::HeadLabel& label = sequence.labels[at];
+  if (at >= sequence.profiles.size()) return;
+  const attention::HeadLabel label = sequence.label(cell.head, scene.look.labelThreshold);
   std::string words = attention::describe(label);
   if (label.detector) words += fmt::format(" {:.2f}", sequence.profiles[at][label.detector->name].raw);
   if (x - view.px(20) - textWidth(view.fonts->text, words) > left)

@@ -55,7 +55,7 @@ void paintNumbers(const Scene& scene, const LabPage& page, const MapView& map,
       if (text.empty() || textWidth(font, text) > width - view.px(3)) continue;
       const float t = (values(row, col) - map.low) / std::max(map.high - map.low, 1e-30f);
       const std::uint32_t ink = std::isfinite(values(row, col))
-                                    ? inkOn(render::sample(scene.look.colormap, t))
+                                    ? inkOn(render::sample(map.colormap.value_or(scene.look.colormap), t))
                                     : inkOn({1, 0, 0.85f, 1});
       paintText(list, font,
                 ImVec2(tile.x(static_cast<float>(map.cols.first + col) + 0.5f),
@@ -75,7 +75,9 @@ void paintMap(const Scene& scene, LabPage& page, const MapView& map, const atten
   picture.low = map.low;
   picture.high = map.high;
   picture.gap = std::min(tile.cellWidth(), tile.cellHeight()) >= view.px(8) ? std::max(1.0f, view.px(1)) : 0;
-  paintPicture(page, picture, values, map.cells, scene.look);
+  Look look = scene.look;
+  look.colormap = map.colormap.value_or(look.colormap);
+  paintPicture(page, picture, values, map.cells, look);
   paintNumbers(scene, page, map, values);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float thick = std::max(1.5f, view.px(2));

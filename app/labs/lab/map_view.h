@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "app/labs/lab/lab_page.h"
 
@@ -24,7 +25,8 @@ struct MapView {
   Index litRow = -1, litCol = -1;
   std::uint32_t rowColor = 0, colColor = 0;
   float low = 0, high = 1;
-  bool weights = false;  ///< numbers are written ".88"
+  bool weights = false;                                     ///< numbers are written ".88"
+  std::optional<render::Colormap> colormap = std::nullopt;  ///< in place of the scene's
 };
 
 /// Draws it with its crosshair, and with numbers where cells are large enough. `values` are those in sight.

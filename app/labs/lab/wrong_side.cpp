@@ -5,6 +5,7 @@
 
 #include "app/labs/lab/wrong_parts.h"
 #include "app/platform/track.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -17,55 +18,128 @@ std::string measureText(double value) {
   return cellText(value);
 }
 
-/// The largest weight over dₖ with the mistake and without, and the handle that chooses dₖ.
-void curve(Scene& scene, LabPage& page, const ImRect& area) {
-  View& view = page.view;
+using attention::SaturationPoint;
+
+/// What one plot shows of the random layers, with the mistake and without.
+struct Curve {
+  const char* name;
+  const char* title;
+  double SaturationPoint::*wrong;
+  double SaturationPoint::*right;
+};
+constexpr Curve kCurves[] = {
+    {"wrong.curve", "LARGEST WEIGHT AGAINST dₖ", &SaturationPoint::wrongLargest,
+     &SaturationPoint::rightLargest},
+    {"wrong.entropy", "ENTROPY AGAINST dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
+
+/// Where the points of a plot lie.
+struct CurvePlace {
+  float left, right, top, bottom;
+  std::size_t points;
+
+  float x(std::size_t i) const {
+    return left + (right - left) * static_cast<float>(i) / static_cast<float>(points - 1);
+  }
+  float y(double share) const { return bottom - static_cast<float>(share) * (bottom - top); }
+  std::size_t nearest(float at) const {
+    const float share = std::clamp((at - left) / std::max(right - left, 1.0f), 0.0f, 1.0f);
+    return static_cast<std::size_t>(std::lround(share * static_cast<float>(points - 1)));
+  }
+};
+
+/// One line with its marks, ✗ for the mistake and squares without it, and its name below its second point.
+void curveLine(const View& view, const CurvePlace& place, const std::vector<SaturationPoint>& points,
+               double SaturationPoint::*value, bool wrong, std::string_view name) {
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float left = area.Min.x + view.px(34), bottom = area.Max.y - view.px(44),
-              top = area.Min.y + view.px(34);
-  paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)), theme.faint,
-              "LARGEST WEIGHT AGAINST dₖ", view.px(0.6f));
-  if (bottom - top < view.px(50)) return;
+  const std::uint32_t color = wrong ? theme.error : theme.text;
+  const auto at = [&](std::size_t i) { return ImVec2(place.x(i), place.y(points[i].*value)); };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i > 0) list.AddLine(at(i - 1), at(i), color, std::max(1.0f, view.px(1.5f)));
+    if (wrong)
+      paintCross(view, list, at(i), view.px(3.5f));
+    else
+      list.AddRectFilled(at(i) - ImVec2(view.px(3), view.px(3)), at(i) + ImVec2(view.px(3), view.px(3)),
+                         color);
+  }
+  // Below its line, or above where that would leave the plot.
+  const float low = std::max(at(1).y, at(2).y) + view.px(14);
+  const float y = low < place.bottom - view.px(8) ? low : std::min(at(1).y, at(2).y) - view.px(14);
+  paintText(list, view.fonts->small, ImVec2(place.x(1), y), color,
+            fitted(view.fonts->small, name, place.right - place.x(1)));
+}
+
+/// A quantity over dₖ with the mistake and without, and the handle that chooses dₖ.
+void curve(Scene& scene, LabPage& page, const ImRect& area, const Curve& shown) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto& points = *page.curve;
-  const auto last = static_cast<float>(points.size() - 1);
-  const auto x = [&](std::size_t i) {
-    return left + (area.Max.x - view.px(10) - left) * static_cast<float>(i) / last;
-  };
-  const auto y = [&](double share) { return bottom - static_cast<float>(share) * (bottom - top); };
+  const CurvePlace place{area.Min.x + view.px(34), area.Max.x - view.px(10), area.Min.y + view.px(28),
+                         area.Max.y - view.px(26), points.size()};
+  paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)), theme.faint,
+              shown.title, view.px(0.6f));
+  if (place.bottom - place.top < view.px(50)) return;
   for (const double share : {0.0, 0.5, 1.0}) {
-    list.AddLine(ImVec2(left, y(share)), ImVec2(area.Max.x, y(share)), theme.line);
-    paintText(list, view.fonts->monoSmall, ImVec2(left - view.px(6), y(share)), theme.secondary,
+    list.AddLine(ImVec2(place.left, place.y(share)), ImVec2(area.Max.x, place.y(share)), theme.line);
+    paintText(list, view.fonts->monoSmall, ImVec2(place.left - view.px(6), place.y(share)), theme.secondary,
               share == 0.5 ? "0.5" : fmt::format("{:.0f}", share), Align::right);
   }
+  const float each = (place.right - place.left) / static_cast<float>(points.size() - 1);
+  const std::size_t every = each >= view.px(26) ? 1 : 2;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const bool chosen = points[i].headDim == scene.cursor.lab.mistakeDim;
-    if (chosen) list.AddLine(ImVec2(x(i), top - view.px(6)), ImVec2(x(i), bottom), theme.secondary);
-    paintText(list, view.fonts->monoSmall, ImVec2(x(i), bottom + view.px(16)),
-              chosen ? theme.text : theme.secondary, std::to_string(points[i].headDim), Align::center);
-    if (i > 0) {
-      list.AddLine(ImVec2(x(i - 1), y(points[i - 1].wrongLargest)), ImVec2(x(i), y(points[i].wrongLargest)),
-                   theme.error, std::max(1.0f, view.px(1.5f)));
-      list.AddLine(ImVec2(x(i - 1), y(points[i - 1].rightLargest)), ImVec2(x(i), y(points[i].rightLargest)),
-                   theme.text, std::max(1.0f, view.px(1.5f)));
+    if (chosen) {
+      list.AddLine(ImVec2(place.x(i), place.top - view.px(6)), ImVec2(place.x(i), place.bottom),
+                   theme.secondary);
+      list.AddCircleFilled(ImVec2(place.x(i), place.bottom), view.px(7), theme.text);
     }
-    paintCross(view, list, ImVec2(x(i), y(points[i].wrongLargest)), view.px(3.5f));
-    list.AddRectFilled(ImVec2(x(i) - view.px(3), y(points[i].rightLargest) - view.px(3)),
-                       ImVec2(x(i) + view.px(3), y(points[i].rightLargest) + view.px(3)), theme.text);
-    if (chosen) list.AddCircleFilled(ImVec2(x(i), bottom), view.px(7), theme.text);
+    if (chosen || (points.size() - 1 - i) % every == 0)
+      paintText(list, view.fonts->monoSmall, ImVec2(place.x(i), place.bottom + view.px(16)),
+                chosen ? theme.text : theme.secondary, std::to_string(points[i].headDim), Align::center);
   }
-  paintText(list, view.fonts->small, ImVec2(left, bottom + view.px(34)), theme.secondary,
+  const attention::MistakeInfo& info =
+      attention::mistakes()[static_cast<std::size_t>(page.study->question.mistake)];
+  curveLine(view, place, points, shown.wrong, true, info.title);
+  curveLine(view, place, points, shown.right, false, "÷√dₖ");
+  ImGui::SetCursorScreenPos(ImVec2(place.left - view.px(10), place.top - view.px(8)));
+  ImGui::InvisibleButton(
+      shown.name, ImVec2(area.Max.x - place.left + view.px(10), place.bottom - place.top + view.px(30)));
+  trackItem(shown.name);
+  const SaturationPoint& pointed = points[place.nearest(ImGui::GetIO().MousePos.x)];
+  if (ImGui::IsItemHovered())
+    tooltip(view, fmt::format("dₖ {}\n{}  {:.2f}\n÷√dₖ  {:.2f}", pointed.headDim, info.title,
+                              pointed.*shown.wrong, pointed.*shown.right));
+  if (!ImGui::IsItemActive()) return;
+  scene.cursor.lab.mistakeDim = pointed.headDim;
+  scene.cursor.lab.subject = MistakeSubject::random;
+}
+
+/// Both quantities below each other; where there is room for one alone, buttons choose it.
+void curves(Scene& scene, LabPage& page, const ImRect& area) {
+  View& view = page.view;
+  ImRect plots(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(20));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(8)), view.theme->secondary,
             fitted(view.fonts->small,
                    fmt::format("drag dₖ; mean of {} random layers, 12 tokens", kSaturationLayers),
-                   area.Max.x - left));
-  ImGui::SetCursorScreenPos(ImVec2(left - view.px(10), top - view.px(8)));
-  ImGui::InvisibleButton("wrong.curve", ImVec2(area.Max.x - left + view.px(10), bottom - top + view.px(30)));
-  trackItem("wrong.curve");
-  if (!ImGui::IsItemActive()) return;
-  const float share = (ImGui::GetIO().MousePos.x - left) / std::max(x(points.size() - 1) - left, 1.0f);
-  scene.cursor.lab.mistakeDim =
-      points[static_cast<std::size_t>(std::lround(std::clamp(share, 0.0f, 1.0f) * last))].headDim;
-  scene.cursor.lab.subject = MistakeSubject::random;
+                   area.GetWidth()));
+  if (plots.GetHeight() >= view.px(320)) {
+    const float middle = plots.GetCenter().y;
+    curve(scene, page, ImRect(plots.Min.x, plots.Min.y, plots.Max.x, middle - view.px(8)), kCurves[0]);
+    curve(scene, page, ImRect(plots.Min.x, middle + view.px(8), plots.Max.x, plots.Max.y), kCurves[1]);
+    return;
+  }
+  const Choice choices[] = {{"Largest", "", "largest"}, {"Entropy", "", "entropy"}};
+  int chosen = page.showsEntropy ? 1 : 0;
+  ImGui::SetCursorScreenPos(plots.Min);
+  ImGui::BeginChild("wrong.curves", ImVec2(std::min(plots.GetWidth(), view.px(180)), view.px(32)), false,
+                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  if (segmented(view, "wrong.shown", choices, chosen, "What is drawn over the head dim."))
+    page.showsEntropy = chosen == 1;
+  compat::endChild();
+  plots.Min.y += view.px(36);
+  curve(scene, page, plots, kCurves[chosen]);
 }
 
 }  // namespace
@@ -109,8 +183,8 @@ void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
          view.px(10);
   }
   if (aboutScale(study.question.mistake) && page.curve)
-    curve(scene, page,
-          ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(330))));
+    curves(scene, page,
+           ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(520))));
 }
 
 }  // namespace headscope::app

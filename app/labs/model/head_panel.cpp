@@ -35,14 +35,15 @@ void title(const Scene& scene, const ModelPage& page, ImVec2 at, float width) {
     const Index kv = cell.head * config.kvHeads / config.heads;
     x += view.px(8) + paintBadge(view, list, ImVec2(x + view.px(8), y), groupColor(theme, kv), kvName(kv));
   }
-  std::string does = attention::describe(head.label);
-  if (head.label.detector) does += fmt::format(" {:.3f}", head.profile[head.label.detector->name].raw);
+  const attention::HeadLabel label = head.label(scene.look.labelThreshold);
+  std::string does = attention::describe(label);
+  if (label.detector) does += fmt::format(" {:.3f}", head.profile[label.detector->name].raw);
   paintFitted(view, list, view.fonts->small, ImVec2(at.x + width, y), at.x + width - x - view.px(12),
               theme.text, does, Align::right);
   const ImVec2 from(at.x, y - view.px(9)), to(at.x + width, y + view.px(9));
   track("model.head_title", from, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(view, headHelp(head.label, head.profile));
+    tooltip(view, headHelp(label, head.profile, scene.look.labelThreshold));
   y += view.px(30);
   const LayerSummary& summary = *page.layer(layer);
   const std::string weight = weightText(summary.weights.at(cell.head, cell.query, cell.key));

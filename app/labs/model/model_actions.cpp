@@ -232,11 +232,12 @@ std::vector<Action> ModelLab::headActions() {
   const auto alike = [this](Scene& scene) {
     const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
     if (!chosen) return;
-    const std::string label = filterName(chosen->label);
+    const std::string label = filterName(chosen->label(scene.look.labelThreshold));
     const bool on = !isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
     for (Index l = 0; l < static_cast<Index>(page_.layers.size()); ++l)
       for (Index h = 0; h < page_.config->heads; ++h)
-        if (filterName(page_.summary(l, h)->label) == label && isOff(scene, l, h) != on)
+        if (filterName(page_.summary(l, h)->label(scene.look.labelThreshold)) == label &&
+            isOff(scene, l, h) != on)
           switchHead(scene, l, h);
   };
   return {

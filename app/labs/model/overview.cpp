@@ -22,11 +22,11 @@ struct Behaviour {
   std::string name;
   Index heads = 0;
 };
-std::vector<Behaviour> behavioursOf(const ModelPage& page) {
+std::vector<Behaviour> behavioursOf(const ModelPage& page, float threshold) {
   std::vector<Behaviour> found;
   for (const auto& layer : page.layers)
     for (const HeadSummary& head : layer->heads) {
-      const std::string name = filterName(head.label);
+      const std::string name = filterName(head.label(threshold));
       const auto at =
           std::find_if(found.begin(), found.end(), [&](const Behaviour& b) { return b.name == name; });
       if (at == found.end())
@@ -88,7 +88,7 @@ void header(Scene& scene, ModelPage& page, const ImRect& area) {
     return clicked;
   };
   if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
-  for (const Behaviour& one : behavioursOf(page)) {
+  for (const Behaviour& one : behavioursOf(page, scene.look.labelThreshold)) {
     const float needed = textWidth(view.fonts->text, one.name) + view.px(64);
     if (x + needed > sortLeft) break;
     if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
@@ -98,7 +98,7 @@ void header(Scene& scene, ModelPage& page, const ImRect& area) {
 
 bool filteredOut(const Scene& scene, const HeadSummary& head) {
   const std::string& wanted = scene.cursor.model.detector;
-  return !wanted.empty() && filterName(head.label) != wanted;
+  return !wanted.empty() && filterName(head.label(scene.look.labelThreshold)) != wanted;
 }
 
 void paintNumbers(const View& view, const OverviewPlan& plan, const Scene& scene, const ModelPage& page) {
@@ -141,14 +141,16 @@ void paintNumbers(const View& view, const OverviewPlan& plan, const Scene& scene
 
 /// What a head is seen to do, where its masked triangle leaves room.
 void paintLabel(const View& view, const OverviewPlan& plan, const ImRect& tile, const HeadSummary& head,
-                std::uint32_t onTop) {
-  const attention::Detector* detector = head.label.detector;
-  if (!plan.label || !detector) return;
-  const bool large = plan.score, bold = isDeliberate(head.label);
+                float threshold, std::uint32_t onTop) {
+  if (!plan.label) return;
+  const attention::HeadLabel label = head.label(threshold);
+  const attention::Detector* detector = label.detector;
+  if (!detector) return;
+  const bool large = plan.score, bold = isDeliberate(label);
   ImFont* font = large ? (bold ? view.fonts->bold : view.fonts->text)
                        : (bold ? view.fonts->smallBold : view.fonts->small);
   const float room = tile.GetWidth() * 0.66f;
-  std::string word = large ? attention::describe(head.label) : std::string(detector->shortName);
+  std::string word = large ? attention::describe(label) : std::string(detector->shortName);
   if (textWidth(font, word) > room) word = detector->shortName;
   if (textWidth(font, word) > room) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -214,7 +216,7 @@ void paintOverRow(const Scene& scene, const ModelPage& page, const OverviewPlan&
     if (tile.Max.y < plan.area.Min.y || tile.Min.y > plan.area.Max.y) continue;
     const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
     paintPlace(view, tile, layer, scene.cursor.cell);
-    paintLabel(view, plan, tile, head, view.theme->text);
+    paintLabel(view, plan, tile, head, scene.look.labelThreshold, view.theme->text);
     if (isOff(scene, at, h)) paintOff(view, tile);
     if (filteredOut(scene, head))
       list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.74f));
@@ -273,9 +275,10 @@ void pointAtRow(Scene& scene, ModelPage& page, const OverviewPlan& plan, Index a
     page.hoverLayer = at;
     view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
     const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
-    tooltip(view, fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h, attention::describe(head.label),
-                              page.token(cell->row), page.token(cell->col),
-                              weightText(layer.weights.at(h, cell->row, cell->col))));
+    tooltip(view,
+            fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
+                        attention::describe(head.label(scene.look.labelThreshold)), page.token(cell->row),
+                        page.token(cell->col), weightText(layer.weights.at(h, cell->row, cell->col))));
     if (clicked || ImGui::IsMouseClicked(1)) {
       scene.cursor.model.layer = at;
       scene.cursor.cell = {h, cell->row, cell->col};

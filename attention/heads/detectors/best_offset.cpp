@@ -60,6 +60,8 @@ extern const Detector offset{
     .titleOf =
         [](Index at) {
           return describe(PlantedHead{Behaviour::offset, at});
-        }};
+        },
+    .counted = [](const ObservedHead& head, const DetectorScore& score, Index row,
+                  std::vector<Index>& keys) { keys.push_back(head.text().positionOf(row) - score.at); }};
 
 }  // namespace headscope::attention::detectors

@@ -1,5 +1,6 @@
 #include "attention/heads/detectors/head_text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -41,6 +42,27 @@ HeadText::HeadText(std::span<const Token> queries, std::span<const Token> keys, 
     const auto group = known.find(tokenIdentity(query, ignoreCase));
     groupOf_.push_back(group == known.end() ? 0 : group->second);
   }
+  divide(structureOf(crossAttention ? queries : keys, keys, {}));
+}
+
+void HeadText::divide(const TextStructure& structure) {
+  if (crossAttention_) {
+    starts_ = structure.querySegments;
+    segments_ = structure.keySegments;
+  } else {
+    starts_ = structure.documentStarts;
+    segments_.clear();
+    for (std::size_t i = 0; i < starts_.size(); ++i)
+      segments_.push_back({starts_[i], i + 1 < starts_.size() ? starts_[i + 1] : keys_});
+  }
+  if (starts_.empty()) starts_ = {0};
+  if (segments_.empty()) segments_ = {{0, keys_}};
+}
+
+KeyRun HeadText::segmentOf(Index row) const {
+  const auto behind = std::ranges::upper_bound(starts_, crossAttention_ ? row : positionOf(row));
+  const auto part = static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - starts_.begin() - 1, 0));
+  return segments_[std::min(part, segments_.size() - 1)];  // what has no part of its own reads the last
 }
 
 ObservedHead::ObservedHead(const MatrixView& weights, const MatrixView& scores, const HeadText& text)

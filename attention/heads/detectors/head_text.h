@@ -3,7 +3,9 @@
 #include <span>
 #include <vector>
 
+#include "attention/core/mask.h"
 #include "attention/core/tensor.h"
+#include "attention/masks/structure.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::attention {
@@ -26,6 +28,11 @@ class HeadText {
   std::span<const Index> keysLike(Index row) const {
     return groups_[groupOf_[static_cast<std::size_t>(row)]];
   }
+  /// Takes the text's parts from `structure` in place of its own sentences.
+  void divide(const TextStructure& structure);
+  /// The keys of the part of the text that query `row` stands in; of another text, those of the part that
+  /// belongs to the query's.
+  KeyRun segmentOf(Index row) const;
   /// The keys that are separators, ascending.
   std::span<const Index> separators() const { return separators_; }
 
@@ -35,6 +42,8 @@ class HeadText {
   std::vector<std::vector<Index>> groups_;  ///< keys that are equal; the first group is empty
   std::vector<std::size_t> groupOf_;        ///< [n]
   std::vector<Index> separators_;
+  std::vector<Index> starts_;  ///< of the text's parts, in cross-attention of the queries'; 0 first
+  KeyRuns segments_;           ///< the keys of each
 };
 
 /// One head's weights on a text: what every detector looks at.

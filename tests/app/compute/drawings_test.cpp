@@ -91,7 +91,7 @@ TEST(Drawings, AHeadHoldsItsTokensItsCellsAndWhatItDoes) {
         << token.text << " stands on both axes as often as in the text";
   EXPECT_THAT(textsOf(drawing), Contains("query ↓"));
   EXPECT_THAT(textsOf(drawing), Contains("key →"));
-  const attention::HeadLabel& label = sequence.labels[2];
+  const attention::HeadLabel label = sequence.label(2);
   ASSERT_NE(label.detector, nullptr);
   char raw[16];
   std::snprintf(raw, sizeof raw, " %.2f", sequence.profiles[2][label.detector->name].raw);

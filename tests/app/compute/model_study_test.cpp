@@ -117,8 +117,8 @@ TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
     for (Index h = 0; h < now.layers[l]->weights.count(); ++h) {
       EXPECT_LT(distance(now.layers[l]->weights[h], fresh->layers[l]->weights[h]), kAttention)
           << l << "." << h;
-      EXPECT_EQ(now.layers[l]->heads[static_cast<std::size_t>(h)].label.detector,
-                fresh->layers[l]->heads[static_cast<std::size_t>(h)].label.detector);
+      EXPECT_EQ(now.layers[l]->heads[static_cast<std::size_t>(h)].label(0.3f).detector,
+                fresh->layers[l]->heads[static_cast<std::size_t>(h)].label(0.3f).detector);
     }
   }
   EXPECT_LT(distance(now.cache[0], fresh->cache[0]), 1e-4);

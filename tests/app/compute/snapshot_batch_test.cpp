@@ -85,11 +85,10 @@ TEST(SnapshotBatch, PaddedLinesComputeAsIfTheyWereAlone) {
       EXPECT_EQ(padded.queries.size(), 5u);
       EXPECT_LE(weightDifference(padded, alone.sequences[0]), test::weightTolerance(batch)) << kLines[i];
       EXPECT_LE(outputDifference(padded, alone.sequences[0]), test::outputTolerance(batch)) << kLines[i];
-      for (std::size_t head = 0; head < alone.sequences[0].labels.size(); ++head) {
-        if (std::isfinite(alone.sequences[0].labels[head].score) &&
-            setup.weights.source == WeightSource::planted) {
-          EXPECT_EQ(attention::describe(padded.labels[head]),
-                    attention::describe(alone.sequences[0].labels[head]));
+      for (Index head = 0; head < alone.config.heads; ++head) {
+        const attention::HeadLabel label = alone.sequences[0].label(head);
+        if (std::isfinite(label.score) && setup.weights.source == WeightSource::planted) {
+          EXPECT_EQ(attention::describe(padded.label(head)), attention::describe(label));
         }
       }
     }
@@ -230,8 +229,8 @@ TEST(SnapshotCross, RecognisesTheSameTokenInAnotherText) {
   setup.model.position = PositionKind::none;
   setup.mask.layers = {};
   const Snapshot snapshot = computed(setup);
-  for (const attention::HeadLabel& label : snapshot.sequences[0].labels)
-    EXPECT_EQ(attention::describe(label), "same token");
+  for (Index head = 0; head < 8; ++head)
+    EXPECT_EQ(attention::describe(snapshot.sequences[0].label(head)), "same token");
 }
 
 }  // namespace

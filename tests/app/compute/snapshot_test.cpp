@@ -22,7 +22,8 @@ using ::testing::ElementsAre;
 
 std::vector<std::string> labelsOf(const SequenceSnapshot& sequence) {
   std::vector<std::string> labels;
-  for (const attention::HeadLabel& label : sequence.labels) labels.push_back(attention::describe(label));
+  for (const attention::HeadProfile& profile : sequence.profiles)
+    labels.push_back(attention::describe(attention::labelHead(profile)));
   return labels;
 }
 

@@ -1,0 +1,200 @@
+#include "app/labs/lab/many_tab.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string sentenceOf(const ManyStudy& study) {
+  const Index dim = study.wide.headDim, each = study.small.headDim;
+  return fmt::format(
+      "Both have {} weights. The wide head compares tokens along all {} directions, but gives a row one "
+      "pattern; "
+      "each of the {} small ones along {}, and every one of them looks its own way.",
+      countText(study.parameters), dim, study.small.heads, each);
+}
+
+/// A number with what it says; returns how high it is.
+float figure(const View& view, ImVec2 at, float width, const std::string& number, const std::string& words) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float used =
+      paintText(list, view.fonts->monoTitle, ImVec2(at.x, at.y + view.px(12)), view.theme->text, number);
+  paintText(list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
+            view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
+  return view.px(28);
+}
+
+/// The singular values of all heads as steps over each other, the largest at the left; both sides share the
+/// scale.
+void spectra(const View& view, const ImRect& area, const ManySide& side, double most, Index widest) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const float base = area.Max.y - view.px(20), high = base - area.Min.y;
+  list.AddLine(ImVec2(area.Min.x, base), ImVec2(area.Max.x, base), theme.line);
+  const float each = area.GetWidth() / static_cast<float>(widest);
+  for (std::size_t head = 0; head < side.spectra.size(); ++head) {
+    const auto& values = side.spectra[head].singular;
+    const std::uint32_t color =
+        side.heads == 1 ? theme.text : groupColor(theme, static_cast<std::int64_t>(head));
+    ImVec2 last(area.Min.x, base - static_cast<float>(values.front() / most) * high);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ImVec2 next(area.Min.x + each * static_cast<float>(i + 1),
+                        base - static_cast<float>(values[i] / most) * high);
+      list.AddLine(ImVec2(last.x, next.y), next, color, std::max(1.0f, view.px(1.2f)));
+      if (i > 0) list.AddLine(last, ImVec2(last.x, next.y), color, std::max(1.0f, view.px(1.2f)));
+      last = next;
+    }
+    list.AddLine(last, ImVec2(last.x, base), color, std::max(1.0f, view.px(1.2f)));
+  }
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, base + view.px(11)), theme.secondary,
+            fitted(view.fonts->small, fmt::format("singular values of W_Q·W_Kᵀ, 1 to {}", widest),
+                   area.GetWidth()));
+}
+
+}  // namespace
+
+ManyTab::ManyTab(LabServices& services, LabPage& page)
+    : InnerTab(services, page),
+      answer_(services.workers, [](const ManyQuestion& question, std::stop_token stop) {
+        return attention::Result<std::shared_ptr<const ManyStudy>>(
+            std::make_shared<const ManyStudy>(studyMany(question, stop)));
+      }) {}
+
+bool ManyTab::take(const Scene&) {
+  const auto answer = answer_.current();
+  if (!answer || !answer->value || *answer->value == study_) return false;
+  study_ = *answer->value;
+  return true;
+}
+
+void ManyTab::ask(const Scene& scene) {
+  if (!page_.layer) return;
+  const WeightSetup& weights = scene.setup.weights;
+  const Index heads = smallHeads(page_.layer->config().modelDim, scene.cursor.lab.manyHeads);
+  answer_.ask({page_.layer, heads, weights.init, weights.gain, weights.seed}, Lane::front);
+}
+
+void ManyTab::leave() {
+  answer_.forget();
+  study_.reset();
+}
+
+bool ManyTab::move(Scene& scene, int by) {
+  const auto at = std::ranges::find(kManyHeads, scene.cursor.lab.manyHeads) - kManyHeads.begin();
+  const auto to = std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(kManyHeads) - 1);
+  scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(to)];
+  return true;
+}
+
+std::vector<CaptionPart> ManyTab::caption(const Scene&) const {
+  if (!study_) return {};
+  return {{sentenceOf(*study_), page_.view.theme->secondary}};
+}
+
+std::string ManyTab::shape() const {
+  if (!study_) return "";
+  const ManyQuestion& asked = study_->question;
+  return fmt::format("random weights, {}, gain {}, seed {} · d {}",
+                     asked.init == WeightInit::normal ? "normal" : "Xavier",
+                     shortNumber(static_cast<double>(asked.gain)), asked.seed, study_->wide.headDim);
+}
+
+void ManyTab::choices(Scene& scene, const ImRect& line, float) {
+  if (!page_.layer) return;
+  View& view = page_.view;
+  const Index dim = page_.layer->config().modelDim;
+  std::vector<Choice> choices;
+  for (const Index heads : kManyHeads)
+    choices.push_back(
+        {fmt::format("against {} heads", heads),
+         dim % heads == 0 ? "" : fmt::format("{} doesn't divide the model dim, {}.", heads, dim),
+         std::to_string(heads)});
+  const Index shown = smallHeads(dim, scene.cursor.lab.manyHeads);
+  int chosen = static_cast<int>(std::ranges::find(kManyHeads, shown) - kManyHeads.begin());
+  chosen = std::min(chosen, static_cast<int>(choices.size()) - 1);
+  const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(chosen)].label);
+  ImGui::SetCursorScreenPos(ImVec2(line.Max.x - wide - view.px(24), line.GetCenter().y - view.px(13)));
+  if (dropdown(view, "many.heads", choices, chosen, 0, "How many small heads (← and →)."))
+    scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(chosen)];
+}
+
+/// Its maps side by side, their numbers, and the singular values.
+void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown, const char* name) {
+  View& view = page_.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::string title = shown.heads == 1 ? fmt::format("1 head of {}", shown.headDim)
+                                             : fmt::format("{} heads of {}", shown.heads, shown.headDim);
+  paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
+  const float below = view.px(page_.small ? 150 : 300);
+  const ImRect maps(area.Min.x, area.Min.y + view.px(30), area.Max.x, area.Max.y - below);
+  const auto columns = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(shown.heads))));
+  const Index lines = (shown.heads + columns - 1) / columns;
+  const float gap = view.px(shown.heads > 16 ? 4 : 10);
+  const float each = std::floor(
+      std::min((maps.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns),
+               (maps.GetHeight() - gap * static_cast<float>(lines - 1)) / static_cast<float>(lines)));
+  if (each < 4) return;
+  for (Index head = 0; head < shown.heads; ++head) {
+    const StagePicture& picture = shown.weights[static_cast<std::size_t>(head)];
+    const float x = maps.Min.x + (each + gap) * static_cast<float>(head % columns),
+                y = maps.Min.y + (each + gap) * static_cast<float>(head / columns);
+    Picture look{fmt::format("many.{}.{}", name, head), Ink::map, 0, 1};
+    look.gap = each / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
+    paintPicture(page_, look, picture.values, ImRect(x, y, x + each, y + each), scene.look);
+    track(look.name, ImVec2(x, y), ImVec2(x + each, y + each));
+  }
+  float y = area.Max.y - below + view.px(page_.small ? 4 : 12);
+  const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
+                                                 : fmt::format("{}", shown.spectra.front().rank);
+  y += figure(view, ImVec2(area.Min.x, y), area.GetWidth(), rank,
+              shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
+  y += figure(view, ImVec2(area.Min.x, y), area.GetWidth(), fmt::format("{:.2f}", shown.entropy),
+              "entropy of a row, 1 = even");
+  y += figure(view, ImVec2(area.Min.x, y), area.GetWidth(),
+              shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
+              shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
+  const ImRect bars(area.Min.x, y + view.px(12), area.Max.x, area.Max.y);
+  if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
+  double most = 1e-30;
+  for (const ManySide* one : {&study_->wide, &study_->small})
+    for (const auto& spectrum : one->spectra)
+      if (!spectrum.singular.empty()) most = std::max(most, spectrum.singular.front());
+  spectra(view, bars, shown, most, study_->wide.headDim);
+}
+
+void ManyTab::draw(Scene& scene, const ImRect& area, const Layout&) {
+  if (!study_) return;
+  View& view = page_.view;
+  const float margin = view.px(page_.small ? 16 : 24);
+  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 20), area.Max.x - margin,
+                     area.Max.y - view.px(page_.small ? 8 : 20));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (study_->small.heads == 1) {
+    paintText(
+        list, view.fonts->text, inner.Min, view.theme->secondary,
+        fmt::format("The model dim, {}, can't be divided among heads: it is odd.", study_->wide.headDim));
+    return;
+  }
+  const float words = paintParagraph(list, view.fonts->title, inner.Min, inner.GetWidth(),
+                                     view.theme->secondary, sentenceOf(*study_));
+  const float top = inner.Min.y + words + view.px(page_.small ? 10 : 24);
+  const float half = (inner.GetWidth() - view.px(48)) / 2;
+  side(scene, ImRect(inner.Min.x, top, inner.Min.x + half, inner.Max.y), study_->wide, "wide");
+  side(scene, ImRect(inner.Max.x - half, top, inner.Max.x, inner.Max.y), study_->small, "small");
+}
+
+std::unique_ptr<InnerTab> makeManyTab(LabServices& services, LabPage& page) {
+  return std::make_unique<ManyTab>(services, page);
+}
+
+}  // namespace headscope::app

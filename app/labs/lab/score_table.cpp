@@ -1,0 +1,299 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/lab/detectors_tab.h"
+#include "app/platform/track.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+using attention::Detector;
+using attention::DetectorScore;
+
+namespace {
+
+/// Where the cells of the table are.
+struct TablePlan {
+  ImRect cells;
+  float wide, high;
+  Index first;  ///< of the heads in sight
+  Index shown;
+
+  ImRect cell(Index row, std::size_t column) const {
+    const float x = cells.Min.x + wide * static_cast<float>(column),
+                y = cells.Min.y + high * static_cast<float>(row);
+    return {x, y, x + wide, y + high};
+  }
+};
+
+TablePlan planOf(const View& view, const ImRect& area, const ScoreTable& table, Index chosen, bool small) {
+  TablePlan plan;
+  const float names = view.px(small ? 132 : 196), head = view.px(small ? 44 : 52);
+  const auto columns = attention::allDetectors().size();
+  plan.cells = ImRect(area.Min.x + names, area.Min.y + head, area.Max.x, area.Max.y - view.px(22));
+  plan.wide = std::floor(plan.cells.GetWidth() / static_cast<float>(columns));
+  const auto heads = std::ssize(table.rows);
+  const auto room = static_cast<Index>(plan.cells.GetHeight() / view.px(15));
+  plan.shown = std::min<Index>(heads, std::max<Index>(room, 1));
+  plan.high = std::floor(
+      std::min(plan.cells.GetHeight() / static_cast<float>(std::max<Index>(plan.shown, 1)), view.px(44)));
+  const auto at = std::ranges::find(table.rows, chosen) - table.rows.begin();
+  plan.first = std::clamp<Index>(at - plan.shown / 2, 0, heads - plan.shown);
+  plan.cells.Max = ImVec2(plan.cells.Min.x + plan.wide * static_cast<float>(columns),
+                          plan.cells.Min.y + plan.high * static_cast<float>(plan.shown));
+  return plan;
+}
+
+/// Where a score lies on its colours, 0 to 1; the middle is even attention where scores are shown above it.
+float shareOf(const Detector& detector, const DetectorScore& score, bool above) {
+  // Distances have no largest value: twice that of even attention is bright.
+  const float unit = detector.unit.empty() ? 1 : std::max(score.baseline, 1e-6f);
+  if (above) return 0.5f + 0.5f * std::clamp(score.above() / unit, -1.0f, 1.0f);
+  if (detector.ofMaps) return 0.5f + 0.5f * score.raw;
+  return std::clamp(score.raw / (detector.unit.empty() ? 1 : 2 * unit), 0.0f, 1.0f);
+}
+
+/// ".94", "−.12", "3.4".
+std::string numberOf(const Detector& detector, const DetectorScore& score, bool above) {
+  const double value = static_cast<double>(above ? score.above() : score.raw), amount = std::abs(value);
+  if (!detector.unit.empty())
+    return fmt::format("{}{:.{}f}", value < 0 && amount >= 0.05 ? "−" : "", amount, amount >= 99.5 ? 0 : 1);
+  std::string text = fmt::format("{:.2f}", amount);
+  if (text.front() == '0') text.erase(0, 1);
+  if (text == "1.00") text = "1";
+  return (value < 0 && amount >= 0.005 ? "−" : "") + text;
+}
+
+/// A column's words over it, in two lines; a click orders by it, another takes that back.
+void paintHeader(Scene& scene, const LabPage& page, const TablePlan& plan, std::size_t column, bool lit,
+                 ScorePlace& pointed) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const Detector& detector = *attention::allDetectors()[column];
+  LabCursor& at = scene.cursor.lab;
+  const ImRect cell = plan.cell(0, column);
+  const bool chosen = at.detector == detector.name;
+  const ImVec2 from(cell.Min.x, cell.Min.y - view.px(page.small ? 40 : 48)), to(cell.Max.x, cell.Min.y);
+  ImGui::SetCursorScreenPos(from);
+  ImGui::PushID(static_cast<int>(column));
+  if (ImGui::InvisibleButton("column", ImVec2(to.x - from.x, to.y - from.y))) {
+    const bool ordered = chosen && at.order == HeadOrder::score;
+    at.detector = ordered ? "" : std::string(detector.name);
+    at.order = ordered ? HeadOrder::number : HeadOrder::score;
+  }
+  ImGui::PopID();
+  trackItem("detect.column." + std::string(detector.name));
+  if (ImGui::IsItemHovered()) {
+    pointed.detector = &detector;
+    tooltip(view,
+            fmt::format("{}\n{}", detector.column.empty() ? detector.title : detector.column, detector.help));
+  }
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = chosen ? view.fonts->smallBold : view.fonts->small;
+  const std::uint32_t color = chosen || lit ? theme.text : theme.secondary;
+  std::string words(page.small                ? detector.shortName
+                    : detector.column.empty() ? detector.title
+                                              : detector.column);
+  const float middle = (from.x + to.x) / 2, line = lineHeight(font) * 1.15f;
+  const std::size_t space = words.find(' ');
+  float y = to.y - view.px(10);
+  if (chosen && at.order == HeadOrder::score)
+    list.AddRectFilled(ImVec2(from.x + view.px(4), to.y - view.px(2)), ImVec2(to.x - view.px(4), to.y),
+                       theme.text);
+  if (space != std::string::npos) {
+    paintText(list, font, ImVec2(middle, y - line), color,
+              fitted(font, words.substr(0, space), plan.wide - view.px(2)), Align::center);
+    words.erase(0, space + 1);
+  }
+  paintText(list, font, ImVec2(middle, y), color, fitted(font, words, plan.wide - view.px(2)), Align::center);
+}
+
+/// "3 · previous token": which head the row is, and what it is called.
+void paintRowName(const Scene& scene, const LabPage& page, const ScoreTable& table, const TablePlan& plan,
+                  Index row, float left) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const Index head = table.rows[static_cast<std::size_t>(plan.first + row)];
+  const auto& profile = table.study.profiles[static_cast<std::size_t>(head)];
+  const bool chosen = head == scene.cursor.cell.head, lit = head == table.lit.head;
+  const ImRect cell = plan.cell(row, 0);
+  const float y = cell.GetCenter().y, step = std::max(plan.high, 1.0f);
+  ImFont* font = step >= view.px(18) ? view.fonts->text : view.fonts->small;
+  ImFont* mono = step >= view.px(18) ? view.fonts->mono : view.fonts->monoSmall;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (chosen || lit)
+    list.AddRectFilled(ImVec2(left, cell.Min.y), ImVec2(cell.Min.x - view.px(4), cell.Max.y),
+                       chosen ? theme.raised : theme.panel);
+  if (chosen) list.AddRectFilled(ImVec2(left, cell.Min.y), ImVec2(left + view.px(3), cell.Max.y), theme.text);
+  const auto kv = table.study.question.layer->config().kvHeadOf(head);
+  list.AddCircleFilled(ImVec2(left + view.px(12), y), view.px(3), groupColor(theme, kv));
+  paintText(list, mono, ImVec2(left + view.px(38), y), theme.text, std::to_string(head), Align::right);
+  const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
+  paintText(list, font, ImVec2(left + view.px(48), y), label.detector ? theme.text : theme.secondary,
+            fitted(font, attention::describe(label), cell.Min.x - left - view.px(56)));
+}
+
+void paintCell(const Scene& scene, const LabPage& page, const ScoreTable& table, const TablePlan& plan,
+               Index row, std::size_t column) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const Detector& detector = *attention::allDetectors()[column];
+  const Index head = table.rows[static_cast<std::size_t>(plan.first + row)];
+  const DetectorScore& score = table.study.profiles[static_cast<std::size_t>(head)].scores[column];
+  const bool above = scene.cursor.lab.aboveEven && !detector.ofMaps;
+  const ImRect cell = plan.cell(row, column);
+  const float gap = plan.high >= view.px(18) ? 1 : 0;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 from(cell.Min.x + 1, cell.Min.y + gap), to(cell.Max.x - 1, cell.Max.y - gap);
+  if (score.rows == 0) {
+    list.AddRectFilled(from, to, theme.panel);
+    if (plan.high >= view.px(14))
+      paintText(list, view.fonts->small, cell.GetCenter(), theme.faint, "–", Align::center);
+    return;
+  }
+  const bool signedColors = above || detector.ofMaps;
+  const render::Color color = render::sample(signedColors ? scene.look.scoreColormap : scene.look.colormap,
+                                             shareOf(detector, score, above));
+  list.AddRectFilled(from, to, packed(color));
+  ImFont* font =
+      plan.high >= view.px(24) && plan.wide >= view.px(52) ? view.fonts->mono : view.fonts->monoSmall;
+  const std::string number = numberOf(detector, score, above);
+  const bool second = detector.titleOf && plan.high >= view.px(36);
+  if (plan.high >= view.px(13) && textWidth(font, number) < plan.wide - 2)
+    paintText(list, font, ImVec2(cell.GetCenter().x, cell.GetCenter().y - (second ? view.px(6) : 0)),
+              inkOn(color), number, Align::center);
+  if (second) {
+    const std::string found =
+        detector.name == "stripe" ? fmt::format("key {}", score.at) : fmt::format("k = {}", score.at);
+    paintText(list, view.fonts->small, ImVec2(cell.GetCenter().x, cell.GetCenter().y + view.px(10)),
+              inkOn(color), fitted(view.fonts->small, found, plan.wide - 2), Align::center);
+  }
+}
+
+/// Pointing at a row or a cell lights it; a click chooses the head, and the detector.
+void pointAt(Scene& scene, const LabPage& page, const ScoreTable& table, const TablePlan& plan, float left,
+             ScorePlace& pointed) {
+  const View& view = page.view;
+  const auto all = attention::allDetectors();
+  for (Index row = 0; row < plan.shown; ++row) {
+    const Index head = table.rows[static_cast<std::size_t>(plan.first + row)];
+    const ImRect cell = plan.cell(row, 0);
+    ImGui::SetCursorScreenPos(ImVec2(left, cell.Min.y));
+    ImGui::PushID(static_cast<int>(1000 + head));
+    const bool clicked = ImGui::InvisibleButton("head", ImVec2(plan.cells.Max.x - left, plan.high));
+    ImGui::PopID();
+    trackItem(fmt::format("detect.head.{}", head));
+    for (std::size_t column = 0; column < all.size(); ++column) {
+      const ImRect one = plan.cell(row, column);
+      track(fmt::format("detect.{}.{}", head, all[column]->name), one.Min, one.Max);
+    }
+    if (!ImGui::IsItemHovered()) continue;
+    pointed.head = head;
+    const float x = ImGui::GetIO().MousePos.x - plan.cells.Min.x;
+    const auto column = static_cast<std::size_t>(std::max(x, 0.0f) / plan.wide);
+    if (x >= 0 && column < all.size()) pointed.detector = all[column];
+    if (!clicked) continue;
+    scene.cursor.cell.head = head;
+    if (x >= 0 && column < all.size()) scene.cursor.lab.detector = std::string(all[column]->name);
+  }
+  if (table.lit.head < 0 || !table.lit.detector) return;
+  const auto row = std::ranges::find(table.rows, table.lit.head) - table.rows.begin() - plan.first;
+  const auto column = std::ranges::find(all, table.lit.detector) - all.begin();
+  if (row < 0 || row >= plan.shown) return;
+  const ImRect cell = plan.cell(row, static_cast<std::size_t>(column));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  compat::rectOutline(list, ImVec2(cell.Min.x - 1, cell.Min.y - 1), ImVec2(cell.Max.x + 1, cell.Max.y + 1),
+                      view.theme->background, 0, 3);
+  compat::rectOutline(list, cell.Min, cell.Max, view.theme->text, 0, std::max(1.5f, view.px(2)));
+}
+
+}  // namespace
+
+void paintScores(Scene& scene, const LabPage& page, const ImRect& area, const ScoreTable& table,
+                 ScorePlace& pointed) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const TablePlan plan = planOf(view, area, table, scene.cursor.cell.head, page.small);
+  const auto all = attention::allDetectors();
+  paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y - view.px(10)),
+            theme.faint, "head, and what it does");
+  for (std::size_t column = 0; column < all.size(); ++column)
+    paintHeader(scene, page, plan, column, table.lit.detector == all[column], pointed);
+  if (table.rows.empty()) {
+    paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y + view.px(24)),
+              theme.secondary,
+              fmt::format("No head scores {:.2f} above even attention here.", scene.look.labelThreshold));
+    return;
+  }
+  for (Index row = 0; row < plan.shown; ++row) {
+    paintRowName(scene, page, table, plan, row, area.Min.x);
+    for (std::size_t column = 0; column < all.size(); ++column)
+      paintCell(scene, page, table, plan, row, column);
+  }
+  pointAt(scene, page, table, plan, area.Min.x, pointed);
+  const auto hidden = std::ssize(table.rows) - plan.shown;
+  const std::string below =
+      hidden > 0
+          ? fmt::format("heads {}–{} of {} in this order; PgUp and PgDn go on", plan.first + 1,
+                        plan.first + plan.shown, table.rows.size())
+          : std::string("Point at a score to see the cells that make it; a click on a column orders by it.");
+  paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(20), plan.cells.Max.y + view.px(14)),
+            theme.secondary, fitted(view.fonts->small, below, area.GetWidth() - view.px(20)));
+}
+
+void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const DetectorStudy& study,
+                   ScorePlace& pointed) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const auto heads = std::ssize(study.order);
+  if (heads == 0) return;
+  const bool cosine = study.question.likeness == Likeness::cosine;
+  std::string title =
+      cosine ? "How alike two heads are: cosine" : "How alike two heads are: 1 − Jensen–Shannon";
+  if (study.comparedRows < study.question.layer->sequence().queryLength)
+    title += fmt::format(", over {} rows", study.comparedRows);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(6)), theme.secondary,
+            fitted(view.fonts->small, title, area.GetWidth()));
+  const float top = area.Min.y + view.px(18), labels = view.px(26);
+  const float size = std::floor(std::min(area.Max.y - view.px(14) - top, area.GetWidth() - labels) /
+                                static_cast<float>(heads));
+  if (size < 2) return;
+  const ImVec2 from(area.Min.x + labels, top);
+  const auto every = static_cast<Index>(std::ceil(lineHeight(view.fonts->monoSmall) / std::max(size, 1.0f)));
+  for (Index i = 0; i < heads; ++i) {
+    const Index a = study.order[static_cast<std::size_t>(i)];
+    const float y = from.y + size * static_cast<float>(i);
+    if (i % every == 0 || a == scene.cursor.cell.head)
+      paintText(list, view.fonts->monoSmall, ImVec2(from.x - view.px(6), y + size / 2),
+                a == scene.cursor.cell.head ? theme.text : theme.secondary, std::to_string(a), Align::right);
+    for (Index j = 0; j < heads; ++j) {
+      const float x = from.x + size * static_cast<float>(j);
+      const Index b = study.order[static_cast<std::size_t>(j)];
+      list.AddRectFilled(ImVec2(x, y), ImVec2(x + size - (size > 6 ? 1 : 0), y + size - (size > 6 ? 1 : 0)),
+                         packed(render::sample(scene.look.colormap, study.likeness(a, b))));
+    }
+  }
+  const float side = size * static_cast<float>(heads);
+  ImGui::SetCursorScreenPos(from);
+  const bool clicked = ImGui::InvisibleButton("likeness", ImVec2(side, side));
+  trackItem("detect.likeness_map");
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto place = [&](float at) {
+    return study
+        .order[static_cast<std::size_t>(std::clamp<Index>(static_cast<Index>(at / size), 0, heads - 1))];
+  };
+  const Index a = place(mouse.y - from.y), b = place(mouse.x - from.x);
+  tooltip(view, a == b ? fmt::format("head {}", a)
+                       : fmt::format("heads {} and {}: {:.2f}", a, b, study.likeness(a, b)));
+  pointed.head = a;
+  if (!clicked) return;
+  scene.cursor.cell.head = a;
+  scene.cursor.lab.order = HeadOrder::likeness;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/compute/view_study.h"
+#include "app/labs/lab/inner_tab.h"
+
+namespace headscope::app {
+
+/// What people make of a layer's weights, side by side; the chosen picture large.
+class ViewsTab : public InnerTab {
+ public:
+  ViewsTab(LabServices& services, LabPage& page);
+
+  bool take(const Scene& scene) override;
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  bool move(Scene& scene, int by) override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+
+  const ViewStudy* study() const { return study_.get(); }
+
+ private:
+  void large(Scene& scene, const ImRect& area);
+  void thumbnail(Scene& scene, const ImRect& area, HeadPicture picture);
+  void otherHead(Scene& scene, ImVec2 at);
+
+  Answer<ViewQuestion, std::shared_ptr<const ViewStudy>> answer_;
+  std::shared_ptr<const ViewStudy> study_;
+};
+
+}  // namespace headscope::app

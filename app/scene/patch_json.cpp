@@ -1,0 +1,112 @@
+#include "app/scene/patch_json.h"
+
+#include <algorithm>
+
+#include "app/scene/field_json.h"
+#include "app/scene/fields.h"
+#include "app/scene/scene_json.h"
+#include "attention/text/suggestion.h"
+
+namespace headscope::app {
+
+using attention::Status;
+
+namespace {
+
+constexpr std::string_view kModelPath = "subject.model";
+
+/// Sizes that an opened model decides.
+bool isSize(std::string_view path) {
+  return path == "model.heads" || path == "model.kv_heads" || path == "model.head_dim" ||
+         path == "model.model_dim" || path == "model.linked" || path == "model.bias";
+}
+
+/// Which page is shown, and of a lesson which step: a step says that itself.
+bool isPlace(std::string_view path) {
+  return path == "cursor.page" || path.starts_with("cursor.lesson.");
+}
+
+const Field* findField(std::string_view path) {
+  const auto& fields = allFields();
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.path == path; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+std::string unknownField(const std::string& path) {
+  std::vector<std::string_view> paths;
+  for (const Field& field : allFields()) paths.push_back(field.path);
+  return attention::quotedText(path) + " is not a field of a scene" + attention::suggestion(path, paths);
+}
+
+Status openIn(Scene& scene, OpenModels& models, const std::stop_token& stop) {
+  SubjectSetup& subject = scene.setup.subject;
+  std::shared_ptr<const OpenModel>& model = models[subject.model];
+  if (!model) {
+    auto opened = openModel(subject.model, stop);
+    if (!opened) return opened.error();
+    model = *std::move(opened);
+  }
+  subject.opened = model;
+  return fitSubject(scene);
+}
+
+}  // namespace
+
+Scene sceneWithModel(const Scene& scene, const std::string& model) {
+  Scene with = scene;
+  if (model == scene.setup.subject.model) return with;
+  leaveModel(with);
+  if (model.empty()) return with;
+  with.setup.subject.model = model;
+  forgetLayer(with.setup);
+  with.cursor.sequence = 0;
+  return with;
+}
+
+void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,
+               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed,
+               std::string_view& at) {
+  const auto place = [&](const std::string& key) {
+    if (patch.error().empty()) at = patch.value(key.c_str())->text();
+  };
+  const std::vector<std::string> names = patch.names();
+  if (std::find(names.begin(), names.end(), kModelPath) != names.end()) {
+    place(std::string(kModelPath));
+    Scene named = scene;
+    readField(patch, kModelPath.data(), fieldAt(kModelPath), named);
+    resolveFiles(named, folder);
+    scene = sceneWithModel(scene, named.setup.subject.model);
+  }
+  for (const std::string& name : names) {
+    place(name);
+    const Field* field = findField(name);
+    if (!field) return patch.note(patch.at(name) + ": " + unknownField(name));
+    if (name != kModelPath) readField(patch, name.c_str(), *field, scene);
+    if (!patch.error().empty()) return;
+    changed.push_back(name);
+  }
+  dropEmptyNames(scene.setup.mask.additive);
+  resolveFiles(scene, folder);
+  if (!scene.setup.subject.model.empty())
+    if (const Status opened = openIn(scene, models, stop); !opened) return patch.note(opened.error().message);
+  if (const Status valid = validate(scene); !valid) patch.note(valid.error().message);
+}
+
+Json patchJson(const Scene& before, const Scene& now, const std::filesystem::path& folder) {
+  const std::string& model = now.setup.subject.model;
+  const Scene base = sceneWithModel(before, model);
+  Scene named = now;
+  if (!folder.empty()) relativeFiles(named, folder);
+  Json patch = Json::object();
+  if (model != before.setup.subject.model) patch[std::string(kModelPath)] = named.setup.subject.model;
+  for (const Field& field : allFields()) {
+    if (field.path == kModelPath || isPlace(field.path)) continue;
+    if (!model.empty() && isSize(field.path)) continue;
+    if (fieldJson(field, base) != fieldJson(field, now))
+      patch[std::string(field.path)] = fieldJson(field, named);
+  }
+  return patch;
+}
+
+}  // namespace headscope::app

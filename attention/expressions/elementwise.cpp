@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cmath>
+
+#include "attention/expressions/evaluation.h"
+
+namespace headscope::attention {
+
+namespace {
+
+/// Comparisons take numbers this near each other for equal.
+constexpr double kEqual = 1e-6;
+
+bool equals(double a, double b) {
+  return a == b || std::abs(a - b) <= kEqual;
+}
+
+/// Throws at the first NaN: a comparison with it would be false in silence.
+void refuseNaN(const double* values, Index count) {
+  bool any = false;
+  for (Index i = 0; i < count; ++i) any |= std::isnan(values[i]);
+  if (any) throw EvaluationFault{"a condition meets NaN, which is neither true nor false"};
+}
+
+template <typename F>
+void combine(double* to, const double* with, Index count, F f) {
+  for (Index i = 0; i < count; ++i) to[i] = f(to[i], with[i]);
+}
+
+/// As Python's %: of the divisor's sign.
+double restOf(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+bool isCondition(Join join) {
+  return join >= Join::equal;
+}
+
+void apply(Join join, double* to, const double* with, Index count) {
+  if (isCondition(join)) {
+    refuseNaN(to, count);
+    refuseNaN(with, count);
+  }
+  switch (join) {
+    case Join::add:
+      return combine(to, with, count, [](double a, double b) { return a + b; });
+    case Join::subtract:
+      return combine(to, with, count, [](double a, double b) { return a - b; });
+    case Join::multiply:
+      return combine(to, with, count, [](double a, double b) { return a * b; });
+    case Join::divide:
+      return combine(to, with, count, [](double a, double b) { return a / b; });
+    case Join::remainder:
+      return combine(to, with, count, restOf);
+    case Join::power:
+      return combine(to, with, count, [](double a, double b) { return std::pow(a, b); });
+    case Join::equal:
+      return combine(to, with, count, [](double a, double b) { return double(equals(a, b)); });
+    case Join::unequal:
+      return combine(to, with, count, [](double a, double b) { return double(!equals(a, b)); });
+    case Join::less:
+      return combine(to, with, count, [](double a, double b) { return double(a < b); });
+    case Join::lessEqual:
+      return combine(to, with, count, [](double a, double b) { return double(a <= b); });
+    case Join::more:
+      return combine(to, with, count, [](double a, double b) { return double(a > b); });
+    case Join::moreEqual:
+      return combine(to, with, count, [](double a, double b) { return double(a >= b); });
+    case Join::both:
+      return combine(to, with, count, [](double a, double b) { return double(a != 0 && b != 0); });
+    case Join::either:
+      return combine(to, with, count, [](double a, double b) { return double(a != 0 || b != 0); });
+  }
+}
+
+/// Room for the values of an operand while they are joined.
+class Scratch {
+ public:
+  explicit Scratch(Index count) : values_(static_cast<std::size_t>(count)) {}
+  const double* read(const Array& part, Index begin, Index count) {
+    part.read(begin, count, values_.data());
+    return values_.data();
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+class Chain : public Array::Computed {
+ public:
+  Chain(std::vector<Array> parts, std::vector<Join> joins)
+      : parts_(std::move(parts)), joins_(std::move(joins)) {}
+  void read(Index begin, Index count, double* to) const override {
+    parts_.front().read(begin, count, to);
+    Scratch scratch(count);
+    for (std::size_t i = 0; i < joins_.size(); ++i)
+      apply(joins_[i], to, scratch.read(parts_[i + 1], begin, count), count);
+  }
+
+ private:
+  std::vector<Array> parts_;
+  std::vector<Join> joins_;
+};
+
+template <typename F>
+class Mapped : public Array::Computed {
+ public:
+  Mapped(Array part, F f) : part_(std::move(part)), f_(f) {}
+  void read(Index begin, Index count, double* to) const override {
+    part_.read(begin, count, to);
+    f_(to, count);
+  }
+
+ private:
+  Array part_;
+  F f_;
+};
+
+template <typename F>
+Array mapBlocks(Evaluation& run, const Array& part, F f) {
+  run.visit(part.size());
+  return {part.shape(), std::make_shared<Mapped<F>>(part, f)};
+}
+
+class Choice : public Array::Computed {
+ public:
+  explicit Choice(std::vector<Array> parts) : parts_(std::move(parts)) {}
+  void read(Index begin, Index count, double* to) const override {
+    parts_[1].read(begin, count, to);
+    Scratch condition(count), other(count);
+    const double* const holds = condition.read(parts_[0], begin, count);
+    const double* const no = other.read(parts_[2], begin, count);
+    refuseNaN(holds, count);
+    for (Index i = 0; i < count; ++i)
+      if (holds[i] == 0) to[i] = no[i];
+  }
+
+ private:
+  std::vector<Array> parts_;
+};
+
+/// The parts repeated to one shape, each of them read.
+ArrayShape align(Evaluation& run, std::vector<Array>& parts) {
+  ArrayShape shape = commonShape(parts);
+  const Index size = valueCount(shape);
+  for (Array& part : parts) {
+    run.visit(size);
+    // What is computed has no strides to repeat it by.
+    if (part.shape() != shape) part = run.kept(part).broadcast(shape);
+  }
+  return shape;
+}
+
+}  // namespace
+
+ArrayShape commonShape(std::span<const Array> parts) {
+  ArrayShape shape = parts.front().shape();
+  for (const Array& part : parts.subspan(1)) {
+    auto both = broadcastShape(shape, part.shape());
+    if (!both)
+      throw EvaluationFault{"the shapes " + shapeText(shape) + " and " + shapeText(part.shape()) +
+                            " don't fit each other"};
+    shape = *std::move(both);
+  }
+  return shape;
+}
+
+Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Join>& joins) {
+  ArrayShape shape = align(run, parts);
+  if (valueCount(shape) == 1) {
+    // Numbers are what most expressions are made of.
+    double value = parts.front().at(0);
+    for (std::size_t i = 0; i < joins.size(); ++i) {
+      const double with = parts[i + 1].at(0);
+      apply(joins[i], &value, &with, 1);
+    }
+    return {std::move(shape), std::vector<double>{value}};
+  }
+  return {std::move(shape), std::make_shared<Chain>(std::move(parts), joins)};
+}
+
+Array mapped(Evaluation& run, const Array& part, double (*f)(double)) {
+  return mapBlocks(run, part,
+                   [f](double* values, Index count) { std::transform(values, values + count, values, f); });
+}
+
+Array negated(Evaluation& run, const Array& part) {
+  return mapBlocks(run, part, [](double* values, Index count) {
+    for (Index i = 0; i < count; ++i) values[i] = -values[i];
+  });
+}
+
+Array opposite(Evaluation& run, const Array& part) {
+  return mapBlocks(run, part, [](double* values, Index count) {
+    refuseNaN(values, count);
+    for (Index i = 0; i < count; ++i) values[i] = double(values[i] == 0);
+  });
+}
+
+Array chosen(Evaluation& run, const Array& condition, const Array& yes, const Array& no) {
+  std::vector<Array> parts{condition, yes, no};
+  ArrayShape shape = align(run, parts);
+  return {std::move(shape), std::make_shared<Choice>(std::move(parts))};
+}
+
+}  // namespace headscope::attention

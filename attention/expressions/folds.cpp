@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attention/expressions/functions.h"
+
+namespace headscope::attention {
+
+namespace {
+
+void refuse(double value, const char* what) {
+  if (std::isnan(value))
+    throw EvaluationFault{std::string(what) + " meets NaN, which is neither true nor false"};
+}
+
+// Each takes the values of one axis in turn and then says what they come to.
+
+struct Sum {
+  double sum = 0;
+  void add(double value, Index) { sum += value; }
+  double result(Index) const { return sum; }
+};
+struct Mean {
+  double sum = 0;
+  void add(double value, Index) { sum += value; }
+  double result(Index count) const { return sum / static_cast<double>(count); }
+};
+/// Of the population, by Welford's running mean.
+struct Deviation {
+  double mean = 0, squares = 0;
+  void add(double value, Index at) {
+    const double before = value - mean;
+    mean += before / static_cast<double>(at + 1);
+    squares += before * (value - mean);
+  }
+  double result(Index count) const { return std::sqrt(squares / static_cast<double>(count)); }
+};
+/// NaN stays, as in NumPy.
+template <bool Most, bool At>
+struct Extreme {
+  double best = 0;
+  Index place = -1;
+  void add(double value, Index at) {
+    if (place >= 0 && !(Most ? value > best : value < best) && !(std::isnan(value) && !std::isnan(best)))
+      return;
+    best = value;
+    place = at;
+  }
+  double result(Index) const { return At ? static_cast<double>(place) : best; }
+};
+struct Count {
+  double count = 0;
+  void add(double value, Index) {
+    refuse(value, "count");
+    count += value != 0;
+  }
+  double result(Index) const { return count; }
+};
+struct Any {
+  bool any = false;
+  void add(double value, Index) {
+    refuse(value, "any");
+    any |= value != 0;
+  }
+  double result(Index) const { return any; }
+};
+struct All {
+  bool all = true;
+  void add(double value, Index) {
+    refuse(value, "all");
+    all &= value != 0;
+  }
+  double result(Index) const { return all; }
+};
+struct Norm {
+  double squares = 0;
+  void add(double value, Index) { squares += value * value; }
+  double result(Index) const { return std::sqrt(squares); }
+};
+struct Entropy {
+  double sum = 0;
+  void add(double value, Index) {
+    if (value < 0) throw EvaluationFault{"entropy meets " + numberWords(value) + ", expected probabilities"};
+    if (value != 0) sum -= value * std::log(value);
+  }
+  double result(Index) const { return sum; }
+};
+
+/// Places before an axis, on it, and behind it; without an axis all are on one.
+struct Axes {
+  Index outer = 1, length = 1, inner = 1;
+  Axes(const Array& of, std::optional<std::size_t> axis) {
+    if (!axis) length = of.size();
+    for (std::size_t a = 0; axis && a < of.rank(); ++a)
+      (a < *axis ? outer : a == *axis ? length : inner) *= of.shape()[a];
+  }
+};
+
+ArrayShape withoutAxis(const Array& of, std::optional<std::size_t> axis) {
+  ArrayShape shape;
+  for (std::size_t a = 0; axis && a < of.rank(); ++a)
+    if (a != *axis) shape.push_back(of.shape()[a]);
+  return shape;
+}
+
+template <typename Folder>
+Array foldBy(Evaluation& run, const Array& of, std::optional<std::size_t> axis) {
+  const Axes axes(of, axis);
+  run.allocate(axes.outer * axes.inner);
+  std::vector<double> results;
+  results.reserve(static_cast<std::size_t>(axes.outer * axes.inner));
+  std::vector<Folder> folders(static_cast<std::size_t>(axes.inner));
+  const auto finish = [&] {
+    for (Folder& folder : folders) {
+      results.push_back(folder.result(axes.length));
+      folder = {};
+    }
+  };
+  if (of.size() == 0) {
+    for (Index o = 0; o < axes.outer; ++o) finish();
+    return {withoutAxis(of, axis), std::move(results)};
+  }
+  Index at = 0, inside = 0;
+  run.forEachBlock(of, [&](const double* values, Index, Index count) {
+    while (count > 0) {
+      Index taken = 0;
+      if (axes.inner == 1) {
+        taken = std::min(count, axes.length - at);
+        Folder folder = folders.front();
+        for (Index i = 0; i < taken; ++i) folder.add(values[i], at + i);
+        folders.front() = folder;
+        at += taken;
+      } else {
+        taken = std::min(count, axes.inner - inside);
+        for (Index i = 0; i < taken; ++i) folders[static_cast<std::size_t>(inside + i)].add(values[i], at);
+        inside += taken;
+        if (inside == axes.inner) {
+          inside = 0;
+          ++at;
+        }
+      }
+      if (at == axes.length) {
+        finish();
+        at = 0;
+      }
+      values += taken;
+      count -= taken;
+    }
+  });
+  return {withoutAxis(of, axis), std::move(results)};
+}
+
+}  // namespace
+
+Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, Fold fold) {
+  const bool needsOne = fold == Fold::mean || fold == Fold::deviation || fold == Fold::least ||
+                        fold == Fold::most || fold == Fold::leastAt || fold == Fold::mostAt;
+  if (needsOne && Axes(of, axis).length == 0)
+    throw EvaluationFault{shapeText(of.shape()) + " has nothing of which one could be taken"};
+  switch (fold) {
+    case Fold::sum:
+      return foldBy<Sum>(run, of, axis);
+    case Fold::mean:
+      return foldBy<Mean>(run, of, axis);
+    case Fold::deviation:
+      return foldBy<Deviation>(run, of, axis);
+    case Fold::least:
+      return foldBy<Extreme<false, false>>(run, of, axis);
+    case Fold::most:
+      return foldBy<Extreme<true, false>>(run, of, axis);
+    case Fold::leastAt:
+      return foldBy<Extreme<false, true>>(run, of, axis);
+    case Fold::mostAt:
+      return foldBy<Extreme<true, true>>(run, of, axis);
+    case Fold::count:
+      return foldBy<Count>(run, of, axis);
+    case Fold::any:
+      return foldBy<Any>(run, of, axis);
+    case Fold::all:
+      return foldBy<All>(run, of, axis);
+    case Fold::norm:
+      return foldBy<Norm>(run, of, axis);
+    case Fold::entropy:
+      return foldBy<Entropy>(run, of, axis);
+  }
+  return {};
+}
+
+Array runningSum(Evaluation& run, const Array& of, std::optional<std::size_t> axis) {
+  const Axes axes(of, axis);
+  std::vector<double> values = run.values(of);
+  run.visit(of.size());
+  for (Index o = 0; o < axes.outer; ++o) {
+    double* const block = values.data() + o * axes.length * axes.inner;
+    for (Index i = axes.inner; i < axes.length * axes.inner; ++i) block[i] += block[i - axes.inner];
+  }
+  return {axis ? of.shape() : ArrayShape{of.size()}, std::move(values)};
+}
+
+Array softmaxOf(Evaluation& run, const Array& of, std::size_t axis) {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const Axes axes(of, axis);
+  std::vector<double> values = run.values(of);
+  run.visit(of.size());
+  for (Index o = 0; o < axes.outer; ++o)
+    for (Index i = 0; i < axes.inner; ++i) {
+      double* const first = values.data() + o * axes.length * axes.inner + i;
+      double most = kNothing, sum = 0;
+      for (Index a = 0; a < axes.length; ++a) most = std::max(most, first[a * axes.inner]);
+      for (Index a = 0; a < axes.length; ++a) {
+        double& value = first[a * axes.inner];
+        value = most == kNothing ? 0 : std::exp(value - most);
+        sum += value;
+      }
+      for (Index a = 0; a < axes.length && sum > 0; ++a) first[a * axes.inner] /= sum;
+    }
+  return {of.shape(), std::move(values)};
+}
+
+Array uniqueValues(Evaluation& run, const Array& of) {
+  std::vector<double> values = run.values(of);
+  run.visit(of.size());
+  for (const double value : values) refuse(value, "unique");
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  const auto count = static_cast<Index>(values.size());
+  return {{count}, std::move(values)};
+}
+
+}  // namespace headscope::attention

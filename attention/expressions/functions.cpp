@@ -1,0 +1,186 @@
+#include "attention/expressions/functions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/expressions/lexer.h"
+
+namespace headscope::attention {
+
+namespace {
+
+using Arguments = std::span<const Array>;
+
+/// The axis that is the last argument, behind `before` others.
+std::optional<std::size_t> axisIn(Arguments arguments, std::size_t before = 1) {
+  if (arguments.size() <= before) return std::nullopt;
+  return axisOf(arguments[before], arguments.front());
+}
+
+template <Fold F>
+Array fold(Evaluation& run, Arguments arguments) {
+  return folded(run, arguments[0], axisIn(arguments), F);
+}
+
+template <double (*F)(double)>
+Array map(Evaluation& run, Arguments arguments) {
+  return mapped(run, arguments[0], F);
+}
+
+std::size_t lastAxis(const Array& of) {
+  if (of.rank() == 0) throw EvaluationFault{"a number stands where an array is expected"};
+  return of.rank() - 1;
+}
+
+Array entropy(Evaluation& run, Arguments arguments) {
+  const auto axis = axisIn(arguments);
+  return folded(run, arguments[0], axis ? *axis : lastAxis(arguments[0]), Fold::entropy);
+}
+Array softmax(Evaluation& run, Arguments arguments) {
+  const auto axis = axisIn(arguments);
+  return softmaxOf(run, arguments[0], axis ? *axis : lastAxis(arguments[0]));
+}
+Array cumsum(Evaluation& run, Arguments arguments) {
+  return runningSum(run, arguments[0], axisIn(arguments));
+}
+Array rank(Evaluation& run, Arguments arguments) {
+  return ranks(run, arguments[0]);
+}
+Array unique(Evaluation& run, Arguments arguments) {
+  return uniqueValues(run, arguments[0]);
+}
+Array matmul(Evaluation& run, Arguments arguments) {
+  return matrixProduct(run, arguments[0], arguments[1]);
+}
+Array where(Evaluation& run, Arguments arguments) {
+  return chosen(run, arguments[0], arguments[1], arguments[2]);
+}
+
+Array shape(Evaluation&, Arguments arguments) {
+  const ArrayShape& sizes = arguments[0].shape();
+  return {{static_cast<Index>(sizes.size())}, std::vector<double>(sizes.begin(), sizes.end())};
+}
+Array size(Evaluation&, Arguments arguments) {
+  return static_cast<double>(arguments[0].size());
+}
+
+Array transpose(Evaluation& run, Arguments arguments) {
+  const Array array = run.kept(arguments[0]);
+  std::vector<std::size_t> order(array.rank());
+  for (std::size_t axis = 0; axis < order.size(); ++axis) order[axis] = order.size() - 1 - axis;
+  if (arguments.size() == 1) return array.transposed(order);
+  std::vector<bool> used(order.size());
+  const std::vector<double> wanted = run.values(arguments[1]);
+  for (std::size_t axis = 0; axis < std::min(order.size(), wanted.size()); ++axis) {
+    order[axis] = axisOf(wanted[axis], array);
+    used[order[axis]] = true;
+  }
+  if (wanted.size() != order.size() || std::find(used.begin(), used.end(), false) != used.end())
+    throw EvaluationFault{"transpose needs each axis of " + shapeText(array.shape()) + " once"};
+  return array.transposed(order);
+}
+
+Array range(Evaluation& run, Arguments arguments) {
+  const bool both = arguments.size() == 2;
+  const Index begin = both ? wholeNumber(numberOf(arguments[0], "range's begin"), "range's begin") : 0;
+  const Index end = wholeNumber(numberOf(arguments[both ? 1 : 0], "range's end"), "range's end");
+  const Index count = std::max<Index>(end - begin, 0);
+  run.allocate(count);
+  run.visit(count);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<double>(begin + i);
+  return {{count}, std::move(values)};
+}
+
+Array mod(Evaluation& run, Arguments arguments) {
+  return joined(run, {arguments[0], arguments[1]}, {Join::remainder});
+}
+
+double absolute(double value) {
+  return std::abs(value);
+}
+double root(double value) {
+  return std::sqrt(value);
+}
+double power(double value) {
+  return std::exp(value);
+}
+double logarithm(double value) {
+  return std::log(value);
+}
+double down(double value) {
+  return std::floor(value);
+}
+double up(double value) {
+  return std::ceil(value);
+}
+double nearest(double value) {
+  return std::nearbyint(value);
+}
+double noNumber(double value) {
+  return std::isnan(value);
+}
+
+constexpr ExpressionFunction kFunctions[] = {
+    {"sum", "x[, axis]", 1, 2, fold<Fold::sum>, "The sum."},
+    {"mean", "x[, axis]", 1, 2, fold<Fold::mean>, "The mean."},
+    {"std", "x[, axis]", 1, 2, fold<Fold::deviation>, "The standard deviation of all of them."},
+    {"min", "x[, axis]", 1, 2, fold<Fold::least>, "The smallest."},
+    {"max", "x[, axis]", 1, 2, fold<Fold::most>, "The largest."},
+    {"argmin", "x[, axis]", 1, 2, fold<Fold::leastAt>, "Where the smallest stands, the first of several."},
+    {"argmax", "x[, axis]", 1, 2, fold<Fold::mostAt>, "Where the largest stands, the first of several."},
+    {"norm", "x[, axis]", 1, 2, fold<Fold::norm>, "√Σx²."},
+    {"count", "x[, axis]", 1, 2, fold<Fold::count>,
+     "How many are other than 0: how often a condition holds."},
+    {"any", "x[, axis]", 1, 2, fold<Fold::any>, "1 where one is other than 0."},
+    {"all", "x[, axis]", 1, 2, fold<Fold::all>, "1 where none is 0."},
+    {"entropy", "p[, axis]", 1, 2, entropy, "−Σ p·ln p, along the last axis if none is given."},
+    {"softmax", "x[, axis]", 1, 2, softmax,
+     "e^x ÷ Σe^x, along the last axis if none is given; 0 where all are −inf."},
+    {"cumsum", "x[, axis]", 1, 2, cumsum, "Running sums; without an axis over all values in a row."},
+    {"abs", "x", 1, 1, map<absolute>, "The amount."},
+    {"sqrt", "x", 1, 1, map<root>, "The square root."},
+    {"exp", "x", 1, 1, map<power>, "e^x."},
+    {"log", "x", 1, 1, map<logarithm>, "The natural logarithm."},
+    {"floor", "x", 1, 1, map<down>, "The whole number below."},
+    {"ceil", "x", 1, 1, map<up>, "The whole number above."},
+    {"round", "x", 1, 1, map<nearest>, "The nearest whole number, of two the even one."},
+    {"mod", "x, y", 2, 2, mod, "What is left of x divided by y, with y's sign."},
+    {"isnan", "x", 1, 1, map<noNumber>, "1 where there is no number (NaN)."},
+    {"where", "condition, x, y", 3, 3, where, "x where the condition holds, y elsewhere."},
+    {"range", "[begin, ]end", 1, 2, range, "The whole numbers from begin, or 0, to before end."},
+    {"shape", "x", 1, 1, shape, "The sizes of the axes."},
+    {"size", "x", 1, 1, size, "How many values there are."},
+    {"transpose", "x[, axes]", 1, 2, transpose, "Axes in the order of the list, or turned round."},
+    {"unique", "x", 1, 1, unique, "The values that occur, each once, ascending."},
+    {"rank", "x", 1, 1, rank,
+     "The rank of the matrices in the last two axes: singular values above largest · side · 1.2e-7."},
+    {"matmul", "x, y", 2, 2, matmul, "The products of the matrices in the last two axes."}};
+
+}  // namespace
+
+std::span<const ExpressionFunction> functionTable() {
+  return kFunctions;
+}
+
+const ExpressionFunction* findFunction(std::string_view name) {
+  const auto found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                  [&](const ExpressionFunction& function) { return function.name == name; });
+  return found == std::end(kFunctions) ? nullptr : &*found;
+}
+
+void checkCall(const ExpressionNode& call) {
+  const ExpressionFunction& function = *call.function;
+  const auto given = static_cast<int>(call.parts.size());
+  if (given < function.least || given > function.most)
+    throw ExpressionFault{call.word + " has " + std::to_string(given) +
+                              (given == 1 ? " argument" : " arguments") + ", expected " + call.word + "(" +
+                              std::string(function.arguments) + ")",
+                          call.begin};
+  // Of the values that occur 0 may be one, which count passes over.
+  if (function.name == "count" && call.parts.front().function &&
+      call.parts.front().function->name == "unique")
+    throw ExpressionFault{"count(unique(…)) leaves out 0; size(unique(…)) counts all values", call.begin};
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string_view>
+
+#include "attention/expressions/lexer.h"
+#include "attention/expressions/node.h"
+
+namespace headscope::attention {
+
+/// Reads an expression by recursive descent. Throws ExpressionFault at the first thing that is wrong.
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(std::string_view text) : lexer_(text) {}
+  /// The whole text.
+  ExpressionNode read();
+
+ private:
+  class Level;
+  ExpressionNode readEither();
+  ExpressionNode readBoth();
+  ExpressionNode readComparison();
+  ExpressionNode readSum();
+  ExpressionNode readProduct();
+  ExpressionNode readSign();
+  ExpressionNode readPower();
+  ExpressionNode readPicked();
+  ExpressionNode readPrimary();
+  ExpressionNode readCall(const ExpressionToken& name);
+  ExpressionNode readList();
+  void readPicks(ExpressionNode& node);
+  AxisPick readPick(ExpressionNode& node);
+
+  bool takeSymbol(std::string_view symbol);
+  void expectSymbol(std::string_view symbol, const char* what);
+  [[noreturn]] void failAtNext(const std::string& expected) const;
+
+  ExpressionLexer lexer_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace headscope::attention

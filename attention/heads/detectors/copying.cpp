@@ -1,0 +1,21 @@
+#include "attention/heads/detectors/detector.h"
+#include "attention/heads/spectrum.h"
+
+namespace headscope::attention::detectors {
+
+extern const Detector copying{
+    .name = "copying",
+    .title = "copying",
+    .shortName = "copies",
+    .help =
+        "Whether what the head reads, by any A[i][j], is written back: Σ λ / Σ |λ| over the eigenvalues of "
+        "W_V·W_O; 1 copies, −1 takes away (Elhage et al. 2021).",
+    .planted = std::nullopt,
+    .ofMaps =
+        [](const HeadMaps& maps) {
+          return DetectorScore{static_cast<float>(copyingScore(maps.v, maps.o)), 0, 1};
+        },
+    // A label says where a head looks.
+    .mayLabel = [](const HeadProfile&) { return false; }};
+
+}  // namespace headscope::attention::detectors

@@ -1,0 +1,31 @@
+#include "attention/heads/detectors/detector.h"
+
+namespace headscope::attention::detectors {
+namespace {
+
+constexpr Index kSinks = 4;  ///< as Xiao et al. 2023 keep them
+/// Where the first token holds this much of it, the head looks at that one.
+constexpr float kMostOfSinks = 2.0f / 3;
+
+}  // namespace
+
+extern const Detector sinks{.name = "sinks",
+                            .title = "first tokens",
+                            .shortName = "sinks",
+                            .help =
+                                "The mean weight on the first four tokens, the attention sinks: mean of Σ "
+                                "A[i][j] over j < 4, over the "
+                                "rows i ≥ 4 that see one (Xiao et al. 2023).",
+                            .planted = std::nullopt,  // who looks at the first token is found by first_token
+                            .targets =
+                                [](const HeadText& text, Index row, std::vector<Index>& keys) {
+                                  if (text.positionOf(row) < kSinks && !text.crossAttention()) return;
+                                  for (Index key = 0; key < kSinks; ++key) keys.push_back(key);
+                                },
+                            .mayLabel =
+                                [](const HeadProfile& profile) {
+                                  return profile["first_token"].raw < kMostOfSinks * profile["sinks"].raw;
+                                },
+                            .column = "first 4"};
+
+}  // namespace headscope::attention::detectors

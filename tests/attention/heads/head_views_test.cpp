@@ -1,0 +1,115 @@
+#include "attention/heads/head_views.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attention/core/random.h"
+#include "attention/core/weight_init.h"
+#include "attention/heads/likeness.h"
+
+namespace headscope::attention::test {
+namespace {
+
+using testing::ElementsAre;
+
+MatrixView viewOf(const Matrix& matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols()};
+}
+
+TEST(HeadViews, NormsAreThoseOfWhatIsWritten) {
+  Random random(2);
+  Matrix v(5, 3), o(7, 3);
+  for (Matrix* each : {&v, &o})
+    for (Index i = 0; i < each->size(); ++i) each->data()[i] = random.gaussian();
+  const Vector norms = writtenNorms(viewOf(v), o);
+  const Matrix written = v * o.transpose();
+  for (Index key = 0; key < 5; ++key) EXPECT_NEAR(norms[key], written.row(key).norm(), 1e-5f);
+  EXPECT_THROW((void)writtenNorms(viewOf(v), Matrix::Zero(7, 4)), std::invalid_argument);
+}
+
+TEST(HeadViews, ValueWeightedRowsSumToOneAgain) {
+  Matrix weights(3, 3);
+  weights << 1, 0, 0, 0.5f, 0.5f, 0, 0.2f, 0.3f, 0.5f;
+  const Matrix out = valueWeighted(viewOf(weights), Vector{{1, 3, 0}});
+  EXPECT_FLOAT_EQ(out(1, 1), 0.75f);
+  EXPECT_FLOAT_EQ(out(2, 0), 0.2f / 1.1f);
+  EXPECT_EQ(out(2, 2), 0) << "nothing is written for it";
+  for (Index row = 0; row < 3; ++row) EXPECT_FLOAT_EQ(out.row(row).sum(), 1);
+  EXPECT_TRUE(valueWeighted(viewOf(weights), Vector::Zero(3)).isZero(0));
+}
+
+TEST(HeadViews, WithoutTheFirstTokenTheRestIsAWhole) {
+  Matrix weights(2, 3);
+  weights << 1, 0, 0, 0.8f, 0.15f, 0.05f;
+  const Matrix out = withoutFirst(viewOf(weights));
+  EXPECT_TRUE(out.row(0).isZero(0)) << "it looked at nothing else";
+  EXPECT_FLOAT_EQ(out(1, 1), 0.75f);
+  EXPECT_FLOAT_EQ(out(1, 2), 0.25f);
+}
+
+TEST(HeadViews, MeanAndMaxOverHeads) {
+  Stack heads(2, 1, 2);
+  heads[0] << 0.25f, 0.75f;
+  heads[1] << 1, 0;
+  EXPECT_FLOAT_EQ(meanOverHeads(heads)(0, 0), 0.625f);
+  EXPECT_FLOAT_EQ(maxOverHeads(heads)(0, 0), 1);
+  EXPECT_FLOAT_EQ(maxOverHeads(heads)(0, 1), 0.75f);
+}
+
+TEST(HeadLikeness, IsOneForTheSameAndNoneForWhatSharesNoCell) {
+  Matrix a = Matrix::Identity(4, 4), b = Matrix::Zero(4, 4), c = Matrix::Constant(4, 4, 0.25f);
+  b.col(0).setOnes();
+  const std::vector<Matrix> heads{a, a, b, c};
+  const Matrix cosine = cosineLikeness(heads), shannon = jensenShannonLikeness(heads);
+  for (const Matrix* likeness : {&cosine, &shannon}) {
+    EXPECT_NEAR((*likeness)(0, 1), 1, 1e-6f);
+    EXPECT_EQ(*likeness, likeness->transpose());
+  }
+  EXPECT_NEAR(cosine(0, 2), 1 / 4.0f, 1e-6f) << "they share one of four cells";
+  EXPECT_NEAR(shannon(0, 2), 0.25f, 1e-6f) << "three of four rows are a whole bit apart";
+  EXPECT_NEAR(cosine(0, 3), 0.5f, 1e-6f);
+}
+
+TEST(HeadLikeness, OrderBringsLikeHeadsTogether) {
+  // Two families, shuffled: 0, 2, 4 are alike and 1, 3 are.
+  Matrix likeness = Matrix::Constant(5, 5, 0.1f);
+  for (const Index a : {0, 2, 4})
+    for (const Index b : {0, 2, 4}) likeness(a, b) = 0.8f;
+  likeness(1, 3) = likeness(3, 1) = 0.9f;
+  likeness(0, 4) = likeness(4, 0) = 0.95f;
+  likeness.diagonal().setOnes();
+  const std::vector<Index> order = likenessOrder(likeness);
+  ASSERT_EQ(order.size(), 5u);
+  const auto at = [&](Index head) { return std::ranges::find(order, head) - order.begin(); };
+  EXPECT_EQ(std::abs(at(1) - at(3)), 1);
+  EXPECT_EQ(std::abs(at(0) - at(4)), 1);
+  EXPECT_LE(std::abs(at(2) - at(0)), 2);
+  EXPECT_THAT(likenessOrder(Matrix::Identity(1, 1)), ElementsAre(0));
+  EXPECT_TRUE(likenessOrder(Matrix()).empty());
+}
+
+TEST(HeadLikeness, RowsAreTakenEvenly) {
+  Matrix rows(6, 1);
+  rows << 0, 1, 2, 3, 4, 5;
+  EXPECT_EQ(evenlySpacedRows(viewOf(rows), 3), (Matrix(3, 1) << 1, 3, 5).finished());
+  EXPECT_EQ(evenlySpacedRows(viewOf(rows), 100), rows);
+}
+
+TEST(WeightInit, NormalHasItsDeviationAndGainScales) {
+  AttentionConfig config;
+  config.modelDim = 128;
+  config.heads = config.kvHeads = 4;
+  config.headDim = 32;
+  const Projections normal = normalProjections(config, true, 3, 2);
+  const double deviation = std::sqrt(normal.q.weight.cast<double>().array().square().mean());
+  // Of 16,384 draws the deviation's own is 0.04 / √32,768.
+  EXPECT_NEAR(deviation, 0.04, 5 * 0.04 / std::sqrt(2 * 16384.0));
+  const Projections plain = xavierProjections(config, true, 3), twice = scaledXavier(config, true, 3, 2);
+  EXPECT_EQ(twice.o.weight, Matrix(plain.o.weight * 2));
+  EXPECT_EQ(twice.o.bias, plain.o.bias) << "biases stay";
+  EXPECT_EQ(normal.k.bias, plain.k.bias);
+  EXPECT_NE(normal.q.weight, normal.k.weight);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

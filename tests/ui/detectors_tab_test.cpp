@@ -1,0 +1,316 @@
+// The head lab's tabs Detectors, Views and One or many.
+
+#include "app/labs/lab/detectors_tab.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/labs/lab/head_lab.h"
+#include "app/labs/lab/many_tab.h"
+#include "app/labs/lab/views_tab.h"
+#include "app/scene/open_model.h"
+#include "attention/heads/head_views.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/page_check.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class TabOnScreen : public testing::Test {
+ protected:
+  explicit TabOnScreen(const char* tab, int width = 1920, int height = 1080) : ui(width, height), tab_(tab) {
+    ui.key(static_cast<Key>('7'));
+    ui.click(std::string("lab.tab.") + tab);
+    ui.draw();
+  }
+  const app::HeadLab& lab() { return ui.session().lab<app::HeadLab>(); }
+  app::LabCursor& at() { return ui.session().scene().cursor.lab; }
+  void park() {
+    ui.park();
+    ui.draw();
+    ui.wait(0.3);
+  }
+  void expectRoom(const std::string& what) {
+    park();
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << what;
+    EXPECT_THAT(cutOff(ui), IsEmpty()) << what;
+    EXPECT_THAT(faintTexts(ui), IsEmpty()) << what;
+  }
+  /// The layer of the model that comes along.
+  void openLearned(Index layer) {
+    const auto opened = app::openModel(app::kLearned);
+    ASSERT_TRUE(opened.ok());
+    app::Scene scene = ui.scene();
+    app::adoptModel(scene, app::kLearned, *opened);
+    scene.setup.subject.layer = layer;
+    scene.cursor.page = "lab";
+    scene.cursor.lab.tab = tab_;
+    ui.session().setScene(scene);
+    ui.draw();
+  }
+
+  UiDriver ui;
+  std::string tab_;
+};
+
+class DetectorsOnScreen : public TabOnScreen {
+ protected:
+  explicit DetectorsOnScreen(int width = 1920, int height = 1080) : TabOnScreen("detectors", width, height) {}
+  const app::DetectorsTab& tab() { return lab().tab<app::DetectorsTab>(); }
+  std::vector<Index> rows() { return tab().rows(ui.scene()); }
+  const attention::HeadProfile& profile(Index head) {
+    return tab().study()->profiles[static_cast<std::size_t>(head)];
+  }
+  std::string label(Index head) {
+    return describe(attention::labelHead(profile(head), ui.scene().look.labelThreshold));
+  }
+};
+
+class SmallDetectors : public DetectorsOnScreen {
+ protected:
+  SmallDetectors() : DetectorsOnScreen(1280, 720) {}
+};
+
+TEST_F(DetectorsOnScreen, ShowsEveryScoreOfEveryHead) {
+  ASSERT_TRUE(tab().study());
+  EXPECT_THAT(rows(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  for (const attention::Detector* detector : attention::allDetectors())
+    EXPECT_TRUE(ui.has("detect.column." + std::string(detector->name))) << detector->name;
+  EXPECT_EQ(label(0), "previous token");
+  EXPECT_EQ(label(1), "first token");
+  EXPECT_EQ(label(4), "2 back");
+  EXPECT_EQ(profile(0)["copying"].rows, 1) << "the head's maps are judged too";
+  expectRoom("opening scene");
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_detectors"));
+}
+
+TEST_F(DetectorsOnScreen, FollowsTheTextWhileItIsTyped) {
+  const float before = profile(6)["same_token"].raw;
+  ui.session().scene().setup.input.text = "a b c a b c a b c";
+  ui.draw();
+  EXPECT_EQ(tab().study()->question.layer->sequence().queries.size(), 9u);
+  EXPECT_NE(profile(6)["same_token"].raw, before);
+}
+
+TEST_F(DetectorsOnScreen, AColumnOrdersAndTheThresholdNamesAndFilters) {
+  ui.click("detect.column.first_token");
+  ui.draw();
+  EXPECT_EQ(at().detector, "first_token");
+  EXPECT_EQ(rows().front(), 1);
+  ui.click("detect.only");
+  ui.draw();
+  EXPECT_THAT(rows(), Contains(1));
+  EXPECT_LT(rows().size(), 8u);
+  ui.session().scene().look.labelThreshold = 0.99f;
+  ui.draw();
+  EXPECT_THAT(rows(), IsEmpty());
+  EXPECT_EQ(label(0), "mixed");
+  expectRoom("no head is left");
+  ui.key(static_cast<Key>('1'));
+  ui.draw();
+  EXPECT_EQ(describe(ui.sequence().label(0, ui.scene().look.labelThreshold)), "mixed");
+  ui.key(static_cast<Key>('7'));
+  ui.draw();
+  ui.click("detect.column.first_token");
+  EXPECT_EQ(at().detector, "") << "a second click takes it back";
+}
+
+TEST_F(DetectorsOnScreen, PointingAtAScoreMarksTheCellsThatMakeIt) {
+  ui.hover("detect.4.previous");
+  ui.draw();
+  ui.frames(4);
+  ui.draw();
+  ASSERT_TRUE(tab().targets());
+  ASSERT_TRUE(tab().targets()->question.detector);
+  EXPECT_EQ(tab().targets()->question.detector->name, "previous");
+  EXPECT_THAT(tab().targets()->counted[5], ElementsAre(4));
+  EXPECT_THAT(tab().targets()->counted[0], IsEmpty());
+  ui.click("detect.2.previous");
+  EXPECT_EQ(ui.scene().cursor.cell.head, 2);
+  EXPECT_EQ(at().detector, "previous");
+}
+
+TEST_F(DetectorsOnScreen, LikeHeadsStandTogether) {
+  ui.session().scene().setup.weights.planted = {
+      {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
+      {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
+      {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken},
+      {attention::Behaviour::offset, 1}, {attention::Behaviour::firstToken}};
+  at().order = app::HeadOrder::likeness;
+  for (const app::Likeness likeness : {app::Likeness::cosine, app::Likeness::jensenShannon}) {
+    at().likeness = likeness;
+    ui.draw();
+    const std::vector<Index> order = rows();
+    int changes = 0;
+    for (std::size_t i = 1; i < order.size(); ++i) changes += order[i] % 2 != order[i - 1] % 2;
+    EXPECT_EQ(changes, 1) << "first the one family, then the other";
+  }
+  EXPECT_TRUE(ui.has("detect.likeness_map"));
+}
+
+TEST_F(DetectorsOnScreen, WhatTheDetectorsReadCanBeChosen) {
+  at().reads = app::HeadPicture::firstOut;
+  ui.draw();
+  EXPECT_EQ(tab().study()->question.reads, app::HeadPicture::firstOut);
+  EXPECT_EQ(profile(1)["first_token"].raw, 0);
+  at().reads = app::HeadPicture::valueWeighted;
+  at().aboveEven = true;
+  ui.draw();
+  EXPECT_GT(profile(0)["previous"].raw, 0.5f);
+  expectRoom("value-weighted, above even");
+}
+
+TEST_F(DetectorsOnScreen, TheLearnedHeadsAreFoundByName) {
+  ui.session().scene().setup.input.text =
+      "Mia lost her ring in the garden . Then she found the ring in the garden .";
+  openLearned(0);
+  ASSERT_TRUE(tab().study());
+  EXPECT_EQ(rows().size(), 6u);
+  std::vector<std::string> first, second;
+  for (Index head = 0; head < 6; ++head) first.push_back(label(head));
+  openLearned(1);
+  for (Index head = 0; head < 6; ++head) second.push_back(label(head));
+  first.insert(first.end(), second.begin(), second.end());
+  EXPECT_THAT(first, Contains("previous token"));
+  EXPECT_THAT(first, Contains("induction"));
+  expectRoom("a model's layer");
+}
+
+TEST_F(SmallDetectors, HaveRoom) {
+  expectRoom("opening scene");
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_detectors_small"));
+}
+
+TEST_F(SmallDetectors, SixtyFourHeadsAndALongTextKeepTheirPlace) {
+  app::Scene scene = ui.scene();
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += fmt::format("word{} ", i);
+  scene.setup.input.text = text;
+  scene.setup.model.heads = 64;
+  scene.setup.model.kvHeads = 8;
+  scene.setup.model.modelDim = 1024;
+  scene.setup.model.headDim = 16;
+  scene.setup.weights.source = app::WeightSource::random;
+  ui.session().setScene(scene);
+  ui.draw();
+  EXPECT_EQ(rows().size(), 64u);
+  EXPECT_EQ(tab().study()->comparedRows, app::kComparedRows);
+  expectRoom("64 heads");
+}
+
+class ViewsOnScreen : public TabOnScreen {
+ protected:
+  explicit ViewsOnScreen(int width = 1920, int height = 1080) : TabOnScreen("views", width, height) {}
+  const app::ViewStudy& study() { return *lab().tab<app::ViewsTab>().study(); }
+};
+class SmallViews : public ViewsOnScreen {
+ protected:
+  SmallViews() : ViewsOnScreen(1280, 720) {}
+};
+
+TEST_F(ViewsOnScreen, EveryPictureIsTheArithmeticItNames) {
+  const attention::Stack& weights = ui.sequence().attention.weights;
+  using app::HeadPicture;
+  EXPECT_FLOAT_EQ(study()[HeadPicture::mean].values(7, 6), attention::meanOverHeads(weights)(7, 6));
+  EXPECT_FLOAT_EQ(study()[HeadPicture::max].values(7, 6), attention::maxOverHeads(weights)(7, 6));
+  EXPECT_FLOAT_EQ(study()[HeadPicture::difference].values(7, 6), weights.at(0, 7, 6) - weights.at(1, 7, 6));
+  EXPECT_FLOAT_EQ(study()[HeadPicture::firstOut].values(7, 6),
+                  weights.at(0, 7, 6) / (1 - weights.at(0, 7, 0)));
+  EXPECT_EQ(study()[HeadPicture::firstOut].values(7, 0), -INFINITY) << "what is left out isn't drawn";
+  EXPECT_EQ(study()[HeadPicture::mean].values(3, 7), -INFINITY) << "masked in every head";
+  float sum = 0;
+  for (Index key = 0; key <= 7; ++key) sum += study()[HeadPicture::valueWeighted].values(7, key);
+  EXPECT_NEAR(sum, 1, 1e-5f);
+}
+
+TEST_F(ViewsOnScreen, AllHaveRoomAndAreChosenByClickAndArrow) {
+  for (const std::string_view name : app::kHeadPictureNames) {
+    ui.click("views." + std::string(name));
+    ui.draw();
+    EXPECT_EQ(app::kHeadPictureNames[static_cast<std::size_t>(at().picture)], name);
+    expectRoom(std::string(name));
+  }
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_views"));
+  ui.choose("views.other", "4");
+  ui.draw();
+  EXPECT_EQ(study().question.other, 4);
+  ui.key(Key::left);
+  EXPECT_EQ(at().picture, app::HeadPicture::max);
+}
+
+TEST_F(ViewsOnScreen, AModelsLayerToo) {
+  openLearned(1);
+  EXPECT_EQ(study().question.layer->config().heads, 6);
+  expectRoom("learned");
+}
+
+TEST_F(SmallViews, HaveRoom) {
+  for (const std::string_view name : app::kHeadPictureNames) {
+    ui.click("views." + std::string(name));
+    expectRoom(std::string(name));
+  }
+}
+
+class ManyOnScreen : public TabOnScreen {
+ protected:
+  explicit ManyOnScreen(int width = 1920, int height = 1080) : TabOnScreen("many", width, height) {}
+  const app::ManyStudy& study() { return *lab().tab<app::ManyTab>().study(); }
+};
+class SmallMany : public ManyOnScreen {
+ protected:
+  SmallMany() : ManyOnScreen(1280, 720) {}
+};
+
+TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
+  EXPECT_EQ(study().wide.headDim, 256);
+  EXPECT_EQ(study().small.heads, 8);
+  EXPECT_EQ(study().parameters, 4u * 256 * 256);
+  EXPECT_EQ(study().wide.spectra.front().rank, 256);
+  for (const auto& spectrum : study().small.spectra) EXPECT_EQ(spectrum.rank, 32);
+  EXPECT_EQ(study().wide.likeness, 1);
+  EXPECT_LT(study().small.likeness, 0.95);
+  expectRoom("opening scene");
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_many"));
+  ui.choose("many.heads", "32");
+  ui.draw();
+  EXPECT_EQ(study().small.heads, 32);
+  expectRoom("32 heads");
+  ui.key(Key::right);
+  ui.draw();
+  EXPECT_EQ(study().small.heads, 64);
+  expectRoom("64 heads");
+}
+
+TEST_F(ManyOnScreen, InitAndGainAct) {
+  const double before = study().small.entropy;
+  ui.session().scene().setup.weights.init = app::WeightInit::normal;
+  ui.session().scene().setup.weights.gain = 0.1f;
+  ui.draw();
+  EXPECT_GT(study().small.entropy, before);
+  EXPECT_GT(study().small.entropy, 0.99) << "tiny weights look everywhere";
+}
+
+TEST_F(ManyOnScreen, AnOddModelDimSaysSo) {
+  app::Scene scene = ui.scene();
+  scene.setup.weights.source = app::WeightSource::random;
+  scene.setup.model = {};
+  scene.setup.model.heads = scene.setup.model.kvHeads = 1;
+  scene.setup.model.headDim = scene.setup.model.modelDim = 7;
+  ui.session().setScene(scene);
+  ui.draw();
+  EXPECT_EQ(study().small.heads, 1);
+  expectRoom("odd");
+}
+
+TEST_F(SmallMany, HasRoom) {
+  expectRoom("small");
+}
+
+}  // namespace
+}  // namespace headscope::test
