@@ -257,14 +257,16 @@ std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
          {page_.study, guesses->request.query, guesses->value->lens.back().id, std::move(heads)}});
   };
   ask("this head", {{layer, head, HeadOff::zero}});
-  if (!chosen->label.detector) return wanted;
+  const float threshold = scene.look.labelThreshold;
+  const attention::Detector* const detector = chosen->label(threshold).detector;
+  if (!detector) return wanted;
   std::vector<SwitchedHead> alike;
   for (Index l = 0; l < static_cast<Index>(page_.study->layers.size()); ++l)
     for (Index h = 0; h < page_.config->heads; ++h)
-      if (page_.summary(l, h)->label.detector == chosen->label.detector && !isOff(scene, l, h))
+      if (page_.summary(l, h)->label(threshold).detector == detector && !isOff(scene, l, h))
         alike.push_back({l, h, HeadOff::zero});
   if (alike.size() < 2) return wanted;
-  std::string words = fmt::format("all {} “{}”", alike.size(), chosen->label.detector->title);
+  std::string words = fmt::format("all {} “{}”", alike.size(), detector->title);
   ask(std::move(words), std::move(alike));
   return wanted;
 }
