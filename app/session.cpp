@@ -195,7 +195,8 @@ void Session::handleInput(const FrameInput& input) {
       view.pressedAt = ImGui::GetIO().MousePos;
       view.told.text.clear();
     }
-    if (event.kind == InputEvent::Kind::drop && !event.paths.empty()) openFile(event.paths.front());
+    if (event.kind == InputEvent::Kind::drop && !event.paths.empty())
+      openFile(event.paths.front(), Outcome(view));
     if (event.kind != InputEvent::Kind::key || !event.down) continue;
     if (view.dialog) {
       if (event.key == Key::escape) view.dialog.reset();
@@ -224,6 +225,7 @@ double Session::nextFrameIn() const {
   if (leaving_) return 0.05;
   double next = std::min(working().secondsToStep(view.time), shown().nextFrameIn());
   if (const Lab* stage = onStage()) next = std::min(next, stage->nextFrameIn());
+  if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   for (const GaveWay& each : view.controls.gaveWay)
@@ -240,6 +242,7 @@ void Session::settle() {
     shown().ask(document_.scene());
     if (Lab* stage = onStage()) stage->ask(scene());
     services_.files.finish();
+    services_.folders.finish();
     services_.workers.finish();
     takeAnswers();
     shown().arrange(document_.scene());

@@ -29,7 +29,7 @@ class Session {
   /// Replaces the scene as a step that can be undone.
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
-  void openFile(const std::filesystem::path& path);
+  void openFile(const std::filesystem::path& path, const Outcome& outcome);
   /// Blocks until the picture shows the scene. For headless rendering and tests.
   void settle();
 
@@ -39,6 +39,7 @@ class Session {
   Scene& scene() { return working().scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
   View& view() { return services_.view; }
+  FolderReads& folders() { return services_.folders; }
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
   /// The page of that type. Throws std::bad_cast where there is none.
@@ -72,8 +73,9 @@ class Session {
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
   void stepHead(Index by);
-  void openJson(const std::filesystem::path& path);
-  void save(const std::filesystem::path& path);
+  void open(const NamedFile& file, const Outcome& outcome);
+  void openJson(const std::filesystem::path& path, const Outcome& outcome);
+  void save(const std::filesystem::path& path, const Outcome& outcome);
   std::size_t rowOf(const std::string& page) const;
   std::size_t shownAt() const { return rowOf(document_.scene().cursor.page); }
   Lab& shown() const { return *labs_[shownAt()]; }

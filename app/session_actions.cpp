@@ -23,26 +23,36 @@ void Session::setScene(Scene scene, const std::filesystem::path& path) {
   view.redraw();
 }
 
-void Session::openFile(const std::filesystem::path& path) {
-  View& view = services_.view;
-  std::error_code ignored;
-  const bool folder = std::filesystem::is_directory(path, ignored);
+void Session::openFile(const std::filesystem::path& path, const Outcome& outcome) {
+  services_.files.read<NamedFile>(
+      path,
+      [path] {
+        std::error_code ignored;
+        return NamedFile{path, std::filesystem::is_directory(path, ignored)};
+      },
+      [this, outcome](Scene&, attention::Result<NamedFile> file) {
+        file ? open(*file, outcome) : outcome.fail(file.error().message);
+      });
+}
+
+void Session::open(const NamedFile& file, const Outcome& outcome) {
+  const std::filesystem::path& path = file.path;
   // A model's configuration is no scene.
-  if (path.filename() == "config.json" && !folder)
+  if (path.filename() == "config.json" && !file.folder)
     for (const auto& lab : labs_)
-      if (lab->open(path, scene())) return;
-  if (path.extension() == ".json" && !folder) return openJson(path);
-  if (worker().open(path, scene())) return;
+      if (lab->open(file, scene(), outcome)) return;
+  if (path.extension() == ".json" && !file.folder) return openJson(path, outcome);
+  if (worker().open(file, scene(), outcome)) return;
   // What the page that is shown has no use for may be for another, in the order of the tabs.
   for (const auto& lab : labs_)
-    if (lab->open(path, scene())) return;
-  view.messages.fail(attention::shownPath(path.filename()) + " has the ending \"" +
-                     attention::shownPath(path.extension()) +
-                     "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
+    if (lab->open(file, scene(), outcome)) return;
+  outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
+               attention::shownPath(path.extension()) +
+               "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 
 /// A scene, or what says of itself that it is a lesson.
-void Session::openJson(const std::filesystem::path& path) {
+void Session::openJson(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<std::optional<Scene>>(
       path,
       [path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
@@ -51,30 +61,30 @@ void Session::openJson(const std::filesystem::path& path) {
         if (!scene) return scene.error();
         return std::optional(*std::move(scene));
       },
-      [this, path](Scene& shown, attention::Result<std::optional<Scene>> scene) {
-        if (!scene) return services_.view.messages.fail(scene.error().message);
+      [this, path, outcome](Scene& shown, attention::Result<std::optional<Scene>> scene) {
+        if (!scene) return outcome.fail(scene.error().message);
+        const std::string name = attention::shownPath(path.filename());
         if (!*scene) {
           for (const auto& lab : labs_)
-            if (lab->open(path, shown)) return;
-          return;
+            if (lab->open({path, false}, shown, outcome)) return;
+          return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
         if (const auto page = checkPage(**scene, rows_); !page)
-          return services_.view.messages.fail(attention::shownPath(path.filename()) + ": " +
-                                              page.error().message);
+          return outcome.fail(name + ": " + page.error().message);
         setScene(**std::move(scene), path);
-        services_.view.say("Opened " + path.filename().string());
+        outcome.done("Opened " + name);
       });
 }
 
-void Session::save(const std::filesystem::path& path) {
+void Session::save(const std::filesystem::path& path, const Outcome& outcome) {
   auto saved = std::make_shared<const Scene>(scene());
   services_.files.write(
       path, [path, saved] { return writeScene(path, *saved); },
-      [this, path, saved, asked = services_.view.pressedAt](Scene&, attention::Status written) {
-        if (!written) return services_.view.messages.fail(written.error().message);
+      [this, path, saved, outcome](Scene&, attention::Status written) {
+        if (!written) return outcome.fail(written.error().message);
         // What a page stages is saved as a copy.
         if (&working() == &document_) document_.savedAs(*saved, path);
-        services_.view.tell("Saved " + path.filename().string(), asked);
+        outcome.tell("Saved " + path.filename().string());
       });
 }
 
@@ -89,10 +99,12 @@ void Session::stepHead(Index by) {
 
 std::vector<Action> Session::documentActions() {
   const auto ask = [this](FileQuestion question) {
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   const auto saveAs = [this, ask](Scene&) {
-    ask({"Save the scene", {".json"}, "scene.json", [this](Scene&, const auto& path) { save(path); }});
+    ask({"Save the scene", {".json"}, "scene.json", [this](Scene&, const auto& path, const Outcome& outcome) {
+           save(path, outcome);
+         }});
   };
   return {
       {"scene.open",
@@ -102,7 +114,9 @@ std::vector<Action> Session::documentActions() {
        true,
        false,
        [this, ask](Scene&) {
-         ask({"Open a scene", {".json"}, "", [this](Scene&, const auto& path) { openFile(path); }});
+         ask({"Open a scene", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
+                openFile(path, outcome);
+              }});
        }},
       {"scene.save",
        "Save scene",
@@ -110,7 +124,9 @@ std::vector<Action> Session::documentActions() {
        {Key::s, kCtrl},
        true,
        false,
-       [this, saveAs](Scene& scene) { working().path().empty() ? saveAs(scene) : save(working().path()); }},
+       [this, saveAs](Scene& scene) {
+         working().path().empty() ? saveAs(scene) : save(working().path(), Outcome(services_.view));
+       }},
       {"scene.save_as", "Save scene as…", "Scene", {Key::s, kCtrlShift}, true, false, saveAs},
       {"scene.reset",
        "Back to the opening scene",

@@ -8,10 +8,11 @@
 #include "app/compute/layer_file.h"
 #include "app/compute/memory_budget.h"
 #include "app/compute/model_pass.h"
+#include "app/compute/own_vectors.h"
 #include "attention/core/positions.h"
 #include "attention/core/weight_init.h"
 #include "attention/formats/regular_file.h"
-#include "attention/text/embedding.h"
+#include "attention/text/planted_positions.h"
 
 namespace headscope::app {
 
@@ -23,17 +24,23 @@ using attention::Token;
 using TokenLines = std::vector<std::vector<Token>>;
 
 bool usesPlantedEmbedding(const Setup& setup) {
-  return setup.weights.source == WeightSource::planted && setup.input.source == EmbeddingSource::text;
+  return setup.weights.source == WeightSource::planted;
 }
 
 namespace {
+
+/// Whether a text of this word alone is a separator.
+bool isSeparator(const std::string& name) {
+  const auto lines = attention::tokenize(name, attention::Tokenization::words);
+  return lines && lines->size() == 1 && lines->front().size() == 1 && lines->front().front().separator;
+}
 
 /// A table's rows as tokens: their names, or t0, t1, …
 std::vector<Token> tableTokens(const attention::Table& table) {
   std::vector<Token> tokens;
   for (Index row = 0; row < table.values.rows(); ++row) {
     const std::string name = row < static_cast<Index>(table.names.size()) ? table.names[row] : "";
-    tokens.push_back({name.empty() ? fmt::format("t{}", row) : name, false});
+    tokens.push_back({name.empty() ? fmt::format("t{}", row) : name, isSeparator(name)});
   }
   return tokens;
 }
@@ -49,17 +56,31 @@ std::vector<Token> padded(std::vector<Token> tokens, std::size_t length) {
   return tokens;
 }
 
-Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, Index first) {
+/// `places`: with what tells places apart.
+Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, Index first, bool places) {
   attention::EmbeddingOptions options;
-  options.first = first;
+  options.first = places ? first : 1;  // no row is that of the text's first token
   options.modelDim = setup.model.modelDim;
   options.seed = setup.input.seed;
   options.ignoreCase = setup.input.ignoreCase;
-  options.sinusoidal = setup.model.position == PositionKind::sinusoidal;
+  options.sinusoidal = places && setup.model.position == PositionKind::sinusoidal;
   if (!usesPlantedEmbedding(setup)) return attention::embedPlain(tokens, options);
   Result<attention::EmbeddingLayout> layout = attention::plantedLayout(options.modelDim);
   if (!layout) return layout.error();
   return attention::embedPlanted(tokens, *layout, options);
+}
+
+/// Adds what tells places apart to rows of a table.
+attention::Status addPlaces(const Setup& setup, Index first, Matrix& x) {
+  const bool sinusoidal = setup.model.position == PositionKind::sinusoidal;
+  if (usesPlantedEmbedding(setup)) {
+    const Result<attention::EmbeddingLayout> layout = attention::plantedLayout(x.cols());
+    if (!layout) return layout.error();
+    x += attention::plantedPositions(*layout, first, x.rows(), sinusoidal);
+  } else if (sinusoidal) {
+    x += attention::sinusoidalPositions(first, x.rows(), x.cols());
+  }
+  return attention::success();
 }
 
 /// Words without an end would be measured and drawn in every frame.
@@ -200,11 +221,23 @@ TokenLine tokenizeLine(const Setup& setup, Index sequence, Index most) {
 Result<Matrix> embedTokens(const Setup& setup, const std::vector<Token>& tokens, Index first, Index count) {
   if (setup.input.source == EmbeddingSource::table) {
     Matrix x = setup.input.table->values.middleRows(first, count);
-    if (setup.model.position == PositionKind::sinusoidal)
-      x += attention::sinusoidalPositions(first, count, x.cols());
+    if (const auto added = addPlaces(setup, first, x); !added) return added.error();
     return x;
   }
-  return embedText(setup, {tokens.begin() + first, tokens.begin() + first + count}, first);
+  return embedText(setup, {tokens.begin() + first, tokens.begin() + first + count}, first, true);
+}
+
+Result<attention::Table> ownVectors(const Setup& setup, const std::vector<Token>& tokens) {
+  attention::Table table;
+  for (const Token& token : tokens) table.names.push_back(token.text);
+  if (setup.input.source == EmbeddingSource::table) {
+    table.values = setup.input.table->values;
+    return table;
+  }
+  Result<Matrix> x = embedText(setup, tokens, 0, false);
+  if (!x) return x.error();
+  table.values = *std::move(x);
+  return table;
 }
 
 Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
@@ -267,10 +300,6 @@ Result<Projections> buildProjections(const Setup& setup, Index longest) {
     return std::move(layer->projections);
   }
   if (setup.weights.source == WeightSource::planted) {
-    if (!usesPlantedEmbedding(setup))
-      return Error{
-          "Planted heads read the parts of a text's embedding; typed embeddings have none. "
-          "Choose random weights or a file."};
     Result<attention::EmbeddingLayout> layout = attention::plantedLayout(config.modelDim);
     if (!layout) return layout.error();
     return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,

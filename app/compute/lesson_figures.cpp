@@ -135,6 +135,7 @@ Result<Array> StepValues::ofModel(const std::string& name) {
 
 Result<Array> StepValues::ofMistake(const std::string& name) {
   MistakeQuestion question;
+  question.mistake = scene_.cursor.lab.mistake;
   question.sequence = std::clamp<Index>(scene_.cursor.sequence, 0, std::ssize(snapshot_->sequences) - 1);
   question.snapshot = snapshot_;
   const bool wrong = name.starts_with("wrong.");

@@ -87,6 +87,19 @@ std::string shownArray(const Array& array) {
                      numberText(*most));
 }
 
+/// Zeros of a map over the tokens that the head which is looked at can't see become masked cells.
+void markHidden(const Scene& scene, const Snapshot& snapshot, Matrix& picture) {
+  const SequenceSnapshot* line = shownSequence(scene, &snapshot);
+  if (!line || line->attention.scores.count() == 0) return;
+  const Index last = line->attention.scores.count() - 1;
+  const attention::MatrixView scores =
+      line->attention.scores[std::clamp<Index>(scene.cursor.cell.head, 0, last)];
+  if (scores.rows() != picture.rows() || scores.cols() != picture.cols()) return;
+  for (Index row = 0; row < picture.rows(); ++row)
+    for (Index col = 0; col < picture.cols(); ++col)
+      if (picture(row, col) == 0 && scores(row, col) == -INFINITY) picture(row, col) = render::kMaskedCell;
+}
+
 /// The two sides of a comparison at the end of a claim, as far as they can be told apart in its text.
 std::optional<Expression> leftSide(const std::string& claim) {
   int depth = 0;
@@ -264,6 +277,9 @@ Result<Matrix> LessonRunner::cover() {
     const std::vector<double> values = value->values();
     std::transform(values.begin(), values.end(), picture.data(),
                    [](double cell) { return static_cast<float>(cell); });
+    const auto at = static_cast<std::size_t>(std::max(step, 0));
+    const auto snapshot = state_->of(at).snapshot();
+    if (snapshot) markHidden(lesson.steps[at].scene, **snapshot, picture);
     return picture;
   } catch (...) {
     return caughtError(lesson.name + ": cover");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/compute/head_switches.h"
 #include "app/compute/mask_inputs.h"
 
 namespace headscope::app {
@@ -85,21 +86,17 @@ bool changesModel(const Setup& setup) {
 
 namespace {
 
-/// A factor for each head's output, and whether its mean stands in for it.
-void addSwitchedOff(const SubjectSetup& subject, Index heads, std::vector<AttentionEdit>& edits) {
-  for (const SwitchedHead& off : subject.switchedOff) {
-    auto found = std::find_if(edits.begin(), edits.end(), [&](const AttentionEdit& edit) {
-      return edit.layer == off.layer && !edit.headScale.empty();
-    });
-    if (found == edits.end()) {
-      AttentionEdit edit;
-      edit.layer = off.layer;
-      edit.headScale.assign(static_cast<std::size_t>(heads), 1.0f);
-      found = edits.insert(edits.end(), std::move(edit));
-    }
-    const auto head = static_cast<std::size_t>(off.head);
-    if (off.by == HeadOff::zero) found->headScale[head] = 0;
-    if (off.by == HeadOff::mean) found->meanHeads.push_back(off.head);
+/// An edit for each layer that has heads switched off.
+void addSwitchedOff(const SubjectSetup& subject, const attention::ModelConfig& config,
+                    std::vector<AttentionEdit>& edits) {
+  for (Index layer = 0; layer < config.layerCount(); ++layer) {
+    attention::HeadSwitch off = headSwitch(subject, layer, config.heads);
+    if (off.empty()) continue;
+    AttentionEdit edit;
+    edit.layer = layer;
+    edit.headScale = std::move(off.scale);
+    edit.meanHeads = std::move(off.mean);
+    edits.push_back(std::move(edit));
   }
 }
 
@@ -133,7 +130,7 @@ Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& to
   if (model.softcap > 0) edit.softcap = model.softcap;
   edit.dropout = {model.dropout, setup.weights.seed, 0};
   request.edits.push_back(std::move(edit));
-  addSwitchedOff(subject, config.heads, request.edits);
+  addSwitchedOff(subject, config, request.edits);
   return request;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <variant>
 
+#include "app/compute/head_switches.h"
 #include "app/compute/judged_text.h"
 #include "app/compute/mask_inputs.h"
 #include "app/compute/model_pass.h"
@@ -17,6 +18,7 @@
 namespace headscope::app {
 
 using attention::AttentionConfig;
+using attention::Matrix;
 using attention::Projections;
 using attention::Stack;
 using attention::Token;
@@ -51,6 +53,7 @@ void profileHeads(const Setup& setup, Index line, SequenceSnapshot& sequence, st
 struct MadeLine {
   const Projections& projections;
   const LineInput& input;
+  const attention::HeadSwitch& heads;  ///< those that are switched off
 };
 /// What a line attends with: projections and embeddings, or the queries, keys and values of a model's layer.
 using LineSource = std::variant<MadeLine, std::shared_ptr<const attention::LayerResult>>;
@@ -60,7 +63,8 @@ float decodeRows(attention::KvCache& cache, const AttentionConfig& config, const
                  const SequenceSnapshot& sequence, Index from, Index count, std::stop_token stop) {
   const attention::AttentionResult& full = sequence.attention;
   const attention::MaskInput mask = maskPartOf(sequence.mask, from, count);
-  if (const auto* made = std::get_if<MadeLine>(&source)) {
+  const auto* made = std::get_if<MadeLine>(&source);
+  if (made && made->heads.empty()) {
     const attention::AttentionResult part =
         cache.append(made->projections, made->input.x.middleRows(from, count), mask, stop);
     if (stop.stop_requested()) return 0;
@@ -164,6 +168,20 @@ attention::AttentionResult attendModel(const AttentionConfig& config, const atte
   return result;
 }
 
+/// A layer made here. Of heads that are switched off the output is without, as a model's is; what they came
+/// to themselves stays.
+attention::AttentionResult attendMade(const AttentionConfig& config, const MadeLine& made,
+                                      const SequenceSnapshot& sequence, std::stop_token stop) {
+  const Matrix& context = made.input.context.size() ? made.input.context : made.input.x;
+  attention::AttentionResult result =
+      attention::attend(config, made.projections, made.input.x, context, sequence.mask, stop);
+  if (made.heads.empty() || stop.stop_requested()) return result;
+  Stack heads = result.headOutput;
+  attention::switchHeads(heads, made.heads, sequence.queryLength);
+  result.output = made.projections.o.apply(attention::mergeHeads(heads), stop);
+  return result;
+}
+
 SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, const LineSource& source,
                                  LineMasks masks, std::stop_token stop) {
   const Setup& setup = snapshot.setup;
@@ -175,9 +193,7 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, cons
   sequence.mask.formula = masks.mask;
   sequence.mask.additive = std::move(masks.additive);
   if (const auto* made = std::get_if<MadeLine>(&source))
-    sequence.attention =
-        attention::attend(config, made->projections, made->input.x,
-                          setup.input.cross ? made->input.context : made->input.x, sequence.mask, stop);
+    sequence.attention = attendMade(config, *made, sequence, stop);
   else
     sequence.attention = attendModel(config, *std::get<std::shared_ptr<const attention::LayerResult>>(source),
                                      setup, sequence.mask, stop);
@@ -318,9 +334,10 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
     snapshot.error = PlacedError{Place::model, inputs.error().message};
     return;
   }
+  const attention::HeadSwitch heads = headSwitch(setup.subject, 0, snapshot.config.heads);
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
     snapshot.sequences.push_back(computeSequence(snapshot, std::move(batch.lines[i]),
-                                                 MadeLine{**projections, (**inputs)[i]},
+                                                 MadeLine{**projections, (**inputs)[i], heads},
                                                  std::move((*masks)[i]), stop));
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }

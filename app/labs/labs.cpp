@@ -6,7 +6,7 @@
 #include "app/labs/cost/cost_lab.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/lab/head_lab.h"
-#include "app/labs/lab/inner_tab.h"
+#include "app/labs/lessons/lessons_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
 #include "app/labs/model/model_lab.h"
@@ -28,7 +28,7 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const LabRow> labTable() {
-  static constexpr std::array<LabRow, 7> kTable{{
+  static constexpr std::array<LabRow, 8> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
@@ -36,6 +36,7 @@ std::span<const LabRow> labTable() {
       {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostLab>},
       {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelLab>},
       {{"lab", "Lab", {digit('7'), {}}, "Go to the head lab", ""}, make<HeadLab>},
+      {{"lessons", "Lessons", {digit('8'), {}}, "Go to the lessons", ""}, make<LessonsLab>},
   }};
   return kTable;
 }
@@ -43,7 +44,7 @@ std::span<const LabRow> labTable() {
 attention::Status checkPage(const Scene& scene, std::span<const LabRow> labs) {
   std::string expected;
   for (std::size_t i = 0; i < labs.size(); ++i) {
-    if (labs[i].info.key == scene.cursor.page) return checkTab(scene);
+    if (labs[i].info.key == scene.cursor.page) return attention::success();
     expected += (i == 0 ? "" : i + 1 == labs.size() ? " or " : ", ") + std::string(labs[i].info.key);
   }
   return attention::Error{"cursor.page is " + attention::quotedText(scene.cursor.page) + ", expected " +

@@ -83,6 +83,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     ImGui::NewFrame();
     state_.tracks.clear();
     state_.texts.clear();
+    state_.marks.clear();
     state_.clips.clear();
     draw(input);
     if (input_.empty()) break;

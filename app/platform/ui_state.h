@@ -19,6 +19,12 @@ struct DrawnText {
   bool foreground = false;  ///< over everything else: a tooltip
 };
 
+/// What of a mark is seen, see platform/marks.h.
+struct DrawnMark {
+  std::string name;
+  ImRect area;
+};
+
 /// What is seen of a tracked rectangle.
 struct TrackClip {
   ImRect seen;
@@ -34,7 +40,9 @@ struct UiState {
   // For tests:
   bool watches = false;                    ///< keeps what follows
   bool hidesTexts = false;                 ///< draws no text, so that what it stands on can be seen
+  bool hidesMarks = false;                 ///< and no mark
   std::vector<DrawnText> texts;            ///< of the last frame
+  std::vector<DrawnMark> marks;            ///< of the last frame
   std::map<std::string, TrackClip> clips;  ///< of what is tracked
 };
 

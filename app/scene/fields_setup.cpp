@@ -38,7 +38,7 @@ constexpr Field kRows[] = {
     {"subject.switched_off", kSubject<&SubjectSetup::switchedOff>,
      Anything{"a list of `{\"layer\": l, \"head\": h, \"by\": …}`, by `zero` or `mean`"},
      Elsewhere{"the page of the model"},
-     "Heads of the model whose output is 0, or its mean over all tokens."},
+     "Heads whose output is 0, or its mean over all tokens; a layer made here is layer 0."},
     {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
      "Tokens that the model wrote behind the text."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},

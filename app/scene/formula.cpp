@@ -179,6 +179,10 @@ const std::vector<FormulaSign>& formulaSigns() {
       {"\\theta", "θ"},    {"\\lambda", "λ"},        {"\\mu", "μ"},
       {"\\pi", "π"},       {"\\epsilon", "ε"},       {"\\top", "ᵀ"},
       {"\\dots", "…"},     {"\\softmax", "softmax"}, {"\\quad", "   "},
+      {"\\lfloor", "⌊"},   {"\\rfloor", "⌋"},        {"\\Vert", "‖"},
+      {"\\leq", " ≤ "},    {"\\geq", " ≥ "},         {"\\neq", " ≠ "},
+      {"\\pm", " ± "},     {"\\mod", " mod "},       {"\\left", ""},
+      {"\\right", ""},
   };
   return kSigns;
 }

@@ -7,6 +7,7 @@
 #include "app/scene/lesson.h"
 #include "app/scene/lesson_names.h"
 #include "app/scene/patch_json.h"
+#include "app/scene/rich_text.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/regular_file.h"
 #include "attention/text/suggestion.h"
@@ -119,6 +120,10 @@ class LessonReader {
     auto parsed = LessonText::parse(text);
     if (!parsed) return in.note(in.at(key) + ": " + parsed.error().message);
     to = *std::move(parsed);
+    // Whatever numbers come, bold type, formulas and colours have to be as the page sets them.
+    const auto filled = to.filled([](const Expression&) { return attention::Array(0.0); });
+    if (const auto rich = parseRichText(filled ? *filled : text); !rich)
+      in.note(in.at(key) + ": " + rich.error().message);
     for (const LessonText::Piece& piece : to.pieces())
       if (piece.value) references_.push_back({at_, in.at(key), "", piece.value});
   }

@@ -14,6 +14,7 @@ namespace headscope::app {
 using attention::Array;
 using attention::Error;
 using attention::Expression;
+using attention::Index;
 using attention::Result;
 
 namespace {

@@ -33,6 +33,7 @@ class RichParser {
     while (at_ < text_.size() && error_.empty()) step();
     flush();
     endParagraph();
+    if (boldFrom_) fail(fmt::format("** at {} doesn't close", here(*boldFrom_)));
     if (!error_.empty()) return Error{error_};
     return std::move(all_);
   }
@@ -47,7 +48,8 @@ class RichParser {
   }
 
   void flush() {
-    if (!words_.empty()) paragraph_.push_back({Kind::plain, std::exchange(words_, {}), nullptr});
+    if (words_.empty()) return;
+    paragraph_.push_back({boldFrom_ ? Kind::bold : Kind::plain, std::exchange(words_, {}), nullptr});
   }
   void endParagraph() {
     if (!paragraph_.empty()) all_.push_back(std::exchange(paragraph_, {}));
@@ -63,7 +65,9 @@ class RichParser {
     } else if (c == '`') {
       between("`", Kind::code);
     } else if (text_.substr(at_, 2) == "**") {
-      between("**", Kind::bold);
+      flush();
+      boldFrom_ = boldFrom_ ? std::nullopt : std::optional(at_);
+      at_ += 2;
     } else if (c == '$') {
       between("$", Kind::formula);
     } else if (c == '[') {
@@ -121,6 +125,7 @@ class RichParser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::optional<std::size_t> boldFrom_;  ///< where what is bold began
   std::size_t lastClose_ = 0;  ///< the next closing bracket as far as it was looked for; npos: there is none
   std::string words_, error_;
   std::vector<RichSpan> paragraph_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "render/heatmap.h"
+
 namespace headscope::app {
 
 namespace {
@@ -41,11 +43,11 @@ void paintCells(const View& view, ImDrawList& list, const ImRect& area, const at
       const Index row = r * n / rows, col = c * m / cols;
       const Index lastRow = std::max(row + 1, (r + 1) * n / rows),
                   lastCol = std::max(col + 1, (c + 1) * m / cols);
-      if (style.masked && style.masked(row, col) && style.masked(lastRow - 1, lastCol - 1)) {
+      const float value = values.block(row, col, lastRow - row, lastCol - col).maxCoeff();
+      if (value == render::kMaskedCell) {
         hatch(view, list, cell);
         continue;
       }
-      const float value = values.block(row, col, lastRow - row, lastCol - col).maxCoeff();
       const float t = (value - style.low) / std::max(style.high - style.low, 1e-9f);
       list.AddRectFilled(cell.Min, cell.Max, packed(render::sample(style.colormap, t)));
     }

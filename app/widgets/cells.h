@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "app/widgets/view.h"
 #include "attention/core/tensor.h"
 #include "render/colormap.h"
@@ -13,12 +11,10 @@ struct CellStyle {
   render::Colormap colormap = render::Colormap::viridis;
   float low = 0, high = 1;  ///< the values at the ends of the colormap
   float gap = 1;            ///< pixels between cells that are large enough to have some
-  /// Hatched cells; empty: none are.
-  std::function<bool(Index row, Index col)> masked = {};
 };
 
 /// A matrix of some thousand cells at the most, without a texture: thumbnails of lists, options, comparisons.
-/// More than the area has pixels for are pooled, the largest of each.
+/// Large ones are pooled, the largest of each. Cells marked as masked (render/heatmap.h) are hatched.
 void paintCells(const View& view, ImDrawList& list, const ImRect& area, const attention::Matrix& values,
                 const CellStyle& style);
 /// The largest area of square cells of that many rows and columns inside `room`, from its top left corner on.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/platform/marks.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 
@@ -196,13 +197,14 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   paintFitted(view, list, view.fonts->text, ImVec2(hit.from.x, y), width - view.px(44),
               enabled ? view.theme->text : view.theme->faint, label);
   const float half = view.px(9), left = hit.to.x - view.px(34), knob = view.px(6.5f);
-  const std::uint32_t on = enabled ? view.theme->query : faded(view.theme->query, 0.35f);
+  const std::uint32_t on = enabled ? view.theme->query : faded(view.theme->query, 0.6f);
   list.AddRectFilled(ImVec2(left, y - half), ImVec2(hit.to.x, y + half), value ? on : view.theme->raised,
                      half);
   if (!value)
     compat::rectOutline(list, ImVec2(left, y - half), ImVec2(hit.to.x, y + half), view.theme->line, half, 1);
   const float x = value ? hit.to.x - half : left + half;
-  list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
+  if (drawsMark(list, "switch", ImVec2(x - knob, y - knob), ImVec2(x + knob, y + knob)))
+    list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
   if (hit.hovered && enabled) restingHelp(view, name, help);
   if (!hit.clicked || !enabled) return false;

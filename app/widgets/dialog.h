@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "app/widgets/view.h"
@@ -15,6 +16,8 @@ class Dialog {
   virtual std::string name() const = 0;
   /// Draws it and acts on what the person does; `opening` in its first frame.
   virtual void draw(Scene& scene, View& view, bool opening) = 0;
+  /// Seconds until it has to be drawn again without input.
+  virtual double nextFrameIn() const { return std::numeric_limits<double>::infinity(); }
 
   void frame(Scene& scene, View& view) {
     draw(scene, view, opening_);

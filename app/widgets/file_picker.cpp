@@ -1,100 +1,116 @@
 #include "app/widgets/file_picker.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/platform/track.h"
 #include "app/scene/field.h"
+#include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
+#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 
 namespace fs = std::filesystem;
+using attention::shownPath;
 
-FilePicker::FilePicker(FileQuestion question, fs::path& folder)
-    : question_(std::move(question)), folder_(folder), typed_(question_.proposal) {
+namespace {
+/// Folders that answer sooner are not worth a word.
+constexpr double kLongSeconds = 0.5;
+
+std::string readingText(const FolderReads::Look& look) {
+  const std::string text = "Reading " + shownPath(look.question().path) + " …";
+  return look.seen() == 0 ? text : fmt::format("{} {} entries so far", text, countText(look.seen()));
+}
+
+/// The end of a long path says more than its beginning.
+std::string fittedPath(const View& view, std::string shown, float width) {
+  while (textWidth(view.fonts->text, shown) > width && shown.size() > 4)
+    shown = "…" + shown.substr(shown.find('/', 4) == std::string::npos ? 4 : shown.find('/', 4));
+  return shown;
+}
+}  // namespace
+
+FilePicker::FilePicker(FileQuestion question, FolderReads& folders)
+    : question_(std::move(question)), folders_(folders), typed_(question_.proposal), folder_(folders.last) {
   std::error_code ignored;
-  enter(folder_.empty() ? fs::current_path(ignored) : folder_);
+  if (folder_.empty()) folder_ = fs::current_path(ignored);
+  look(folder_, Wish::enter);
 }
 
-void FilePicker::readFolder() {
-  entries_.clear();
-  problem_.clear();
-  std::error_code error;
-  fs::directory_iterator at(folder_, fs::directory_options::skip_permission_denied, error);
-  if (error) {
-    problem_ = folder_.string() + " can't be read: " + error.message();
-    return;
-  }
-  constexpr std::size_t kMaxEntries = 2000;
-  const auto& endings = question_.endings;
-  for (; at != fs::directory_iterator() && entries_.size() < kMaxEntries; at.increment(error)) {
-    if (error) break;
-    std::error_code ignored;
-    const std::string name = at->path().filename().string();
-    if (name.empty() || name.front() == '.') continue;
-    const bool folder = at->is_directory(ignored);
-    const bool wanted =
-        std::find(endings.begin(), endings.end(), at->path().extension().string()) != endings.end();
-    if (folder || wanted) entries_.push_back({name, folder});
-  }
-  std::sort(entries_.begin(), entries_.end(),
-            [](const Entry& a, const Entry& b) { return a.folder != b.folder ? a.folder : a.name < b.name; });
+/// The newest wish counts: what was being looked at is given up.
+void FilePicker::look(const fs::path& path, Wish wish) {
+  const bool named = question_.saves() && wish == Wish::choose;
+  look_ = folders_.look({path, question_.endings, named ? question_.endings.front() : ""});
+  wish_ = wish;
 }
 
-void FilePicker::enter(const fs::path& folder) {
-  folder_ = fs::path(folder);
-  readFolder();
+void FilePicker::takeLook(Scene& scene, View& view) {
+  if (!look_) return;
+  std::optional<FoundPath> found = look_->take();
+  if (!found) return;
+  look_.reset();
+  view.redraw();
+  if (found->kind == FoundPath::Kind::folder || wish_ == Wish::enter) {
+    if (wish_ == Wish::choose) typed_.clear();
+    return enter(*std::move(found));
+  }
+  choose(scene, view, found->path, found->kind);
 }
 
-/// A folder is entered; anything else is the answer.
-void FilePicker::choose(Scene& scene, View& view, const fs::path& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    typed_.clear();
-    return enter(path);
-  }
-  const fs::path full = path.extension().empty() && question_.saves()
-                            ? fs::path(path.string() + question_.endings.front())
-                            : path;
-  refused_ = refusal(full);
+void FilePicker::enter(FoundPath found) {
+  if (found.kind != FoundPath::Kind::folder)
+    found.problem = "There is no folder " + shownPath(found.path) + ".";
+  folders_.last = folder_ = found.path;
+  found_ = std::move(found);
+  listed_ = true;
+}
+
+void FilePicker::choose(Scene& scene, View& view, const fs::path& path, FoundPath::Kind kind) {
+  refused_ = refusal(path, kind);
   if (!refused_.empty()) return;
-  if (question_.saves() && fs::exists(full, ignored) && !confirmReplace_) {
+  if (question_.saves() && kind == FoundPath::Kind::file && !confirmReplace_) {
     confirmReplace_ = true;
     return;
   }
   view.messages.clear();
-  waiting_ = true;
-  question_.chosen(scene, full);
+  outcome_ = std::make_shared<Outcome::Answer>();
+  question_.chosen(scene, path, Outcome(view, outcome_));
 }
 
-std::string FilePicker::refusal(const fs::path& path) const {
-  std::error_code ignored;
-  const std::string name = path.filename().string(), ending = path.extension().string();
+std::string FilePicker::refusal(const fs::path& path, FoundPath::Kind kind) const {
+  const std::string name = shownPath(path.filename()), ending = path.extension().string();
   if (!question_.saves())
-    return fs::exists(path, ignored) ? "" : name + " is not in " + path.parent_path().string() + ".";
+    return kind == FoundPath::Kind::file ? "" : name + " is not in " + shownPath(path.parent_path()) + ".";
   const auto& endings = question_.endings;
   if (std::find(endings.begin(), endings.end(), ending) == endings.end())
-    return name + " ends in " + ending + "; expected " + alternatives(endings) + ".";
-  if (const fs::path folder = path.parent_path(); !folder.empty() && !fs::is_directory(folder, ignored))
-    return "There is no folder " + folder.string() + ".";
+    return name + " ends in " + shownPath(ending) + "; expected " + alternatives(endings) + ".";
+  if (kind == FoundPath::Kind::missing) return "There is no folder " + shownPath(path.parent_path()) + ".";
   return "";
 }
 
 /// What failed belongs beside the name; what was done closes the dialog.
 void FilePicker::takeOutcome(View& view) {
-  if (!waiting_) return;
-  if (!view.messages.error.empty()) {
-    refused_ = std::exchange(view.messages.error, {});
-    waiting_ = confirmReplace_ = false;
-  } else if (!view.messages.notice.empty()) {
-    view.dialog.reset();
-  }
+  if (!outcome_ || !outcome_->came) return;
+  refused_ = outcome_->failure;
+  outcome_.reset();
+  confirmReplace_ = false;
+  if (refused_.empty() && view.dialog.get() == this) view.dialog.reset();
 }
 
-bool FilePicker::row(const View& view, const Entry& entry) const {
+bool FilePicker::looksLong() const {
+  return look_ && look_->seconds() > kLongSeconds;
+}
+
+double FilePicker::nextFrameIn() const {
+  return look_ ? 0.1 : Dialog::nextFrameIn();
+}
+
+bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool clicked = ImGui::InvisibleButton(entry.name.c_str(), ImVec2(width, height));
@@ -108,74 +124,89 @@ bool FilePicker::row(const View& view, const Entry& entry) const {
   return clicked;
 }
 
-/// The folder that is shown. The end of a long path says more than its beginning.
-void FilePicker::place(const View& view) {
+/// Where the dialog is, or what it waits for; room is kept for the button that ends the waiting.
+void FilePicker::top(View& view) {
+  if (button(view, "files.up", "Up", folder_.has_relative_path() ? "" : "This is the top folder"))
+    look(folder_.parent_path(), Wish::enter);
+  ImGui::SameLine(0, view.px(10));
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  std::string shown = folder_.string();
-  while (textWidth(view.fonts->text, shown) > width && shown.size() > 4)
-    shown = "…" + shown.substr(shown.find('/', 4) == std::string::npos ? 4 : shown.find('/', 4));
+  const float stop = view.px(70), width = ImGui::GetContentRegionAvail().x - stop;
+  const bool waits = looksLong();
   paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(14)),
-            view.theme->secondary, shown);
-  ImGui::Dummy(ImVec2(1, view.px(28)));
+            view.theme->secondary, fittedPath(view, waits ? readingText(*look_) : shownPath(folder_), width));
+  ImGui::Dummy(ImVec2(width, view.px(28)));
+  if (!waits) return;
+  trackItem("files.reading");
+  ImGui::SameLine(0, view.px(8));
+  if (!button(view, "files.stop", "Stop")) return;
+  if (!listed_) found_.problem = "Reading " + shownPath(folder_) + " was stopped.";
+  look_.reset();
+  listed_ = true;
 }
 
-void FilePicker::list(Scene& scene, View& view) {
+void FilePicker::list(View& view) {
   const float foot = view.px(164);  // with room for two lines that say what is wrong with the name
   ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
                     ImGuiWindowFlags_NoBackground);
-  if (!problem_.empty()) problem(view, problem_);
-  if (problem_.empty() && entries_.empty())
-    hint(view, "No folders and no " + question_.endings.front() + " files here.");
-  const std::vector<Entry> entries = entries_;  // choosing a folder replaces them
-  for (const Entry& entry : entries) {
+  if (!found_.problem.empty()) problem(view, found_.problem);
+  if (listed_ && found_.problem.empty() && found_.entries.empty())
+    hint(view, "No folders and no " + alternatives(question_.endings) + " files here.");
+  for (const FolderEntry& entry : found_.entries) {
     if (!row(view, entry)) continue;
     if (question_.saves() && !entry.folder) {
       typed_ = entry.name;
       confirmReplace_ = false;
     } else {
-      choose(scene, view, folder_ / entry.name);
+      look(folder_ / entry.name, entry.folder ? Wish::enter : Wish::choose);
     }
   }
+  if (found_.omitted > 0)
+    hint(view, countText(found_.omitted) + " more are here: type the name of one, or a whole path.");
   compat::endChild();
 }
 
-void FilePicker::nameLine(Scene& scene, View& view, bool opening) {
+void FilePicker::belowTheLine(const View& view) const {
+  if (!refused_.empty()) {
+    problem(view, refused_);
+    trackItem("files.refused");
+  } else if (confirmReplace_) {
+    problem(view, "A file of that name is there. Choose Replace to write over it.");
+  } else if (question_.endings.size() > 1 || question_.saves()) {
+    hint(view, "Files that end in " + alternatives(question_.endings) + ".");
+  }
+}
+
+void FilePicker::answerLine(View& view, bool opening) {
   const std::string before = typed_;
   const bool entered = lineBox(view, "files.path", typed_, ImGui::GetContentRegionAvail().x, opening,
                                "A name here, or a whole path");
   if (before != typed_) {
     confirmReplace_ = false;
     refused_.clear();
+    if (wish_ == Wish::choose) look_.reset();  // what was given is not what is wanted any more
   }
   const ImVec2 below = ImGui::GetCursorScreenPos();
-  if (!refused_.empty()) {
-    problem(view, refused_);
-    trackItem("files.refused");
-  } else if (confirmReplace_)
-    problem(view, "A file of that name is there. Choose Replace to write over it.");
-  else if (question_.endings.size() > 1 || question_.saves())
-    hint(view, "Files that end in " + alternatives(question_.endings) + ".");
+  belowTheLine(view);
   ImGui::SetCursorScreenPos(ImVec2(below.x, below.y + view.px(56)));
-  const std::string reason = typed_.empty() ? "Type a name, or click on a file" : waiting_ ? "Under way" : "";
-  const char* word = waiting_ ? "…" : !question_.saves() ? "Open" : confirmReplace_ ? "Replace" : "Save";
+  const bool busy = outcome_ || (look_ && wish_ == Wish::choose);
+  const std::string reason = typed_.empty() ? "Type a name, or click on a file" : busy ? "Under way" : "";
+  const char* word = outcome_ ? "…" : !question_.saves() ? "Open" : confirmReplace_ ? "Replace" : "Save";
   const bool pressed = button(view, "files.ok", word, reason);
   ImGui::SameLine(0, view.px(8));
-  if (button(view, "files.cancel", "Cancel")) view.dialog.reset();
-  if ((pressed || entered) && reason.empty()) choose(scene, view, folder_ / typed_);
+  // A file that is under way goes on when the dialog is closed, and the status line says what came of it.
+  if (button(view, "files.cancel", outcome_ ? "Close" : "Cancel")) view.dialog.reset();
+  if ((pressed || entered) && reason.empty()) look(folder_ / typed_, Wish::choose);
 }
 
 void FilePicker::draw(Scene& scene, View& view, bool opening) {
+  takeLook(scene, view);
   takeOutcome(view);
   if (beginDialog(view, "files", question_.title, 640, 500)) {
-    if (button(view, "files.up", "Up", folder_.has_relative_path() ? "" : "This is the top folder"))
-      enter(folder_.parent_path());
-    ImGui::SameLine(0, view.px(10));
-    place(view);
+    top(view);
     gap(view, 4);
-    list(scene, view);
+    list(view);
     gap(view, 4);
-    nameLine(scene, view, opening);
+    answerLine(view, opening);
   }
   endDialog();
 }

@@ -2,10 +2,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "app/compute/folder_reads.h"
 #include "app/widgets/dialog.h"
+#include "app/widgets/outcome.h"
 
 namespace headscope::app {
 
@@ -15,46 +18,53 @@ struct FileQuestion {
   std::vector<std::string>
       endings;           ///< with the dot: those that work; the first is added to a name that has none
   std::string proposal;  ///< the name a file to write begins with; "" = a file is read
-  /// The dialog stays until the window says what came of it, so that a name that didn't work can be mended.
-  std::function<void(Scene&, const std::filesystem::path&)> chosen;
+  /// The dialog stays until the outcome is told, so that a name that didn't work can be mended.
+  std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen;
   bool saves() const { return !proposal.empty(); }
 };
 
-/// When saving, an existing file is named before it is replaced.
+/// When saving, an existing file is named before it is replaced. The disk is looked at by `folders`: what is
+/// shown stays until the answer comes, and what takes long is said and can be stopped.
 class FilePicker : public Dialog {
  public:
-  /// Begins in `folder`, and leaves there the folder the person went to.
-  FilePicker(FileQuestion question, std::filesystem::path& folder);
+  /// Begins in the folder in which the last dialog was left.
+  FilePicker(FileQuestion question, FolderReads& folders);
 
   std::string name() const override { return question_.title; }
   void draw(Scene& scene, View& view, bool opening) override;
+  double nextFrameIn() const override;
   /// What is wrong with the name that was given; "" = nothing is.
   const std::string& refused() const { return refused_; }
 
  private:
-  struct Entry {
-    std::string name;
-    bool folder = false;
-  };
-  void readFolder();
-  void enter(const std::filesystem::path& folder);
-  void choose(Scene& scene, View& view, const std::filesystem::path& path);
-  /// Why this can't be read or written, as far as its name says; "" where nothing is wrong with it.
-  std::string refusal(const std::filesystem::path& path) const;
+  /// What the person did with the path that is being looked at: a folder is entered either way.
+  enum class Wish { enter, choose };
+
+  void look(const std::filesystem::path& path, Wish wish);
+  void takeLook(Scene& scene, View& view);
   void takeOutcome(View& view);
-  void nameLine(Scene& scene, View& view, bool opening);
-  void place(const View& view);
-  void list(Scene& scene, View& view);
-  bool row(const View& view, const Entry& entry) const;
+  void enter(FoundPath found);
+  void choose(Scene& scene, View& view, const std::filesystem::path& path, FoundPath::Kind kind);
+  /// Why this can't be read or written, as far as its name says; "" where nothing is wrong with it.
+  std::string refusal(const std::filesystem::path& path, FoundPath::Kind kind) const;
+  bool looksLong() const;
+  void top(View& view);
+  void list(View& view);
+  bool row(const View& view, const FolderEntry& entry) const;
+  void answerLine(View& view, bool opening);
+  void belowTheLine(const View& view) const;
 
   FileQuestion question_;
-  std::filesystem::path& folder_;
+  FolderReads& folders_;
   std::string typed_;
-  std::vector<Entry> entries_;  ///< kept between frames: the folder is not read sixty times a second
-  std::string problem_;         ///< of the folder
-  std::string refused_;         ///< of the name
+  std::filesystem::path folder_;  ///< where names are looked for
+  FoundPath found_;               ///< what is in it
+  bool listed_ = false;           ///< that is known
+  std::string refused_;           ///< what is wrong with the name
   bool confirmReplace_ = false;
-  bool waiting_ = false;  ///< for what comes of the file
+  std::unique_ptr<FolderReads::Look> look_;  ///< null = nothing is being looked at
+  Wish wish_ = Wish::enter;
+  std::shared_ptr<Outcome::Answer> outcome_;  ///< null = no file is under way
 };
 
 }  // namespace headscope::app

@@ -8,6 +8,7 @@
 #include "app/platform/track.h"
 #include "app/scene/field.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -48,22 +49,6 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
   return style;
 }
 
-namespace {
-
-/// An outline in a colour with the opposite tone around it, so that it shows on every colour of a map.
-void twoToned(const View& view, ImDrawList& list, const ImRect& box, std::uint32_t color) {
-  const float thick = std::max(1.5f, view.px(1.6f)), grow = thick / 2;
-  const std::uint32_t opposite = view.theme->light ? IM_COL32(255, 255, 255, 230) : IM_COL32(0, 0, 0, 230);
-  const auto outline = [&](float by, std::uint32_t ink, float width) {
-    compat::rectOutline(list, ImVec2(box.Min.x - by, box.Min.y - by), ImVec2(box.Max.x + by, box.Max.y + by),
-                        ink, 0, width);
-  };
-  outline(grow, opposite, thick + 2 * std::max(1.0f, view.px(1)));
-  outline(grow, color, thick);
-}
-
-}  // namespace
-
 void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m) {
   const float right = std::min(tile.area.Max.x, tile.x(static_cast<float>(m)));
@@ -73,11 +58,13 @@ void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, In
                     ImVec2(tile.area.Max.x + view.px(4), tile.area.Max.y + view.px(4)), true);
   if (key >= 0 && key < m) {
     const float x0 = tile.x(static_cast<float>(key)), x1 = tile.x(static_cast<float>(key + 1));
-    twoToned(view, list, {ImVec2(x0, top), ImVec2(std::max(x1, x0 + 2), bottom)}, view.theme->key);
+    paintMark(view, list, "crosshair", {ImVec2(x0, top), ImVec2(std::max(x1, x0 + 2), bottom)},
+              view.theme->key);
   }
   if (query >= 0 && query < n) {
     const float y0 = tile.y(static_cast<float>(query)), y1 = tile.y(static_cast<float>(query + 1));
-    twoToned(view, list, {ImVec2(left, y0), ImVec2(right, std::max(y1, y0 + 2))}, view.theme->query);
+    paintMark(view, list, "crosshair", {ImVec2(left, y0), ImVec2(right, std::max(y1, y0 + 2))},
+              view.theme->query);
   }
   list.PopClipRect();
 }
@@ -281,7 +268,10 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const 
   if (width > view.px(118) && snapshot.config.kvHeads < snapshot.config.heads)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
   else if (snapshot.config.kvHeads < snapshot.config.heads) {
-    list.AddCircleFilled(ImVec2(x - view.px(1), at.y), view.px(3), groupColor(theme, kv));
+    const ImVec2 dot(x - view.px(1), at.y);
+    const float half = view.px(3);
+    if (drawsMark(list, "group", ImVec2(dot.x - half, dot.y - half), ImVec2(dot.x + half, dot.y + half)))
+      list.AddCircleFilled(dot, half, groupColor(theme, kv));
     x += view.px(5);
   }
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);

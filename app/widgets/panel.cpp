@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/platform/marks.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -34,8 +35,10 @@ void noteScroll(View& view) {
 void scrollEdge(const View& view, const ImRect& area) {
   if (ImGui::GetScrollMaxY() - ImGui::GetScrollY() <= view.px(6)) return;
   const std::uint32_t solid = view.theme->panel, clear = faded(solid, 0);
-  ImGui::GetWindowDrawList()->AddRectFilledMultiColor(ImVec2(area.Min.x, area.Max.y - view.px(36)), area.Max,
-                                                      clear, clear, solid, solid);
+  const ImVec2 from(area.Min.x, area.Max.y - view.px(36));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (drawsMark(list, kFade, from, area.Max))
+    list.AddRectFilledMultiColor(from, area.Max, clear, clear, solid, solid);
 }
 
 void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,

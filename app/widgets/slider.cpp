@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "app/platform/marks.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -52,9 +53,11 @@ void paintSlider(const View& view, const SliderSpec& spec, const Place& at, floa
                      theme.line, half);
   list.AddRectFilled(ImVec2(on(position.lowest), at.y - half), ImVec2(x, at.y + half),
                      enabled ? theme.secondary : theme.faint, half);
-  list.AddCircleFilled(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.knob : theme.faint, 24);
-  if (theme.light)
-    list.AddCircle(ImVec2(x, at.y), view.px(lit ? 8 : 7), enabled ? theme.secondary : theme.line, 24, 1.2f);
+  const float knob = view.px(lit ? 8 : 7);
+  if (drawsMark(list, "knob", ImVec2(x - knob, at.y - knob), ImVec2(x + knob, at.y + knob))) {
+    list.AddCircleFilled(ImVec2(x, at.y), knob, enabled ? theme.knob : theme.faint, 24);
+    if (theme.light) list.AddCircle(ImVec2(x, at.y), knob, enabled ? theme.secondary : theme.faint, 24, 1.2f);
+  }
   const std::uint32_t ink = gaveWay ? theme.warning : enabled ? theme.text : theme.faint;
   if (gaveWay) list.AddCircle(ImVec2(x, at.y), view.px(10), theme.warning, 24, view.px(1.5f));
   paintText(list, view.fonts->mono, ImVec2(at.right, at.y), ink, shown, Align::right);

@@ -8,6 +8,7 @@
 #include "app/platform/supplementary.h"
 #include "app/platform/track.h"
 #include "app/widgets/long_text.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/wrapped_text.h"
 
@@ -30,6 +31,14 @@ void popBoxStyle() {
   ImGui::PopFont();
   ImGui::PopStyleVar(3);
   ImGui::PopStyleColor(4);
+}
+
+/// The box that has the keyboard has a frame that shows.
+void paintFocus(const View& view) {
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (ImGui::IsItemActive() && drawsMark(list, "focus", from, to))
+    compat::rectOutline(list, from, to, view.theme->secondary, view.px(7), std::max(1.0f, view.px(1.5f)));
 }
 
 void paintHint(const View& view, const std::string& text) {
@@ -151,6 +160,7 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const bool changed =
       ImGui::InputTextMultiline(id.c_str(), &buffer, ImVec2(-FLT_MIN, height), flags, onEdit, &edit);
   trackItem(name);
+  paintFocus(view);
   const bool copied =
       std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
         return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl &&
@@ -197,6 +207,7 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
   if (pastesTooMuch(view, id.c_str(), text.size(), kMaxLineBytes)) flags |= ImGuiInputTextFlags_ReadOnly;
   const bool entered = ImGui::InputText(id.c_str(), &edited, flags, filter, &typed);
   trackItem(name);
+  paintFocus(view);
   if (edited.empty()) paintHint(view, hintText);
   ImGui::PopItemWidth();
   popBoxStyle();

@@ -1,5 +1,6 @@
 #include "attention/models/block.h"
 
+#include "attention/core/head_switch.h"
 #include "attention/models/layer_math.h"
 
 namespace headscope::attention {
@@ -62,12 +63,7 @@ Matrix Block::attend(const Matrix& x, KvCache& cache, AttentionResult& result) c
   result.v = std::move(v);
   if (stop.stop_requested()) return y;
 
-  for (std::size_t head = 0; head < attention.headScale.size(); ++head)
-    result.headOutput[static_cast<Index>(head)] *= attention.headScale[head];
-  for (const Index head : attention.meanHeads) {
-    const Eigen::RowVectorXf mean = result.headOutput[head].colwise().mean();
-    result.headOutput[head].rowwise() = mean;
-  }
+  switchHeads(result.headOutput, {attention.headScale, attention.meanHeads}, n);
   maps.clear();
   weights.o.mapsInto(y, maps);
   applyMaps(result.headOutput, maps, stop);

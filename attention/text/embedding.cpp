@@ -8,6 +8,7 @@
 
 #include "attention/core/positions.h"
 #include "attention/core/random.h"
+#include "attention/text/planted_positions.h"
 
 namespace headscope::attention {
 namespace {
@@ -90,25 +91,29 @@ Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& lay
           fmt::format("planted embedding of width {} in a layout of width {}", options.modelDim,
                       layout.modelDim));
   const auto n = static_cast<Index>(tokens.size());
-  Matrix x = Matrix::Zero(n, layout.modelDim);
+  Matrix x = plantedPositions(layout, options.first, n, options.sinusoidal);
   if (n == 0) return x;
   x.col(kFlagOne).setOnes();
-  if (options.first == 0) x(0, kFlagFirst) = 1;
   for (Index i = 0; i < n; ++i)
     x(i, kFlagSeparator) = tokens[static_cast<std::size_t>(i)].separator ? 1.0f : 0.0f;
-  if (options.sinusoidal) {
-    const std::vector<double> frequencies = plantedFrequencies(layout);
-    for (std::size_t f = 0; f < frequencies.size(); ++f) {
-      const Index d = layout.positionsAt() + 2 * static_cast<Index>(f);
-      for (Index i = 0; i < n; ++i) {
-        const double angle = static_cast<double>(options.first + i) * frequencies[f];
-        x(i, d) = static_cast<float>(std::sin(angle));
-        x(i, d + 1) = static_cast<float>(std::cos(angle));
-      }
-    }
-  }
   fillIdentities(tokens, options, x.rightCols(layout.identity),
                  [](Random& random, auto row) { drawPairs(random, row); });
+  return x;
+}
+
+Matrix plantedPositions(const EmbeddingLayout& layout, Index first, Index count, bool sinusoidal) {
+  Matrix x = Matrix::Zero(count, layout.modelDim);
+  if (first == 0 && count > 0) x(0, kFlagFirst) = 1;
+  if (!sinusoidal) return x;
+  const std::vector<double> frequencies = plantedFrequencies(layout);
+  for (std::size_t f = 0; f < frequencies.size(); ++f) {
+    const Index d = layout.positionsAt() + 2 * static_cast<Index>(f);
+    for (Index i = 0; i < count; ++i) {
+      const double angle = static_cast<double>(first + i) * frequencies[f];
+      x(i, d) = static_cast<float>(std::sin(angle));
+      x(i, d + 1) = static_cast<float>(std::cos(angle));
+    }
+  }
   return x;
 }
 

@@ -10,7 +10,9 @@
 
 #include "attention/formats/attention_file.h"
 #include "attention/formats/mask_values.h"
+#include "attention/formats/npz_file.h"
 #include "attention/formats/qk_file.h"
+#include "attention/formats/recorded_attention.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
 #include "attention/models/model_config.h"
@@ -89,6 +91,69 @@ inline void fuzzNpy(Bytes bytes) {
   hold(table->values.allFinite());
   const auto back = parseNpy(formatNpy(table->values), "fuzz");
   hold(back.ok() && *back == *table);
+}
+
+/// Of what a header promises, so much is read: an archive of a few bytes may promise terabytes.
+inline constexpr std::uint64_t kMostFuzzedBytes = 1 << 18;
+
+inline void fuzzNpz(Bytes bytes) {
+  using namespace attention;
+  const test::MemoryFile memory(bytes);
+  const auto file = NpzFile::open(memory.path());
+  if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
+  hold(!file->header().tensors.empty());
+  for (const auto& [name, entry] : file->header().tensors) {
+    const std::uint64_t size = entry.end - entry.begin;
+    std::uint64_t elements = 1;
+    for (const std::uint64_t length : entry.shape) elements *= length;
+    hold(entry.end >= entry.begin && size == elements * byteSize(entry.dtype));
+    std::vector<std::uint8_t> front(std::min(size, kMostFuzzedBytes)),
+        back(std::min<std::uint64_t>(size, 64));
+    const auto read = file->read(name, 0, front), readBack = file->read(name, size - back.size(), back);
+    for (const auto& status : {read, readBack})
+      if (!status) hold(status.error().message.starts_with(memory.path() + ": "));
+    if (read && readBack && size <= front.size())
+      hold(std::equal(back.rbegin(), back.rend(), front.rbegin()));
+  }
+}
+
+/// One head of q, k or v, where there is one.
+inline void holdRecorded(const attention::RecordedAttention& file,
+                         const std::optional<attention::RecordedArray>& array, attention::Index tokens,
+                         const std::string& path) {
+  if (!array) return;
+  hold(array->heads >= 1 && array->rows == tokens && array->cols >= 1);
+  if (static_cast<std::uint64_t>(array->rows * array->cols) > kMostFuzzedBytes) return;
+  const auto values = file.readArray(*array, array->heads - 1);
+  if (!values) return hold(values.error().message.starts_with(path + ": "));
+  hold(values->rows() == array->rows && values->cols() == array->cols && values->allFinite());
+}
+
+inline void fuzzRecorded(Bytes bytes) {
+  using namespace attention;
+  const test::MemoryFile memory(bytes);
+  const auto file = RecordedAttention::open(memory.path());
+  if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
+  const auto& layers = file->layers();
+  hold(!layers.empty() && file->queries() >= 1 && file->keys() >= 1);
+  hold(std::ssize(file->queryTokens()) == file->queries() && std::ssize(file->keyTokens()) == file->keys());
+  for (std::size_t i = 0; i < std::min<std::size_t>(layers.size(), 4); ++i) {
+    const RecordedLayer& layer = layers[i];
+    hold(i == 0 || layers[i - 1].number < layer.number);
+    hold(layer.attention.rows == file->queries() && layer.attention.cols == file->keys());
+    holdRecorded(*file, layer.q, file->queries(), memory.path());
+    holdRecorded(*file, layer.k, file->keys(), memory.path());
+    holdRecorded(*file, layer.v, file->keys(), memory.path());
+    if (static_cast<std::uint64_t>(file->queries() * file->keys()) > kMostFuzzedBytes) continue;
+    const auto weights = file->readWeights(static_cast<Index>(i), layer.attention.heads - 1);
+    if (!weights) {
+      hold(weights.error().message.starts_with(memory.path() + ": "));
+      continue;
+    }
+    hold(weights->weights.rows() == file->queries() && weights->weights.cols() == file->keys());
+    hold(weights->leastSum <= weights->mostSum && weights->weights.minCoeff() >= -0.01F &&
+         weights->weights.maxCoeff() <= 1.01F);
+  }
 }
 
 inline void fuzzAttentionFile(Bytes bytes) {

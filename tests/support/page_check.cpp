@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "app/platform/marks.h"
 #include "app/platform/ui_state.h"
 
 namespace headscope::test {
@@ -82,13 +84,15 @@ ImRect windowOf() {
   return {0, 0, size.x, size.y};
 }
 
-/// A frame whose texts are kept; `hidden` leaves them out of the picture.
-render::Image watchedFrame(UiDriver& ui, bool hidden) {
+/// A frame whose texts and marks are kept; `hidden` leaves either out of the picture.
+enum class Hidden { nothing, texts, marks };
+render::Image watchedFrame(UiDriver& ui, Hidden hidden) {
   app::UiState& state = app::uiState();
   state.watches = true;
-  state.hidesTexts = hidden;
+  state.hidesTexts = hidden == Hidden::texts;
+  state.hidesMarks = hidden == Hidden::marks;
   render::Image image = ui.screenshot();
-  state.hidesTexts = false;
+  state.hidesTexts = state.hidesMarks = false;
   return image;
 }
 
@@ -114,6 +118,42 @@ double contrast(std::uint32_t color, const std::uint8_t* under) {
   return std::max(a, b) / std::min(a, b);
 }
 
+const std::uint8_t* pixelAt(const render::Image& image, int x, int y) {
+  const auto at =
+      static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x);
+  return &image.rgba[at * 4];
+}
+
+/// The contrast that three quarters of the rows and of the columns of a mark reach with their strongest
+/// pixel; those that it leaves as they are don't count. Nothing where it changes nothing at all.
+std::optional<double> markContrast(const render::Image& with, const render::Image& without,
+                                   const ImRect& area) {
+  const int left = static_cast<int>(area.Min.x), top = static_cast<int>(area.Min.y);
+  const int right = std::min(with.width, static_cast<int>(std::ceil(area.Max.x))),
+            bottom = std::min(with.height, static_cast<int>(std::ceil(area.Max.y)));
+  std::vector<double> rows(static_cast<std::size_t>(bottom - top), 0),
+      columns(static_cast<std::size_t>(right - left), 0);
+  for (int y = top; y < bottom; ++y)
+    for (int x = left; x < right; ++x) {
+      const std::uint8_t *const on = pixelAt(with, x, y), *const off = pixelAt(without, x, y);
+      if (std::equal(on, on + 3, off)) continue;
+      const std::uint32_t color = 0xFF000000u | on[0] | on[1] << 8 | on[2] << 16;
+      const double found = contrast(color, off);
+      for (double* best :
+           {&rows[static_cast<std::size_t>(y - top)], &columns[static_cast<std::size_t>(x - left)]})
+        *best = std::max(*best, found);
+    }
+  std::optional<double> least;
+  for (std::vector<double>* lines : {&rows, &columns}) {
+    std::erase(*lines, 0);
+    if (lines->empty()) return std::nullopt;
+    const auto quarter = lines->begin() + static_cast<std::ptrdiff_t>(lines->size() / 4);
+    std::nth_element(lines->begin(), quarter, lines->end());
+    least = std::min(least.value_or(*quarter), *quarter);
+  }
+  return least;
+}
+
 /// The contrast that three quarters of the area have at least: a line or a cell's edge may cross it.
 double contrastOver(const render::Image& image, const ImRect& area, std::uint32_t color) {
   std::vector<double> found;
@@ -132,7 +172,7 @@ double contrastOver(const render::Image& image, const ImRect& area, std::uint32_
 }  // namespace
 
 std::vector<std::string> overlaps(UiDriver& ui) {
-  watchedFrame(ui, false);
+  watchedFrame(ui, Hidden::nothing);
   const app::UiState& state = app::uiState();
   std::vector<std::string> wrong;
   constexpr float kTouching = 1.5f;
@@ -156,7 +196,7 @@ std::vector<std::string> overlaps(UiDriver& ui) {
 }
 
 std::vector<std::string> cutOff(UiDriver& ui) {
-  watchedFrame(ui, false);
+  watchedFrame(ui, Hidden::nothing);
   const app::UiState& state = app::uiState();
   const ImRect window = windowOf();
   std::vector<std::string> wrong;
@@ -180,15 +220,36 @@ std::vector<std::string> cutOff(UiDriver& ui) {
 }
 
 std::vector<std::string> faintTexts(UiDriver& ui, double least) {
-  watchedFrame(ui, false);
+  watchedFrame(ui, Hidden::nothing);
   const std::vector<DrawnText> texts = app::uiState().texts;
-  const render::Image ground = watchedFrame(ui, true);
+  const render::Image ground = watchedFrame(ui, Hidden::texts);
   std::vector<std::string> wrong;
   for (const DrawnText& text : texts) {
     const ImRect area = clipped(lettersOf(text), windowOf());
     if (isEmpty(area) || text.text.find_first_not_of(' ') == std::string::npos) continue;
     const double found = contrastOver(ground, area, text.color);
     if (found < least) wrong.push_back(nameOf(text) + fmt::format(" has a contrast of {:.2f}", found));
+  }
+  return wrong;
+}
+
+std::vector<std::string> faintMarks(UiDriver& ui, double least) {
+  const render::Image with = watchedFrame(ui, Hidden::nothing);
+  const std::vector<app::DrawnMark> marks = app::uiState().marks;
+  const render::Image without = watchedFrame(ui, Hidden::marks);
+  std::vector<std::string> wrong;
+  for (const app::DrawnMark& mark : marks) {
+    const ImRect area = clipped(mark.area, windowOf());
+    if (isEmpty(area)) continue;
+    // Where more can be scrolled to, the panel's edge fades.
+    const bool fades = std::any_of(marks.begin(), marks.end(), [&](const app::DrawnMark& other) {
+      return other.name == app::kFade && other.area.Overlaps(area);
+    });
+    if (fades) continue;
+    // What is drawn over it, a menu or a shade, may hide a mark.
+    if (const auto found = markContrast(with, without, area); found && *found < least)
+      wrong.push_back("the mark " + mark.name + " at " + placeText(area) +
+                      fmt::format(" has a contrast of {:.2f}", *found));
   }
   return wrong;
 }

@@ -20,4 +20,9 @@ std::vector<std::string> cutOff(UiDriver& ui);
 /// below `least`. What they stand on is the same frame drawn without them.
 std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
 
+/// Marks (see app/platform/marks.h) that can't be told from what they stand on: their strongest pixel, by row
+/// and by column of what of them is seen, has a contrast below `least` in more than a quarter. What they
+/// stand on is the same frame drawn without them.
+std::vector<std::string> faintMarks(UiDriver& ui, double least = 3);
+
 }  // namespace headscope::test

@@ -53,6 +53,33 @@ TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
   EXPECT_FALSE(page().coarser);
 }
 
+/// A screen with more pixels than the overview has: the finer tiles are made once the overview is exact.
+TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
+  ui.resize(3840, 2160);
+  generate(4096);
+  ASSERT_LT(window().cellsPerPixel, static_cast<double>(app::factorOf(page().state->levels.finest)))
+      << "the overview is coarser than the screen";
+  EXPECT_LE(static_cast<double>(app::factorOf(page().level)), window().cellsPerPixel);
+  EXPECT_FALSE(page().coarser);
+  EXPECT_FALSE(page().preview);
+  // Along the causal edge each row of the screen reaches as far as its cells, give or take a pixel.
+  const render::Image image = ui.screenshot();
+  const ImRect cells = window().cells();
+  const auto at = [&](float x, float y) {
+    const auto pixel =
+        static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x);
+    return std::array{image.rgba[4 * pixel], image.rgba[4 * pixel + 1], image.rgba[4 * pixel + 2]};
+  };
+  const auto masked = at(cells.Max.x - 3, cells.Min.y + 40);
+  int wrong = 0, looked = 0;
+  for (float y = cells.Min.y + 200; y < cells.Max.y - 200; y += 7, ++looked) {
+    const float edge = window().x(window().rowAt(y + 0.5f));
+    wrong += at(edge + 2.5f, y) != masked || at(edge - 2.5f, y) == masked;
+  }
+  EXPECT_GT(looked, 100);
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
   ui.session().scene().map.tokens = 512;
   ui.click("map.source.generated");

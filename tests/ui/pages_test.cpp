@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/platform/ui_state.h"
 #include "app/widgets/theme.h"
 #include "attention/masks/expression.h"
 #include "tests/support/page_check.h"
@@ -60,6 +61,10 @@ TEST_P(Pages, EveryTextCanBeRead) {
   everywhere([&] { EXPECT_THAT(faintTexts(ui), IsEmpty()); });
 }
 
+TEST_P(Pages, EveryMarkCanBeSeen) {
+  everywhere([&] { EXPECT_THAT(faintMarks(ui), IsEmpty()); });
+}
+
 /// What the pages of heads and masks show besides: one large head, a decode, biases, two masks.
 TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
   using app::Scene;
@@ -94,7 +99,46 @@ TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
       EXPECT_THAT(overlaps(ui), IsEmpty());
       EXPECT_THAT(cutOff(ui), IsEmpty());
       EXPECT_THAT(faintTexts(ui), IsEmpty());
+      EXPECT_THAT(faintMarks(ui), IsEmpty());
     }
+}
+
+/// Of the frame that was looked at last.
+std::vector<std::string> markNames() {
+  std::vector<std::string> names;
+  for (const app::DrawnMark& mark : app::uiState().marks) names.push_back(mark.name);
+  return names;
+}
+
+/// A crosshair lies over every colour that a picture can have.
+TEST(Marks, CrosshairsShowOnEveryColormap) {
+  UiDriver ui(1280, 720);
+  for (const bool light : {false, true})
+    for (const render::Colormap colormap : render::kColormaps) {
+      SCOPED_TRACE(std::string(render::name(colormap)) + (light ? ", light" : ", dark"));
+      ui.view().preferences.light = light;
+      ui.session().scene().look.colormap = colormap;
+      ui.session().scene().cursor.focus = 3;
+      ui.draw();
+      for (const float place : {0.1f, 0.5f, 0.9f}) {
+        ui.hoverAt("focus", place, place);
+        ui.frames(2);
+        EXPECT_THAT(faintMarks(ui), IsEmpty()) << place;
+        EXPECT_THAT(markNames(), testing::Contains("crosshair"));
+      }
+    }
+}
+
+TEST(Marks, ABoxThatHasTheKeyboardHasAFrameThatShows) {
+  UiDriver ui(1280, 720);
+  for (const bool light : {false, true}) {
+    ui.view().preferences.light = light;
+    ui.chord(kCtrl, app::Key::o);
+    // What lies in the shade of the dialog is meant to be faint.
+    EXPECT_THAT(faintMarks(ui), testing::Not(testing::Contains(testing::HasSubstr("focus"))));
+    EXPECT_THAT(markNames(), testing::Contains("focus"));
+    ui.key(app::Key::escape);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Pages,
@@ -124,6 +168,7 @@ TEST(PageCheck, FindsWhatLiesOverAnotherOrIsCutOff) {
   UiDriver ui(1280, 720);
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(faintTexts(ui, 30), testing::Not(IsEmpty())) << "no contrast is as large";
+  EXPECT_THAT(faintMarks(ui, 30), testing::Not(IsEmpty()));
   ui.resize(300, 200);
   EXPECT_THAT(cutOff(ui), testing::Not(IsEmpty()));
 }

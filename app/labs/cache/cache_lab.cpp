@@ -77,7 +77,7 @@ void CacheLab::prepare(Scene& scene) {
   speed_ = scene.cost.cache.speed;
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
-  if (!page_.catchingUp && !page_.snapshot->causal) {
+  if (services_.layer.upToDate(scene.setup) && !page_.snapshot->causal) {
     scene.cursor.decoding = page_.playing = false;
     page_.filling = -1;
   }

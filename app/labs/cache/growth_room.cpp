@@ -8,6 +8,7 @@
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "attention/cache/model_cost.h"
@@ -164,7 +165,8 @@ void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place,
   const float width = std::max(place.column(), view.px(3));
   const auto frame = [&](float left, std::uint32_t color, float thick) {
     const float x = std::round(left);
-    compat::rectOutline(list, ImVec2(x - 1, top), ImVec2(x + width, bottom), color, 0, thick);
+    paintMark(view, list, "playhead", {ImVec2(x, top + thick), ImVec2(x + width, bottom - thick)}, color,
+              thick);
   };
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsWindowHovered() && mouse.x >= place.cells.Min.x && mouse.x < place.cells.Max.x &&

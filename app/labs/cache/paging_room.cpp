@@ -7,6 +7,7 @@
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "attention/cache/model_cost.h"
@@ -161,8 +162,8 @@ void timeline(CachePage& page, const PagingStudy& study, Index block, const ImRe
   }
   list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.secondary);
   const float at = area.Min.x + each * static_cast<float>(page.pagingStep);
-  compat::rectOutline(list, ImVec2(at - 1, area.Min.y), ImVec2(at + std::max(each, view.px(3)), area.Max.y),
-                      theme.query, 0, std::max(1.5f, view.px(2)));
+  paintMark(view, list, "step", {ImVec2(at, area.Min.y), ImVec2(at + std::max(each, view.px(3)), area.Max.y)},
+            theme.query);
 }
 
 }  // namespace

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "app/compute/file_queue.h"
+#include "app/compute/folder_reads.h"
 #include "app/compute/layer.h"
 #include "app/compute/resources.h"
 #include "app/scene/document.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
+#include "app/widgets/outcome.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {
@@ -28,16 +30,26 @@ struct LabInfo {
   std::string_view side;  ///< what narrow windows call its panel at the right; "" = it has none
 };
 
+/// A path that was given to the program, and what it leads to: looking at the disk may take long.
+struct NamedFile {
+  std::filesystem::path path;
+  bool folder = false;
+};
+
 /// What all pages share.
 struct LabServices {
   LabServices(const Limits& limits, std::function<void()> wake, std::function<void()> releaseIdle)
-      : resources(limits), workers(wake, std::move(releaseIdle)), files(wake), layer(workers, resources) {}
+      : resources(limits),
+        workers(wake, std::move(releaseIdle)),
+        files(wake),
+        folders(wake),
+        layer(workers, resources) {}
 
   View view;
-  std::filesystem::path folder;  ///< where file dialogs begin
   Resources resources;
   Workers workers;
   FileQueue files;
+  FolderReads folders;
   Layer layer;
 };
 
@@ -108,8 +120,9 @@ class Lab {
     return window;
   }
 
-  /// Opens a file that was dropped while the page is shown; false where it is not for this page.
-  virtual bool open(const std::filesystem::path&, Scene&) { return false; }
+  /// Opens a file that was dropped while the page is shown, or a folder, and says what came of it; false
+  /// where it is not for this page.
+  virtual bool open(const NamedFile&, Scene&, const Outcome&) { return false; }
 };
 
 /// A row of the table of pages.

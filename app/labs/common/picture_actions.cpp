@@ -13,11 +13,10 @@ constexpr double kScale = 2;
 
 /// What is drawn, from the newest that was computed, away from the thread that draws the window.
 void savePicture(LabServices& services, const Scene& scene, PictureKind kind, const DrawingOptions& options,
-                 const std::filesystem::path& path) {
+                 const std::filesystem::path& path, const Outcome& outcome) {
   View& view = services.view;
-  if (const auto format = pictureFormat(path); !format) return view.messages.fail(format.error().message);
-  const ImVec2 asked = view.pressedAt;
-  view.tell("Drawing " + path.filename().string() + " …", asked);
+  if (const auto format = pictureFormat(path); !format) return outcome.fail(format.error().message);
+  view.say("Drawing " + path.filename().string() + " …");
   services.files.write(
       path,
       [scene, kind, options, path, snapshot = services.layer.snapshot(),
@@ -26,19 +25,19 @@ void savePicture(LabServices& services, const Scene& scene, PictureKind kind, co
         if (!drawing) return attention::Error{path.filename().string() + ": " + drawing.error().message};
         return writePicture(path, *drawing, {.scale = kScale}, resources.memory);
       },
-      [&view, path, asked](Scene&, attention::Status written) {
-        written.ok() ? view.tell("Saved " + path.filename().string(), asked)
-                     : view.messages.fail(written.error().message);
+      [path, outcome](Scene&, attention::Status written) {
+        written.ok() ? outcome.tell("Saved " + path.filename().string())
+                     : outcome.fail(written.error().message);
       });
 }
 
 void askWhere(LabServices& services, PictureKind kind, const DrawingOptions& options) {
   FileQuestion question{"Save a picture", {".png", ".svg"}, "", {}};
   question.proposal = std::string(kPictureNames[static_cast<std::size_t>(kind)]) + ".png";
-  question.chosen = [&services, kind, options](Scene& scene, const auto& path) {
-    savePicture(services, scene, kind, options, path);
+  question.chosen = [&services, kind, options](Scene& scene, const auto& path, const Outcome& outcome) {
+    savePicture(services, scene, kind, options, path, outcome);
   };
-  services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folder);
+  services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folders);
 }
 
 /// What the page shows, where it has a figure.

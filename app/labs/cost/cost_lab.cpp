@@ -37,28 +37,31 @@ void CostLab::loadCatalogueOnce() {
       });
 }
 
-void CostLab::readConfig(const std::filesystem::path& path, bool show) {
+/// With an `outcome` a person named the file; otherwise the scene does, and the page says what is wrong.
+void CostLab::readConfig(const std::filesystem::path& path, const std::optional<Outcome>& outcome) {
   configAsked_ = path.string();
   services_.files.read<ModelShape>(
       path, [path] { return attention::readModelShape(path); },
-      [this, path, show](Scene& scene, Result<ModelShape> shape) {
-        if (show) scene.cursor.page = "cost";
+      [this, path, outcome](Scene& scene, Result<ModelShape> shape) {
+        if (outcome) scene.cursor.page = "cost";
         page_.problem = shape.ok() ? "" : shape.error().message;
-        services_.view.dialog.reset();
-        if (!shape) return;
+        if (!shape) {
+          if (outcome) outcome->fail(shape.error().message);
+          return;
+        }
         page_.config = *std::move(shape);
         page_.configFile = path.string();
-        if (!show) return;
+        if (!outcome) return;
         scene.cost.config = path.string();
         scene.cost.tokens = page_.config->context;
-        services_.view.say("Opened " + path.filename().string());
+        outcome->done("Opened " + path.filename().string());
       });
 }
 
-bool CostLab::open(const std::filesystem::path& path, Scene&) {
+bool CostLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
+  if (file.folder || file.path.filename() != "config.json") return false;
   std::error_code ignored;
-  if (path.filename() != "config.json" || std::filesystem::is_directory(path, ignored)) return false;
-  readConfig(std::filesystem::absolute(path, ignored), true);
+  readConfig(std::filesystem::absolute(file.path, ignored), outcome);
   return true;
 }
 
@@ -119,7 +122,7 @@ void CostLab::handleKeys(Scene& scene, const Layout& layout) {
 
 void CostLab::ask(const Scene& scene) {
   loadCatalogueOnce();
-  if (!scene.cost.config.empty() && configAsked_ != scene.cost.config) readConfig(scene.cost.config, false);
+  if (!scene.cost.config.empty() && configAsked_ != scene.cost.config) readConfig(scene.cost.config);
 }
 
 std::vector<CaptionPart> CostLab::caption(const Scene&) const {
@@ -163,8 +166,10 @@ std::vector<Action> CostLab::actions() {
   std::vector<Action> actions{
       {"cost.open", "What a model costs: open a config.json…", "Scene", {}, true, false, [this](Scene&) {
          FileQuestion question{"Open a config.json", {".json"}, "", {}};
-         question.chosen = [this](Scene&, const auto& path) { readConfig(path, true); };
-         services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+         question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+           readConfig(path, outcome);
+         };
+         services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
        }}};
   // The digits alone switch pages, on this one too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)

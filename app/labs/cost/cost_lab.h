@@ -19,14 +19,14 @@ class CostLab : public Lab {
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
-  bool open(const std::filesystem::path& path, Scene& scene) override;
+  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
 
   const CostPage& page() const { return page_; }
 
  private:
   void loadCatalogueOnce();
   /// Reads a config.json; `show` makes it the page's.
-  void readConfig(const std::filesystem::path& path, bool show);
+  void readConfig(const std::filesystem::path& path, const std::optional<Outcome>& outcome = {});
   void handleKeys(Scene& scene, const Layout& layout);
   /// The tile at that place of kGpuCounts; says why where the model can't be spread so.
   void chooseGpus(Scene& scene, std::size_t choice);

@@ -7,6 +7,7 @@
 
 #include "app/platform/track.h"
 #include "app/widgets/heatmap_layer.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -75,9 +76,7 @@ void paintColumns(const Scene& scene, const View& view, const StripColumns& colu
     list.AddRectFilled(ImVec2(columns.at(state.now), top), ImVec2(columns.right(), bottom),
                        faded(view.theme->background, 0.86f));
   const auto outline = [&](Index j, std::uint32_t color) {
-    compat::rectOutline(list, ImVec2(columns.at(j), top - view.px(2)),
-                        ImVec2(columns.at(j + 1), bottom - view.px(1)), color, 0,
-                        std::max(1.5f, view.px(1.6f)));
+    paintMark(view, list, "column", {ImVec2(columns.at(j), top), ImVec2(columns.at(j + 1), bottom)}, color);
   };
   if (key >= 0 && key < columns.count) outline(key, view.theme->key);
   if (scene.cursor.decoding && state.reason.empty()) outline(state.now - 1, view.theme->query);

@@ -39,7 +39,7 @@ void paintGuess(const View& view, ImDrawList& list, const HeatTile& tile, const 
   const ImRect area(tile.area.Min.x, tile.area.Max.y + view.px(10), tile.area.Max.x,
                     tile.area.Max.y + view.px(34));
   paintCells(view, list, area, values,
-             {colormapFor(look), range.low, range.high, std::max(1.0f, view.px(1)), {}});
+             {colormapFor(look), range.low, range.high, std::max(1.0f, view.px(1))});
   const float frame = view.px(2);
   compat::rectOutline(list, ImVec2(area.Min.x - frame, area.Min.y - frame),
                       ImVec2(area.Max.x + frame, area.Max.y + frame), view.theme->secondary, 0,
@@ -59,7 +59,9 @@ void paintLabelsBelowGuess(const View& view, ImDrawList& list, const HeatTile& t
   HeatTile lower = tile;
   lower.area.Translate(ImVec2(0, view.px(kGuessRoom)));
   paintAxisLabels(view, list, lower, keys);
-  paintAxisTitles(view, list, tile.area, view.px(112), false);
+  ImRect both = tile.area;
+  both.Max.y += view.px(kGuessRoom);
+  paintAxisTitles(view, list, both, view.px(112));
 }
 
 /// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
@@ -68,10 +70,10 @@ std::string whatIsShown(const HeadsPage& page, const HeatTile& tile, Index n, In
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
     return fmt::format("{}–{} of {}", static_cast<Index>(first), last, total);
   };
-  std::string text =
-      page.camera.zoom > 1.01f
-          ? "queries " + span(tile.row, tile.rows, n) + ", keys " + span(tile.col, tile.cols, m)
-          : "wheel zooms, drag moves, Page Up and Page Down change the head";
+  std::string text = page.camera.zoom > 1.01f ? "queries " + span(tile.row, tile.rows, n) + ", keys " +
+                                                    span(tile.col, tile.cols, m)
+                     : !page.keysTurn ? "wheel zooms, drag moves"
+                                      : "wheel zooms, drag moves, Page Up and Page Down change the head";
   if (page.focusFactor > 1) text += " · " + pooledText(page.focusFactor);
   return text;
 }

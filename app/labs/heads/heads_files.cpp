@@ -5,6 +5,7 @@
 #include "app/compute/layer_file.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/heads/table_editor.h"
+#include "app/scene/embedding_table.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/file_picker.h"
 
@@ -44,37 +45,37 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
 
 }  // namespace
 
-void HeadsLab::openWeights(const std::filesystem::path& path, const Scene& scene) {
+void HeadsLab::openWeights(const std::filesystem::path& path, const Scene& scene, const Outcome& outcome) {
   const Index heads = scene.setup.model.heads;
   services_.files.read<LoadedWeights>(
       path, [path, heads] { return readLoadedWeights(path, heads); },
-      [this, path](Scene& now, attention::Result<LoadedWeights> weights) {
-        if (!weights) return services_.view.messages.fail(weights.error().message);
+      [path, outcome](Scene& now, attention::Result<LoadedWeights> weights) {
+        if (!weights) return outcome.fail(weights.error().message);
         applyWeights(now, *weights, std::filesystem::absolute(path).string());
         std::string said = "Loaded " + path.filename().string();
         if (weights->layer >= 0)
           said += fmt::format(", layer {}: the first of {}", weights->layer, weights->layers);
-        services_.view.say(said);
+        outcome.done(said);
       });
 }
 
-void HeadsLab::openTable(const std::filesystem::path& path) {
+void HeadsLab::openTable(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<attention::Table>(
       path, [path] { return readEmbeddings(path); },
-      [this, path](Scene& now, attention::Result<attention::Table> table) {
-        if (!table) return services_.view.messages.fail(table.error().message);
+      [path, outcome](Scene& now, attention::Result<attention::Table> table) {
+        if (!table) return outcome.fail(table.error().message);
         takeTable(now, *std::move(table));
-        services_.view.say("Loaded " + path.filename().string());
+        outcome.done("Loaded " + path.filename().string());
       });
 }
 
-bool HeadsLab::open(const std::filesystem::path& path, Scene& scene) {
-  const std::string ending = path.extension().string();
+bool HeadsLab::open(const NamedFile& file, Scene& scene, const Outcome& outcome) {
+  const std::string ending = file.path.extension().string();
   // Pickles are opened to be told what to save instead.
   if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
-    openWeights(path, scene);
+    openWeights(file.path, scene, outcome);
   else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
-    openTable(path);
+    openTable(file.path, outcome);
   else
     return false;
   return true;
@@ -82,7 +83,7 @@ bool HeadsLab::open(const std::filesystem::path& path, Scene& scene) {
 
 std::vector<Action> HeadsLab::fileActions() {
   const auto ask = [this](FileQuestion question) {
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   return {
       {"weights.open",
@@ -95,7 +96,9 @@ std::vector<Action> HeadsLab::fileActions() {
          ask({"Load weights",
               {".safetensors", ".npz", ".pt", ".pth"},
               "",
-              [this](Scene& scene, const auto& path) { openWeights(path, scene); }});
+              [this](Scene& scene, const auto& path, const Outcome& outcome) {
+                openWeights(path, scene, outcome);
+              }});
        }},
       {"table.open",
        "Load embeddings from a file…",
@@ -104,9 +107,10 @@ std::vector<Action> HeadsLab::fileActions() {
        true,
        false,
        [this, ask](Scene&) {
-         ask({"Load embeddings", {".npy", ".csv", ".tsv", ".txt"}, "", [this](Scene&, const auto& path) {
-                openTable(path);
-              }});
+         ask({"Load embeddings",
+              {".npy", ".csv", ".tsv", ".txt"},
+              "",
+              [this](Scene&, const auto& path, const Outcome& outcome) { openTable(path, outcome); }});
        }},
       {"table.edit",
        "Edit embeddings as a table",

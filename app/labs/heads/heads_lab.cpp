@@ -32,13 +32,15 @@ void HeadsLab::prepare(Scene& scene) {
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot);
   const Snapshot& snapshot = *page_.snapshot;
-  if (!page_.catchingUp && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
+  const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may have come since take()
+  if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
   fitHover(services_.view.hover, scene, snapshot);
   showPictures(scene);
 }
 
 void HeadsLab::draw(Scene& scene, const Layout& layout) {
   const auto sizes = std::pair(page_.gridPixels, page_.focusCell);
+  page_.keysTurn = layout.showLeft;
   sidePanel(scene, page_, layout);
   headsPanel(scene, page_, layout);
   cachePanel(scene, page_, layout);

@@ -42,6 +42,7 @@ struct HeadsPage {
   float focusCell = 8;     ///< one cell of the focused head
   int gridFactor = 1, focusFactor = 1;
 
+  bool keysTurn = true;     ///< Page Up and Page Down change the head; beside a lesson they turn its steps
   bool catchingUp = false;  ///< what is drawn is of a setting before
   double busySeconds = 0;   ///< that the next has been computed for
 };

@@ -14,17 +14,6 @@
 
 namespace headscope::app {
 
-void takeTable(Scene& scene, attention::Table table) {
-  Setup& setup = scene.setup;
-  setup.input.source = EmbeddingSource::table;
-  setup.input.cross = false;
-  if (setup.weights.source == WeightSource::planted) setup.weights.source = WeightSource::random;
-  const bool resized = table.values.cols() != setup.model.modelDim;
-  setup.model.modelDim = table.values.cols();
-  setup.input.table = std::move(table);
-  if (resized) fitModelTo(setup.model);
-}
-
 namespace {
 
 using Editing = TableEditor::Editing;
@@ -50,21 +39,14 @@ void resizeTable(Scene& scene, Index rows, Index cols) {
   values.topLeftCorner(keptRows, keptCols) = table.values.topLeftCorner(keptRows, keptCols);
   table.values = std::move(values);
   table.names.resize(static_cast<std::size_t>(rows));
-  takeTable(scene, std::move(table));
+  editTable(scene, std::move(table));
 }
 
 void paste(Scene& scene, Editing& state) {
   const char* clip = ImGui::GetClipboardText();
-  const attention::Result<attention::Table> table =
-      attention::parseCsv(fromEditable(clip ? clip : ""), "the clipboard");
+  const attention::Result<attention::Table> table = pastedTable(fromEditable(clip ? clip : ""));
   if (!table) {
     state.problem = table.error().message;
-    return;
-  }
-  if (table->values.rows() == 0 || table->values.rows() > kMaxTokens || table->values.cols() > kMaxModelDim) {
-    state.problem =
-        fmt::format("the clipboard holds {} rows of {} numbers; expected 1 to 2,048 rows of 1 to 4,096",
-                    table->values.rows(), table->values.cols());
     return;
   }
   state.problem.clear();
@@ -86,7 +68,7 @@ void commit(Scene& scene, Editing& state) {
     table.values(state.row, state.col) = value;
   }
   state.problem.clear();
-  takeTable(scene, std::move(table));
+  editTable(scene, std::move(table));
 }
 
 void openCell(Editing& state, const attention::Table& table, Index row, Index col) {

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "app/labs/heads/heads_page.h"
+#include "app/scene/embedding_table.h"
 #include "app/widgets/dialog.h"
 #include "attention/formats/tables.h"
 
 namespace headscope::app {
-
-/// The scene's embeddings are `table` from now on, and what doesn't go with a table gives way.
-void takeTable(Scene& scene, attention::Table table);
 
 /// The typed embeddings as a table of cells, with paste from a spreadsheet.
 class TableEditor : public Dialog {

@@ -85,7 +85,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   WeightSetup& weights = scene.setup.weights;
   sectionTitle(view, "WEIGHTS");
   const std::string typed =
-      scene.setup.input.source == EmbeddingSource::table
+      scene.setup.input.source == EmbeddingSource::table && weights.source != WeightSource::planted
           ? "Planted heads read the parts of a text's embedding; the typed table has none"
           : "";
   const WeightSource before = weights.source;

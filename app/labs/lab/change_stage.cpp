@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/labs/lab/map_view.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -175,8 +176,8 @@ float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, con
     if (h != lit)
       list.AddRectFilled(map.cells.Min, map.cells.Max, faded(theme.background, 0.45f));
     else
-      compat::rectOutline(list, ImVec2(x - 2, top - 2), ImVec2(map.cells.Max.x + 2, bottom + 2), theme.text,
-                          0, std::max(1.5f, view.px(1.5f)));
+      paintMark(view, list, "chosen head", {ImVec2(x - 1, top - 1), ImVec2(map.cells.Max.x + 1, bottom + 1)},
+                theme.text);
     const MapHit hit = hitMap(map);
     if (hit.clicked && count == config.heads) scene.cursor.cell.head = h;
     const std::string label = std::to_string(h);

@@ -5,6 +5,7 @@
 
 #include "app/labs/lab/film_frames.h"
 #include "app/platform/track.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -26,7 +27,7 @@ void markRow(const View& view, ImDrawList& list, const ImRect& cells, Index row,
   const float height = std::max(each, view.px(5));
   const float middle = cells.Min.y + (static_cast<float>(row) + 0.5f) * each;
   const ImVec2 from(cells.Min.x - 1, middle - height / 2), to(cells.Max.x + 1, middle + height / 2);
-  compat::rectOutline(list, from, to, color, 0, std::max(1.0f, view.px(1.2f)));
+  paintMark(view, list, "step", {from, to}, color, std::max(1.0f, view.px(1.2f)));
 }
 
 void markColumn(const View& view, ImDrawList& list, const ImRect& cells, Index col, Index cols,
@@ -34,8 +35,9 @@ void markColumn(const View& view, ImDrawList& list, const ImRect& cells, Index c
   const float each = cells.GetWidth() / static_cast<float>(std::max<Index>(cols, 1));
   const float width = std::max(each, view.px(5));
   const float middle = cells.Min.x + (static_cast<float>(col) + 0.5f) * each;
-  compat::rectOutline(list, ImVec2(middle - width / 2, cells.Min.y - 1),
-                      ImVec2(middle + width / 2, cells.Max.y + 1), color, 0, std::max(1.0f, view.px(1.2f)));
+  paintMark(view, list, "step",
+            {ImVec2(middle - width / 2, cells.Min.y - 1), ImVec2(middle + width / 2, cells.Max.y + 1)}, color,
+            std::max(1.0f, view.px(1.2f)));
 }
 
 /// Marks over the slices of heads, in the hue of the kv head they read; the chosen head's slice stands out.

@@ -68,7 +68,7 @@ void HeadLab::prepare(Scene& scene) {
 void HeadLab::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   ImRect area = layout.center;
-  area.Min.x = 0;  // the page has no panel at the left
+  area.Min.x = layout.left.Min.x;  // the page has no panel at the left
   Layout whole = layout;
   whole.center = area;
   page_.small = layout.narrow || layout.presents || area.GetHeight() < view.px(760);

@@ -58,6 +58,9 @@ attention::Status checkTab(const Scene& scene);
 // The tabs' makers.
 std::unique_ptr<InnerTab> makePipelineTab(LabServices& services, LabPage& page);
 std::unique_ptr<InnerTab> makeWeightsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeEmbeddingsTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makeAblationTab(LabServices& services, LabPage& page);
+std::unique_ptr<InnerTab> makePrecisionTab(LabServices& services, LabPage& page);
 std::unique_ptr<InnerTab> makeDetectorsTab(LabServices& services, LabPage& page);
 std::unique_ptr<InnerTab> makeViewsTab(LabServices& services, LabPage& page);
 std::unique_ptr<InnerTab> makeManyTab(LabServices& services, LabPage& page);

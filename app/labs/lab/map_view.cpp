@@ -7,6 +7,7 @@
 
 #include "app/platform/track.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -85,16 +86,13 @@ void paintMap(const Scene& scene, LabPage& page, const MapView& map, const atten
   const float y0 = tile.y(static_cast<float>(map.litRow)), y1 = tile.y(static_cast<float>(map.litRow + 1));
   const float x0 = tile.x(static_cast<float>(map.litCol)), x1 = tile.x(static_cast<float>(map.litCol + 1));
   if (hasRow)
-    compat::rectOutline(list, ImVec2(map.cells.Min.x - 1, y0 - 1),
-                        ImVec2(map.cells.Max.x, std::max(y1, y0 + 2)), map.rowColor, 0, thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(map.cells.Min.x, y0), ImVec2(map.cells.Max.x, std::max(y1, y0 + 2))}, map.rowColor);
   if (hasCol)
-    compat::rectOutline(list, ImVec2(x0 - 1, map.cells.Min.y - 1),
-                        ImVec2(std::max(x1, x0 + 2), map.cells.Max.y), map.colColor, 0, thick);
-  if (hasRow && hasCol) {
-    compat::rectOutline(list, ImVec2(x0 - 3, y0 - 3), ImVec2(x1 + 2, y1 + 2), view.theme->background, 0,
-                        thick + 2);
-    compat::rectOutline(list, ImVec2(x0 - 1, y0 - 1), ImVec2(x1, y1), view.theme->text, 0, thick);
-  }
+    paintMark(view, list, "crosshair",
+              {ImVec2(x0, map.cells.Min.y), ImVec2(std::max(x1, x0 + 2), map.cells.Max.y)}, map.colColor);
+  if (hasRow && hasCol)
+    paintMark(view, list, "cell", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text, thick);
 }
 
 MapHit hitMap(const MapView& map) {

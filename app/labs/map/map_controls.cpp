@@ -10,6 +10,7 @@
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text_box.h"
 
@@ -137,9 +138,7 @@ void minimap(Scene& scene, MapPage& page) {
       from.*axis = middle - least / 2;
       to.*axis = middle + least / 2;
     }
-  compat::rectOutline(list, ImVec2(from.x - 1, from.y - 1), ImVec2(to.x + 1, to.y + 1),
-                      view.theme->background, 0, view.px(3.5f));
-  compat::rectOutline(list, from, to, view.theme->text, 0, view.px(1.6f));
+  paintMark(view, list, "window", {from, to}, view.theme->text);
   track("minimap.window", from, to);
 }
 
@@ -202,7 +201,8 @@ void headChoice(Scene& scene, MapPage& page) {
     ImGui::PopID();
     const bool lit = head == shown, hovered = ImGui::IsItemHovered();
     list.AddRectFilled(from, to, lit || hovered ? view.theme->raised : view.theme->background, view.px(5));
-    if (lit) compat::rectOutline(list, from, to, view.theme->text, view.px(5), view.px(1.6f));
+    if (lit && drawsMark(list, "chosen head", from, to))
+      compat::rectOutline(list, from, to, view.theme->text, view.px(5), view.px(1.6f));
     paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, (from.y + to.y) / 2 - view.px(1)),
               lit ? view.theme->text : view.theme->secondary, std::to_string(head), Align::center);
     if (kvHeads > 1 && kvHeads < heads)

@@ -107,9 +107,10 @@ void MapLab::openFile(const std::filesystem::path& path, Scene& scene) const {
   scene.cursor.map = {};
 }
 
-bool MapLab::open(const std::filesystem::path& path, Scene& scene) {
-  if (path.extension() != ".safetensors") return false;
-  openFile(path, scene);
+bool MapLab::open(const NamedFile& file, Scene& scene, const Outcome& outcome) {
+  if (file.path.extension() != ".safetensors") return false;
+  openFile(file.path, scene);
+  outcome.done();  // the page says what is wrong with a file that can't be mapped
   return true;
 }
 
@@ -130,11 +131,11 @@ std::vector<Action> MapLab::actions() {
   };
   const auto openFileOf = [this](Scene&) {
     FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
-    question.chosen = [this](Scene& scene, const auto& path) {
-      services_.view.dialog.reset();
+    question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
       openFile(path, scene);
+      outcome.done();
     };
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   return {{"map.open", "Map queries and keys from a file…", "Scene", {}, true, false, openFileOf},
           action("map.cells", "Zoom to the marked cell",

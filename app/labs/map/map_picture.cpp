@@ -119,25 +119,48 @@ ValueRange mapRange(const MapPage& page, const Look& look) {
   return {0, brightest ? page.brightest : 1, false};
 }
 
+namespace {
+
+/// The levels a window is drawn from, and their tiles in it.
+struct DrawnLevels {
+  int needed = 0;                 ///< one of its pixels is at least one on screen
+  int finest = 0;                 ///< the next one, where there is room for it
+  std::vector<TilePlace> places;  ///< of the finest
+};
+
+/// Drawn from the finer level, edges have steps of a pixel and not of two. Where that is not held anyway, it
+/// is made once all else is there.
+DrawnLevels drawnLevels(const MapWindow& window, MapPage& page) {
+  const OverviewLevels& held = page.state->levels;
+  constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
+  const auto fits = [&](int level) { return tilesInSight(window, level).count() <= kMost; };
+  DrawnLevels drawn;
+  drawn.needed = std::min(window.level(), held.single);
+  while (drawn.needed < held.single && !fits(drawn.needed)) ++drawn.needed;
+  const int finer = std::min(window.finerLevel(), held.single);
+  drawn.finest = fits(finer) ? std::min(finer, drawn.needed) : drawn.needed;
+  const TileRange in = tilesInSight(window, drawn.needed);
+  drawn.places = middleFirst(tilesInSight(window, drawn.finest), drawn.finest);
+  if (drawn.finest < held.finest) page.near = drawn.places;
+  if (drawn.needed < held.finest) {
+    page.visible = middleFirst(in, drawn.needed);
+    const std::vector<TilePlace> ring = around(in, drawn.needed, window);
+    page.near.insert(page.near.end(), ring.begin(), ring.end());
+  }
+  return drawn;
+}
+
+}  // namespace
+
 void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window) {
   const MapState& state = *page.state;
-  // What is held anyway is drawn from the finer level, so that edges have steps of a pixel and not of two.
-  const bool finer = window.finerLevel() >= state.levels.finest;
-  int level = std::min(finer ? window.finerLevel() : window.level(), state.levels.single);
-  constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
-  while (level < state.levels.single && tilesInSight(window, level).count() > kMost) ++level;
-  page.level = level;
-  const TileRange in = tilesInSight(window, level);
-  const std::vector<TilePlace> places = middleFirst(in, level);
-  if (level < state.levels.finest) {
-    page.visible = places;
-    page.near = around(in, level, window);
-  }
+  const DrawnLevels drawn = drawnLevels(window, page);
+  page.level = drawn.finest;
   std::vector<HeatmapTile> tiles;
   float brightest = 0;
   page.preview = page.coarser = false;
   try {
-    for (const TilePlace& place : places) {
+    for (const TilePlace& place : drawn.places) {
       page.inView.push_back({state.field, scene.map.pooling, place});
       std::optional<Found> found = findTile(page, page.inView.back());
       while (found) {
@@ -153,7 +176,8 @@ void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWin
         coarser.place = {fine.level + 1, fine.row / 2, fine.col / 2};
         found = findTile(page, coarser);
       }
-      if (!found || found->key.place != place) page.coarser = true;
+      if (!found || found->key.place.level > drawn.needed) page.coarser = true;
+      if (!found || found->key.place != place) page.level = drawn.needed;
       if (!found) continue;
       if (found->key.place != place) page.inView.push_back(found->key);
       page.preview = page.preview || found->tile.preview;

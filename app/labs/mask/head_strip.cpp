@@ -4,6 +4,7 @@
 
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -44,9 +45,10 @@ void paintAround(const View& view, const ModelSetup& model, Index head, const Im
   if (model.kvHeads > 1 && model.kvHeads < model.heads)
     list.AddRectFilled(ImVec2(box.Min.x, box.Max.y + view.px(1)), ImVec2(box.Max.x, box.Max.y + view.px(3)),
                        groupColor(theme, model.kvHeadOf(head)));
-  if (lit)
+  if (lit && drawsMark(list, chosen ? "chosen head" : "pointed head", ImVec2(box.Min.x - 3, box.Min.y - 3),
+                       ImVec2(box.Max.x + 3, box.Max.y + 3)))
     compat::rectOutline(list, ImVec2(box.Min.x - 2, box.Min.y - 2), ImVec2(box.Max.x + 2, box.Max.y + 2),
-                        chosen ? theme.text : theme.line, view.px(2), chosen ? view.px(2) : 1);
+                        chosen ? theme.text : theme.secondary, view.px(2), chosen ? view.px(2) : 1);
 }
 
 }  // namespace

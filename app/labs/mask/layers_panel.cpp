@@ -5,6 +5,7 @@
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/field_controls.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text_box.h"
@@ -60,8 +61,9 @@ bool smallSwitch(const View& view, const std::string& name, ImVec2 right, bool o
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(from, to, on ? view.theme->query : view.theme->background, height / 2);
   if (!on) compat::rectOutline(list, from, to, view.theme->line, height / 2, 1);
-  list.AddCircleFilled(ImVec2(on ? to.x - height / 2 : from.x + height / 2, right.y),
-                       height / 2 - view.px(2.5f), on ? view.theme->background : view.theme->secondary, 20);
+  const float x = on ? to.x - height / 2 : from.x + height / 2, knob = height / 2 - view.px(2.5f);
+  if (drawsMark(list, "switch", ImVec2(x - knob, right.y - knob), ImVec2(x + knob, right.y + knob)))
+    list.AddCircleFilled(ImVec2(x, right.y), knob, on ? view.theme->background : view.theme->secondary, 20);
   return clicked;
 }
 
@@ -110,7 +112,8 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
   }
   if (chosen || hovered)
     list.AddRectFilled(from, to, chosen ? theme.raised : faded(theme.raised, 0.5f), view.px(6));
-  if (chosen) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), theme.text, view.px(1.5f));
+  if (chosen && drawsMark(list, "chosen layer", from, ImVec2(from.x + view.px(3), to.y)))
+    list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), theme.text, view.px(1.5f));
   for (int row = 0; row < 3; ++row)
     for (int col = 0; col < 2; ++col)
       list.AddCircleFilled(ImVec2(from.x + view.px(11.0f + 5.0f * static_cast<float>(col)),

@@ -5,6 +5,7 @@
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -86,8 +87,7 @@ void paintBrush(const MaskPage& page, ImDrawList& list, const HeatTile& tile, co
   const float x1 = tile.x(static_cast<float>(cell.col - half + brush.size)),
               y1 = tile.y(static_cast<float>(cell.row - half + brush.size));
   list.PushClipRect(tile.area.Min, tile.area.Max, true);
-  compat::rectOutline(list, ImVec2(x0, y0), ImVec2(x1, y1), view.theme->text, 0,
-                      std::max(1.5f, view.px(1.5f)));
+  paintMark(view, list, "brush", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text);
   list.PopClipRect();
 }
 

@@ -99,12 +99,13 @@ void MaskLab::copyCode(const Scene& scene, attention::MaskCode language, const s
       });
 }
 
-void MaskLab::inspectFile(const std::filesystem::path& path) {
+void MaskLab::inspectFile(const std::filesystem::path& path, const Outcome& outcome) {
   using Conventions = std::vector<MaskConvention>;
   services_.files.read<Conventions>(
       path, [path] { return attention::possibleConventions(path); },
-      [this, path](Scene&, Result<Conventions> possible) {
-        if (!possible) return services_.view.messages.fail(possible.error().message);
+      [this, path, outcome](Scene&, Result<Conventions> possible) {
+        if (!possible) return outcome.fail(possible.error().message);
+        outcome.done();
         services_.view.dialog = std::make_shared<ConventionQuestion>(
             path, *possible, [this, path](MaskConvention chosen) { loadFile(path, chosen); });
       });
@@ -122,27 +123,25 @@ void MaskLab::loadFile(const std::filesystem::path& path, MaskConvention convent
       });
 }
 
-void MaskLab::saveFile(const Scene& scene, const std::filesystem::path& path) {
+void MaskLab::saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome) {
   const StudiedMask* studied = editedStudy(scene, page_);
   if (!studied || !studied->formula)
-    return services_.view.messages.fail("There is no mask to save: it has no text to be laid over.");
+    return outcome.fail("There is no mask to save: it has no text to be laid over.");
   // As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
   const auto write = [formula = studied->formula, head = scene.cursor.cell.head, path,
                       convention = static_cast<MaskConvention>(page_.saveConvention)] {
     return path.extension() == ".png" ? writeMaskPicture(path, *formula, formula->variantOf(head))
                                       : attention::writeMaskFile(path, *formula, convention);
   };
-  services_.files.write(path, write,
-                        [this, path, asked = services_.view.pressedAt](Scene&, attention::Status written) {
-                          written.ok() ? services_.view.tell("Saved " + path.filename().string(), asked)
-                                       : services_.view.messages.fail(written.error().message);
-                        });
+  services_.files.write(path, write, [path, outcome](Scene&, attention::Status written) {
+    written.ok() ? outcome.tell("Saved " + path.filename().string()) : outcome.fail(written.error().message);
+  });
 }
 
-bool MaskLab::open(const std::filesystem::path& path, Scene&) {
-  const std::string ending = path.extension().string();
+bool MaskLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
+  const std::string ending = file.path.extension().string();
   if (ending != ".npy" && ending != ".csv" && ending != ".tsv" && ending != ".txt") return false;
-  inspectFile(path);
+  inspectFile(file.path, outcome);
   return true;
 }
 
@@ -197,7 +196,7 @@ std::vector<Action> MaskLab::copyActions() {
 
 std::vector<Action> MaskLab::fileActions() {
   const auto ask = [this](FileQuestion question) {
-    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folder);
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   return {
       {"mask.open",
@@ -207,9 +206,10 @@ std::vector<Action> MaskLab::fileActions() {
        true,
        false,
        [this, ask](Scene&) {
-         ask({"Load a mask", {".npy", ".csv", ".safetensors"}, "", [this](Scene&, const auto& path) {
-                inspectFile(path);
-              }});
+         ask({"Load a mask",
+              {".npy", ".csv", ".safetensors"},
+              "",
+              [this](Scene&, const auto& path, const Outcome& outcome) { inspectFile(path, outcome); }});
        }},
       {"mask.save",
        "Save the mask to a file…",
@@ -221,7 +221,9 @@ std::vector<Action> MaskLab::fileActions() {
          ask({"Save the mask",
               {".npy", ".csv", ".safetensors", ".png"},
               "mask.npy",
-              [this](Scene& scene, const auto& path) { saveFile(scene, path); }});
+              [this](Scene& scene, const auto& path, const Outcome& outcome) {
+                saveFile(scene, path, outcome);
+              }});
        }},
   };
 }

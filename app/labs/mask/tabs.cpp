@@ -8,6 +8,7 @@
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "render/heatmap.h"
 
@@ -215,8 +216,9 @@ void wipeMap(Scene& scene, MaskPage& page, const MapSpec& a, const MapSpec& b, c
   const Cell& chosen = scene.cursor.cell;
   paintCrosshair(view, list, map.tile, view.hover.query >= 0 ? view.hover.query : chosen.query,
                  view.hover.key >= 0 ? view.hover.key : chosen.key, n, m);
-  list.AddRectFilled(ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y),
-                     view.theme->text);
+  paintSpot(view, list, "wipe",
+            {ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y)},
+            view.theme->text);
   list.AddCircleFilled(ImVec2(x, cells.GetCenter().y), view.px(9), view.theme->text, 24);
   paintText(list, view.fonts->smallBold, ImVec2(x - view.px(14), cells.Min.y + view.px(14)), view.theme->text,
             "A", Align::right);

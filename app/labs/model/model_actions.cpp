@@ -48,23 +48,23 @@ void switchHead(Scene& scene, Index layer, Index head) {
     off.push_back({layer, head, HeadOff::zero});
 }
 
-void ModelLab::openModelAt(const std::string& model) {
+void ModelLab::openModelAt(const std::string& model, const Outcome& outcome) {
   page_.opening = model == kLearned ? "the learned model" : modelName(model);
   page_.openProblem.clear();
   services_.view.redraw();
   services_.files.read<std::shared_ptr<const OpenModel>>(
       modelFolder(model), [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
-      [this, model](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
+      [this, model, outcome](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
         page_.opening.clear();
         if (!opened) {
           page_.openProblem = opened.error().message;
-          return services_.view.messages.fail(opened.error().message);
+          return outcome.fail(opened.error().message);
         }
         const std::string name = (*opened)->name;
         adoptModel(scene, model, *std::move(opened));
         scene.cursor.page = "model";
         scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
-        services_.view.say("Opened " + name);
+        outcome.done("Opened " + name);
       });
 }
 
@@ -77,14 +77,14 @@ void ModelLab::lookForCached() {
       });
 }
 
-bool ModelLab::open(const std::filesystem::path& path, Scene& scene) {
+bool ModelLab::open(const NamedFile& file, Scene& scene, const Outcome& outcome) {
   std::error_code ignored;
-  const std::string ending = path.extension().string();
+  const std::string ending = file.path.extension().string();
   // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
   const bool recorded =
       scene.cursor.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
-  if (!recorded && !std::filesystem::is_directory(path, ignored)) return false;
-  openModelAt(std::filesystem::absolute(path, ignored).lexically_normal().string());
+  if (!recorded && !file.folder) return false;
+  openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), outcome);
   return true;
 }
 
@@ -97,14 +97,14 @@ std::vector<Action> ModelLab::openActions() {
        true,
        false,
        [this](Scene&) {
-         services_.view.dialog =
-             std::make_shared<FilePicker>(FileQuestion{"Open a model: its config.json",
-                                                       {".json"},
-                                                       "",
-                                                       [this](Scene&, const std::filesystem::path& path) {
-                                                         openModelAt(path.parent_path().string());
-                                                       }},
-                                          services_.folder);
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{"Open a model: its config.json",
+                          {".json"},
+                          "",
+                          [this](Scene&, const auto& path, const Outcome& outcome) {
+                            openModelAt(path.parent_path().string(), outcome);
+                          }},
+             services_.folders);
        }},
       {"model.recorded",
        "Open attention that was recorded elsewhere…",
@@ -117,8 +117,10 @@ std::vector<Action> ModelLab::openActions() {
              FileQuestion{"Open recorded attention",
                           {".safetensors", ".npz", ".npy"},
                           "",
-                          [this](Scene&, const std::filesystem::path& path) { openModelAt(path.string()); }},
-             services_.folder);
+                          [this](Scene&, const auto& path, const Outcome& outcome) {
+                            openModelAt(path.string(), outcome);
+                          }},
+             services_.folders);
        }},
       {"model.learned",
        "Learned: open the small model that comes along",
@@ -126,7 +128,7 @@ std::vector<Action> ModelLab::openActions() {
        {},
        true,
        false,
-       [this](Scene&) { openModelAt(kLearned); }},
+       [this](Scene&) { openModelAt(kLearned, Outcome(services_.view)); }},
       {"model.leave",
        "A layer made here again, without a model",
        "Scene",

@@ -231,7 +231,7 @@ void ModelLab::draw(Scene& scene, const Layout& whole) {
   modelSide(scene, page_, layout);
   if (!page_.config) {
     openingPanel(scene, page_, layout.center);
-    if (!page_.wanted.empty()) openModelAt(std::exchange(page_.wanted, {}));
+    if (!page_.wanted.empty()) openModelAt(std::exchange(page_.wanted, {}), Outcome(view));
     return;
   }
   ImRect above = layout.center, below = layout.center;

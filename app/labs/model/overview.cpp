@@ -9,6 +9,7 @@
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -177,26 +178,30 @@ void paintOff(const View& view, const ImRect& tile) {
 }
 
 /// Where the query and the key are, in every thumbnail that is large enough.
-void paintSpot(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
+void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<float>(layer.weights.rows());
   HeatTile map{tile, 0, 0, n, n, 0};
   if (tile.GetWidth() >= view.px(104)) {
     const float thick = std::max(1.0f, view.px(1));
-    compat::rectOutline(list, ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
-                        ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1))), view.theme->query, 0,
-                        thick);
-    compat::rectOutline(list, ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
-                        ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y), view.theme->key, 0,
-                        thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
+               ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1)))},
+              view.theme->query, thick);
+    paintMark(view, list, "crosshair",
+              {ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
+               ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y)},
+              view.theme->key, thick);
     return;
   }
   if (tile.GetWidth() < view.px(24)) return;
   const float mark = view.px(3), half = view.px(1.5f);
   const float y = map.y(static_cast<float>(cell.query) + 0.5f),
               x = map.x(static_cast<float>(cell.key) + 0.5f);
-  list.AddRectFilled(ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half), view.theme->query);
-  list.AddRectFilled(ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y), view.theme->key);
+  paintSpot(view, list, "spot", {ImVec2(tile.Min.x, y - half), ImVec2(tile.Min.x + mark, y + half)},
+            view.theme->query);
+  paintSpot(view, list, "spot", {ImVec2(x - half, tile.Max.y - mark), ImVec2(x + half, tile.Max.y)},
+            view.theme->key);
 }
 
 /// Frames, labels and marks over the pictures of one layer.
@@ -210,7 +215,7 @@ void paintOverRow(const Scene& scene, const ModelPage& page, const OverviewPlan&
     const ImRect tile = plan.tile(at, column);
     if (tile.Max.y < plan.area.Min.y || tile.Min.y > plan.area.Max.y) continue;
     const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
-    paintSpot(view, tile, layer, scene.cursor.cell);
+    paintPlace(view, tile, layer, scene.cursor.cell);
     paintLabel(view, plan, tile, head, scene.look.labelThreshold, view.theme->text);
     if (isOff(scene, at, h)) paintOff(view, tile);
     if (filteredOut(scene, head))
@@ -219,9 +224,7 @@ void paintOverRow(const Scene& scene, const ModelPage& page, const OverviewPlan&
       paintText(list, view.fonts->monoSmall, ImVec2(tile.Min.x + view.px(3), tile.Max.y - view.px(8)),
                 view.theme->text, std::to_string(h));
     if (at == scene.cursor.model.layer && h == scene.cursor.cell.head)
-      compat::rectOutline(list, ImVec2(tile.Min.x - 1, tile.Min.y - 1),
-                          ImVec2(tile.Max.x + 1, tile.Max.y + 1), view.theme->text, 0,
-                          std::max(2.0f, view.px(2)));
+      paintMark(view, list, "chosen head", tile, view.theme->text, std::max(2.0f, view.px(2)));
   }
   if (at >= page.arrived)  // a picture of before
     list.AddRectFilled(plan.tile(at, 0).Min, plan.tile(at, plan.heads - 1).Max,

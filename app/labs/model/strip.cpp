@@ -12,6 +12,7 @@
 #include "app/scene/number_text.h"
 #include "app/scene/open_model.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -203,9 +204,10 @@ void cacheRows(const Scene& scene, ModelPage& page, const StripColumns& columns,
   const auto outline = [&](Index token, std::uint32_t color) {
     if (token < columns.first || token >= columns.first + columns.count) return;
     const float x = columns.at(token);
-    compat::rectOutline(list, ImVec2(x - 1, area.Min.y - 1),
-                        ImVec2(x + columns.width - view.px(4) + 1, area.Min.y + 2 * height + view.px(4) + 1),
-                        color, 0, std::max(1.0f, view.px(1.4f)));
+    paintMark(
+        view, list, "column",
+        {ImVec2(x, area.Min.y), ImVec2(x + columns.width - view.px(4), area.Min.y + 2 * height + view.px(4))},
+        color);
   };
   for (Index slot = page.tokens(); slot < columns.first + columns.slots && slot < page.tokens() + 2; ++slot) {
     const float x = columns.at(slot);  // empty, ahead

@@ -60,11 +60,14 @@ TEST(SnapshotTable, RefusesWhatItCannotStandFor) {
   error = refused(tableSetup(kMaxTokens + 1, 32));
   EXPECT_EQ(error.place, Place::input);
   EXPECT_THAT(error.message, HasSubstr("2049 tokens"));
-  app::Setup setup = tableSetup(3, 32);
+  app::Setup setup = tableSetup(3, 8);
+  setup.model.modelDim = 8;
+  setup.model.heads = setup.model.kvHeads = 2;
+  setup.model.headDim = 4;
   setup.weights.source = WeightSource::planted;
   error = refused(setup);
   EXPECT_EQ(error.place, Place::weights);
-  EXPECT_THAT(error.message, HasSubstr("typed embeddings have none"));
+  EXPECT_THAT(error.message, HasSubstr("at least 16"));
   setup = tableSetup(3, 32);
   setup.input.cross = true;
   setup.input.contextText = "le chat";

@@ -32,6 +32,15 @@ TEST(RichText, WordsKeepWhatTheyMean) {
   }
 }
 
+TEST(RichText, WhatIsBoldMayHoldColours) {
+  const RichText text = parsed("**the row of [it](query), all** of it");
+  ASSERT_EQ(text[0].size(), 4u);
+  EXPECT_EQ(text[0][0].kind, Kind::bold);
+  EXPECT_EQ(text[0][1].kind, Kind::query);
+  EXPECT_EQ(text[0][2].kind, Kind::bold);
+  EXPECT_EQ(text[0][3].kind, Kind::plain);
+}
+
 TEST(RichText, AnEmptyLineEndsAParagraphAndOneBreakIsASpace) {
   const RichText text = parsed("one\ntwo\n\nthree");
   ASSERT_EQ(text.size(), 2u);

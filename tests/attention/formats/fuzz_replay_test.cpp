@@ -161,6 +161,16 @@ TEST(FuzzReplay, Npy) {
   replay("npy", {formatNpy(Matrix::Random(3, 4))}, fuzz::fuzzNpy);
 }
 
+TEST(FuzzReplay, Npz) {
+  replay("npz", {}, fuzz::fuzzNpz);
+}
+
+TEST(FuzzReplay, RecordedAttention) {
+  std::vector<Bytes> others = corpus("npz");
+  for (Bytes& file : corpus("npy")) others.push_back(std::move(file));
+  replay("recorded", std::move(others), fuzz::fuzzRecorded);
+}
+
 TEST(FuzzReplay, MaskText) {
   std::vector<Bytes> examples;
   for (const PatternInfo& info : patternTable())

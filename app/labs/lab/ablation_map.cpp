@@ -1,0 +1,195 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/head_switches.h"
+#include "app/labs/lab/ablation_page.h"
+#include "app/labs/lab/map_view.h"
+#include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+void toggleHead(Scene& scene, const AblationPage& ablation, Index head) {
+  SubjectSetup& subject = scene.setup.subject;
+  const Index layer = shownLayer(subject);
+  switchHead(subject, {layer, head, ablation.by}, switchedOff(subject, layer, head) == nullptr);
+}
+
+bool anyOff(const Scene& scene) {
+  const SubjectSetup& subject = scene.setup.subject;
+  return std::any_of(subject.switchedOff.begin(), subject.switchedOff.end(),
+                     [&](const SwitchedHead& off) { return off.layer == shownLayer(subject); });
+}
+
+namespace {
+
+/// The rows of the picture: all heads, then the bias, then all that are off together.
+struct EffectRows {
+  attention::Matrix values;  ///< [rows, n]
+  Index heads = 0;
+  Index bias = -1, together = -1;  ///< rows; −1: there is none
+};
+
+EffectRows rowsOf(const AblationPage& ablation) {
+  const AblationStudy& study = *ablation.study;
+  const attention::HeadShares& shares = study.shares;
+  const bool cosine = ablation.measure == AblationMeasure::cosine;
+  const attention::Matrix& heads = cosine                         ? shares.cosine
+                                   : ablation.by == HeadOff::mean ? shares.byMean
+                                                                  : shares.byZero;
+  EffectRows rows;
+  rows.heads = heads.rows();
+  const bool hasBias = shares.biasAmount.size() > 0 && shares.biasAmount.maxCoeff() > 0;
+  // A mean in place of the bias changes nothing: it is the same for all tokens.
+  if (hasBias && (cosine || ablation.by == HeadOff::zero)) rows.bias = rows.heads;
+  if (!cosine && !study.off.empty()) rows.together = rows.heads + (rows.bias >= 0 ? 1 : 0);
+  rows.values = attention::Matrix::Zero(rows.heads + (rows.bias >= 0 ? 1 : 0) + (rows.together >= 0 ? 1 : 0),
+                                        heads.cols());
+  rows.values.topRows(rows.heads) = heads;
+  if (rows.bias >= 0)
+    rows.values.row(rows.bias) =
+        cosine
+            ? Eigen::RowVectorXf(shares.biasCosine.transpose())
+            : Eigen::RowVectorXf((shares.biasAmount.array() / shares.whole.array().max(1e-30f)).transpose());
+  if (rows.together >= 0) rows.values.row(rows.together) = study.together.transpose();
+  return rows;
+}
+
+/// The box of a head: a tick while it is on.
+void box(Scene& scene, const AblationPage& ablation, Index head, ImVec2 middle, float size) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const bool on = !switchedOff(scene.setup.subject, shownLayer(scene.setup.subject), head);
+  const ImVec2 from(std::round(middle.x - size / 2), std::round(middle.y - size / 2)),
+      to(from.x + size, from.y + size);
+  const float hit = std::max(size, view.px(14));
+  ImGui::SetCursorScreenPos(ImVec2(middle.x - hit / 2, middle.y - size / 2));
+  ImGui::PushID(static_cast<int>(head));
+  const bool clicked = ImGui::InvisibleButton("ablation.box", ImVec2(hit, std::max(size, 1.0f)));
+  ImGui::PopID();
+  trackItem(fmt::format("ablation.box.{}", head));
+  if (ImGui::IsItemHovered()) {
+    ablation.page.view.nextHover.head = head;
+    tooltip(view, on ? "Switch this head off (Delete)" : "Switch this head on again (Delete)");
+  }
+  compat::rectOutline(list, from, to, on ? theme.text : theme.secondary, view.px(2),
+                      std::max(1.0f, view.px(1.4f)));
+  if (on && size >= view.px(8)) {
+    const float s = size;
+    list.AddLine(ImVec2(from.x + s * 0.24f, from.y + s * 0.52f),
+                 ImVec2(from.x + s * 0.43f, from.y + s * 0.72f), theme.text, view.px(1.8f));
+    list.AddLine(ImVec2(from.x + s * 0.43f, from.y + s * 0.72f),
+                 ImVec2(from.x + s * 0.78f, from.y + s * 0.3f), theme.text, view.px(1.8f));
+  } else if (on) {
+    list.AddRectFilled(ImVec2(from.x + 2, from.y + 2), ImVec2(to.x - 2, to.y - 2), theme.text);
+  }
+  if (clicked) {
+    toggleHead(scene, ablation, head);
+    scene.cursor.cell.head = head;
+  }
+}
+
+/// Box, name and kv badge at the left of each row, its mean at the right.
+void rowHeaders(Scene& scene, const AblationPage& ablation, const EffectRows& rows, const MapView& map,
+                float left) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const attention::AttentionConfig& config = ablation.study->question->config();
+  const Index real = ablation.study->question->sequence().queryLength;
+  const float cell = map.cells.GetHeight() / static_cast<float>(map.rows.count);
+  const bool large = cell >= view.px(22);
+  ImFont* font = large ? view.fonts->text : view.fonts->small;
+  ImFont* mono = large ? view.fonts->mono : view.fonts->monoSmall;
+  const float room = lineHeight(font);
+  const auto step = static_cast<Index>(std::ceil(room / std::max(cell, 1.0f)));
+  for (Index row = map.rows.first; row < map.rows.end(); ++row) {
+    const float y = map.cells.Min.y + (static_cast<float>(row - map.rows.first) + 0.5f) * cell;
+    if (row < rows.heads)
+      box(scene, ablation, row, ImVec2(left + view.px(9), y), std::min(view.px(15), cell - 2));
+    const bool lit = row == map.litRow;
+    if (!lit && (row % step != 0 || (map.litRow >= 0 && std::abs(row - map.litRow) < step))) continue;
+    const bool off =
+        row < rows.heads && switchedOff(scene.setup.subject, shownLayer(scene.setup.subject), row);
+    const std::uint32_t color = lit ? theme.text : theme.secondary;
+    const std::string name = row < rows.heads ? headName(row) : row == rows.bias ? "bias" : "those off";
+    float x = left + view.px(26);
+    const float wide = paintText(list, font, ImVec2(x, y), color, name);
+    if (off) list.AddLine(ImVec2(x, y), ImVec2(x + wide, y), color, view.px(1.4f));
+    x += wide + view.px(8);
+    if (large && row < rows.heads && config.kvHeads < config.heads)
+      paintBadge(view, list, ImVec2(x, y), groupColor(theme, config.kvHeadOf(row)),
+                 kvName(config.kvHeadOf(row)));
+    const double mean = real > 0 ? rows.values.row(row).head(real).cast<double>().mean() : 0;
+    paintText(list, mono, ImVec2(map.cells.Max.x + view.px(60), y), color, cellText(mean), Align::right);
+  }
+  paintText(list, view.fonts->small, ImVec2(map.cells.Max.x + view.px(60), map.cells.Min.y - view.px(10)),
+            theme.secondary, "mean", Align::right);
+}
+
+}  // namespace
+
+void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  const EffectRows rows = rowsOf(ablation);
+  const SequenceSnapshot& sequence = ablation.study->question->sequence();
+  const Index n = rows.values.cols(), count = rows.values.rows();
+  const float labels = view.px(150), foot = view.px(62), head = view.px(22), right = view.px(64);
+  const float wide = area.GetWidth() - labels - right, high = area.GetHeight() - foot - head;
+  if (n == 0 || wide < view.px(60) || high < view.px(40)) return;
+  MapView map;
+  map.name = "ablation";
+  const Cell cell = scene.cursor.cell;
+  const Index litHead = view.hover.head >= 0 ? view.hover.head : cell.head;
+  const Index litToken = std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : cell.query, 0, n - 1);
+  map.rows = windowOf(count, static_cast<Index>(high / view.px(5)), std::min(litHead, count - 1));
+  map.cols = windowOf(n, static_cast<Index>(wide / view.px(3)), litToken);
+  const float cellWide = std::min(wide / static_cast<float>(map.cols.count), view.px(64));
+  const float cellHigh = std::min(high / static_cast<float>(map.rows.count), view.px(44));
+  const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
+  const auto whole = [](float size) { return size >= 4 ? std::floor(size) : size; };
+  map.cells = ImRect(at, ImVec2(at.x + whole(cellWide) * static_cast<float>(map.cols.count),
+                                at.y + whole(cellHigh) * static_cast<float>(map.rows.count)));
+  map.litRow = std::min(litHead, rows.heads - 1);
+  map.litCol = litToken;
+  map.rowColor = view.theme->text;
+  map.colColor = view.theme->query;
+  map.weights = true;
+  Look look = scene.look;
+  if (ablation.measure == AblationMeasure::cosine) {
+    map.low = -1;
+    map.weights = false;
+    look.colormap = render::Colormap::diverging;
+  } else {
+    map.high = std::max(rows.values.leftCols(std::max<Index>(sequence.queryLength, 1)).maxCoeff(), 1e-6f);
+  }
+  const attention::Matrix values =
+      rows.values.block(map.rows.first, map.cols.first, map.rows.count, map.cols.count);
+  Scene shown = scene;
+  shown.look = look;
+  paintMap(shown, ablation.page, map, values);
+  const MapHit hit = hitMap(map);
+  if (hit.row >= 0) {
+    view.nextHover.query = hit.col;
+    if (hit.row < rows.heads) view.nextHover.head = hit.row;
+    if (hit.clicked) {
+      scene.cursor.cell.query = hit.col;
+      if (hit.row < rows.heads) scene.cursor.cell.head = hit.row;
+    }
+    const std::string who = hit.row < rows.heads   ? headName(hit.row)
+                            : hit.row == rows.bias ? "The bias"
+                                                   : "Those off";
+    const std::string token = sequence.queries[static_cast<std::size_t>(hit.col)].text;
+    tooltip(view, fmt::format("{}, “{}”: {}", who, token,
+                              cellText(static_cast<double>(rows.values(hit.row, hit.col)))));
+  }
+  columnNames(ablation.page, map, sequence.queries);
+  rowHeaders(scene, ablation, rows, map, area.Min.x);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/compute/ablation_study.h"
+#include "app/compute/hull_study.h"
+#include "app/compute/patch_study.h"
+#include "app/compute/text_loss.h"
+#include "app/labs/lab/lab_page.h"
+
+namespace headscope::app {
+
+/// What the tab of ablation looks at.
+enum class AblationRoom { heads, hull, patch };
+/// What the picture of heads × tokens shows.
+enum class AblationMeasure { effect, cosine };
+
+/// What that tab shows beside the scene: free for its panels to change.
+struct AblationPage {
+  explicit AblationPage(LabPage& lab) : page(lab) {}
+
+  LabPage& page;
+  AblationRoom room = AblationRoom::heads;
+  AblationMeasure measure = AblationMeasure::effect;
+  HeadOff by = HeadOff::zero;                  ///< what stands in for a head that is switched off
+  std::shared_ptr<const AblationStudy> study;  ///< null until it is there
+  std::shared_ptr<const HullStudy> hull;
+  std::shared_ptr<const PatchStudy> patch;
+  std::string patchText;  ///< whose pattern is taken over
+  std::string patchProblem;
+
+  /// How a model's guesses change: of its text with all heads on, as the scene is, and without each head of
+  /// the layer alone. Null until they are there; `losses` is empty without a model.
+  std::shared_ptr<const TextLoss> allOn, asIs;
+  std::vector<std::shared_ptr<const TextLoss>> without;  ///< [heads]
+  std::string lossProblem;
+};
+
+/// The heads' effects as a picture of heads × tokens, with a box for each head.
+void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area);
+/// How one token's output is put together, and what a model makes of it.
+void ablationSide(Scene& scene, AblationPage& ablation, const ImRect& area);
+/// A head's values and its output inside their convex hull.
+void hullRoom(Scene& scene, AblationPage& ablation, const ImRect& area);
+/// One head with the pattern of another text.
+void patchRoom(Scene& scene, AblationPage& ablation, const ImRect& area);
+
+/// Switches a head of the shown layer off, or on again.
+void toggleHead(Scene& scene, const AblationPage& ablation, Index head);
+/// Whether any head of it is off.
+bool anyOff(const Scene& scene);
+
+}  // namespace headscope::app

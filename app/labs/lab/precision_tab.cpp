@@ -1,0 +1,194 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/precision_study.h"
+#include "app/labs/lab/head_maps.h"
+#include "app/labs/lab/inner_tab.h"
+#include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+const char* formatName(std::size_t format) {
+  return format == 0 ? "fp16" : "bf16";
+}
+
+/// "4.9·10⁻⁴", or what became of it.
+std::string errorText(float value) {
+  return std::isnan(value)   ? "NaN"
+         : std::isinf(value) ? "∞"
+         : value == 0        ? "0"
+                             : numberText(static_cast<double>(value), 2);
+}
+
+class PrecisionTab : public InnerTab {
+ public:
+  PrecisionTab(LabServices& services, LabPage& page)
+      : InnerTab(services, page),
+        answer_(services.workers,
+                [](const std::shared_ptr<const LayerParts>& layer,
+                   std::stop_token stop) -> attention::Result<std::shared_ptr<const PrecisionStudy>> {
+                  return std::make_shared<const PrecisionStudy>(studyPrecision(layer, stop));
+                }) {}
+
+  bool take(const Scene&) override {
+    const auto current = answer_.current();
+    if (!current || !current->value || *current->value == study_) return false;
+    study_ = *current->value;
+    return true;
+  }
+
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
+    if (!study_) return;
+    View& view = page_.view;
+    const bool small = page_.small;
+    const float margin = view.px(small ? 16 : 24), space = view.px(small ? 10 : 18);
+    ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
+    if (!layout.presents) {
+      controls(ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
+      inner.Min.y += view.px(32) + space;
+    }
+    const float split = std::round(inner.Min.x + inner.GetWidth() * 0.62f);
+    maps(scene, ImRect(inner.Min, ImVec2(split - space, inner.Max.y)));
+    side(scene, ImRect(ImVec2(split + space, inner.Min.y), inner.Max));
+  }
+
+  void ask(const Scene&) override {
+    if (page_.layer) answer_.ask(page_.layer, Lane::front);
+  }
+
+  void leave() override {
+    answer_.forget();
+    study_.reset();
+  }
+
+  std::vector<CaptionPart> caption(const Scene&) const override {
+    return {{fmt::format("What {} changes of every head's weights", formatName(format_)),
+             page_.view.theme->secondary}};
+  }
+
+ private:
+  const FormatDifference& shown() const { return study_->formats[format_]; }
+
+  void controls(const ImRect& line) {
+    View& view = page_.view;
+    ImGui::SetCursorScreenPos(line.Min);
+    ImGui::BeginChild("precision.formats", ImVec2(view.px(180), line.GetHeight()), false,
+                      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+    const Choice formats[] = {{"fp16", "", "fp16"}, {"bf16", "", "bf16"}};
+    int chosen = static_cast<int>(format_);
+    if (segmented(view, "precision.format", formats, chosen, "In which format the layer is computed again."))
+      format_ = static_cast<std::size_t>(chosen);
+    compat::endChild();
+    const std::string words =
+        shown().finite ? fmt::format("|weight in {} − weight in fp32|, dark to bright: 0 to {}",
+                                     formatName(format_), errorText(shown().largest))
+                       : fmt::format("Something became too large for {}: its largest number is 65,504",
+                                     formatName(format_));
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text,
+              ImVec2(line.Min.x + view.px(200), line.Min.y + view.px(15)), view.theme->secondary,
+              fitted(view.fonts->text, words, line.GetWidth() - view.px(200)));
+  }
+
+  void maps(Scene& scene, const ImRect& area) {
+    const View& view = page_.view;
+    const float high = shown().largest > 0 && std::isfinite(shown().largest) ? shown().largest : 1;
+    headMaps(scene, page_, area,
+             {std::string("precision.") + formatName(format_), shown().weights, study_->factor, true,
+              [high](Index) {
+                return ValueRange{0, high, false};
+              },
+              [&](Index head, ImVec2 at, float width) {
+                ImDrawList& list = *ImGui::GetWindowDrawList();
+                const std::string number = errorText(shown().heads[static_cast<std::size_t>(head)].weights);
+                const float taken = textWidth(view.fonts->monoSmall, number);
+                paintText(list, view.fonts->bold, at, view.theme->text,
+                          fitted(view.fonts->bold, headName(head), width));
+                if (textWidth(view.fonts->bold, headName(head)) + taken + view.px(10) < width)
+                  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, at.y), view.theme->secondary,
+                            number, Align::right);
+              }});
+  }
+
+  /// The numbers of both formats, and where the computation rounds.
+  void side(Scene& scene, const ImRect& area) {
+    View& view = page_.view;
+    const Theme& theme = *view.theme;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const std::string from = study_->fromInputs ? "x, W_Q, W_K, W_V, W_O and biases; q, k and v; "
+                                                : "q, k and v as the model has them; ";
+    const std::string where = "Rounded to the nearest, ties to even: " + from +
+                              "every score as q·k, after each factor and term; the weights; head outputs" +
+                              (study_->fromInputs ? "; the output. " : ". ") +
+                              "Sums inside a product and the softmax are in fp32, as on tensor cores.";
+    float y = area.Max.y - view.px(84);
+    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary, where);
+    const float name = area.Min.x, step = (area.GetWidth() - view.px(90)) / 4;
+    const auto column = [&](int i) { return area.Min.x + view.px(90) + step * static_cast<float>(i + 1); };
+    y = area.Min.y + view.px(10);
+    paintText(list, view.fonts->title, ImVec2(column(1), y), theme.text, "fp16", Align::right);
+    paintText(list, view.fonts->title, ImVec2(column(3), y), theme.text, "bf16", Align::right);
+    y += view.px(24);
+    for (int i = 0; i < 4; ++i)
+      paintText(list, view.fonts->small, ImVec2(column(i), y), theme.secondary,
+                i % 2 == 0 ? "max |Δweight|" : "‖Δ head‖", Align::right);
+    y += view.px(10);
+    const Index heads = std::ssize(study_->formats[0].heads);
+    const float line = view.px(26), room = area.Max.y - view.px(100) - y - 2 * line;
+    const Index lit =
+        std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0, heads - 1);
+    const Index count = std::clamp<Index>(static_cast<Index>(room / line), 0, heads);
+    const Index first = std::clamp<Index>(lit - count / 2, 0, heads - count);
+    for (Index head = first; head < first + count; ++head) {
+      const float middle = y + line / 2;
+      ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y));
+      ImGui::PushID(static_cast<int>(head));
+      const bool clicked = ImGui::InvisibleButton("precision.row", ImVec2(area.GetWidth(), line));
+      ImGui::PopID();
+      trackItem(fmt::format("precision.row.{}", head));
+      if (ImGui::IsItemHovered()) view.nextHover.head = head;
+      if (clicked) scene.cursor.cell.head = head;
+      if (head == lit)
+        list.AddRectFilled(ImVec2(area.Min.x - view.px(6), y), ImVec2(area.Max.x + view.px(6), y + line),
+                           theme.raised, view.px(4));
+      paintText(list, view.fonts->text, ImVec2(name, middle), theme.text, headName(head));
+      for (std::size_t f = 0; f < 2; ++f) {
+        const HeadDifference& one = study_->formats[f].heads[static_cast<std::size_t>(head)];
+        paintText(list, view.fonts->mono, ImVec2(column(static_cast<int>(2 * f)), middle), theme.text,
+                  errorText(one.weights), Align::right);
+        paintText(list, view.fonts->mono, ImVec2(column(static_cast<int>(2 * f) + 1), middle), theme.text,
+                  errorText(one.output), Align::right);
+      }
+      y += line;
+    }
+    if (!study_->fromInputs) return;
+    y += view.px(8);
+    list.AddLine(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y), theme.line);
+    paintText(list, view.fonts->text, ImVec2(name, y + line / 2), theme.text,
+              fitted(view.fonts->text, "Output, largest ‖Δ‖ / ‖output‖ of a token", step * 2));
+    const Index real = study_->question->sequence().queryLength;
+    for (std::size_t f = 0; f < 2; ++f)
+      paintText(list, view.fonts->mono, ImVec2(column(static_cast<int>(2 * f) + 1), y + line / 2), theme.text,
+                errorText(study_->formats[f].output.head(real).maxCoeff<Eigen::PropagateNaN>()),
+                Align::right);
+  }
+
+  std::size_t format_ = 0;
+  Answer<std::shared_ptr<const LayerParts>, std::shared_ptr<const PrecisionStudy>> answer_;
+  std::shared_ptr<const PrecisionStudy> study_;
+};
+
+}  // namespace
+
+std::unique_ptr<InnerTab> makePrecisionTab(LabServices& services, LabPage& page) {
+  return std::make_unique<PrecisionTab>(services, page);
+}
+
+}  // namespace headscope::app

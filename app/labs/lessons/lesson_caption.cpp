@@ -1,0 +1,126 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/labs/lessons/lessons_page.h"
+#include "app/platform/track.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Options side by side, for a hall.
+void options(LessonsPage& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::size_t count = page.study->options.size();
+  const float gap = view.px(10);
+  const float width = (area.GetWidth() - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const OptionStudy& option = page.study->options[i];
+    const ImVec2 from(area.Min.x + (width + gap) * static_cast<float>(i), area.Min.y);
+    const ImVec2 to(from.x + width, area.Max.y);
+    const bool right = page.answered && option.holds, chosen = page.guess == static_cast<Index>(i);
+    ImGui::SetCursorScreenPos(from);
+    const std::string name = "lesson.option." + optionLetter(i);
+    if (ImGui::InvisibleButton(name.c_str(), ImVec2(width, to.y - from.y)) && !page.answered)
+      page.chosen = static_cast<Index>(i);
+    trackItem(name);
+    if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));
+    compat::rectOutline(list, from, to, chosen || right ? theme.text : theme.line, view.px(6), 1);
+    const bool over = page.answered && !right;
+    const std::uint32_t color = over ? theme.secondary : theme.text;
+    const float x = from.x + view.px(10), y = from.y + view.px(16);
+    const float letter = paintText(list, view.fonts->monoTitle, ImVec2(x, y), color, optionLetter(i));
+    list.PushClipRect(from, to, true);
+    const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small, color};
+    paintRichText(view, &list, fonts, richOrPlain((right ? "✓ " : "") + option.text),
+                  ImVec2(x + letter + view.px(8), from.y + view.px(6)), width - letter - view.px(28));
+    list.PopClipRect();
+  }
+}
+
+}  // namespace
+
+void lessonCaption(LessonsPage& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  if (beginPanel(view, "lesson.caption", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(area.Min, area.Max, theme.panel);
+    const float pad = view.px(16), width = area.GetWidth() - 2 * pad;
+    const float x = area.Min.x + pad;
+    float y = area.Min.y + view.px(10);
+    const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
+                          theme.text};
+    if (!page.study) {
+      paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.secondary,
+                page.problem.empty() ? "Computing…" : page.problem);
+    } else if (page.at().question) {
+      const RichFonts asks{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
+                           theme.text};
+      y += paintRichText(view, &list, asks, richOrPlain(page.study->ask), ImVec2(x, y), width) + view.px(8);
+      options(page, ImRect(x, y, x + width, area.Max.y - view.px(8)));
+    } else {
+      y += paintRichText(
+               view, &list,
+               {view.fonts->title, view.fonts->title, view.fonts->mono, view.fonts->small, theme.text},
+               {{{RichSpan::Kind::plain, page.at().title, nullptr}}}, ImVec2(x, y), width) +
+           view.px(4);
+      paintRichText(view, &list, fonts, richOrPlain(page.study->text), ImVec2(x, y), width);
+    }
+  }
+  endPanel();
+}
+
+namespace {
+
+class StepChoice : public Dialog {
+ public:
+  explicit StepChoice(LessonsPage& page) : page_(page) {}
+  std::string name() const override { return "lesson.steps"; }
+
+  void draw(Scene&, View& view, bool) override {
+    if (!page_.lesson) {
+      view.dialog.reset();
+      return;
+    }
+    const auto& steps = page_.lesson->steps;
+    const float line = 32, high = 70 + line * static_cast<float>(std::min<std::size_t>(steps.size(), 16));
+    if (beginDialog(view, "lesson.steps", page_.lesson->title, 520, high)) {
+      const float width = ImGui::GetContentRegionAvail().x;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const std::string id = fmt::format("lesson.goto.{}", i);
+        const bool clicked = ImGui::InvisibleButton(id.c_str(), ImVec2(width, view.px(line)));
+        trackItem(id);
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        if (ImGui::IsItemHovered())
+          list.AddRectFilled(at, ImVec2(at.x + width, at.y + view.px(line)), view.theme->line, view.px(4));
+        const float y = at.y + view.px(line / 2);
+        paintText(list, view.fonts->mono, ImVec2(at.x + view.px(28), y), view.theme->secondary,
+                  std::to_string(i + 1), Align::right);
+        paintFitted(view, list, static_cast<Index>(i) == page_.step ? view.fonts->bold : view.fonts->text,
+                    ImVec2(at.x + view.px(42), y), width - view.px(50), view.theme->text, steps[i].title);
+        if (!clicked) continue;
+        page_.goTo = static_cast<Index>(i);
+        view.dialog.reset();
+      }
+    }
+    endDialog();
+  }
+
+ private:
+  LessonsPage& page_;
+};
+
+}  // namespace
+
+std::shared_ptr<Dialog> stepChoice(LessonsPage& page) {
+  return std::make_shared<StepChoice>(page);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,282 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/labs/lessons/lessons_page.h"
+#include "app/platform/track.h"
+#include "app/scene/fields.h"
+#include "app/scene/mask_rules.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/pattern_sliders.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// One piece for each step: those that were seen, the one that is open, those that come.
+void progressBar(LessonsPage& page, ImVec2 at, float width) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const auto steps = static_cast<Index>(page.lesson->steps.size());
+  const float gap = view.px(6);
+  const float wide = (width - gap * static_cast<float>(steps - 1)) / static_cast<float>(steps);
+  for (Index i = 0; i < steps; ++i) {
+    const float x = at.x + (wide + gap) * static_cast<float>(i);
+    const ImVec2 from(x, at.y), to(x + wide, at.y + view.px(4));
+    if (i > page.step)
+      compat::rectOutline(list, from, to, theme.faint, 0, 1);
+    else
+      list.AddRectFilled(from, to, i == page.step ? theme.text : theme.faint);
+    ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(8)));
+    const std::string name = fmt::format("lesson.step.{}", i);
+    if (ImGui::InvisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.goTo = i;
+    trackItem(name);
+    if (ImGui::IsItemHovered()) tooltip(view, page.lesson->steps[static_cast<std::size_t>(i)].title);
+  }
+}
+
+/// Lesson, step and how long it goes on.
+float head(LessonsPage& page, ImVec2 at, float width, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  float y = at.y;
+  ImGui::SetCursorScreenPos(ImVec2(at.x - view.px(4), y - view.px(3)));
+  const float linkWide = textWidth(view.fonts->text, "‹  All lessons");
+  const bool clicked = ImGui::InvisibleButton("lesson.list", ImVec2(linkWide + view.px(8), view.px(26)));
+  trackItem("lesson.list");
+  paintText(list, view.fonts->text, ImVec2(at.x, y + view.px(10)),
+            ImGui::IsItemHovered() ? theme.text : theme.secondary, "‹  All lessons");
+  if (clicked) view.request("lesson.list");
+  const std::string number = fmt::format("{} of {}", page.lesson->number, page.library->shippedCount());
+  const bool numbered = page.lesson->number > 0 && page.lesson->number <= page.library->shippedCount();
+  if (small) {
+    paintText(list, view.fonts->small, ImVec2(at.x + width, y + view.px(10)), theme.secondary,
+              fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size()), Align::right);
+    progressBar(page, ImVec2(at.x, y + view.px(30)), width);
+    return view.px(46);
+  }
+  if (numbered)
+    paintText(list, view.fonts->text, ImVec2(at.x + width, y + view.px(10)), theme.secondary, number,
+              Align::right);
+  y += view.px(44);
+  paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), width, theme.secondary, page.lesson->title);
+  y += view.px(22);
+  progressBar(page, ImVec2(at.x, y), width);
+  y += view.px(22);
+  paintText(list, view.fonts->small, ImVec2(at.x, y), theme.secondary,
+            fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size()));
+  const Index minutes = minutesLeft(*page.lesson, page.step);
+  paintText(list, view.fonts->small, ImVec2(at.x + width, y), theme.secondary,
+            minutes == 1 ? "about a minute left" : fmt::format("about {} minutes left", minutes),
+            Align::right);
+  return y + view.px(30) - at.y;
+}
+
+/// What the step sets otherwise than it was.
+float changes(LessonsPage& page, ImVec2 at, float width) {
+  const LessonStep& step = page.at();
+  const auto all = changesBetween(step.changed, sceneBefore(*page.lesson, step), step.scene);
+  if (all.empty()) return 0;
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::size_t shown = std::min<std::size_t>(all.size(), 4);
+  const float line = view.px(26), pad = view.px(10);
+  // What is too long for one line has what it is now on a second.
+  const auto fits = [&](const ChangedField& change) {
+    return textWidth(view.fonts->text, change.label) + textWidth(view.fonts->mono, change.before) +
+               textWidth(view.fonts->mono, change.now) + 2 * pad + view.px(50) <
+           width;
+  };
+  float high = 2 * pad;
+  for (std::size_t i = 0; i < shown; ++i) high += fits(all[i]) ? line : 2 * line;
+  list.AddRectFilled(at, ImVec2(at.x + width, at.y + high), mixed(theme.panel, theme.background, 0.6f),
+                     view.px(6));
+  float y = at.y + pad + line / 2;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ChangedField& change = all[i];
+    float x = at.x + pad;
+    x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, change.label) + view.px(12);
+    const float right = at.x + width - pad;
+    const std::string before = fitted(view.fonts->mono, change.before, right - x);
+    x += paintText(list, view.fonts->mono, ImVec2(x, y), theme.secondary, before) + view.px(8);
+    if (!fits(change)) {
+      y += line;
+      x = at.x + pad;
+    }
+    x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, "→") + view.px(8);
+    paintFitted(view, list, view.fonts->mono, ImVec2(x, y), right - x, theme.text, change.now);
+    y += line;
+  }
+  return high + view.px(18);
+}
+
+struct PlainMask {
+  const char *path, *label;
+  attention::PatternKind kind;
+};
+constexpr PlainMask kMaskKnobs[] = {{"mask.causal", "Causal", attention::PatternKind::causal},
+                                    {"mask.padding", "Padding", attention::PatternKind::padding},
+                                    {"mask.window", "Sliding window", attention::PatternKind::window},
+                                    {"mask.sinks", "Sinks + window", attention::PatternKind::streaming}};
+
+/// A plain mask's switch, and its sizes while it is on.
+void maskKnob(View& view, Scene& scene, const PlainMask& mask) {
+  attention::MaskLayers& layers = scene.setup.mask.layers;
+  bool on = hasRule(layers, mask.kind);
+  if (toggle(view, mask.path, mask.label, on)) setRule(layers, mask.kind, on);
+  attention::Layer* layer = plainLayer(layers, mask.kind);
+  if (layer && layer->on) parameterSliders(*layer, mask.path, {}, view);
+}
+
+void knob(LessonsPage& page, const std::string& path) {
+  View& view = page.view;
+  Scene& scene = page.stage->scene();
+  for (const PlainMask& mask : kMaskKnobs)
+    if (path == mask.path) return maskKnob(view, scene, mask);
+  if (path == "mask.layers") {
+    for (std::size_t i = 0; i < scene.setup.mask.layers.size(); ++i)
+      parameterSliders(scene.setup.mask.layers[i], fmt::format("lesson.mask.{}", i), {}, view);
+    return;
+  }
+  const Field& field = fieldAt(path);
+  if (std::holds_alternative<Slider>(field.control)) fieldSlider(view, scene, path);
+  if (std::holds_alternative<Toggle>(field.control)) fieldToggle(view, scene, path);
+  if (std::holds_alternative<Selection>(field.control)) {
+    hint(view, field.help);
+    fieldChoice(view, scene, path);
+  }
+}
+
+/// Knobs of this step, and the way back where something was moved.
+void knobs(LessonsPage& page) {
+  View& view = page.view;
+  const LessonStep& step = page.at();
+  if (step.tries.empty() && !page.changed) return;
+  gap(view, 14);
+  sectionTitle(view, "TRY IT", page.changed ? "changed by you" : "as the lesson set it");
+  if (!page.asking())
+    for (const std::string& path : step.tries) knob(page, path);
+  if (!page.changed) return;
+  Scene written = page.asking() ? sceneBefore(*page.lesson, step) : step.scene;
+  const auto moved = changesBetween(written, page.stage->scene());
+  gap(view, 6);
+  if (!moved.empty())
+    hint(view, fmt::format("You changed {}: {} → {}{}", moved.front().label, moved.front().before,
+                           moved.front().now,
+                           moved.size() > 1 ? fmt::format(", and {} more", moved.size() - 1) : ""));
+  if (button(view, "lesson.restore", "Back to the step  Esc")) view.request("lesson.restore");
+}
+
+/// Back and on, always in sight.
+void ways(LessonsPage& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
+  const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
+  const bool canBack = page.step > 0 || (page.answered && page.at().question);
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, y - half));
+  const ImVec2 backSize(view.px(104), 2 * half);
+  if (ImGui::InvisibleButton("lesson.back", backSize) && canBack) view.request("lesson.back");
+  trackItem("lesson.back");
+  const ImVec2 from(area.Min.x + pad, y - half);
+  list.AddRectFilled(from, ImVec2(from.x + backSize.x, y + half),
+                     ImGui::IsItemHovered() && canBack ? theme.line : theme.raised, view.px(6));
+  const std::uint32_t ink = canBack ? theme.text : theme.faint;
+  paintText(list, view.fonts->small, ImVec2(from.x + view.px(14), y), ink, "◀");
+  paintText(list, view.fonts->text, ImVec2(from.x + view.px(36), y), ink, "Back");
+  const auto steps = static_cast<Index>(page.lesson->steps.size());
+  std::string label = "Finish the lesson";
+  if (page.asking())
+    label = page.guess >= 0 ? "Show the answer" : "Skip: show the answer";
+  else if (page.step + 1 < steps)
+    label = page.lesson->steps[static_cast<std::size_t>(page.step + 1)].title;
+  const float left = std::max(from.x + backSize.x + view.px(16), area.Max.x - pad - view.px(252));
+  const ImVec2 nextFrom(left, y - half), nextTo(area.Max.x - pad, y + half);
+  ImGui::SetCursorScreenPos(nextFrom);
+  if (ImGui::InvisibleButton("lesson.next", ImVec2(nextTo.x - left, 2 * half))) view.request("lesson.next");
+  trackItem("lesson.next");
+  const std::uint32_t ground = page.asking() ? theme.raised : theme.text;
+  const std::uint32_t words = page.asking() ? theme.text : theme.background;
+  list.AddRectFilled(nextFrom, nextTo, ImGui::IsItemHovered() ? mixed(ground, theme.line, 0.25f) : ground,
+                     view.px(6));
+  paintFitted(view, list, view.fonts->bold, ImVec2(left + view.px(16), y), nextTo.x - left - view.px(50),
+              words, label);
+  paintText(list, view.fonts->small, ImVec2(nextTo.x - view.px(16), y), words, "▶", Align::right);
+  const float hintLeft = from.x + backSize.x + view.px(10);
+  if (left - hintLeft > view.px(110))
+    paintText(list, view.fonts->monoSmall, ImVec2(hintLeft, y), theme.faint, "PgUp  PgDn");
+}
+
+/// From the step's title down to its knobs; what is too long scrolls.
+void reading(LessonsPage& page, float width) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  float y = start.y;
+  const LessonStep& step = page.at();
+  const RichFonts title{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text,
+                        theme.text};
+  y += paintRichText(view, &list, title, {{{RichSpan::Kind::plain, step.title, nullptr}}}, ImVec2(start.x, y),
+                     width) +
+       view.px(12);
+  if (!page.problem.empty()) {
+    y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.error, page.problem);
+  } else if (!page.study) {
+    y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.secondary, "Computing…");
+  } else {
+    y += paintRichText(view, &list, readingFonts(view, theme.text), richOrPlain(page.study->text),
+                       ImVec2(start.x, y), width) +
+         view.px(18);
+    y += changes(page, ImVec2(start.x, y), width);
+    if (step.question && !page.study->options.empty()) {
+      list.AddLine(ImVec2(start.x, y), ImVec2(start.x + width, y), theme.line);
+      y += view.px(20);
+      paintSpaced(list, view.fonts->smallBold, ImVec2(start.x, y), theme.secondary, "PREDICT", view.px(1.4f));
+      if (const GuessCount count = guessesOf(page.progress.lessons[page.lesson->id]); count.all > 0)
+        paintText(list, view.fonts->small, ImVec2(start.x + width, y), theme.secondary,
+                  fmt::format("{} of {} right so far", count.right, count.all), Align::right);
+      y += view.px(16);
+      // The answer is seen as soon as it is given.
+      if (std::exchange(page.showAnswer, false)) ImGui::SetScrollFromPosY(y - ImGui::GetWindowPos().y, 0.1f);
+      y += questionPart(page, ImVec2(start.x, y), width);
+    }
+  }
+  ImGui::SetCursorScreenPos(ImVec2(start.x, y));
+  ImGui::Dummy(ImVec2(width, 1));
+  knobs(page);
+  gap(view, 16);
+}
+
+}  // namespace
+
+void lessonColumn(LessonsPage& page, const ImRect& area) {
+  View& view = page.view;
+  fillSide(view, area);
+  const float pad = view.px(28), bottom = view.px(58);
+  if (beginPanel(view, "lesson", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float width = area.GetWidth() - 2 * pad;
+    const bool small = area.GetHeight() < view.px(760);
+    const float above = view.px(small ? 12 : 20);
+    const float top = head(page, ImVec2(area.Min.x + pad, area.Min.y + above), width, small) + above;
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, area.Min.y + top));
+    // Another step begins at its top.
+    const std::string id = fmt::format("lesson.text.{}.{}", page.lesson->id, page.step);
+    const float high = area.GetHeight() - top - bottom;
+    ImGui::SetNextWindowContentSize(ImVec2(width, 0));
+    if (ImGui::BeginChild(id.c_str(), ImVec2(width + pad * 0.6f, high), false, ImGuiWindowFlags_NoBackground))
+      reading(page, width);
+    compat::endChild();
+    ways(page, ImRect(area.Min.x, area.Max.y - bottom, area.Max.x, area.Max.y));
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,143 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/labs/lessons/lessons_page.h"
+#include "app/platform/track.h"
+#include "attention/core/mask.h"
+
+namespace headscope::app {
+
+float columnWidth(const View& view, const ImRect& area) {
+  return std::round(std::clamp(area.GetWidth() * 0.292f, view.px(250), view.px(560)));
+}
+
+float comparisonWidth(const View& view, const ImRect& area) {
+  return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
+}
+
+float captionHeight(const ImRect& area) {
+  return std::round(area.GetHeight() * 0.3f);
+}
+
+const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
+  const int at = lesson.stepAt(step.from);
+  return at < 0 ? lesson.opening : lesson.steps[static_cast<std::size_t>(at)].scene;
+}
+
+RichText richOrPlain(const std::string& text) {
+  auto rich = parseRichText(text);
+  if (rich) return *std::move(rich);
+  return {{{RichSpan::Kind::plain, text, nullptr}}};
+}
+
+RichFonts readingFonts(const View& view, std::uint32_t color) {
+  const Fonts& fonts = *view.fonts;
+  return {fonts.reading, fonts.title, fonts.monoTitle, fonts.small, color};
+}
+
+std::string optionLetter(std::size_t option) {
+  return std::string(1, static_cast<char>('A' + option));
+}
+
+Index minutesLeft(const Lesson& lesson, Index step) {
+  const auto steps = static_cast<double>(lesson.steps.size());
+  return static_cast<Index>(std::ceil(lesson.minutes * (steps - static_cast<double>(step)) / steps));
+}
+
+GuessCount guessesOf(const LessonProgress& progress) {
+  GuessCount count;
+  for (const auto& [step, guess] : progress.guesses) {
+    ++count.all;
+    count.right += guess.right ? 1 : 0;
+  }
+  return count;
+}
+
+bool compares(const LessonsPage& page) {
+  return page.lesson && page.stage && !page.at().compare.empty() && page.study && page.study->before &&
+         page.stage->scene().cursor.page == "heads" && page.stage->scene().cursor.focus >= 0;
+}
+
+namespace {
+
+/// The head's cells, as they were drawn last.
+std::optional<ImRect> headRect(Index head) {
+  if (const auto large = tracked("focus")) return large;
+  return tracked(fmt::format("head.{}", std::max<Index>(head, 0)));
+}
+
+}  // namespace
+
+std::optional<ImRect> lookRect(const LessonsPage& page) {
+  if (!page.stage) return std::nullopt;
+  const LessonLook& look = page.at().look;
+  if (!look.control.empty()) return tracked(look.control);
+  if (page.stage->scene().cursor.page != "heads") return std::nullopt;
+  auto rect = headRect(look.head);
+  if (!rect || !page.study || !page.study->snapshot || page.study->snapshot->sequences.empty()) return rect;
+  const SequenceSnapshot& sequence = page.study->snapshot->sequences.front();
+  const float high =
+      rect->GetHeight() / static_cast<float>(std::max<std::size_t>(sequence.queries.size(), 1));
+  const float wide = rect->GetWidth() / static_cast<float>(std::max<std::size_t>(sequence.keys.size(), 1));
+  const bool row = look.at == "row" || look.at == "cell", column = look.at == "column" || look.at == "cell";
+  const ImRect whole = *rect;
+  if (row && look.query >= 0) {
+    rect->Min.y = whole.Min.y + high * static_cast<float>(look.query);
+    rect->Max.y = rect->Min.y + high;
+  }
+  if (column && look.key >= 0) {
+    rect->Min.x = whole.Min.x + wide * static_cast<float>(look.key);
+    rect->Max.x = rect->Min.x + wide;
+  }
+  return rect;
+}
+
+namespace {
+
+/// Where a mark stands, and from where a line leads to it.
+struct MarkPlace {
+  ImVec2 center, edge;
+  bool tied = true;
+};
+
+/// Beside what is looked at, where neither words nor numbers stand.
+MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
+  const View& view = page.view;
+  const LessonLook& look = page.at().look;
+  const float y = rect.GetCenter().y, x = rect.GetCenter().x;
+  if (!look.control.empty()) return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
+  if (look.at == "column") {
+    // Causal masks leave the top of a column free; else it stands beside the title.
+    const Snapshot* snapshot = page.study ? page.study->snapshot.get() : nullptr;
+    const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
+                      !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
+    if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
+    return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
+  }
+  // A cell's row and column are outlined; its mark stands where a row's does.
+  const auto whole = look.at == "cell" ? headRect(look.head) : std::nullopt;
+  const float right = whole ? whole->Max.x : rect.Max.x;
+  return {ImVec2(right + view.px(20), y), ImVec2(right, y)};
+}
+
+}  // namespace
+
+void lookMark(const LessonsPage& page, const ImRect& area) {
+  const View& view = page.view;
+  const int mark = page.at().look.mark;
+  const auto rect = lookRect(page);
+  if (mark <= 0 || !rect || view.dialog) return;
+  if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const MarkPlace place = markPlace(page, *rect);
+  const ImVec2 center = place.center;
+  if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));
+  paintMark(view, list, center, std::to_string(mark));
+  track("lesson.mark", ImVec2(center.x - view.px(11), center.y - view.px(11)),
+        ImVec2(center.x + view.px(11), center.y + view.px(11)));
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,102 @@
+#include "attention/heads/principal_plane.h"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+#include "attention/core/result.h"
+
+namespace headscope::attention {
+
+namespace {
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Row = Eigen::RowVectorXd;
+
+/// Takes away what lies along `other`, and makes what is left 1 long; false where nothing is.
+bool straighten(Row& direction, const Row* other) {
+  if (other) direction -= direction.dot(*other) * *other;
+  const double length = direction.norm();
+  if (length < 1e-12) return false;
+  direction /= length;
+  return true;
+}
+
+/// Some direction of length 1 that is orthogonal to `other`.
+Row anyDirection(Index dim, const Row* other) {
+  for (Index d = 0; d < dim; ++d) {
+    Row direction = Row::Unit(dim, d);
+    if (straighten(direction, other)) return direction;
+  }
+  return Row::Zero(dim);  // one dimension alone has no second
+}
+
+void pointUp(Row& direction) {
+  Index at = 0;
+  direction.cwiseAbs().maxCoeff(&at);
+  if (direction[at] < 0) direction = -direction;
+}
+
+}  // namespace
+
+Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
+  require(points.rows() > 0 && points.cols() > 0, "a plane through no points was asked for");
+  const Index dim = points.cols();
+  const Index n = dim > kMostPlanePoints ? std::min(points.rows(), kMostPlanePoints) : points.rows();
+  const Row mean = points.cast<double>().colwise().mean();
+  Rows centred(n, dim);
+  for (Index i = 0; i < n; ++i) centred.row(i) = points.row(i * points.rows() / n).cast<double>() - mean;
+  // The smaller of both products has the same eigenvalues.
+  const bool byPoints = n < dim;
+  const Eigen::MatrixXd product = byPoints ? Eigen::MatrixXd(centred * centred.transpose())
+                                           : Eigen::MatrixXd(centred.transpose() * centred);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(product);
+  const Index last = product.rows() - 1;
+  const double total = std::max(centred.squaredNorm(), 1e-300);
+  Plane plane;
+  plane.mean = mean.cast<float>();
+  Row found[2];
+  double shares[2] = {0, 0};
+  for (Index c = 0; c < 2; ++c) {
+    const Row* other = c == 1 ? &found[0] : nullptr;
+    bool has = c <= last && solved.eigenvalues()[last - c] > total * 1e-12;
+    if (has) {
+      const Eigen::VectorXd vector = solved.eigenvectors().col(last - c);
+      found[c] = byPoints ? Row(vector.transpose() * centred) : Row(vector.transpose());
+      has = straighten(found[c], other);
+    }
+    if (has) {
+      shares[c] = solved.eigenvalues()[last - c] / total;
+      pointUp(found[c]);
+    } else {
+      found[c] = anyDirection(dim, other);
+    }
+  }
+  plane.first = found[0].cast<float>();
+  plane.second = found[1].cast<float>();
+  plane.firstShare = shares[0];
+  plane.secondShare = shares[1];
+  return plane;
+}
+
+Plane planeOfDimensions(Index dim, Index first, Index second) {
+  require(first >= 0 && second >= 0 && first < dim && second < dim,
+          "a plane of dimensions " + std::to_string(first) + " and " + std::to_string(second) + " of " +
+              std::to_string(dim) + " was asked for");
+  Plane plane;
+  plane.mean = Eigen::RowVectorXf::Zero(dim);
+  plane.first = Eigen::RowVectorXf::Unit(dim, first);
+  plane.second = Eigen::RowVectorXf::Unit(dim, second);
+  return plane;
+}
+
+Matrix onPlane(const Plane& plane, const Eigen::Ref<const Matrix>& points) {
+  Matrix places(points.rows(), 2);
+  for (Index i = 0; i < points.rows(); ++i) {
+    const Eigen::RowVectorXf from = points.row(i) - plane.mean;
+    places(i, 0) = from.dot(plane.first);
+    places(i, 1) = from.dot(plane.second);
+  }
+  return places;
+}
+
+}  // namespace headscope::attention
