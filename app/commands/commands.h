@@ -28,5 +28,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& path);
 int runWindow(const std::string& path);
 /// The same on a scene that is not in a file.
 int runWindow(const Scene& scene);
+/// Opens the window on a lesson's file.
+int runLesson(const std::string& path);
 
 }  // namespace headscope::app

@@ -46,8 +46,8 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
   }
 }
 
-/// With `path` the scene is that file's.
-int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
+/// With `path` the scene is that file's. `lesson` is opened besides; "" = none.
+int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "") {
   requireAddressSpace();
   std::atomic<bool> askedToQuit = false;
   const QuitSignals signals([&] {
@@ -60,6 +60,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene) {
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   session.view().preferences = loadPreferences();
   if (ownScene) session.setScene(scene, path);
+  if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
   runLoop(window, session, askedToQuit);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
@@ -82,6 +83,10 @@ int runWindow(const std::string& path) {
 
 int runWindow(const Scene& scene) {
   return openWindow(scene, "", true);
+}
+
+int runLesson(const std::string& path) {
+  return openWindow(openingScene(), "", false, path);
 }
 
 }  // namespace headscope::app

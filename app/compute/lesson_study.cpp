@@ -7,7 +7,6 @@
 
 #include "app/compute/caught_error.h"
 #include "app/compute/lesson_values.h"
-#include "app/scene/number_text.h"
 #include "attention/formats/quote.h"
 #include "render/heatmap.h"
 
@@ -74,17 +73,17 @@ attention::ExpressionLimits limitsOf(const Resources& resources) {
 /// "0.25", "[2, 3]", "[8, 12, 12] between 0 and 1": what an expression came to, for a message.
 std::string shownArray(const Array& array) {
   constexpr Index kListed = 12;
-  if (array.rank() == 0) return numberText(array.at(0));
+  if (array.rank() == 0) return formatNumber(array.at(0), {});
   if (array.size() == 0) return "nothing";
   const std::vector<double> values = array.values();
   if (array.rank() == 1 && array.size() <= kListed) {
     std::string text = "[";
-    for (const double value : values) text += (text.size() > 1 ? ", " : "") + numberText(value);
+    for (const double value : values) text += (text.size() > 1 ? ", " : "") + formatNumber(value, {});
     return text + "]";
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return fmt::format("{} between {} and {}", attention::shapeText(array.shape()), numberText(*least),
-                     numberText(*most));
+  return fmt::format("{} between {} and {}", attention::shapeText(array.shape()), formatNumber(*least, {}),
+                     formatNumber(*most, {}));
 }
 
 /// Zeros of a map over the tokens that the head which is looked at can't see become masked cells.
@@ -100,7 +99,7 @@ void markHidden(const Scene& scene, const Snapshot& snapshot, Matrix& picture) {
       if (picture(row, col) == 0 && scores(row, col) == -INFINITY) picture(row, col) = render::kMaskedCell;
 }
 
-/// The two sides of a comparison at the end of a claim, as far as they can be told apart in its text.
+/// The left side of a claim that is one comparison: what was found, where it doesn't hold.
 std::optional<Expression> leftSide(const std::string& claim) {
   int depth = 0;
   for (std::size_t at = 0; at < claim.size(); ++at) {

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 /// What a scene file may hold at most, beside texts of kMaxTextBytes: levels, names in one object, and
 /// entries in one list.
-inline constexpr std::size_t kMaxJsonDepth = 16, kMaxJsonNames = 64, kMaxJsonEntries = 16'384;
+inline constexpr std::size_t kMaxJsonDepth = 16, kMaxJsonNames = 256, kMaxJsonEntries = 16'384;
 
 /// Whether `text` is JSON within these limits and without a name that stands twice in one object. Reads it
 /// once, keeps nothing of it, and ends at the first thing that is wrong, or once `stop` is requested. Where

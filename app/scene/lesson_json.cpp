@@ -39,7 +39,6 @@ class LessonReader {
     ObjectReader root(JsonText(text_), "", error_);
     readHead(root);
     const auto steps = readList(root, "steps", 1, kMaxLessonSteps);
-    std::map<std::string, Scene> scenes;
     for (std::size_t i = 0; i < steps.size() && error_.empty(); ++i) {
       if (stop_.stop_requested()) root.note("reading was stopped");
       readStep(steps[i], fmt::format("steps[{}]", i));
@@ -295,7 +294,7 @@ class LessonReader {
     if (splitLessonName(step.id, false).name || step.id == kOpeningStep || step.id == "wrong" ||
         step.id == "right" || step.id == "cost")
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which has a meaning in expressions");
-    if (!ids_.emplace(step.id, lesson_->steps.size()).second)
+    if (ids_.contains(step.id))
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which another step has");
     readTitle(in, "title", true, step.title);
     step.scene = sceneFrom(in, step.from);
@@ -310,6 +309,7 @@ class LessonReader {
     readQuestion(in, step.question);
     readClaims(in, step.claims);
     finish(in, json.text());
+    ids_.emplace(step.id, lesson_->steps.size());
     lesson_->steps.push_back(std::move(step));
   }
 

@@ -21,6 +21,11 @@ bool isSize(std::string_view path) {
          path == "model.model_dim" || path == "model.linked" || path == "model.bias";
 }
 
+/// Which page is shown, and of a lesson which step: a step says that itself.
+bool isPlace(std::string_view path) {
+  return path == "cursor.page" || path.starts_with("cursor.lesson.");
+}
+
 const Field* findField(std::string_view path) {
   const auto& fields = allFields();
   const auto found =
@@ -92,11 +97,11 @@ Json patchJson(const Scene& before, const Scene& now, const std::filesystem::pat
   const std::string& model = now.setup.subject.model;
   const Scene base = sceneWithModel(before, model);
   Scene named = now;
-  relativeFiles(named, folder);
+  if (!folder.empty()) relativeFiles(named, folder);
   Json patch = Json::object();
   if (model != before.setup.subject.model) patch[std::string(kModelPath)] = named.setup.subject.model;
   for (const Field& field : allFields()) {
-    if (field.path == kModelPath || field.path == "cursor.page") continue;
+    if (field.path == kModelPath || isPlace(field.path)) continue;
     if (!model.empty() && isSize(field.path)) continue;
     if (fieldJson(field, base) != fieldJson(field, now))
       patch[std::string(field.path)] = fieldJson(field, named);

@@ -197,7 +197,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   paintFitted(view, list, view.fonts->text, ImVec2(hit.from.x, y), width - view.px(44),
               enabled ? view.theme->text : view.theme->faint, label);
   const float half = view.px(9), left = hit.to.x - view.px(34), knob = view.px(6.5f);
-  const std::uint32_t on = enabled ? view.theme->query : faded(view.theme->query, 0.6f);
+  const std::uint32_t on = enabled ? view.theme->query : faded(view.theme->query, 0.75f);
   list.AddRectFilled(ImVec2(left, y - half), ImVec2(hit.to.x, y + half), value ? on : view.theme->raised,
                      half);
   if (!value)

@@ -26,6 +26,12 @@ void combine(double* to, const double* with, Index count, F f) {
   for (Index i = 0; i < count; ++i) to[i] = f(to[i], with[i]);
 }
 
+/// As Python's %: of the divisor's sign.
+double restOf(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 bool isCondition(Join join) {
   return join >= Join::equal;
 }
@@ -44,6 +50,8 @@ void apply(Join join, double* to, const double* with, Index count) {
       return combine(to, with, count, [](double a, double b) { return a * b; });
     case Join::divide:
       return combine(to, with, count, [](double a, double b) { return a / b; });
+    case Join::remainder:
+      return combine(to, with, count, restOf);
     case Join::power:
       return combine(to, with, count, [](double a, double b) { return std::pow(a, b); });
     case Join::equal:

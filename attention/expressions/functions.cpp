@@ -92,12 +92,8 @@ Array range(Evaluation& run, Arguments arguments) {
   return {{count}, std::move(values)};
 }
 
-/// As Python's %: of the divisor's sign.
 Array mod(Evaluation& run, Arguments arguments) {
-  const Array quotient = joined(run, {arguments[0], arguments[1]}, {Join::divide});
-  const Array whole = mapped(run, quotient, [](double value) { return std::floor(value); });
-  const Array part = joined(run, {whole, arguments[1]}, {Join::multiply});
-  return joined(run, {arguments[0], part}, {Join::subtract});
+  return joined(run, {arguments[0], arguments[1]}, {Join::remainder});
 }
 
 double absolute(double value) {

@@ -15,6 +15,7 @@ enum class Join {
   subtract,
   multiply,
   divide,
+  remainder,
   power,
   equal,
   unequal,

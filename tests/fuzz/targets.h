@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "attention/expressions/expression.h"
 #include "attention/formats/attention_file.h"
 #include "attention/formats/mask_values.h"
 #include "attention/formats/npz_file.h"
@@ -183,6 +185,46 @@ inline void fuzzMaskText(Bytes bytes) {
   hold(!back.error && back.layers == mask.layers && maskText(back.layers) == printed);
   hold(!maskFormula(mask.layers, 1, 0, 0).empty());
   (void)checkHeads(mask.layers, 8, 2);
+}
+
+/// W [2, 3, 4], x with NaN and infinity, n, and a function of the surroundings; other names are unknown.
+class FuzzNames : public attention::ExpressionNames {
+ public:
+  attention::Result<attention::Array> value(const std::string& name) const override {
+    using attention::Array;
+    if (name == "n") return Array(12);
+    if (name == "x") return Array({4}, {1, NAN, -INFINITY, 0.5});
+    if (!name.ends_with("W")) return attention::Error{"unknown"};
+    std::vector<double> values(24);
+    for (std::size_t i = 0; i < 24; ++i) values[i] = static_cast<double>(i) / 7;
+    return Array({2, 3, 4}, std::move(values));
+  }
+  attention::Result<attention::Array> call(
+      const std::string&, std::span<const attention::ExpressionArgument> arguments) const override {
+    if (arguments.empty() || arguments[0].text) return attention::Error{"unknown"};
+    return arguments[0].array;
+  }
+};
+
+inline void fuzzExpression(Bytes bytes) {
+  using namespace attention;
+  const std::string text(bytes.begin(), bytes.end());
+  const auto expression = Expression::parse(text);
+  if (!expression) return hold(expression.error().message.size() < 400);
+  hold(expression->text() == text && Expression::parse(text).ok());
+  for (const UsedName& name : expression->names()) hold(text.substr(name.column - 1).starts_with(name.name));
+  const ExpressionLimits limits{1 << 16, 1 << 20};
+  const auto value = expression->evaluate(FuzzNames(), limits);
+  const auto holds = expression->holds(FuzzNames(), limits);
+  if (!value) {
+    hold(!holds.ok() && !value.error().message.empty());
+    return;
+  }
+  hold(value->rank() <= Array::kMaxRank && value->size() == valueCount(value->shape()) &&
+       !value->isComputed());
+  const std::vector<double> values = value->values();
+  hold(static_cast<Index>(values.size()) == value->size());
+  if (holds) hold(*holds == std::all_of(values.begin(), values.end(), [](double one) { return one != 0; }));
 }
 
 /// Every token has an id and a text, spans follow each other to the end, and the ids come back as text.

@@ -127,6 +127,7 @@ TEST_F(Folders, AnotherNameIsOpenedInstead) {
   keyAndGoOn(Key::enter);
   ASSERT_NE(ui.view().dialog, nullptr);
   ASSERT_TRUE(comes("files.reading"));
+  clickAndGoOn("files.path");  // Enter let go of the keyboard
   keyAndGoOn(Key::backspace);
   EXPECT_FALSE(ui.has("files.reading"));
   ui.chord(kCtrl, Key::a);

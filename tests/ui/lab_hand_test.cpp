@@ -81,10 +81,11 @@ TEST_F(Embeddings, EveryHeadAnswersWhileACellIsDragged) {
   ui.moveTo(x, y - 40);
   ui.draw();
   ASSERT_EQ(setup().input.source, EmbeddingSource::table);
-  const float half = table().values(0, 0);
+  const attention::Matrix half = table().values;
   ui.moveTo(x, y - 200);
   ui.draw();
-  EXPECT_GT(table().values(0, 0), half) << "up is more";
+  EXPECT_EQ((table().values.array() != half.array()).count(), 1);
+  EXPECT_GT(table().values.sum(), half.sum()) << "up is more";
   EXPECT_TRUE(page().snapshot->setup == setup()) << "still held, and the heads are of what it is now";
   EXPECT_EQ(setup().weights.source, before.setup.weights.source) << "planted heads stay";
   EXPECT_EQ(table().names[1], "animal");
@@ -118,7 +119,7 @@ TEST_F(Embeddings, ACellIsTypedAndWhatIsNoNumberIsSaid) {
     ui.draw();
   };
   type("2.5");
-  EXPECT_EQ(table().values(0, 0), 2.5f);
+  EXPECT_EQ((table().values.row(0).array() == 2.5f).count(), 1);
   const app::Scene before = ui.scene();
   type("much");
   EXPECT_TRUE(app::sameDocument(ui.scene(), before));
@@ -153,17 +154,24 @@ TEST_F(Embeddings, APointStaysUnderThePointerAndItsTokenMoves) {
 TEST_F(Embeddings, AnyTwoDimensionsCanBeChosen) {
   ui.choose("hand.axes", "dimensions");
   ui.draw();
-  ui.choose("hand.second", "9");
+  ui.choose("hand.second", "40");
   ui.draw();
   const ImVec2 from = middle("hand.point.3");
   ui.moveTo(from.x, from.y);
   ui.press();
-  ui.moveTo(from.x + 50, from.y);
-  ui.draw();
-  ui.release();
+  ui.moveTo(from.x + 10, from.y);
   ui.draw();
   ASSERT_EQ(setup().input.source, EmbeddingSource::table);
-  EXPECT_NE(table().values(3, 0), 0) << "the first axis is dimension 0 until another is chosen";
+  const attention::Matrix first = table().values;
+  ui.moveTo(from.x + 50, from.y);
+  ui.draw();
+  EXPECT_EQ((table().values.array() != first.array()).count(), 1) << "one dimension of one token";
+  EXPECT_GT(table().values.row(3).sum(), first.row(3).sum());
+  ui.moveTo(from.x + 50, from.y - 50);
+  ui.draw();
+  EXPECT_GT(table().values(3, 40), first(3, 40));
+  ui.release();
+  ui.draw();
   expectTidy("two dimensions");
 }
 

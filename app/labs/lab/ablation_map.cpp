@@ -149,8 +149,8 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const Index litToken = std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : cell.query, 0, n - 1);
   map.rows = windowOf(count, static_cast<Index>(high / view.px(5)), std::min(litHead, count - 1));
   map.cols = windowOf(n, static_cast<Index>(wide / view.px(3)), litToken);
-  const float cellWide = std::min(wide / static_cast<float>(map.cols.count), view.px(64));
-  const float cellHigh = std::min(high / static_cast<float>(map.rows.count), view.px(44));
+  const float cellWide = std::min(wide / static_cast<float>(map.cols.count), view.px(84));
+  const float cellHigh = std::min(high / static_cast<float>(map.rows.count), view.px(84));
   const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
   const auto whole = [](float size) { return size >= 4 ? std::floor(size) : size; };
   map.cells = ImRect(at, ImVec2(at.x + whole(cellWide) * static_cast<float>(map.cols.count),

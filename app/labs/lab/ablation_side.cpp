@@ -76,9 +76,9 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
             fitted(view.fonts->title, fmt::format("The output of “{}” is the sum of its heads' shares", name),
                    area.GetWidth()));
   y += view.px(24);
-  const std::string sum =
-      fmt::format("output = Σₕ headₕ·W_O[h]{}    ‖output‖ {}", shares.biasAmount[token] > 0 ? " + bias" : "",
-                  cellText(static_cast<double>(shares.whole[token])));
+  const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
+                                      shares.biasAmount[token] > 0 ? " + bias" : "",
+                                      cellText(static_cast<double>(shares.whole[token])));
   paintText(list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary,
             fitted(view.fonts->mono, sum, area.GetWidth()));
   y += view.px(20);

@@ -21,7 +21,7 @@ struct HandPage {
   std::shared_ptr<const attention::Plane> kept;  ///< components that stay although the table changes
   std::shared_ptr<const attention::Table> made;  ///< the scene's table as this tab left it
   float extent = 0;                              ///< half of what the plane shows; 0: not known yet
-  Index firstColumn = 0;                         ///< of the table's window
+  Index firstColumn = -1;                        ///< of the table's window; −1: where the tokens differ
 
   /// What is being dragged, with what it was when it was taken hold of.
   struct Drag {

@@ -149,13 +149,16 @@ void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plan
     if (name.empty()) name = fmt::format("t{}", i);
     name = fitted(font, name, view.px(110));
     const float width = textWidth(font, name), high = lineHeight(font);
-    // At the right, or where that is taken at the left.
-    for (const float x : {at.x + view.px(10), at.x - view.px(10) - width}) {
-      const ImRect box(x, at.y - high / 2, x + width, at.y + high / 2);
+    // At the right, or where that is taken at the left, above or below.
+    const float aside = view.px(10), away = high / 2 + view.px(8);
+    for (const ImVec2 place :
+         {ImVec2(at.x + aside, at.y), ImVec2(at.x - aside - width, at.y),
+          ImVec2(at.x - width / 2, at.y - away), ImVec2(at.x - width / 2, at.y + away)}) {
+      const ImRect box(place.x, place.y - high / 2, place.x + width, place.y + high / 2);
       const bool free =
           std::none_of(taken.begin(), taken.end(), [&](const ImRect& other) { return other.Overlaps(box); });
       if (!free || !plane.area.Contains(box)) continue;
-      paintText(list, font, ImVec2(x, at.y), color, name);
+      paintText(list, font, place, color, name);
       taken.push_back(box);
       break;
     }

@@ -53,12 +53,12 @@ void paintNumbers(const HandPage& hand, const MapView& map, const attention::Mat
   const View& view = hand.page.view;
   const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
   const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
-  if (width < view.px(30) || height < view.px(17)) return;
+  if (width < view.px(30) || height < view.px(13)) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->monoSmall;
   for (Index row = 0; row < values.rows(); ++row)
     for (Index col = 0; col < values.cols(); ++col) {
-      const std::string text = shortNumber(values(row, col), false);
+      const std::string text = values(row, col) == 0 ? "0" : shortNumber(values(row, col), false);
       if (textWidth(font, text) > width - view.px(3)) continue;
       paintText(list, font,
                 ImVec2(map.cells.Min.x + (static_cast<float>(col) + 0.5f) * width,
@@ -184,6 +184,22 @@ void scrollColumns(HandPage& hand, const MapView& map, Index dims) {
                             std::max<Index>(0, dims - map.cols.count));
 }
 
+/// The first columns in which about all tokens are told apart.
+Index liveliest(const attention::Matrix& values, Index count) {
+  const attention::Matrix centred = values.rowwise() - values.colwise().mean();
+  const Eigen::RowVectorXf spread = centred.cwiseAbs().colwise().mean();
+  const float much = spread.maxCoeff() / 4;
+  Index best = 0, most = -1;
+  for (Index first = 0; first + count <= values.cols(); ++first) {
+    const Index lively = (spread.segment(first, count).array() > much).count();
+    if (lively > most) {
+      most = lively;
+      best = first;
+    }
+  }
+  return best;
+}
+
 void title(const Scene& scene, const HandPage& hand, const ImRect& area, const attention::Table& table) {
   const View& view = hand.page.view;
   const Theme& theme = *view.theme;
@@ -223,6 +239,7 @@ void handTable(Scene& scene, HandPage& hand, const ImRect& area) {
   const Index lit = std::min(view.hover.query >= 0 ? view.hover.query : cell.query, n - 1);
   map.rows = windowOf(n, std::max<Index>(1, static_cast<Index>(high / view.px(6))), lit);
   map.cols.count = std::min(dims, cellsThatFit(view, wide, 34));
+  if (hand.firstColumn < 0) hand.firstColumn = liveliest(tableNow(scene, hand).values, map.cols.count);
   hand.firstColumn = std::clamp<Index>(hand.firstColumn, 0, dims - map.cols.count);
   map.cols.first = hand.firstColumn;
   const float cellHigh = std::floor(std::min(high / static_cast<float>(map.rows.count), view.px(27)));

@@ -15,7 +15,8 @@ namespace {
 
 constexpr float kTitle = 26, kGapX = 18, kGapY = 10;
 
-void paintTitle(const LabPage& page, const HeadMaps& maps, Index head, const ImRect& cells) {
+void paintTitle(const LabPage& page, const Look& look, const HeadMaps& maps, Index head,
+                const ImRect& cells) {
   const View& view = page.view;
   const ImVec2 at(cells.Min.x, cells.Min.y - view.px(kTitle / 2 + 1));
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -23,7 +24,7 @@ void paintTitle(const LabPage& page, const HeadMaps& maps, Index head, const ImR
   if (maps.title)
     maps.title(head, at, cells.GetWidth());
   else
-    paintHeadTitle(view, list, *page.layer->question.snapshot, page.layer->sequence(), head, at,
+    paintHeadTitle(view, list, look, *page.layer->question.snapshot, page.layer->sequence(), head, at,
                    cells.GetWidth(), false);
   if (config.kvHeads < config.heads)
     list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(4)),
@@ -95,7 +96,7 @@ void headMaps(Scene& scene, LabPage& page, const ImRect& area, const HeadMaps& m
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
   for (const HeatTile& tile : tiles) {
-    paintTitle(page, maps, tile.head, tile.area);
+    paintTitle(page, look, maps, tile.head, tile.area);
     paintCrosshair(view, list, tile, query, key, n, m);
     pointAt(scene, page, maps, tile, n, m);
   }

@@ -22,10 +22,20 @@ const char* formatName(std::size_t format) {
 
 /// "4.9·10⁻⁴", or what became of it.
 std::string errorText(float value) {
-  return std::isnan(value)   ? "NaN"
-         : std::isinf(value) ? "∞"
-         : value == 0        ? "0"
-                             : numberText(static_cast<double>(value), 2);
+  static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  if (std::isfinite(value) && value > 0 && value < 0.0995f) {
+    int power = static_cast<int>(std::floor(std::log10(value)));
+    double mantissa = static_cast<double>(value) / std::pow(10.0, power);
+    if (mantissa >= 9.95) {
+      mantissa /= 10;
+      ++power;
+    }
+    std::string text = fmt::format("{:.1f}·10⁻", mantissa);
+    for (const char digit : std::to_string(-power)) text += kDigits[digit - '0'];
+    return text;
+  }
+  if (std::isnan(value)) return "NaN";
+  return std::isinf(value) ? "∞" : value == 0 ? "0" : fmt::format("{:.3f}", value);
 }
 
 class PrecisionTab : public InnerTab {
@@ -128,11 +138,9 @@ class PrecisionTab : public InnerTab {
                               "every score as q·k, after each factor and term; the weights; head outputs" +
                               (study_->fromInputs ? "; the output. " : ". ") +
                               "Sums inside a product and the softmax are in fp32, as on tensor cores.";
-    float y = area.Max.y - view.px(84);
-    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary, where);
     const float name = area.Min.x, step = (area.GetWidth() - view.px(90)) / 4;
     const auto column = [&](int i) { return area.Min.x + view.px(90) + step * static_cast<float>(i + 1); };
-    y = area.Min.y + view.px(10);
+    float y = area.Min.y + view.px(10);
     paintText(list, view.fonts->title, ImVec2(column(1), y), theme.text, "fp16", Align::right);
     paintText(list, view.fonts->title, ImVec2(column(3), y), theme.text, "bf16", Align::right);
     y += view.px(24);
@@ -168,14 +176,25 @@ class PrecisionTab : public InnerTab {
       }
       y += line;
     }
-    if (!study_->fromInputs) return;
     y += view.px(8);
+    if (study_->fromInputs) output(ImRect(area.Min.x, y, area.Max.x, y + line));
+    y += view.px(study_->fromInputs ? 48 : 14);
+    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary, where);
+  }
+
+  /// The layer's output in both formats.
+  void output(const ImRect& area) {
+    const View& view = page_.view;
+    const Theme& theme = *view.theme;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float y = area.Min.y, middle = area.GetCenter().y, step = (area.GetWidth() - view.px(90)) / 4;
     list.AddLine(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y), theme.line);
-    paintText(list, view.fonts->text, ImVec2(name, y + line / 2), theme.text,
-              fitted(view.fonts->text, "Output, largest ‖Δ‖ / ‖output‖ of a token", step * 2));
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text,
+              fitted(view.fonts->text, "Output (worst token)", step + view.px(70)));
     const Index real = study_->question->sequence().queryLength;
     for (std::size_t f = 0; f < 2; ++f)
-      paintText(list, view.fonts->mono, ImVec2(column(static_cast<int>(2 * f) + 1), y + line / 2), theme.text,
+      paintText(list, view.fonts->mono,
+                ImVec2(area.Min.x + view.px(90) + step * static_cast<float>(2 * f + 2), middle), theme.text,
                 errorText(study_->formats[f].output.head(real).maxCoeff<Eigen::PropagateNaN>()),
                 Align::right);
   }

@@ -60,6 +60,19 @@ void lessonCaption(LessonsPage& page, const ImRect& area) {
       paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.secondary,
                 page.problem.empty() ? "Computing…" : page.problem);
     } else if (page.at().question) {
+      if (area.GetHeight() > area.GetWidth() * 0.6f) {
+        ImGui::SetCursorScreenPos(ImVec2(x, y));
+        if (ImGui::BeginChild("lesson.caption.question",
+                              ImVec2(width + pad * 0.6f, area.Max.y - y - view.px(6)), false,
+                              ImGuiWindowFlags_NoBackground)) {
+          const ImVec2 from = ImGui::GetCursorScreenPos();
+          const float high = questionPart(page, from, width);
+          ImGui::SetCursorScreenPos(from);
+          ImGui::Dummy(ImVec2(width, high));
+        }
+        compat::endChild();
+        return endPanel();
+      }
       const RichFonts asks{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
                            theme.text};
       y += paintRichText(view, &list, asks, richOrPlain(page.study->ask), ImVec2(x, y), width) + view.px(8);

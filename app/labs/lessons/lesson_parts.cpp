@@ -17,8 +17,14 @@ float comparisonWidth(const View& view, const ImRect& area) {
   return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
 }
 
-float captionHeight(const ImRect& area) {
-  return std::round(area.GetHeight() * 0.3f);
+ImRect captionArea(const LessonsPage& page, const ImRect& area) {
+  const bool beside = page.stage && page.stage->scene().cursor.page == "heads";
+  ImRect caption = area;
+  if (beside)
+    caption.Min.x = std::round(area.Max.x - area.GetWidth() * 0.4f);
+  else
+    caption.Min.y = std::round(area.Max.y - area.GetHeight() * 0.32f);
+  return caption;
 }
 
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
@@ -56,8 +62,9 @@ GuessCount guessesOf(const LessonProgress& progress) {
 }
 
 bool compares(const LessonsPage& page) {
-  return page.lesson && page.stage && !page.at().compare.empty() && page.study && page.study->before &&
-         page.stage->scene().cursor.page == "heads" && page.stage->scene().cursor.focus >= 0;
+  return page.lesson && page.stage && !page.view.present && !page.at().compare.empty() && page.study &&
+         page.study->before && page.stage->scene().cursor.page == "heads" &&
+         page.stage->scene().cursor.focus >= 0;
 }
 
 namespace {

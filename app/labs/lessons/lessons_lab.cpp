@@ -136,10 +136,13 @@ Layout LessonsLab::stageLayout(const Layout& window, bool hasSide, bool hasStrip
   Layout stage = window;
   const ImRect whole(0, window.center.Min.y, window.center.Max.x, window.center.Max.y);
   ImRect area = whole;
-  if (window.presents)
-    area.Max.y -= captionHeight(whole);
-  else
+  if (window.presents) {
+    const ImRect caption = captionArea(page_, whole);
+    (caption.Min.x > whole.Min.x ? area.Max.x : area.Max.y) =
+        caption.Min.x > whole.Min.x ? caption.Min.x : caption.Min.y;
+  } else {
     area.Min.x += columnWidth(view, whole);
+  }
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
   const bool side = hasSide && page_.lesson && page_.at().look.at == "side";
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
@@ -164,10 +167,9 @@ void LessonsLab::draw(Scene&, const Layout& layout) {
   const View& view = services_.view;
   ImRect area(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
   if (compares(page_))
-    comparison(page_, ImRect(area.Max.x - comparisonWidth(view, area), area.Min.y, area.Max.x,
-                             layout.presents ? area.Max.y - captionHeight(area) : area.Max.y));
+    comparison(page_, ImRect(area.Max.x - comparisonWidth(view, area), area.Min.y, area.Max.x, area.Max.y));
   if (layout.presents)
-    lessonCaption(page_, ImRect(area.Min.x, area.Max.y - captionHeight(area), area.Max.x, area.Max.y));
+    lessonCaption(page_, captionArea(page_, area));
   else
     lessonColumn(page_, ImRect(area.Min.x, area.Min.y, area.Min.x + columnWidth(view, area), area.Max.y));
   if (page_.blank) {

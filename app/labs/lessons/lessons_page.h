@@ -75,7 +75,8 @@ std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now);
 
 float columnWidth(const View& view, const ImRect& area);
 float comparisonWidth(const View& view, const ImRect& area);
-float captionHeight(const ImRect& area);
+/// While presenting: where the words stand. Beside maps, which are square; below pages that are wide.
+ImRect captionArea(const LessonsPage& page, const ImRect& area);
 
 /// All lessons with their pictures, and at the left what to go on with.
 void lessonList(LessonsPage& page, const Layout& layout);
@@ -83,7 +84,7 @@ void lessonList(LessonsPage& page, const Layout& layout);
 void lessonColumn(LessonsPage& page, const ImRect& area);
 /// The step's question with its options; returns how far down it goes. `width` from `at` on.
 float questionPart(LessonsPage& page, ImVec2 at, float width);
-/// While presenting, at the bottom: the text, or the question with its options.
+/// While presenting: the text, or the question with its options.
 void lessonCaption(LessonsPage& page, const ImRect& area);
 /// What was before beside what is now: the head's map, what it says, how far that moved.
 void comparison(LessonsPage& page, const ImRect& area);

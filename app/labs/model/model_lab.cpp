@@ -258,7 +258,7 @@ std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
   };
   ask("this head", {{layer, head, HeadOff::zero}});
   const float threshold = scene.look.labelThreshold;
-  const attention::Detector* const detector = chosen->label(threshold).detector;
+  const attention::Detector* detector = chosen->label(threshold).detector;
   if (!detector) return wanted;
   std::vector<SwitchedHead> alike;
   for (Index l = 0; l < static_cast<Index>(page_.study->layers.size()); ++l)

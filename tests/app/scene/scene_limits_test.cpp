@@ -58,8 +58,8 @@ TEST(SceneLimits, ManyShortObjects) {
 }
 
 TEST(SceneLimits, ManyNames) {
-  expectRefusedCheaply(objectOfNames(0, kHostile), "more names than 64");
-  expectRefusedCheaply(sceneText("\"model\": " + objectOfNames(0, kHostile)), "more names than 64");
+  expectRefusedCheaply(objectOfNames(0, kHostile), "more names than 256");
+  expectRefusedCheaply(sceneText("\"model\": " + objectOfNames(0, kHostile)), "more names than 256");
 }
 
 TEST(SceneLimits, ManySmallLists) {
