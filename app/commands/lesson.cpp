@@ -22,10 +22,6 @@ struct LessonOptions {
   std::string show, step;
 };
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// What a step's question came to: "B of 4 is right".
 std::string answerText(const StepStudy& study) {
   for (std::size_t i = 0; i < study.options.size(); ++i)
