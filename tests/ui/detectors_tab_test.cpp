@@ -18,6 +18,7 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
+using attention::Index;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
