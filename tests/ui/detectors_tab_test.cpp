@@ -17,6 +17,7 @@
 namespace headscope::test {
 namespace {
 
+using app::Index;
 using app::Key;
 using attention::Index;
 using ::testing::Contains;
