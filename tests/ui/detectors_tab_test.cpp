@@ -19,7 +19,6 @@ namespace {
 
 using app::Index;
 using app::Key;
-using attention::Index;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
