@@ -22,10 +22,6 @@ struct LessonOptions {
   std::string show, step;
 };
 
-std::string countedText(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// What a step's question came to: "B of 4 is right".
 std::string answerText(const StepStudy& study) {
   for (std::size_t i = 0; i < study.options.size(); ++i)
@@ -56,7 +52,7 @@ void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally
   tally.claims += step.claims.size();
   tally.questions += step.question.has_value();
   tally.wrong += failed.size();
-  std::string found = step.claims.empty() ? "no claims" : countedText(step.claims.size(), "claim");
+  std::string found = step.claims.empty() ? "no claims" : counted(step.claims.size(), "claim");
   if (!failed.empty()) found += fmt::format(", {} wrong", failed.size());
   if (step.question) found += ", " + answerText(**study);
   std::cout << fmt::format("  {}: {}\n", step.id, found);
@@ -78,13 +74,13 @@ bool checkLesson(const std::string& file, Resources& resources) {
     ++tally.wrong;
     std::cout << "  " << printable(cover.error().message) << "\n";
   }
-  std::cout << fmt::format("  {}, {}, {}: {}\n", countedText(tally.steps, "step"),
-                           countedText(tally.claims, "claim"), countedText(tally.questions, "question"),
+  std::cout << fmt::format("  {}, {}, {}: {}\n", counted(tally.steps, "step"), counted(tally.claims, "claim"),
+                           counted(tally.questions, "question"),
                            tally.wrong == 0 ? "all holds" : fmt::format("{} wrong", tally.wrong));
   return tally.wrong == 0;
 }
 
-int checkLessons(const LessonOptions& options) {
+int check(const LessonOptions& options) {
   Resources resources(defaultLimits());
   bool good = true;
   for (const std::string& file : options.files) good = checkLesson(file, resources) && good;
@@ -93,7 +89,7 @@ int checkLessons(const LessonOptions& options) {
 }
 
 /// Prints what an expression comes to in a step, for those who write lessons.
-int showExpression(const LessonOptions& options) {
+int show(const LessonOptions& options) {
   const auto lesson = readLesson(options.files.front());
   if (!lesson) return fail(lesson.error());
   const auto expression = attention::Expression::parse(options.show);
@@ -107,15 +103,15 @@ int showExpression(const LessonOptions& options) {
   return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
 }
 
-int runLessonCommand(const LessonOptions& options) {
+int runCommand(const LessonOptions& options) {
   if (options.names) {
     std::cout << lessonNamesMarkdown();
     return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
   }
   if (options.files.empty()) return usage({"expected a lesson's file"});
-  if (options.check) return checkLessons(options);
+  if (options.check) return check(options);
   if (options.files.size() > 1) return usage({"expected one file, or --check for several"});
-  if (!options.show.empty()) return showExpression(options);
+  if (!options.show.empty()) return show(options);
   const auto lesson = readLesson(options.files.front());
   return lesson ? runLesson(options.files.front()) : fail(lesson.error());
 }
@@ -133,7 +129,7 @@ void addLessonCommand(CLI::App& app, int& exitCode) {
   command->add_option("--step", options->step, "For --show: in which step; the first if left out")
       ->type_name("ID");
   command->add_flag("--names", options->names, "Print what expressions can name, as the README's tables");
-  command->callback([options, &exitCode] { exitCode = guarded([&] { return runLessonCommand(*options); }); });
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
 }
 
 }  // namespace headscope::app

@@ -136,13 +136,13 @@ void paintFrame(Scene& scene, LabPage& page, FilmFrame& frame, std::size_t numbe
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const bool lit = frame.step == page.step;
+  const bool lit = frame.step == scene.cursor.lab.step;
   const float pad = view.px(place.small ? 6 : 10);
   const ImRect ground(x - pad, place.area.Min.y, x + width + pad, place.area.Max.y);
   ImGui::SetCursorScreenPos(ground.Min);
   ImGui::PushID(static_cast<int>(number));
   if (ImGui::InvisibleButton("frame", ground.GetSize())) {
-    page.step = frame.step;
+    scene.cursor.lab.step = frame.step;
     page.playing = false;
   }
   ImGui::PopID();
@@ -209,7 +209,7 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Cell cell = labCell(scene, page);
-  std::vector<FilmFrame> frames = framesOf(page, cell);
+  std::vector<FilmFrame> frames = framesOf(page, scene.cursor.lab.step, cell);
   list.AddRectFilled(ImVec2(area.Min.x, area.Max.y - 1), area.Max, view.theme->line);
   paintPerforation(view, list, area);
   const float labels = view.px(small ? 70 : 110), margin = view.px(small ? 14 : 24);
@@ -234,7 +234,7 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
     const bool used = std::any_of(frame.blocks.begin(), frame.blocks.end(),
                                   [](const FilmBlock& block) { return block.used; });
     paintFrame(scene, page, frame, i, x, wide, scale, place, cell, later, used);
-    later = later || frame.step == page.step;
+    later = later || frame.step == scene.cursor.lab.step;
     x += wide + view.px(space);
     if (i + 1 < frames.size() && space > 22)
       paintText(list, view.fonts->small, ImVec2(x - view.px(space / 2), (place.top + place.bottom) / 2),
@@ -242,7 +242,7 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   }
 }
 
-void foldedFilm(LabPage& page, const ImRect& area) {
+void foldedFilm(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -251,11 +251,11 @@ void foldedFilm(LabPage& page, const ImRect& area) {
   list.AddLine(ImVec2(area.Min.x, area.Max.y - 1), ImVec2(area.Max.x, area.Max.y - 1), theme.line);
   bool later = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool lit = steps[i] == page.step;
+    const bool lit = steps[i] == scene.cursor.lab.step;
     const float x = area.Min.x + view.px(12) + each * static_cast<float>(i), middle = x + each / 2;
     ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("dot", ImVec2(each, area.GetHeight()))) page.step = steps[i];
+    if (ImGui::InvisibleButton("dot", ImVec2(each, area.GetHeight()))) scene.cursor.lab.step = steps[i];
     ImGui::PopID();
     trackItem(fmt::format("film.{}", i + 1));
     if (i + 1 < steps.size())
