@@ -202,7 +202,8 @@ def call(deep):
                 (f"shape({text})", np.array(x.shape, dtype=float)),
                 (f"size({text})", np.float64(x.size)),
                 (f"unique(round({text}))", np.unique(np.round(told(x)))),
-                (f"mod({text}, 3)", np.mod(x, 3)),
+                # What is left of a large number has few of its digits.
+                (f"mod(mod({text}, 8), 3)", np.mod(np.mod(x, 8), 3)) if np.all(np.abs(x) < 100) else ("1", np.float64(1)),
             ]
         )
     if kind == 10 and x.ndim >= 2:
