@@ -105,7 +105,7 @@ class RichParser {
 
   /// [words](query); a bracket that no word in parentheses follows is a bracket.
   void coloured() {
-    if (lastClose_ != std::string_view::npos && lastClose_ < at_) lastClose_ = text_.find(']', at_);
+    if (lastClose_ != std::string_view::npos && lastClose_ <= at_) lastClose_ = text_.find(']', at_);
     const std::size_t close = lastClose_;
     if (close == std::string_view::npos || close + 1 >= text_.size() || text_[close + 1] != '(') {
       words_ += text_[at_++];

@@ -205,7 +205,8 @@ ExpressionNode ExpressionParser::readPrimary() {
   if (lexer_.sees("(")) {
     const std::size_t begin = lexer_.take().begin;
     ExpressionNode node = readEither();
-    node.begin = begin;
+    // Names keep the place where they stand.
+    if (node.kind != Kind::name && node.kind != Kind::foreignCall) node.begin = begin;
     node.end = lexer_.peek().end;
     expectSymbol(")", ")");
     return node;

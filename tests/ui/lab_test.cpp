@@ -192,7 +192,7 @@ TEST_F(LabTable, AScenesPageHasToBeOneOfThem) {
   scene.cursor.page = "letters";
   EXPECT_TRUE(checkPage(scene, rows_).ok());
   EXPECT_EQ(checkPage(scene, labTable()).error().message,
-            "cursor.page is \"letters\", expected heads, mask, map, cache, cost, model or lab");
+            "cursor.page is \"letters\", expected heads, mask, map, cache, cost, model, lab or lessons");
 }
 
 }  // namespace

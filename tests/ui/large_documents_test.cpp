@@ -22,7 +22,7 @@ double frameSeconds(UiDriver& ui, const Scene& scene) {
   ui.session().setScene(scene);
   ui.draw();
   double shortest = 1e9;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 15; ++i) {
     const auto start = Clock::now();
     ui.frames(1);
     shortest = std::min(shortest, std::chrono::duration<double>(Clock::now() - start).count());

@@ -190,7 +190,7 @@ TEST(LessonStudy, theMiniature) {
            "abs(probability(0)-probability(0,'dog'))<1e-6", "max(A[2][1][-1])>0.9", "max(abs(A[0]-W))<1e-5",
            "off.probability(-1,'dog')<probability(-1,'dog')")J"},
        {"off", text + R"J(, "subject.switched_off": [{"layer": 2, "head": 1, "by": "zero"}])J",
-        R"J("abs(loss-whole.loss)>0.01")J"}});
+        R"J("abs(loss-whole.loss)>0.0005")J"}});
   EXPECT_THAT(refused("loss>0"), HasSubstr("the step's scene has a layer made here"));
   EXPECT_THAT(refused("probability(99)>0", text), HasSubstr("the position is not among 0 to"));
   EXPECT_THAT(refused("probability(0,'qqqq')>0", text), HasSubstr("is no single token"));
