@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.fallthrough(false);
   std::string scene;
-  app.add_option("SCENE", scene, "A scene file, or a model's folder, to open in the window")
+  app.add_option("SCENE", scene, "A scene, a lesson, or a model's folder, to open in the window")
       ->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);
@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   addBenchCommand(app, exitCode);
   addTokenizeCommand(app, exitCode);
   addCostCommand(app, exitCode);
+  addLessonCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())

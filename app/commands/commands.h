@@ -20,15 +20,16 @@ void addBenchCommand(CLI::App& app, int& exitCode);
 void addModelCommand(CLI::App& app, int& exitCode);
 void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
+void addLessonCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);
 
-/// Opens the window on the scene of a file ("" = the opening scene) and runs until it is closed.
+/// Opens the window on the scene or lesson of a file ("" = the opening scene) and runs until it is closed.
 int runWindow(const std::string& path);
 /// The same on a scene that is not in a file.
 int runWindow(const Scene& scene);
-/// Opens the window on a lesson's file.
+/// The same on a lesson's file, which can be read.
 int runLesson(const std::string& path);
 
 }  // namespace headscope::app

@@ -20,11 +20,6 @@ std::string countOf(Index value) {
   return countText(static_cast<std::uint64_t>(value));
 }
 
-/// "3 keys", "1 key".
-std::string counted(Index count, const std::string& thing) {
-  return countOf(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 /// "12.5%"; only nothing is 0% and only all is 100%.
 std::string shareText(double share) {
   if (share <= 0) return "0%";

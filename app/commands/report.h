@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <system_error>
 
+#include "app/scene/number_text.h"
 #include "attention/core/result.h"
 #include "attention/formats/quote.h"
 
@@ -24,6 +26,11 @@ inline std::string printable(const std::string& message) {
     from = to + 1;
   }
   return text;
+}
+
+/// "12,288 keys", "1 key".
+inline std::string counted(std::integral auto count, const std::string& thing) {
+  return countText(static_cast<std::uint64_t>(count)) + " " + thing + (count == 1 ? "" : "s");
 }
 
 /// One sentence on standard error.

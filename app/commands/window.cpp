@@ -10,6 +10,8 @@
 #include "app/platform/address_space.h"
 #include "app/platform/quit_signals.h"
 #include "app/platform/ui.h"
+#include "app/scene/lesson.h"
+#include "app/scene/lesson_file.h"
 #include "app/session.h"
 #include "attention/formats/temporary_file.h"
 
@@ -73,6 +75,10 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
 }  // namespace
 
 int runWindow(const std::string& path) {
+  if (isLessonFile(path)) {
+    const auto lesson = readLesson(path);
+    return lesson ? runLesson(path) : fail(lesson.error());
+  }
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
   std::error_code ignored;

@@ -134,14 +134,18 @@ Result<Array> StepValues::ofModel(const std::string& name) {
 }
 
 Result<Array> StepValues::ofMistake(const std::string& name) {
+  const LabCursor& lab = scene_.cursor.lab;
   MistakeQuestion question;
-  question.mistake = scene_.cursor.lab.mistake;
+  question.mistake = lab.mistake;
+  question.headDim = lab.mistakeDim;
   question.sequence = std::clamp<Index>(scene_.cursor.sequence, 0, std::ssize(snapshot_->sequences) - 1);
-  question.snapshot = snapshot_;
+  // The random layer is shown by one of its heads.
+  const bool random = lab.subject == MistakeSubject::random;
+  if (!random) question.snapshot = snapshot_;
   const bool wrong = name.starts_with("wrong.");
   const std::string what = name.substr(6);
   std::optional<ArrayBuilder> builder;
-  const Index heads = snapshot_->config.heads;
+  const Index heads = random ? 1 : snapshot_->config.heads;
   for (Index head = 0; head < heads; ++head) {
     question.head = head;
     const MistakeStudy study = studyMistake(question);

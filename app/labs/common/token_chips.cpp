@@ -52,21 +52,6 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
 /// As many rows of chips as are shown before they scroll.
 constexpr int kChipRows = 6;
 
-/// The height that chips of these widths take in rows of `width`.
-float chipsHeight(const View& view, const std::vector<attention::Token>& tokens, float width) {
-  float x = 0;
-  int rows = 1;
-  for (std::size_t i = 0; i < std::min(tokens.size(), kMaxChips) && rows <= kChipRows; ++i) {
-    const float wide = std::min(width, chipWidth(view, std::to_string(i), tokens[i].text));
-    if (x > 0 && x + wide > width) {
-      x = 0;
-      ++rows;
-    }
-    x += wide + view.px(5);
-  }
-  return static_cast<float>(std::min(rows, kChipRows)) * view.px(28) + (rows > kChipRows ? view.px(10) : 0);
-}
-
 /// The tokens as chips. Pointing at one lights its row (queries) and its column (keys).
 void chipRows(View& view, const std::string& name, const std::vector<attention::Token>& tokens,
               const ChipRoles& roles, Cursor& cursor) {
@@ -106,9 +91,23 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
 
 }  // namespace
 
+float tokenChipsHeight(const View& view, const std::vector<attention::Token>& tokens, float width) {
+  float x = 0;
+  int rows = 1;
+  for (std::size_t i = 0; i < std::min(tokens.size(), kMaxChips) && rows <= kChipRows; ++i) {
+    const float wide = std::min(width, chipWidth(view, std::to_string(i), tokens[i].text));
+    if (x > 0 && x + wide > width) {
+      x = 0;
+      ++rows;
+    }
+    x += wide + view.px(5);
+  }
+  return static_cast<float>(std::min(rows, kChipRows)) * view.px(28) + (rows > kChipRows ? view.px(10) : 0);
+}
+
 void tokenChips(View& view, const std::string& name, const std::vector<attention::Token>& tokens,
                 const ChipRoles& roles, Cursor& cursor) {
-  const float height = chipsHeight(view, tokens, ImGui::GetContentRegionAvail().x);
+  const float height = tokenChipsHeight(view, tokens, ImGui::GetContentRegionAvail().x);
   ImGui::BeginChild((name + ".box").c_str(), ImVec2(0, height), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
   chipRows(view, name, tokens, roles, cursor);

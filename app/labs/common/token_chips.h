@@ -19,4 +19,7 @@ struct ChipRoles {
 void tokenChips(View& view, const std::string& name, const std::vector<attention::Token>& tokens,
                 const ChipRoles& roles, Cursor& cursor);
 
+/// The height that they take in a box of `width`.
+float tokenChipsHeight(const View& view, const std::vector<attention::Token>& tokens, float width);
+
 }  // namespace headscope::app

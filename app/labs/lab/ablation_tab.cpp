@@ -6,6 +6,7 @@
 #include "app/labs/lab/ablation_page.h"
 #include "app/labs/lab/inner_tab.h"
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -193,7 +194,7 @@ class AblationTab : public InnerTab {
     allOn.subject.switchedOff.clear();
     const ModelQuestion base = modelQuestion(allOn);
     const std::vector<SwitchedHead>& now = scene.setup.subject.switchedOff;
-    const Index layer = shownLayer(scene.setup.subject), heads = page_.layer->config().heads;
+    const Index layer = shownLayer(scene.setup.subject), heads = scene.setup.subject.opened->config().heads;
     if (!(base == lossBase_) || layer != lossLayer_ || lossBy_ != ablation_.by) {
       if (!(base == lossBase_)) ablation_.allOn.reset();
       lossBase_ = base;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/labs/common/token_chips.h"
 #include "app/labs/lab/hand_page.h"
 #include "app/labs/lab/head_maps.h"
 #include "app/labs/lab/inner_tab.h"
@@ -41,7 +42,8 @@ class EmbeddingsTab : public InnerTab {
     const ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
     float top = inner.Min.y;
     if (!layout.presents) {
-      const float high = view.px(small ? 66 : 94);
+      const float high = tokenChipsHeight(view, page_.layer->sequence().queries, inner.GetWidth()) +
+                         view.px(small ? 40 : 46);
       handTokens(scene, hand_, ImRect(inner.Min, ImVec2(inner.Max.x, top + high)));
       top += high + space;
     }

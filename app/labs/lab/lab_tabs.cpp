@@ -104,29 +104,64 @@ void InnerTab::choices(Scene& scene, const ImRect& line, float left) {
   if (page_.head) headChips(scene, page_, line, left);
 }
 
+namespace {
+
+constexpr float kTabGap = 28, kLeastGap = 10;  // between tabs
+constexpr float kChoiceRoom = 380;             // for what stands at their right
+
+/// What is left between tabs that stand side by side, in pixels; 0 where they don't fit.
+float tabGap(const View& view, float width) {
+  float room = width - view.px(48 + kChoiceRoom);
+  for (const LabTabRow& row : kTable) room -= textWidth(view.fonts->bold, row.label);
+  const float gap = std::min(room / static_cast<float>(kTable.size()), view.px(kTabGap));
+  return gap < view.px(kLeastGap) ? 0 : gap;
+}
+
+/// One tab; returns where the next begins.
+float tabAt(Scene& scene, const View& view, const LabTabRow& row, ImVec2 at, float high, float gap) {
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::string name(row.key);
+  const float wide = textWidth(view.fonts->bold, row.label), pad = std::min(view.px(6), gap / 2);
+  ImGui::SetCursorScreenPos(ImVec2(at.x - pad, at.y));
+  if (ImGui::InvisibleButton(name.c_str(), ImVec2(wide + 2 * pad, high))) scene.cursor.lab.tab = name;
+  trackItem("lab.tab." + name);
+  const bool lit = scene.cursor.lab.tab == name;
+  paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(at.x, at.y + high / 2),
+            lit || ImGui::IsItemHovered() ? theme.text : theme.secondary, row.label);
+  if (lit)
+    list.AddRectFilled(ImVec2(at.x, at.y + high - view.px(2)), ImVec2(at.x + wide, at.y + high), theme.text);
+  return at.x + wide + gap;
+}
+
+/// All tabs as a list, for narrow windows; returns where it ends.
+float tabList(Scene& scene, View& view, ImVec2 at) {
+  std::vector<Choice> tabs;
+  int chosen = 0;
+  for (const LabTabRow& row : kTable) {
+    if (row.key == scene.cursor.lab.tab) chosen = static_cast<int>(tabs.size());
+    tabs.push_back({row.label, "", std::string(row.key)});
+  }
+  const float wide = textWidth(view.fonts->text, tabs[static_cast<std::size_t>(chosen)].label) + view.px(24);
+  ImGui::SetCursorScreenPos(at);
+  if (dropdown(view, "lab.tab", tabs, chosen, 0, "What is shown of the head."))
+    scene.cursor.lab.tab = std::string(kTable[static_cast<std::size_t>(chosen)].key);
+  return at.x + wide + view.px(16);
+}
+
+}  // namespace
+
 float tabLine(Scene& scene, LabPage& page, InnerTab& shown, const Layout& layout) {
   View& view = page.view;
-  const Theme& theme = *view.theme;
   const ImRect& center = layout.center;
-  const float high = view.px(layout.narrow ? 40 : 48), y = center.Min.y + high / 2;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddLine(ImVec2(center.Min.x, center.Min.y + high), ImVec2(center.Max.x, center.Min.y + high),
-               theme.line);
+  const float high = view.px(layout.narrow ? 40 : 48);
+  ImGui::GetWindowDrawList()->AddLine(ImVec2(center.Min.x, center.Min.y + high),
+                                      ImVec2(center.Max.x, center.Min.y + high), view.theme->line);
   float x = center.Min.x + view.px(24);
-  for (const LabTabRow& row : labTabs()) {
-    const std::string name(row.key);
-    const float wide = textWidth(view.fonts->bold, row.label);
-    ImGui::SetCursorScreenPos(ImVec2(x - view.px(6), center.Min.y));
-    if (ImGui::InvisibleButton(name.c_str(), ImVec2(wide + view.px(12), high))) scene.cursor.lab.tab = name;
-    trackItem("lab.tab." + name);
-    const bool lit = scene.cursor.lab.tab == name;
-    paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(x, y),
-              lit || ImGui::IsItemHovered() ? theme.text : theme.secondary, row.label);
-    if (lit)
-      list.AddRectFilled(ImVec2(x, center.Min.y + high - view.px(2)), ImVec2(x + wide, center.Min.y + high),
-                         theme.text);
-    x += wide + view.px(28);
-  }
+  if (const float gap = tabGap(view, center.GetWidth()); gap > 0)
+    for (const LabTabRow& row : kTable) x = tabAt(scene, view, row, ImVec2(x, center.Min.y), high, gap);
+  else
+    x = tabList(scene, view, ImVec2(x, center.Min.y + high / 2 - view.px(13)));
   shown.choices(scene, ImRect(center.Min.x, center.Min.y, center.Max.x - view.px(24), center.Min.y + high),
                 x);
   return center.Min.y + high + 1;

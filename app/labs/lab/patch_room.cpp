@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/labs/lab/ablation_page.h"
 #include "app/labs/lab/map_view.h"
@@ -22,8 +23,9 @@ void pattern(Scene& scene, AblationPage& ablation, const ImRect& area, const cha
   const Index n = weights.rows(), m = weights.cols();
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(12)), view.theme->text,
             fitted(view.fonts->title, title, area.GetWidth()));
-  const float labels = longestLabel(view, sequence.queries, view.px(90)) + view.px(14), top = view.px(34),
-              foot = view.px(64);
+  const float labels = std::min(longestLabel(view, sequence.queries, view.px(90)) * 1.27f, view.px(110)) +
+                       view.px(14),
+              top = view.px(34), foot = view.px(64);
   const float wide = area.GetWidth() - labels, high = area.GetHeight() - top - foot;
   if (wide < view.px(40) || high < view.px(40)) return;
   const auto last = [](Index size) { return size - 1; };
@@ -57,6 +59,15 @@ void pattern(Scene& scene, AblationPage& ablation, const ImRect& area, const cha
   }
   rowNames(ablation.page, map, sequence.queries, labels);
   columnNames(ablation.page, map, sequence.keys);
+}
+
+/// The pattern with what the mask hides marked, as every picture of heads has it.
+attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
+  attention::Matrix weights = sequence.attention.weights[head];
+  const attention::MatrixView scores = sequence.attention.scores[head];
+  for (Index i = 0; i < weights.size(); ++i)
+    if (scores.data()[i] == -std::numeric_limits<float>::infinity()) weights.data()[i] = scores.data()[i];
+  return weights;
 }
 
 /// How far each token's output moves.
@@ -126,15 +137,15 @@ void patchRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const PatchStudy& study = *ablation.patch;
   const Index head = study.question.head;
   if (!failed)
-    paintText(
-        list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-        fitted(view.fonts->text, "The values stay those of this text: A′ of the other text · V of this one.",
-               area.GetWidth()));
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+              fitted(view.fonts->text,
+                     "The values stay those of this text: weights of the other text · V of this one.",
+                     area.GetWidth()));
   const float top = area.Min.y + box + view.px(14), space = view.px(28),
               each = (area.GetWidth() - 2 * space) / 3;
   const SequenceSnapshot& here = study.question.layer->sequence();
-  const attention::Matrix own = here.attention.weights[head];
-  const attention::Matrix others = study.sequence().attention.weights[head];
+  const attention::Matrix own = hatched(here, head);
+  const attention::Matrix others = hatched(study.sequence(), head);
   pattern(scene, ablation, ImRect(area.Min.x, top, area.Min.x + each, area.Max.y), "patch.own",
           fmt::format("Head {} on this text", head), own, here);
   pattern(scene, ablation, ImRect(area.Min.x + each + space, top, area.Min.x + 2 * each + space, area.Max.y),

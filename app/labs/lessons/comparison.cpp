@@ -120,7 +120,8 @@ void comparison(LessonsPage& page, const ImRect& area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float pad = view.px(14), x = area.Min.x + pad, width = area.GetWidth() - 2 * pad;
     float y = area.Min.y + view.px(70);
-    const Compared was{*before, before->sequences.front()}, is{*now, now->sequences.front()};
+    const Scene& shown = page.stage->scene();
+    const Compared was{*before, *shownSequence(shown, before)}, is{*now, *shownSequence(shown, now)};
     const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, "Before");
     paintFitted(view, list, view.fonts->mono, ImVec2(x + wide + view.px(12), y), width - wide - view.px(12),
                 theme.secondary, attention::maskText(before->setup.mask.layers));

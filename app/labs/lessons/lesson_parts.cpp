@@ -84,7 +84,7 @@ std::optional<ImRect> lookRect(const LessonsPage& page) {
   if (page.stage->scene().cursor.page != "heads") return std::nullopt;
   auto rect = headRect(look.head);
   if (!rect || !page.study || !page.study->snapshot || page.study->snapshot->sequences.empty()) return rect;
-  const SequenceSnapshot& sequence = page.study->snapshot->sequences.front();
+  const SequenceSnapshot& sequence = *shownSequence(page.stage->scene(), page.study->snapshot.get());
   const float high =
       rect->GetHeight() / static_cast<float>(std::max<std::size_t>(sequence.queries.size(), 1));
   const float wide = rect->GetWidth() / static_cast<float>(std::max<std::size_t>(sequence.keys.size(), 1));

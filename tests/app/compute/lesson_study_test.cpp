@@ -4,7 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
+#include "app/scene/lesson_names.h"
 #include "render/heatmap.h"
+#include "test_paths.h"
 
 namespace headscope::app {
 namespace {
@@ -93,11 +98,12 @@ TEST(LessonStudy, ranks) {
   const std::string common =
       R"J("weights.source": "random", "weights.seed": 7, "model.linked": false, "model.heads": 1, "model.kv_heads": 1,
          "model.position": "none", "mask.expression": "padding", "model.sharpness": 8, "model.model_dim": 256, "model.head_dim": )J";
-  expectHolds({{"open", "", R"J("rank(W[3])==12", "argmax(W[0:3,7],-1)==[6,0,7]", "heads==8 && layers==1")J"},
-               {"unmasked", R"J("mask.expression": "padding")J", R"J("rank(S)[[0,1,2,3,6,7]]==[11,1,11,0,12,12]")J"},
-               {"d1", common + "1", R"J("rank(S[0])==head_dim", "size(unique(argmax(S[0],-1)))<=2")J"},
-               {"d2", common + "2", R"J("rank(S[0])==head_dim")J"},
-               {"d4", common + "4", R"J("rank(S[0])==head_dim")J"}});
+  expectHolds(
+      {{"open", "", R"J("rank(W[3])==12", "argmax(W[0:3,7],-1)==[6,0,7]", "heads==8 && layers==1")J"},
+       {"unmasked", R"J("mask.expression": "padding")J", R"J("rank(S)[[0,1,2,3,6,7]]==[11,1,11,0,12,12]")J"},
+       {"d1", common + "1", R"J("rank(S[0])==head_dim", "size(unique(argmax(S[0],-1)))<=2")J"},
+       {"d2", common + "2", R"J("rank(S[0])==head_dim")J"},
+       {"d4", common + "4", R"J("rank(S[0])==head_dim")J"}});
 }
 
 TEST(LessonStudy, causalMasks) {
@@ -189,6 +195,19 @@ TEST(LessonStudy, theMiniature) {
   EXPECT_THAT(refused("probability(99)>0", text), HasSubstr("the position is not among 0 to"));
   EXPECT_THAT(refused("probability(0,'qqqq')>0", text), HasSubstr("is no single token"));
   EXPECT_THAT(refused("W_Q[0][0][0]>0", text), HasSubstr("a layer made here"));
+}
+
+TEST(LessonStudy, mistakes) {
+  const auto mistake = [](const char* name, const char* subject = "layer") {
+    return fmt::format("\"cursor.lab.mistake\": \"{}\", \"cursor.lab.subject\": \"{}\"", name, subject);
+  };
+  expectHolds({{"flipped", mistake("upper_triangle"),
+                "\"max(abs(sum(wrong.W,-1)-1))<1e-5\", \"max(abs(right.W-W))<1e-5\", \"wrong.raises==0\""},
+               {"random", mistake("no_scale", "random"),
+                "\"shape(wrong.W)==[1,12,12]\", \"mean(max(wrong.W,-1))>0.9\""},
+               {"divisor", mistake("not_divisible"), "\"wrong.raises==1\""}});
+  EXPECT_THAT(refused("wrong.W[0][0][0]>0", mistake("not_divisible")),
+              HasSubstr("this mistake has no result"));
 }
 
 TEST(LessonStudy, crossAttention) {
@@ -304,6 +323,33 @@ TEST(LessonStudy, theCoverIsAMap) {
   ASSERT_TRUE(cover.ok()) << cover.error().message;
   EXPECT_EQ(cover->rows(), 12);
   EXPECT_NEAR((*cover)(7, 6), 0.942, 0.0005);
+}
+
+// --- The README ------------------------------------------------------------------------------------------
+
+std::string readme() {
+  std::ifstream file(HEADSCOPE_SOURCE_DIR "/README.md");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(LessonReadme, hasTheTablesOfNamesAndFunctions) {
+  EXPECT_THAT(readme(), HasSubstr(lessonNamesMarkdown()))
+      << "print them with headscope lesson --names and put them into the chapter Lessons";
+}
+
+TEST(LessonReadme, itsExampleIsALessonOfWhichAllHolds) {
+  const std::string text = readme();
+  const auto begin = text.find("```json\n{\"format\": \"headscope lesson\"") + 8;
+  const auto lesson = parseLesson(text.substr(begin, text.find("```", begin) - begin), "README.md");
+  ASSERT_TRUE(lesson.ok()) << lesson.error().message;
+  Resources resources(kLimits);
+  LessonRunner runner(**lesson, resources);
+  for (std::size_t i = 0; i < (*lesson)->steps.size(); ++i) {
+    const Studied study = runner.study(i);
+    ASSERT_TRUE(study.ok()) << study.error().message;
+    EXPECT_THAT((*study)->failedClaims, IsEmpty());
+  }
+  EXPECT_TRUE(runner.cover().ok());
 }
 
 }  // namespace

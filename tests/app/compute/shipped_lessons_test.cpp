@@ -8,6 +8,7 @@
 #include "app/compute/lesson_study.h"
 #include "app/compute/memory_budget.h"
 #include "app/scene/rich_text.h"
+#include "test_paths.h"
 
 // Every lesson that comes with the program: what it says is true, and short enough to be read.
 

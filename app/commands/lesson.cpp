@@ -1,0 +1,135 @@
+#include <fmt/core.h>
+
+#include <iostream>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+#include "app/compute/lesson_study.h"
+#include "app/labs/labs.h"
+#include "app/scene/lesson_names.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Error;
+using attention::Result;
+
+struct LessonOptions {
+  std::vector<std::string> files;
+  bool check = false, names = false;
+  std::string show, step;
+};
+
+/// What a step's question came to: "B of 4 is right".
+std::string answerText(const StepStudy& study) {
+  for (std::size_t i = 0; i < study.options.size(); ++i)
+    if (study.options[i].holds)
+      return fmt::format("{} of {} is right", static_cast<char>('A' + i), study.options.size());
+  return "";
+}
+
+struct Tally {
+  std::size_t steps = 0, claims = 0, questions = 0, wrong = 0;
+};
+
+/// Computes one step and prints what was found.
+void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally& tally) {
+  const LessonStep& step = lesson.steps[at];
+  ++tally.steps;
+  if (const auto page = checkPage(step.scene, labTable()); !page) {
+    ++tally.wrong;
+    std::cout << fmt::format("  {}: look.page: {}\n", step.id, printable(page.error().message));
+  }
+  const auto study = runner.study(at);
+  if (!study) {
+    ++tally.wrong;
+    std::cout << fmt::format("  {}\n", printable(study.error().message));
+    return;
+  }
+  const auto& failed = (*study)->failedClaims;
+  tally.claims += step.claims.size();
+  tally.questions += step.question.has_value();
+  tally.wrong += failed.size();
+  std::string found = step.claims.empty() ? "no claims" : counted(step.claims.size(), "claim");
+  if (!failed.empty()) found += fmt::format(", {} wrong", failed.size());
+  if (step.question) found += ", " + answerText(**study);
+  std::cout << fmt::format("  {}: {}\n", step.id, found);
+  for (const std::string& claim : failed) std::cout << "    " << printable(claim) << "\n";
+}
+
+/// Whether all of a lesson holds.
+bool checkLesson(const std::string& file, Resources& resources) {
+  const auto lesson = readLesson(file);
+  if (!lesson) {
+    warn(lesson.error().message);
+    return false;
+  }
+  std::cout << fmt::format("{}: {}\n", (*lesson)->name, printable((*lesson)->title));
+  LessonRunner runner(**lesson, resources);
+  Tally tally;
+  for (std::size_t at = 0; at < (*lesson)->steps.size(); ++at) checkStep(runner, **lesson, at, tally);
+  if (const auto cover = runner.cover(); !cover) {
+    ++tally.wrong;
+    std::cout << "  " << printable(cover.error().message) << "\n";
+  }
+  std::cout << fmt::format("  {}, {}, {}: {}\n", counted(tally.steps, "step"), counted(tally.claims, "claim"),
+                           counted(tally.questions, "question"),
+                           tally.wrong == 0 ? "all holds" : fmt::format("{} wrong", tally.wrong));
+  return tally.wrong == 0;
+}
+
+int check(const LessonOptions& options) {
+  Resources resources(defaultLimits());
+  bool good = true;
+  for (const std::string& file : options.files) good = checkLesson(file, resources) && good;
+  if (!std::cout.flush()) return fail({"standard output can't be written"});
+  return good ? kExitDone : kExitFailed;
+}
+
+/// Prints what an expression comes to in a step, for those who write lessons.
+int show(const LessonOptions& options) {
+  const auto lesson = readLesson(options.files.front());
+  if (!lesson) return fail(lesson.error());
+  const auto expression = attention::Expression::parse(options.show);
+  if (!expression) return usage({"--show: " + expression.error().message});
+  const int at = options.step.empty() ? 0 : (*lesson)->stepAt(options.step);
+  if (at < 0) return usage({"--step is " + attention::quotedText(options.step) + ", which is no step's id"});
+  Resources resources(defaultLimits());
+  const auto shown = LessonRunner(**lesson, resources).shown(static_cast<std::size_t>(at), *expression);
+  if (!shown) return fail(shown.error());
+  std::cout << *shown << "\n";
+  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+}
+
+int runCommand(const LessonOptions& options) {
+  if (options.names) {
+    std::cout << lessonNamesMarkdown();
+    return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  }
+  if (options.files.empty()) return usage({"expected a lesson's file"});
+  if (options.check) return check(options);
+  if (options.files.size() > 1) return usage({"expected one file, or --check for several"});
+  if (!options.show.empty()) return show(options);
+  const auto lesson = readLesson(options.files.front());
+  return lesson ? runLesson(options.files.front()) : fail(lesson.error());
+}
+
+}  // namespace
+
+void addLessonCommand(CLI::App& app, int& exitCode) {
+  CLI::App* command = app.add_subcommand("lesson", "Open a lesson, or check that all it says is true");
+  auto options = std::make_shared<LessonOptions>();
+  command->add_option("FILE", options->files, "Lessons: one to open, or any number to check")
+      ->check(namesFile);
+  command->add_flag("--check", options->check,
+                    "Compute every step and print what was found; exit code 1 where something doesn't hold");
+  command->add_option("--show", options->show, "Print what an expression comes to")->type_name("EXPR");
+  command->add_option("--step", options->step, "For --show: in which step; the first if left out")
+      ->type_name("ID");
+  command->add_flag("--names", options->names, "Print what expressions can name, as the README's tables");
+  command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
+}
+
+}  // namespace headscope::app
