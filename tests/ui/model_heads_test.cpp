@@ -268,7 +268,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   const float before = page().thumbnailPixels;
   for (int i = 0; i < 4; ++i) ui.wheelAt("model.row.20", 0.5f, 0.5f, 1);
   ui.frames(3);
-  EXPECT_GT(page().thumbnailPixels, 1.3f * before);
+  EXPECT_GT(page().thumbnailPixels, 1.25f * before);
   EXPECT_EQ(ui.scene().cursor.model.layer, 20) << "what is under the pointer stays there";
   EXPECT_NEAR(static_cast<double>(ui.scene().cursor.cell.head), static_cast<double>(head), 1);
   EXPECT_FALSE(ui.has("model.row.0"));

@@ -238,7 +238,7 @@ TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
   ui.choose("colormap", "magma");
   ui.key(Key::r);
   ui.chord(kCtrl, Key::k);
-  ui.type("light");
+  ui.type("dark or light");
   ui.key(Key::enter);
   EXPECT_TRUE(ui.view().preferences.light);
   ui.key(Key::f1);

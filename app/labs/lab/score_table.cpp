@@ -264,10 +264,14 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
   if (size < 2) return;
   const ImVec2 from(area.Min.x + labels, top);
   const auto every = static_cast<Index>(std::ceil(lineHeight(view.fonts->monoSmall) / std::max(size, 1.0f)));
+  const auto litAt = std::find(study.order.begin(), study.order.end(), scene.cursor.cell.head);
+  const Index litRow = litAt == study.order.end() ? -1 : litAt - study.order.begin();
   for (Index i = 0; i < heads; ++i) {
     const Index a = study.order[static_cast<std::size_t>(i)];
     const float y = from.y + size * static_cast<float>(i);
-    if (i % every == 0 || a == scene.cursor.cell.head)
+    const bool lit = a == scene.cursor.cell.head;
+    const bool besideLit = litRow >= 0 && std::abs(i - litRow) < every;
+    if (lit || (i % every == 0 && !besideLit))
       paintText(list, view.fonts->monoSmall, ImVec2(from.x - view.px(6), y + size / 2),
                 a == scene.cursor.cell.head ? theme.text : theme.secondary, std::to_string(a), Align::right);
     for (Index j = 0; j < heads; ++j) {

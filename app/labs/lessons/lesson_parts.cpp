@@ -114,7 +114,9 @@ MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
   const View& view = page.view;
   const LessonLook& look = page.at().look;
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
-  if (!look.control.empty()) return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
+  if (!look.control.empty() && look.at != "right" && look.at != "above")
+    return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
+  if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
   if (look.at == "column") {
     // Causal masks leave the top of a column free; else it stands beside the title.
     const Snapshot* snapshot = page.study ? page.study->snapshot.get() : nullptr;
