@@ -77,7 +77,7 @@ bool losesQuickly(const ModelStudy& study) {
   return 2 * numbers * static_cast<double>(study.tokens()) * heads <= kMostOperations;
 }
 
-Result<HeadLosses> headLosses(const LossQuestion& question, Resources& resources, std::stop_token stop) {
+Result<HeadLosses> headLosses(const HeadLossQuestion& question, Resources& resources, std::stop_token stop) {
   const ModelStudy& study = *question.study;
   const Setup& setup = study.question.setup;
   const attention::ModelConfig& config = setup.subject.opened->config();

@@ -5,9 +5,9 @@
 namespace headscope::app {
 
 /// What a model's guesses lose without each of its heads.
-struct LossQuestion {
+struct HeadLossQuestion {
   std::shared_ptr<const ModelStudy> study;
-  bool operator==(const LossQuestion&) const = default;
+  bool operator==(const HeadLossQuestion&) const = default;
 };
 
 /// Whose probability it is: of the tokens that were written, of the likeliest one behind a text with none,
@@ -26,7 +26,7 @@ struct HeadLosses {
 bool losesQuickly(const ModelStudy& study);
 
 /// One pass a head. Errors: those of the pass; "stopped".
-attention::Result<HeadLosses> headLosses(const LossQuestion& question, Resources& resources,
+attention::Result<HeadLosses> headLosses(const HeadLossQuestion& question, Resources& resources,
                                          std::stop_token stop);
 
 }  // namespace headscope::app

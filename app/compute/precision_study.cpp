@@ -51,8 +51,8 @@ FormatDifference differenceOf(attention::NumberFormat format, const RoundedLayer
 
 }  // namespace
 
-PrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& layer, std::stop_token stop) {
-  PrecisionStudy study;
+LayerPrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& layer, std::stop_token stop) {
+  LayerPrecisionStudy study;
   study.question = layer;
   const SequenceSnapshot& sequence = layer->sequence();
   study.fromInputs = layer->projections != nullptr;
@@ -70,7 +70,7 @@ PrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& layer, st
   const Index longest = std::max(result.weights.rows(), result.weights.cols());
   while (longest / study.factor > kPicture) study.factor *= 2;
   for (std::size_t i = 0; i < study.formats.size() && !stop.stop_requested(); ++i) {
-    const attention::NumberFormat format = PrecisionStudy::kFormats[i];
+    const attention::NumberFormat format = LayerPrecisionStudy::kFormats[i];
     study.formats[i] =
         differenceOf(format, exact, attention::roundedLayer(input, format, stop), study.factor);
   }

@@ -23,7 +23,7 @@ struct FormatDifference {
   bool finite = true;        ///< nothing became infinite or NaN
 };
 
-struct PrecisionStudy {
+struct LayerPrecisionStudy {
   static constexpr std::array kFormats{attention::NumberFormat::fp16, attention::NumberFormat::bf16};
 
   std::shared_ptr<const LayerParts> question;
@@ -33,6 +33,6 @@ struct PrecisionStudy {
 };
 
 /// Pure. Incomplete once `stop` is requested.
-PrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& layer, std::stop_token stop = {});
+LayerPrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& layer, std::stop_token stop = {});
 
 }  // namespace headscope::app

@@ -44,8 +44,8 @@ class PrecisionTab : public InnerTab {
       : InnerTab(services, page),
         answer_(services.workers,
                 [](const std::shared_ptr<const LayerParts>& layer,
-                   std::stop_token stop) -> attention::Result<std::shared_ptr<const PrecisionStudy>> {
-                  return std::make_shared<const PrecisionStudy>(studyPrecision(layer, stop));
+                   std::stop_token stop) -> attention::Result<std::shared_ptr<const LayerPrecisionStudy>> {
+                  return std::make_shared<const LayerPrecisionStudy>(studyPrecision(layer, stop));
                 }) {}
 
   bool take(const Scene&) override {
@@ -200,8 +200,8 @@ class PrecisionTab : public InnerTab {
   }
 
   std::size_t format_ = 0;
-  Answer<std::shared_ptr<const LayerParts>, std::shared_ptr<const PrecisionStudy>> answer_;
-  std::shared_ptr<const PrecisionStudy> study_;
+  Answer<std::shared_ptr<const LayerParts>, std::shared_ptr<const LayerPrecisionStudy>> answer_;
+  std::shared_ptr<const LayerPrecisionStudy> study_;
 };
 
 }  // namespace

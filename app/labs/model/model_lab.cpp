@@ -35,7 +35,7 @@ ModelLab::ModelLab(LabServices& services)
       forecast_(services.workers, [this](const std::vector<Forecast>& wanted,
                                          std::stop_token stop) { return forecastAll(wanted, stop); }),
       losses_(services.workers,
-              [this](const LossQuestion& question, std::stop_token stop) {
+              [this](const HeadLossQuestion& question, std::stop_token stop) {
                 return headLosses(question, services_.resources, stop);
               }),
       copying_(services.workers, headCopying),

@@ -107,7 +107,7 @@ class ModelLab : public Lab {
   Answer<GuessQuestion, Guesses> guesses_;
   Answer<StripQuestion, std::vector<Foreseen>> strip_;
   Answer<std::vector<Forecast>, std::vector<float>> forecast_;
-  Answer<LossQuestion, HeadLosses> losses_;
+  Answer<HeadLossQuestion, HeadLosses> losses_;
   Answer<CopyingQuestion, double> copying_;
   Answer<RecordedQuestion, RecordedRule> recorded_;
 };

@@ -167,10 +167,10 @@ TEST(PatchStudy, RefusesAnotherNumberOfTokensInASentence) {
   EXPECT_THAT(refused("two\nlines"), HasSubstr("2 lines"));
 }
 
-TEST(PrecisionStudy, DiffersLessInFp16ThanInBf16) {
+TEST(LayerPrecisionStudy, DiffersLessInFp16ThanInBf16) {
   for (const app::Setup& setup : {openingScene().setup, modelScene().setup}) {
     const Parts parts(setup);
-    const PrecisionStudy study = studyPrecision(parts.layer);
+    const LayerPrecisionStudy study = studyPrecision(parts.layer);
     EXPECT_EQ(study.fromInputs, !setup.subject.opened);
     for (const FormatDifference& format : study.formats) {
       EXPECT_TRUE(format.finite);
