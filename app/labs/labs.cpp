@@ -6,6 +6,7 @@
 #include "app/labs/cost/cost_lab.h"
 #include "app/labs/heads/heads_lab.h"
 #include "app/labs/lab/head_lab.h"
+#include "app/labs/lab/inner_tab.h"
 #include "app/labs/lessons/lessons_lab.h"
 #include "app/labs/map/map_lab.h"
 #include "app/labs/mask/mask_lab.h"
@@ -44,7 +45,7 @@ std::span<const LabRow> labTable() {
 attention::Status checkPage(const Scene& scene, std::span<const LabRow> labs) {
   std::string expected;
   for (std::size_t i = 0; i < labs.size(); ++i) {
-    if (labs[i].info.key == scene.cursor.page) return attention::success();
+    if (labs[i].info.key == scene.cursor.page) return checkTab(scene);
     expected += (i == 0 ? "" : i + 1 == labs.size() ? " or " : ", ") + std::string(labs[i].info.key);
   }
   return attention::Error{"cursor.page is " + attention::quotedText(scene.cursor.page) + ", expected " +
