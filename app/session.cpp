@@ -120,7 +120,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (layout.presents)
     captionLine(view, layout, lab.caption(document_.scene()));
   else
-    statusLine(view, layout, window, stage ? stage->status(scene()) : lab.status(scene()));
+    statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
   toldNote(view);
@@ -137,6 +137,13 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   shown().ask(document_.scene());
   if (Lab* now = onStage()) now->ask(scene());
   if (view.nextHover != view.hover) view.redraw(2);
+}
+
+/// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.
+LabStatus Session::status() const {
+  LabStatus status = worker().status(scene());
+  if (onStage()) status.figures.push_back({"your own scene", document_.name() + " is kept", 320});
+  return status;
 }
 
 /// Where the window's parts are, with room at the sides for what the page has there.

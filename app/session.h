@@ -62,6 +62,7 @@ class Session {
  private:
   void prepareView(float scale, int height);
   void drawFrame(const FrameInput& input, float width, float height);
+  LabStatus status() const;
   Layout windowLayout(float width, float height) const;
   bool offersLesson() const;
   void drawPages(Lab& lab, Lab* stage, const Layout& layout);

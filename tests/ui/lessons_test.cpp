@@ -302,15 +302,25 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   ASSERT_TRUE(page().lesson);
   EXPECT_EQ(page().lesson->id, "mine");
   EXPECT_THAT(page().study->text, HasSubstr("0.94"));
+  int writes = 0;
+  const auto write = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    const auto later = std::chrono::seconds(5 * ++writes);
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + later);
+    ui.wait(1.5);
+    ui.draw();
+    ui.wait(0.2);
+  };
   std::string changed = kSmall;
   changed.replace(changed.find("A weight"), 8, "The weight");
-  std::ofstream(path) << changed;
-  std::filesystem::last_write_time(path,
-                                   std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
-  ui.wait(1.5);
-  ui.draw();
-  ui.wait(0.2);
+  write(changed);
   EXPECT_THAT(page().study->text, HasSubstr("The weight"));
+  write("{");
+  ASSERT_TRUE(page().lesson) << "what was open stays while its file is broken";
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("mine.json"));
+  write(kSmall);
+  ASSERT_TRUE(page().study);
+  EXPECT_THAT(page().study->text, HasSubstr("A weight"));
 }
 
 TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {

@@ -163,7 +163,7 @@ void knobs(LessonsPage& page) {
   if (!page.asking())
     for (const std::string& path : step.tries) knob(page, path);
   if (!page.changed) return;
-  Scene written = page.asking() ? sceneBefore(*page.lesson, step) : step.scene;
+  const Scene& written = page.asking() ? sceneBefore(*page.lesson, step) : step.scene;
   const auto moved = changesBetween(written, page.stage->scene());
   gap(view, 6);
   if (!moved.empty())

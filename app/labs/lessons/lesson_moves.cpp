@@ -106,7 +106,11 @@ void LessonsLab::goTo(LessonCursor& at, Index step) {
 /// Brings the stage in line with where the person is in the lesson.
 void LessonsLab::place(LessonCursor& at) {
   const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
-  page_.lesson = entry ? entry->lesson : nullptr;
+  if (entry && entry->lesson != placed_.lesson)
+    watched_ = entry->own ? Watched{entry->path, entry->writtenAt} : Watched{};
+  // What was open stays while its file is broken.
+  const bool open = placed_.lesson && placed_.lesson->id == at.lesson;
+  page_.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
   if (!page_.lesson) {
     staged_.reset();
     placed_ = {};
@@ -138,7 +142,7 @@ void LessonsLab::place(LessonCursor& at) {
     takeStudy();
   }
   page_.stage = &*staged_;
-  page_.changed = !sameDocument(staged_->scene(), sceneOf(*page_.lesson, step, after));
+  page_.changed = staged_->dirty();
 }
 
 void LessonsLab::remember(const LessonCursor& at) {

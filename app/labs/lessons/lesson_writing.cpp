@@ -11,25 +11,23 @@
 
 namespace headscope::app {
 
-namespace {
-constexpr double kWatchInterval = 1;  // seconds
-}  // namespace
-
-/// A lesson of the person's own is read again when its file was written.
+/// A lesson of the person's own is read again when its file was written, also while it can't be read.
 void LessonsLab::watchFile() {
-  View& view = services_.view;
-  const LessonEntry* entry = page_.lesson && page_.library ? page_.library->find(page_.lesson->id) : nullptr;
-  if (!entry || !entry->own || view.time - watchedAt_ < kWatchInterval) return;
-  watchedAt_ = view.time;
-  services_.files.read<bool>(
-      entry->path,
-      [path = entry->path, before = entry->writtenAt]() -> attention::Result<bool> {
+  const double now = services_.view.time;
+  if (watched_.path.empty() || now - watchedAt_ < kWatchInterval) return;
+  watchedAt_ = now;
+  using Time = std::filesystem::file_time_type;
+  services_.files.read<Time>(
+      watched_.path,
+      [watched = watched_]() -> attention::Result<Time> {
         std::error_code failed;
-        const auto now = std::filesystem::last_write_time(path, failed);
-        return !failed && now != before;
+        const Time written = std::filesystem::last_write_time(watched.path, failed);
+        return failed ? watched.writtenAt : written;
       },
-      [this](Scene&, attention::Result<bool> written) {
-        if (written && *written) ++asked_.reading;
+      [this, path = watched_.path](Scene&, attention::Result<Time> written) {
+        if (!written || path != watched_.path || *written == watched_.writtenAt) return;
+        watched_.writtenAt = *written;
+        ++asked_.reading;
       });
 }
 

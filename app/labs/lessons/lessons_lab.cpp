@@ -11,8 +11,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kWatchInterval = 1;  // seconds between looks at a lesson file that is being written
-
 std::filesystem::path shippedFolder() {
   return assetFolder() / "lessons";
 }
@@ -61,6 +59,8 @@ bool LessonsLab::takeLibrary() {
   page_.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
   page_.covers.assign(page_.library->lessons.size(), std::nullopt);
   if (first) page_.progress = found->second;
+  if (!first && !page_.library->problems.empty())
+    services_.view.messages.fail(page_.library->problems.back());
   for (const LessonEntry& entry : page_.library->lessons)
     services_.view.wantedText += entry.lesson->title + entry.lesson->summary;
   return true;
@@ -206,11 +206,8 @@ std::optional<std::string> LessonsLab::error(const Scene& scene) const {
 }
 
 double LessonsLab::nextFrameIn() const {
-  double next = library_.busySeconds() > 0 || study_.busySeconds() > 0 ? 0.2 : 1e9;
-  if (!writing_.empty() || (page_.lesson && page_.library && page_.library->find(page_.lesson->id) &&
-                            page_.library->find(page_.lesson->id)->own))
-    next = std::min(next, kWatchInterval);
-  return next;
+  if (library_.busySeconds() > 0 || study_.busySeconds() > 0) return 0.2;
+  return watched_.path.empty() ? std::numeric_limits<double>::infinity() : kWatchInterval;
 }
 
 }  // namespace headscope::app

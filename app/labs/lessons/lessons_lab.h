@@ -45,6 +45,7 @@ class LessonsLab : public Lab {
     bool after = false;  ///< the step's scene, not the one before its question
     bool operator==(const Placed&) const = default;
   };
+  static constexpr double kWatchInterval = 1;  ///< seconds between looks at a lesson that is being written
   using StudyAnswer = Answer<StepQuestion, std::shared_ptr<const StepStudy>>;
 
   bool takeLibrary();
@@ -74,7 +75,12 @@ class LessonsLab : public Lab {
   StepQuestion studied_;           ///< what page_.study is of
   bool takes_ = false;             ///< the scene on the stage was asked for as the window's own
   std::filesystem::path writing_;  ///< the lesson that steps are added to
-  double watchedAt_ = 0;
+  /// The person's own lesson that was opened last, and when its file was written as far as it was read.
+  struct Watched {
+    std::filesystem::path path;
+    std::filesystem::file_time_type writtenAt;
+  } watched_;
+  double watchedAt_ = 0;  ///< when that was looked at
   Answer<LibraryQuestion, std::shared_ptr<const std::pair<LessonLibrary, Progress>>> library_;
   Answer<CoverQuestion, attention::Matrix> cover_;
   StudyAnswer study_, ahead_;
