@@ -2,12 +2,12 @@
 
 namespace headscope::app {
 
-Layer::Layer(Workers& workers, Resources& resources)
+ComputedLayer::ComputedLayer(Workers& workers, Resources& resources)
     : answer_(workers, [&resources](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
         return computeSnapshot(setup, resources, stop);
       }) {}
 
-bool Layer::take() {
+bool ComputedLayer::take() {
   const auto answer = answer_.current();
   if (!answer || answer == taken_) return false;
   taken_ = answer;

@@ -7,10 +7,10 @@
 namespace headscope::app {
 
 /// The layer the scene stands for, computed: what several pages look at.
-class Layer {
+class ComputedLayer {
  public:
   /// Both must outlive it.
-  Layer(Workers& workers, Resources& resources);
+  ComputedLayer(Workers& workers, Resources& resources);
 
   void ask(const Setup& setup, Lane lane) { answer_.ask(setup, lane); }
   /// Takes the newest answer; whether there was one.

@@ -123,10 +123,10 @@ Stack biasesOf(const AttentionConfig& config, const SequenceSnapshot& sequence) 
 }
 
 /// What maps the heads' outputs to the layer's.
-using OutputMap = std::function<Matrix(const Stack& headOutput)>;
+using ToOutput = std::function<Matrix(const Stack& headOutput)>;
 
 void addOther(TensorWriter& writer, const OtherMask& other, const attention::MaskFormula& mask,
-              const OutputMap& outputOf) {
+              const ToOutput& outputOf) {
   const AttentionResult& result = other.attention;
   writer.addMask("snapshot.other.mask", mask);
   writer.add("snapshot.other.scores", result.scores);
@@ -138,7 +138,7 @@ void addOther(TensorWriter& writer, const OtherMask& other, const attention::Mas
 
 /// The step that the cursor is at, run through a cache as the window decodes: what is taken in at once, then
 /// one token after another. Rows are those of the last of these.
-void addDecode(const Scene& scene, const Snapshot& snapshot, const OutputMap& outputOf,
+void addDecode(const Scene& scene, const Snapshot& snapshot, const ToOutput& outputOf,
                SafetensorsFile& file) {
   const auto last = static_cast<Index>(snapshot.sequences.size()) - 1;
   const auto at = static_cast<std::size_t>(std::clamp<Index>(scene.cursor.sequence, 0, last));
@@ -232,7 +232,7 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
   // A model's projections and streams stay in its checkpoint.
   std::shared_ptr<const Projections> projections;
   std::shared_ptr<const std::vector<LineInput>> inputs;
-  OutputMap outputOf;
+  ToOutput outputOf;
   if (setup.subject.opened) {
     outputOf = [&](const Stack& heads) {
       const auto& layers = setup.subject.opened->model->weights().layers;

@@ -71,6 +71,7 @@ struct Names {
 struct Anything {
   const char* words;
 };
+inline constexpr Anything kYesOrNo{"true or false"};
 using Values = std::variant<Range, OneOf, Names, Anything>;
 
 enum class Scale { linear, logarithmic, cubic };

@@ -11,13 +11,12 @@ constexpr Access kCost = access<&Scene::cost, Members...>();
 template <auto Member>
 constexpr Access kCache = kCost<&CostSetup::cache, Member>;
 
-constexpr Anything kYesOrNo{"true or false"};
 constexpr const char* kFormatLabels[] = {"fp32", "fp16", "bf16", "fp8", "int8", "int4"};
 constexpr const char* kPolicyLabels[] = {"None", "Window", "Sinks + window", "Heavy hitters", "Random"};
 constexpr const char* kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
 constexpr const char* kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
 
-constexpr Field kRows[] = {
+constexpr Field kCostRows[] = {
     {"cost.model", kCost<&CostSetup::model>, Anything{"a shape's name, `opened model`, or nothing"},
      Elsewhere{"the list of models"}, "The shape that the page Cost is about; nothing: the layer made here."},
     {"cost.config", kCost<&CostSetup::config>, Anything{"a path"}, Elsewhere{"a file dialog"},
@@ -96,7 +95,7 @@ constexpr Field kRows[] = {
 }  // namespace
 
 std::span<const Field> costFields() {
-  return kRows;
+  return kCostRows;
 }
 
 }  // namespace headscope::app

@@ -9,7 +9,7 @@ constexpr Access kMask = access<&Scene::setup, &Setup::mask, Member>();
 
 constexpr Anything kExpression{"an [expression](#masks)"};
 
-constexpr Field kRows[] = {
+constexpr Field kMaskRows[] = {
     {"mask.expression", kMask<&MaskSetup::layers>, kExpression, Elsewhere{"the mask studio"},
      "Which keys each query sees."},
     {"mask.paintings", kMask<&MaskSetup::paintings>,
@@ -34,7 +34,7 @@ constexpr Field kRows[] = {
 }  // namespace
 
 std::span<const Field> maskFields() {
-  return kRows;
+  return kMaskRows;
 }
 
 }  // namespace headscope::app

@@ -20,13 +20,13 @@ constexpr const char* kPositionLabels[] = {"None", "Sinus", "RoPE", "ALiBi", "T5
 constexpr const char* kWeightLabels[] = {"Random", "Planted", "File"};
 constexpr const char* kInitLabels[] = {"Xavier", "Normal"};
 
-constexpr Anything kText{"text"}, kYesOrNo{"true or false"}, kSeed{"a whole number from 0"}, kFile{"a path"};
+constexpr Anything kText{"text"}, kSeed{"a whole number from 0"}, kFile{"a path"};
 constexpr Track kSeeds{0, 99};
 constexpr Scale kLog = Scale::logarithmic;
 constexpr Range kDims{1, kMaxModelDim, "dimensions"};
 #define HEADSCOPE_T5 "cursor.page=mask cursor.studio.room=biases model.position=t5"
 
-constexpr Field kRows[] = {
+constexpr Field kSetupRows[] = {
     {"subject.model", kSubject<&SubjectSetup::model>, kFile, Elsewhere{"a file dialog"},
      "A checkpoint's folder, relative to the scene, or `learned`, the model that comes with the program; "
      "empty: "
@@ -138,7 +138,7 @@ constexpr Field kRows[] = {
 }  // namespace
 
 std::span<const Field> setupFields() {
-  return kRows;
+  return kSetupRows;
 }
 
 }  // namespace headscope::app

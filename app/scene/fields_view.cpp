@@ -38,7 +38,6 @@ constexpr const char* kOrderLabels[] = {"By number", "By score", "By likeness"};
 constexpr const char* kLikenessLabels[] = {"Cosine", "Jensen–Shannon"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
-constexpr Anything kYesOrNo{"true or false"};
 constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
     kLessonPage{"the page of lessons"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
@@ -46,7 +45,7 @@ constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.
 constexpr Range kWindow{-100.0 * kMaxMapTokens, 100.0 * kMaxMapTokens, "cells"};
 
-constexpr Field kRows[] = {
+constexpr Field kViewRows[] = {
     {"look.quantity", kLook<&Look::quantity>, Names{kQuantityNames},
      Selection{"quantity", kQuantityLabels, "model.dropout=0.5", true},
      "What the heatmaps show: weights after the softmax, scores before it, or what dropout leaves of the "
@@ -205,7 +204,7 @@ constexpr Field kRows[] = {
 }  // namespace
 
 std::span<const Field> viewFields() {
-  return kRows;
+  return kViewRows;
 }
 
 }  // namespace headscope::app

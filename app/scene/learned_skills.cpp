@@ -10,11 +10,11 @@ namespace headscope::app {
 using attention::Error;
 using attention::Index;
 using attention::Result;
-using Json = nlohmann::json;
+using SkillJson = nlohmann::json;
 
 namespace {
 
-LearnedSkill skillOf(const Json& json) {
+LearnedSkill skillOf(const SkillJson& json) {
   LearnedSkill skill{json.at("name"),
                      json.at("title"),
                      json.at("text"),
@@ -35,10 +35,10 @@ Result<std::vector<LearnedSkill>> readLearnedSkills(const std::filesystem::path&
   if (!bytes) return bytes.error();
   try {
     std::vector<LearnedSkill> skills;
-    const Json scores = Json::parse(bytes->begin(), bytes->end());
-    for (const Json& skill : scores.at("skills")) skills.push_back(skillOf(skill));
+    const SkillJson scores = SkillJson::parse(bytes->begin(), bytes->end());
+    for (const SkillJson& skill : scores.at("skills")) skills.push_back(skillOf(skill));
     return skills;
-  } catch (const Json::exception&) {
+  } catch (const SkillJson::exception&) {
     return attention::fileError(path, "is not a list of skills as assets/models/train.py writes it");
   }
 }

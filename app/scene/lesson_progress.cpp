@@ -8,20 +8,20 @@ namespace headscope::app {
 
 namespace {
 
-using Json = nlohmann::json;
+using ProgressJson = nlohmann::json;
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 20;
 
-std::string textOf(const Json& object, const char* key) {
+std::string textOf(const ProgressJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-LessonProgress lessonFrom(const Json& json) {
+LessonProgress lessonFrom(const ProgressJson& json) {
   LessonProgress progress;
   progress.last = textOf(json, "last");
   if (const auto seen = json.find("seen"); seen != json.end() && seen->is_array())
-    for (const Json& id : *seen)
+    for (const ProgressJson& id : *seen)
       if (id.is_string()) progress.seen.insert(id.get<std::string>());
   if (const auto guesses = json.find("guesses"); guesses != json.end() && guesses->is_object())
     for (const auto& [id, guess] : guesses->items())
@@ -39,7 +39,7 @@ std::filesystem::path fileIn(const std::filesystem::path& folder) {
 
 Progress parseProgress(std::string_view text) {
   Progress progress;
-  const Json json = Json::parse(text, nullptr, false);
+  const ProgressJson json = ProgressJson::parse(text, nullptr, false);
   if (!json.is_object()) return progress;
   progress.last = textOf(json, "last");
   if (const auto lessons = json.find("lessons"); lessons != json.end() && lessons->is_object())
@@ -49,14 +49,14 @@ Progress parseProgress(std::string_view text) {
 }
 
 std::string formatProgress(const Progress& progress) {
-  Json json{{"last", progress.last}, {"lessons", Json::object()}};
+  ProgressJson json{{"last", progress.last}, {"lessons", ProgressJson::object()}};
   for (const auto& [id, lesson] : progress.lessons) {
-    Json guesses = Json::object();
+    ProgressJson guesses = ProgressJson::object();
     for (const auto& [step, guess] : lesson.guesses)
       guesses[step] = {{"option", guess.option}, {"right", guess.right}};
     json["lessons"][id] = {{"last", lesson.last}, {"seen", lesson.seen}, {"guesses", guesses}};
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, ProgressJson::error_handler_t::replace) + "\n";
 }
 
 Progress readProgress(const std::filesystem::path& folder) {

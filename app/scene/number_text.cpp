@@ -66,6 +66,10 @@ std::string countText(std::uint64_t value) {
   return digits;
 }
 
+std::string tokenCountText(std::int64_t count) {
+  return countText(static_cast<std::uint64_t>(count)) + (count == 1 ? " token" : " tokens");
+}
+
 std::string timeText(double seconds) {
   if (seconds >= 0.9995) return fmt::format("{:.1f} s", seconds);
   const double ms = seconds * 1e3;

@@ -15,6 +15,8 @@ std::string weightText(float value);
 std::string numberText(double value, int significant = 4);
 /// "12,288".
 std::string countText(std::uint64_t value);
+/// "1 token", "12,288 tokens".
+std::string tokenCountText(std::int64_t count);
 /// A share as "12.3 %", a small one as "0.12 %".
 std::string percentText(double share);
 /// "8.2 kFLOP", "1.3 GFLOP".

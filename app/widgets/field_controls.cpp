@@ -9,7 +9,7 @@ namespace headscope::app {
 namespace {
 
 /// As numbers are written on the screen; files have them without commas.
-std::string number(double value) {
+std::string fieldNumber(double value) {
   const bool whole = value == std::floor(value) && value >= 1000 && value < 1e7;
   return whole ? countText(static_cast<std::uint64_t>(value)) : shortNumber(value);
 }
@@ -17,7 +17,7 @@ std::string number(double value) {
 std::string legalText(const Field& field) {
   const auto* range = std::get_if<Range>(&field.values);
   if (!range || range->step != 1) return valuesText(field);
-  return number(range->low) + " to " + number(range->high) +
+  return fieldNumber(range->low) + " to " + fieldNumber(range->high) +
          (*range->unit ? std::string(" ") + range->unit : "");
 }
 
@@ -32,16 +32,17 @@ std::vector<Index> everyStop(const Track& track) {
 bool wholeSlider(View& view, const Field& field, const SliderState& state, Index& value) {
   const auto refuse = [&](Index wanted) -> std::string {
     if (!allows(field, static_cast<double>(wanted)))
-      return number(static_cast<double>(wanted)) + " is out of range: expected " + legalText(field) + ".";
+      return fieldNumber(static_cast<double>(wanted)) + " is out of range: expected " + legalText(field) +
+             ".";
     return state.refuse ? state.refuse(wanted) : "";
   };
   const std::vector<Index> every = state.stops.empty() ? everyStop(trackOf(field)) : std::vector<Index>{};
   return slider(view, sliderSpec(field, state), state.stops.empty() ? every : state.stops, value, refuse);
 }
 
-/// A seed is any whole number; sliders know signed ones.
+/// A seed is any whole fieldNumber; sliders know signed ones.
 bool seedSlider(View& view, const Field& field, SliderState state, std::uint64_t& seed) {
-  state.refuse = [](Index wanted) { return wanted >= 0 ? "" : "A seed is a whole number from 0."; };
+  state.refuse = [](Index wanted) { return wanted >= 0 ? "" : "A seed is a whole fieldNumber from 0."; };
   auto value = static_cast<Index>(seed);
   if (!wholeSlider(view, field, state, value)) return false;
   seed = static_cast<std::uint64_t>(value);
@@ -58,7 +59,7 @@ SliderSpec sliderSpec(const Field& field, const SliderState& state) {
   if (track.scale == Scale::logarithmic) spec.track = track;
   if (!spec.limits.empty()) return spec;
   const auto* range = std::get_if<Range>(&field.values);
-  spec.limits = number(track.low) + " to " + (*control.upTo ? control.upTo : number(track.high));
+  spec.limits = fieldNumber(track.low) + " to " + (*control.upTo ? control.upTo : fieldNumber(track.high));
   if (!range)
     spec.limits += ", or type any";
   else if (track.low != range->low || (track.high != range->high && !*control.upTo))

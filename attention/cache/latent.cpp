@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <Eigen/Eigenvalues>
-
+#include "attention/core/decompositions.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -16,8 +15,8 @@ Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDi
           fmt::format("a latent of {} dimensions, expected 1 to {}", latentDim, d));
   // Right singular vectors of W are eigenvectors of WᵀW, ascending by their values.
   const Eigen::MatrixXd k = keys.weight.cast<double>(), v = values.weight.cast<double>();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(k.transpose() * k + v.transpose() * v);
-  return solver.eigenvectors().rightCols(latentDim).rowwise().reverse().cast<float>();
+  const SymmetricEigen solved = symmetricEigen(k.transpose() * k + v.transpose() * v);
+  return solved.vectors.rightCols(latentDim).rowwise().reverse().cast<float>();
 }
 
 }  // namespace headscope::attention

@@ -11,9 +11,9 @@ namespace headscope::attention {
 namespace {
 
 /// Numbers and words of one line, from its left.
-class Line {
+class ScheduleLine {
  public:
-  explicit Line(std::string_view text) : text_(text) {}
+  explicit ScheduleLine(std::string_view text) : text_(text) {}
 
   bool word(std::string_view expected) {
     skip();
@@ -71,7 +71,7 @@ Result<std::vector<PagedRequest>> parseSchedule(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    Line line(row);
+    ScheduleLine line(row);
     if (line.ends()) continue;
     PagedRequest request;
     bool fits = line.number(request.arrives) && line.word(":") && line.number(request.prompt) &&

@@ -14,13 +14,8 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 /// Keys of one task at the least: half a MiB of a usual cache.
 constexpr Index kKeys = 512;
-
-std::size_t count(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// What each head of the step sees and adds, made once for all tasks.
 struct StepRules {
@@ -121,25 +116,25 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
   const Index parts = (m + step - 1) / step;
   Parts partial(parts, config.heads, headDim);
   const Index bytes = cacheTypeBytes(cache.type);
-  const bool done = pool.run(count(parts * config.kvHeads), stop, [&](std::size_t i) {
+  const bool done = pool.run(asSize(parts * config.kvHeads), stop, [&](std::size_t i) {
     const Index g = static_cast<Index>(i) / parts, p = static_cast<Index>(i) % parts, head = g * group;
     kernels::DecodePart part;
     part.type = cache.type;
     part.keys = static_cast<const char*>(cache.keys) + g * cache.headStride * bytes;
     part.values = static_cast<const char*>(cache.values) + g * cache.headStride * bytes;
-    part.headDim = count(headDim);
-    part.keyBegin = count(p * step);
-    part.keyEnd = count(std::min((p + 1) * step, m));
-    part.heads = count(group);
+    part.headDim = asSize(headDim);
+    part.keyBegin = asSize(p * step);
+    part.keyEnd = asSize(std::min((p + 1) * step, m));
+    part.heads = asSize(group);
     part.q = result.q.data() + head * headDim;
-    part.scale = rules.terms[count(head)].factor;
-    part.softcap = rules.terms[count(head)].cap;
+    part.scale = rules.terms[asSize(head)].factor;
+    part.softcap = rules.terms[asSize(head)].cap;
     part.bias = rules.bias.empty() ? nullptr : rules.bias.data() + head;
     part.added = rules.added.empty() ? nullptr : rules.added.data() + head;
-    part.runs = rules.runs[count(g)].runs.data();
-    part.firstRun = rules.runs[count(g)].first.data();
+    part.runs = rules.runs[asSize(g)].runs.data();
+    part.firstRun = rules.runs[asSize(g)].first.data();
     part.scores = scores ? scores + head * m : nullptr;
-    part.scoresRow = count(m);
+    part.scoresRow = asSize(m);
     part.max = &partial.max(p, head);
     part.sum = &partial.sum(p, head);
     part.output = partial.output.row(p * config.heads + head).data();

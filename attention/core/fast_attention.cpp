@@ -23,10 +23,6 @@ struct PackedHeads {
   std::size_t keyFloats = 0, valueFloats = 0;
 };
 
-std::size_t count(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 /// Every head's rows in blocks, each with what it sees: the work of one call.
 class HeadsWork {
  public:
@@ -41,7 +37,7 @@ class HeadsWork {
         pool_(kernels::sharedPool()),
         n_(result.q.rows()),
         m_(keys[0].rows()),
-        step_(static_cast<Index>(kernels::attendRows(count(m_), !result.weights.empty()))),
+        step_(static_cast<Index>(kernels::attendRows(asSize(m_), !result.weights.empty()))),
         blocks_((n_ + step_ - 1) / step_),
         classes_(maskClasses(config, mask)) {}
 
@@ -50,10 +46,10 @@ class HeadsWork {
     for (Index head = 0; head < config_.heads; ++head)
       terms_.push_back(headTerms(config_, mask_, head, n_, m_));
     const bool scored = !result_.scores.empty();
-    stream_ = count(result_.weights.size() + result_.scores.size()) > kStreamedFloats && m_ >= 64;
+    stream_ = asSize(result_.weights.size() + result_.scores.size()) > kStreamedFloats && m_ >= 64;
     // The last rows see the most where the mask is causal: they come first, so that no thread is left alone
     // with a long one.
-    pool_.run(count(blocks_ * config_.heads), stop_, [&](std::size_t i) {
+    pool_.run(asSize(blocks_ * config_.heads), stop_, [&](std::size_t i) {
       const auto task = static_cast<Index>(i);
       attend(packed, task % config_.heads, blocks_ - 1 - task / config_.heads, scored);
     });
@@ -61,7 +57,7 @@ class HeadsWork {
 
  private:
   bool pack(PackedHeads& packed) {
-    const std::size_t m = count(m_), headDim = count(config_.headDim), heads = count(config_.kvHeads);
+    const std::size_t m = asSize(m_), headDim = asSize(config_.headDim), heads = asSize(config_.kvHeads);
     packed.keyFloats = kernels::keyPanelFloats(m, headDim);
     packed.valueFloats = kernels::valuePanelFloats(m, headDim);
     packed.keys.atLeast(heads * packed.keyFloats);
@@ -71,20 +67,20 @@ class HeadsWork {
     return pool_.run(parts * heads, stop_, [&](std::size_t i) {
       const std::size_t g = i / parts, first = i % parts * kKeys, some = std::min(kKeys, m - first);
       const MatrixView v = values_[g].finite();
-      kernels::packKeys(keys_[g].data(), count(keys_[g].outerStride()), m, headDim, first, some,
+      kernels::packKeys(keys_[g].data(), asSize(keys_[g].outerStride()), m, headDim, first, some,
                         packed.keys.data() + g * packed.keyFloats);
-      kernels::packValues(v.data(), count(v.outerStride()), m, headDim, first, some,
+      kernels::packValues(v.data(), asSize(v.outerStride()), m, headDim, first, some,
                           packed.values.data() + g * packed.valueFloats);
     });
   }
 
   bool collect() {
     const Index classes = *std::max_element(classes_.begin(), classes_.end()) + 1;
-    std::vector<Index> headOf(count(classes), -1);
-    for (Index head = 0; head < config_.heads; ++head) headOf[count(classes_[count(head)])] = head;
-    runs_.resize(count(classes * blocks_));
+    std::vector<Index> headOf(asSize(classes), -1);
+    for (Index head = 0; head < config_.heads; ++head) headOf[asSize(classes_[asSize(head)])] = head;
+    runs_.resize(asSize(classes * blocks_));
     return pool_.run(runs_.size(), stop_, [&](std::size_t i) {
-      const Index block = static_cast<Index>(i) % blocks_, head = headOf[i / count(blocks_)];
+      const Index block = static_cast<Index>(i) % blocks_, head = headOf[i / asSize(blocks_)];
       if (head >= 0) collectRuns(mask_, head, block * step_, rowsOf(block), m_, runs_[i]);
     });
   }
@@ -93,23 +89,23 @@ class HeadsWork {
 
   void attend(const PackedHeads& packed, Index head, Index block, bool scored) const {
     const Index row = block * step_, kvHead = config_.kvHeadOf(head);
-    const RowRuns& runs = runs_[count(classes_[count(head)] * blocks_ + block)];
+    const RowRuns& runs = runs_[asSize(classes_[asSize(head)] * blocks_ + block)];
     const MatrixView q = std::as_const(result_.q)[head];
     kernels::AttendBlock part;
     part.q = q.row(row).data();
-    part.qRow = count(q.outerStride());
-    part.rows = count(rowsOf(block));
-    part.keys = {packed.keys.data() + count(kvHead) * packed.keyFloats, count(m_), count(config_.headDim)};
-    part.k = keys_[count(kvHead)].data();
-    part.kRow = count(keys_[count(kvHead)].outerStride());
-    part.values = packed.values.data() + count(kvHead) * packed.valueFloats;
-    part.rules = rulesOf(terms_[count(head)], row, runs);
+    part.qRow = asSize(q.outerStride());
+    part.rows = asSize(rowsOf(block));
+    part.keys = {packed.keys.data() + asSize(kvHead) * packed.keyFloats, asSize(m_), asSize(config_.headDim)};
+    part.k = keys_[asSize(kvHead)].data();
+    part.kRow = asSize(keys_[asSize(kvHead)].outerStride());
+    part.values = packed.values.data() + asSize(kvHead) * packed.valueFloats;
+    part.rules = rulesOf(terms_[asSize(head)], row, runs);
     if (!result_.weights.empty()) part.weights = result_.weights[head].row(row).data();
     if (scored) part.scores = result_.scores[head].row(row).data();
-    part.weightsRow = count(m_);
+    part.weightsRow = asSize(m_);
     part.lse = &result_.lse(head, row);
     part.output = result_.headOutput[head].row(row).data();
-    part.outputRow = count(config_.headDim);
+    part.outputRow = asSize(config_.headDim);
     part.stop = &stop_;
     part.stream = stream_;
     kernels::attend(part);
@@ -132,10 +128,10 @@ class HeadsWork {
 /// Dropout on the weights of every head, and the output once more from what is left.
 void dropAndSum(const AttentionConfig& config, const std::vector<ValueRows>& values, AttentionResult& result,
                 const std::stop_token& stop) {
-  kernels::sharedPool().run(count(config.heads), stop, [&](std::size_t i) {
+  kernels::sharedPool().run(asSize(config.heads), stop, [&](std::size_t i) {
     const auto head = static_cast<Index>(i);
     dropWeights(config.dropout, head, config.cacheLength, result.weights[head]);
-    const ValueRows& rows = values[count(config.kvHeadOf(head))];
+    const ValueRows& rows = values[asSize(config.kvHeadOf(head))];
     const MatrixView weights = std::as_const(result.weights)[head];
     const MatrixView scores = result.scores.empty() ? weights : std::as_const(result.scores)[head];
     rows.weightedSum(weights, scores, result.headOutput[head]);
@@ -172,7 +168,7 @@ void attendHeadsFast(const AttentionConfig& config, const MaskInput& mask, std::
     dropAndSum(config, rows, result, stop);
   else if (!finite)
     for (Index head = 0; head < config.heads; ++head)
-      rows[count(config.kvHeadOf(head))].addExceptions(
+      rows[asSize(config.kvHeadOf(head))].addExceptions(
           std::as_const(result.weights)[head], std::as_const(result.scores)[head], result.headOutput[head]);
   if (keep != Keep::scores) result.scores = {};
   if (keep == Keep::output) result.weights = {};

@@ -19,17 +19,12 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// Rows of one task.
 constexpr Index kSlice = 64;
 /// Keys whose scores are summed up together where only the log-sum-exp is wanted.
 constexpr Index kSumFactor = 128;
-
-std::size_t count(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 Index parts(Index size, Index unit) {
   return (size + unit - 1) / unit;
@@ -87,9 +82,9 @@ struct HeadMap::State {
 
   explicit State(HeadField given) : field(std::move(given)) {
     requireFits(field);
-    const std::size_t m = count(field.k.rows()), headDim = count(field.k.cols());
+    const std::size_t m = asSize(field.k.rows()), headDim = asSize(field.k.cols());
     terms = headTerms(field.config, field.mask, field.head, field.q.rows(), field.k.rows());
-    lse.assign(count(field.q.rows()), kNaN);
+    lse.assign(asSize(field.q.rows()), kNaN);
     keys.atLeast(kernels::keyPanelFloats(m, headDim));
     constexpr std::size_t kKeys = 4096;
     pool.run((m + kKeys - 1) / kKeys, {}, [&](std::size_t i) {
@@ -107,13 +102,13 @@ struct HeadMap::State {
     collectRuns(field.mask, field.head, rows.row, rows.rows, m(), runs, rows.step);
     kernels::MapRows part;
     part.q = field.q.row(rows.row).data();
-    part.qRow = count(field.q.cols() * rows.step);
-    part.rows = count(rows.rows);
-    part.keys = {keys.data(), count(m()), count(field.k.cols())};
+    part.qRow = asSize(field.q.cols() * rows.step);
+    part.rows = asSize(rows.rows);
+    part.keys = {keys.data(), asSize(m()), asSize(field.k.cols())};
     part.rules = rulesOf(terms, rows.row, runs, rows.step);
-    part.keyBegin = count(key);
-    part.keyEnd = count(key + keyCount);
-    part.factor = count(factor);
+    part.keyBegin = asSize(key);
+    part.keyEnd = asSize(key + keyCount);
+    part.factor = asSize(factor);
     part.stop = &stop;
     return part;
   }
@@ -132,7 +127,7 @@ struct HeadMap::State {
 
   /// Makes the log-sum-exp of rows known.
   bool ensure(Index row, Index rows, const std::stop_token& stop) {
-    return pool.run(count(parts(rows, kSlice)), stop, [&](std::size_t i) {
+    return pool.run(asSize(parts(rows, kSlice)), stop, [&](std::size_t i) {
       const Index first = row + static_cast<Index>(i) * kSlice, some = std::min(kSlice, row + rows - first);
       const auto begin = lse.begin() + first;
       if (std::none_of(begin, begin + some, [](float value) { return std::isnan(value); })) return;
@@ -144,13 +139,13 @@ struct HeadMap::State {
     static thread_local std::vector<float> max, sum;
     SliceRuns runs(*this);
     const Index blocks = parts(m(), kSumFactor);
-    max.resize(count(rows.rows * blocks));
+    max.resize(asSize(rows.rows * blocks));
     sum.resize(max.size());
     kernels::summarizeScores(partOf(rows, 0, m(), kSumFactor, runs, stop), max.data(), sum.data());
     if (stop.stop_requested()) return;
     for (Index r = 0; r < rows.rows; ++r)
-      lse[count(rows.row + r)] =
-          kernels::combineSummaries(max.data() + r * blocks, sum.data() + r * blocks, count(blocks));
+      lse[asSize(rows.row + r)] =
+          kernels::combineSummaries(max.data() + r * blocks, sum.data() + r * blocks, asSize(blocks));
   }
 
   /// Rows of one slice into its pixels; their log-sum-exp is known or follows from what is summed up.
@@ -159,7 +154,7 @@ struct HeadMap::State {
     static thread_local std::vector<float> rowMax, rowSum;
     SliceRuns runs(*this);
     const Index blocks = parts(part.keys, part.factor);
-    rowMax.resize(count(rows.rows * blocks));
+    rowMax.resize(asSize(rows.rows * blocks));
     rowSum.resize(rowMax.size());
     kernels::summarizeScores(partOf(rows, part.key, part.keys, part.factor, runs, stop), rowMax.data(),
                              rowSum.data());
@@ -169,11 +164,11 @@ struct HeadMap::State {
     std::fill_n(sum, parts(rows.rows, rowsOfPixel) * blocks, kMinusInfinity);
     for (Index r = 0; r < rows.rows; ++r) {
       const float *const tops = rowMax.data() + r * blocks, *const sums = rowSum.data() + r * blocks;
-      const float known = lse[count(rows.row + r * rows.step)];
+      const float known = lse[asSize(rows.row + r * rows.step)];
       const float row =
-          whole && std::isnan(known) ? kernels::combineSummaries(tops, sums, count(blocks)) : known;
-      if (whole) lse[count(rows.row + r * rows.step)] = row;
-      kernels::foldSummaries(tops, sums, count(blocks), row, max + r / rowsOfPixel * blocks,
+          whole && std::isnan(known) ? kernels::combineSummaries(tops, sums, asSize(blocks)) : known;
+      if (whole) lse[asSize(rows.row + r * rows.step)] = row;
+      kernels::foldSummaries(tops, sums, asSize(blocks), row, max + r / rowsOfPixel * blocks,
                              sum + r / rowsOfPixel * blocks);
     }
   }
@@ -186,7 +181,7 @@ struct HeadMap::State {
     Matrix max(pixelRows * perSlice, blocks), sum(pixelRows * perSlice, blocks);
     // A few small slices make a task.
     const Index group = std::max<Index>(kSlice / sliceRows, 1);
-    pool.run(count(parts(max.rows(), group)), stop, [&](std::size_t task) {
+    pool.run(asSize(parts(max.rows(), group)), stop, [&](std::size_t task) {
       const Index first = static_cast<Index>(task) * group, last = std::min(first + group, max.rows());
       const Index row = part.row + first * sliceRows * step, end = part.row + last * sliceRows * step;
       const Index rows = parts(std::min(end, part.row + part.rows) - row, step);
@@ -230,7 +225,7 @@ struct HeadMap::State {
   Pooled fine(const MapPart& part, bool wantsMax, bool wantsMean, const std::stop_token& stop) {
     const Index blocks = parts(part.keys, part.factor), pixelRows = parts(part.rows, part.factor);
     Pooled out{Matrix(wantsMax ? pixelRows : 0, blocks), Matrix(wantsMean ? pixelRows : 0, blocks)};
-    const bool done = pool.run(count(parts(part.rows, kSlice)), stop, [&](std::size_t i) {
+    const bool done = pool.run(asSize(parts(part.rows, kSlice)), stop, [&](std::size_t i) {
       const Index offset = static_cast<Index>(i) * kSlice, pixel = offset / part.factor;
       const Rows rows{part.row + offset, std::min(kSlice, part.rows - offset)};
       SliceRuns runs(*this);
@@ -252,7 +247,7 @@ struct HeadMap::State {
   }
 
   MapPart clipped(const MapPart& part) const {
-    require(part.factor > 0 && std::has_single_bit(count(part.factor)) && part.row >= 0 && part.key >= 0 &&
+    require(part.factor > 0 && std::has_single_bit(asSize(part.factor)) && part.row >= 0 && part.key >= 0 &&
                 part.rows >= 0 && part.keys >= 0 && part.row % part.factor == 0 &&
                 part.key % part.factor == 0 && part.row <= n() && part.key <= m(),
             fmt::format("rows from {} and keys from {} pooled by {} are not a part of {}", part.row, part.key,
@@ -306,7 +301,7 @@ Matrix HeadMap::preview(Index factor, Pooling pooling, double work, std::stop_to
 }
 
 float HeadMap::logSumExp(Index row) const {
-  return state_->lse[count(row)];
+  return state_->lse[asSize(row)];
 }
 
 bool HeadMap::dead(Index row, Index rows) const {

@@ -11,8 +11,6 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
 std::string scaleLabel(const AttentionConfig& config) {
   const float scale = config.effectiveScale(), root = std::sqrt(static_cast<float>(config.headDim));
   // Two ways to round one over a root are a unit in the last place apart.

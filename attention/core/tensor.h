@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,14 @@ using Vector = Eigen::Matrix<float, Eigen::Dynamic, 1>;
 using MatrixView = Eigen::Map<const Matrix>;
 using MutableMatrixView = Eigen::Map<Matrix>;
 using Index = Eigen::Index;
+
+/// The score of a key that isn't visible.
+inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// A count or place that isn't negative, as the standard library has them.
+constexpr std::size_t asSize(Index i) {
+  return static_cast<std::size_t>(i);
+}
 
 /// A stack of equally shaped matrices, [count, rows, cols], contiguous and row-major, aligned to 64 bytes.
 /// Memory of large ones is used again when they go.

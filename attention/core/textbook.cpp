@@ -11,8 +11,6 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
 /// One row of q·k into scores, all terms but the mask: `bias` and `added` have one number for each, or are
 /// null. Masked keys are treated like the rest, so that no mask moves the boundary between vectorised and
 /// single elements: each visible score has the same bits under every mask.

@@ -6,17 +6,15 @@
 #include <cmath>
 
 #include "attention/formats/quote.h"
+#include "attention/text/ascii.h"
 #include "attention/text/unicode.h"
 
 namespace headscope::attention {
 
 namespace {
 
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool isLetter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+bool startsName(char c) {
+  return isLetter(c) || c == '_';
 }
 
 }  // namespace
@@ -29,7 +27,7 @@ void ExpressionLexer::read() {
   const char c = text_[at_];
   const bool point = c == '.' && at_ + 1 < text_.size() && isDigit(text_[at_ + 1]);
   if (isDigit(c) || point) return readNumber();
-  if (isLetter(c)) return readName();
+  if (startsName(c)) return readName();
   if (c == '"' || c == '\'') return readText();
   static constexpr std::array<std::string_view, 20> kSymbols{"==", "!=", "<=", ">=", "&&", "||", "<",
                                                              ">",  "!",  "+",  "-",  "*",  "/",  "^",
@@ -58,7 +56,7 @@ void ExpressionLexer::readNumber() {
   const std::size_t length = static_cast<std::size_t>(stop - begin);
   std::size_t all = length;
   while (at_ + all < text_.size() &&
-         (isLetter(text_[at_ + all]) || isDigit(text_[at_ + all]) || text_[at_ + all] == '.'))
+         (startsName(text_[at_ + all]) || isDigit(text_[at_ + all]) || text_[at_ + all] == '.'))
     ++all;
   next_.word = text_.substr(at_, all);
   if (code == std::errc::result_out_of_range) {
@@ -78,8 +76,8 @@ void ExpressionLexer::readNumber() {
 void ExpressionLexer::readName() {
   const std::size_t begin = at_;
   while (true) {
-    while (at_ < text_.size() && (isLetter(text_[at_]) || isDigit(text_[at_]))) ++at_;
-    const bool more = at_ + 1 < text_.size() && text_[at_] == '.' && isLetter(text_[at_ + 1]);
+    while (at_ < text_.size() && (startsName(text_[at_]) || isDigit(text_[at_]))) ++at_;
+    const bool more = at_ + 1 < text_.size() && text_[at_] == '.' && startsName(text_[at_ + 1]);
     if (!more) break;
     ++at_;
   }

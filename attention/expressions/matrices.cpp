@@ -1,8 +1,8 @@
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "attention/core/decompositions.h"
 #include "attention/expressions/functions.h"
 
 namespace headscope::attention {
@@ -40,14 +40,9 @@ Array ranks(Evaluation& run, const Array& of) {
     const Doubles matrix = Eigen::Map<const Doubles>(values.data() + i * rows * cols, rows, cols);
     if (!matrix.allFinite())
       throw EvaluationFault{"rank meets numbers that are not finite: no matrix has them"};
-    double rank = 0;
-    if (matrix.size() > 0) {
-      const Eigen::VectorXd singular = Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues();
-      const double least = singular[0] * static_cast<double>(std::max(rows, cols)) *
-                           static_cast<double>(std::numeric_limits<float>::epsilon());
-      rank = static_cast<double>((singular.array() > least).count());
-    }
-    found.push_back(rank);
+    found.push_back(matrix.size() == 0
+                        ? 0
+                        : static_cast<double>(numericalRank(singularValues(matrix), std::max(rows, cols))));
   }
   return {stack, std::move(found)};
 }

@@ -15,8 +15,6 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
 /// The numbers of one tensor, row by row, whatever axes it has.
 class MaskRows {
  public:

@@ -68,6 +68,11 @@ void flushFolder(const std::filesystem::path& file) {
 
 }  // namespace
 
+bool isThere(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path, std::uint64_t maxBytes) {
   const auto file = RegularFile::open(path);
   if (!file) return file.error();

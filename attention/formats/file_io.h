@@ -16,6 +16,8 @@ namespace headscope::attention {
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& path,
                                            std::uint64_t maxBytes = std::uint64_t{8} << 30);
 
+bool isThere(const std::filesystem::path& path);
+
 /// Writes to a temporary file in the same folder, flushes it to disk, and renames it over `path`, so
 /// that a full disk or a crash leaves what was there. Nothing is left of the temporary file on failure. A
 /// link is followed; a directory, pipe or device is an error; a file that may not be written stays as it is.

@@ -12,6 +12,7 @@
 #include "attention/core/saturating.h"
 #include "attention/formats/csv_reader.h"
 #include "attention/formats/float_formats.h"
+#include "attention/formats/load.h"
 #include "attention/formats/npy_header.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/safetensors_header.h"
@@ -22,13 +23,6 @@ namespace headscope::attention {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in the file");
-
-template <typename T>
-T load(const std::uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
 
 float fromHalf(std::uint16_t bits) {
   return halfToFloat(bits);

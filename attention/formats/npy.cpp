@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "attention/formats/float_formats.h"
+#include "attention/formats/load.h"
 #include "attention/formats/npy_header.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/tables.h"
@@ -16,13 +17,6 @@ namespace headscope::attention {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "array bytes are copied as they lie in the file");
-
-template <typename T>
-T load(const std::uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
 
 struct ValueType {
   std::string_view descr;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "attention/formats/load.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
@@ -16,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "sizes are copied as they lie in the file");
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHeaderAlignment = 64;
 
 struct ReadHeader {
   std::optional<std::string> descr;
@@ -114,13 +115,6 @@ class DictReader {
   std::size_t at_ = 0;
 };
 
-template <typename T>
-T load(const std::uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
 std::string tupleText(const std::vector<std::uint64_t>& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
@@ -185,7 +179,8 @@ std::string npyPreamble(const std::string& descr, const std::vector<std::uint64_
       "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + tupleText(shape) + ", }";
   const std::size_t prefix = kMagic.size() + 4;
   // Spaces and a line break end the header where the data is aligned.
-  const std::size_t total = (prefix + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t total =
+      (prefix + header.size() + 1 + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment;
   header.resize(total - prefix - 1, ' ');
   header += '\n';
   const std::string length{static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};

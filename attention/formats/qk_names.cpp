@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/text/ascii.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -13,10 +15,6 @@ constexpr std::pair<std::string_view, QkRole> kRoles[] = {
     {"key", QkRole::keys},         {"keys", QkRole::keys},
     {"key_states", QkRole::keys},  {"k_states", QkRole::keys},
     {"key_cache", QkRole::keys},   {"k_cache", QkRole::keys}};
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool isNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), isDigit);

@@ -35,7 +35,7 @@ std::vector<std::string> places(Index count) {
   return tokens;
 }
 
-std::string numberText(float value) {
+std::string readableNumber(float value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";
   return fmt::format("{:.6g}", value);
@@ -103,7 +103,7 @@ Result<Matrix> RecordedAttention::readArray(const RecordedArray& array, Index he
     if (bad == values.data() + size) return values;
     const Index place = bad - values.data();
     return Error{fmt::format("{} is {} at head {}, row {}, column {}, expected finite values", at,
-                             numberText(*bad), head, place / array.cols, place % array.cols)};
+                             readableNumber(*bad), head, place / array.cols, place % array.cols)};
   } catch (const std::bad_alloc&) {
     return Error{fmt::format("{} has heads of {} × {} numbers, more than there is memory for", at, array.rows,
                              array.cols)};
@@ -123,7 +123,7 @@ Result<RecordedWeights> RecordedAttention::readWeights(Index layer, Index head) 
         return Error{
             fmt::format("{}: tensor {} is {} at head {}, row {}, column {}, expected 0 to 1: attention "
                         "after the softmax",
-                        shownPath(path_), quotedText(array.tensor), numberText(value), head, row, col)};
+                        shownPath(path_), quotedText(array.tensor), readableNumber(value), head, row, col)};
   const Vector sums = weights->rowwise().sum();
   return RecordedWeights{*std::move(weights), sums.minCoeff(), sums.maxCoeff()};
 }

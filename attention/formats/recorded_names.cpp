@@ -7,7 +7,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::pair<std::string_view, RecordedRole> kRoles[] = {
+constexpr std::pair<std::string_view, RecordedRole> kRecordedRoles[] = {
     {"attention", RecordedRole::attention},
     {"attentions", RecordedRole::attention},
     {"attn", RecordedRole::attention},
@@ -28,11 +28,11 @@ constexpr std::pair<std::string_view, RecordedRole> kRoles[] = {
     {"value", RecordedRole::values},
     {"values", RecordedRole::values}};
 
-std::optional<RecordedRole> roleOf(std::string_view word) {
+std::optional<RecordedRole> recordedRoleOf(std::string_view word) {
   constexpr std::string_view kBefore = "hook_", kBehind = "_states";
   if (word.starts_with(kBefore)) word.remove_prefix(kBefore.size());
   if (word.ends_with(kBehind)) word.remove_suffix(kBehind.size());
-  for (const auto& [name, role] : kRoles)
+  for (const auto& [name, role] : kRecordedRoles)
     if (name == word) return role;
   return std::nullopt;
 }
@@ -52,7 +52,7 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
-std::vector<std::string_view> wordsOf(std::string_view name) {
+std::vector<std::string_view> partsOfName(std::string_view name) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at <= name.size();) {
     const std::size_t end = std::min(name.find_first_of("./", at), name.size());
@@ -66,13 +66,13 @@ std::vector<std::string_view> wordsOf(std::string_view name) {
 
 std::optional<RecordedName> recordedNameOf(std::string_view tensor) {
   const std::string lower = lowered(tensor);
-  std::vector<std::string_view> words = wordsOf(lower);
+  std::vector<std::string_view> words = partsOfName(lower);
   std::optional<Index> layer;
   if (words.size() > 1 && (layer = numberOf(words.back()))) words.pop_back();
   // "attention_3"
   if (const std::size_t at = words.back().rfind('_'); !layer && at != std::string_view::npos)
     if ((layer = numberOf(words.back().substr(at + 1)))) words.back() = words.back().substr(0, at);
-  const auto role = roleOf(words.back());
+  const auto role = recordedRoleOf(words.back());
   if (!role) return std::nullopt;
   for (std::size_t i = words.size() - 1; !layer && i-- > 0;) {
     layer = numberOf(words[i]);

@@ -12,6 +12,7 @@
 
 #include "attention/formats/file_io.h"
 #include "attention/formats/float_formats.h"
+#include "attention/formats/load.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors_header.h"
@@ -22,7 +23,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "tensor bytes are copied as they lie in the file");
 
 /// Data starts at a multiple of this, so that a mapped file is aligned for every dtype.
-constexpr std::size_t kAlignment = 8;
+constexpr std::size_t kTensorAlignment = 8;
 
 struct DTypeInfo {
   DType dtype;
@@ -42,13 +43,6 @@ constexpr std::array<DTypeInfo, 10> kDTypes{{{DType::F32, "F32", 4},
 
 const DTypeInfo& infoOf(DType dtype) {
   return *std::find_if(kDTypes.begin(), kDTypes.end(), [&](const DTypeInfo& i) { return i.dtype == dtype; });
-}
-
-template <typename T>
-T load(const std::uint8_t* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
 }
 
 }  // namespace
@@ -142,7 +136,7 @@ Result<std::vector<std::uint8_t>> startOfFile(std::vector<TensorPieces>& tensors
   } catch (const nlohmann::json::exception&) {
     return Error{"a tensor's name or a metadata text is not UTF-8"};
   }
-  header.resize((header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  header.resize((header.size() + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment, ' ');
   const std::uint64_t headerSize = header.size();
   std::vector<std::uint8_t> bytes(kHeaderLengthBytes);
   std::memcpy(bytes.data(), &headerSize, kHeaderLengthBytes);

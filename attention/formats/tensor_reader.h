@@ -15,9 +15,6 @@ namespace headscope::attention {
 
 using Shape = std::vector<std::uint64_t>;
 
-inline std::uint64_t asSize(Index value) {
-  return static_cast<std::uint64_t>(value);
-}
 inline Index asIndex(std::uint64_t value) {
   return static_cast<Index>(value);
 }

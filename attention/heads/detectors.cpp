@@ -15,9 +15,9 @@ extern const Detector previous, next, self, firstToken, sinks, sameToken, induct
 namespace {
 
 using namespace detectors;
-constexpr std::array kTable{&previous,   &next,      &self,      &firstToken, &sinks,   &sameToken,
-                            &induction,  &separator, &localBand, &distance,   &segment, &uniform,
-                            &confidence, &offset,    &stripe,    &copying};
+constexpr std::array kDetectors{&previous,   &next,      &self,      &firstToken, &sinks,   &sameToken,
+                                &induction,  &separator, &localBand, &distance,   &segment, &uniform,
+                                &confidence, &offset,    &stripe,    &copying};
 
 /// The mean weight on a detector's targets.
 DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head) {
@@ -52,7 +52,7 @@ float evidence(const DetectorScore& score) {
 }  // namespace
 
 std::span<const Detector* const> allDetectors() {
-  return kTable;
+  return kDetectors;
 }
 
 DetectorScore scoreOf(const Detector& detector, const ObservedHead& head, const HeadMaps* maps) {
@@ -74,23 +74,23 @@ std::vector<Index> countedKeys(const Detector& detector, const DetectorScore& sc
 }
 
 const DetectorScore& HeadProfile::operator[](std::string_view name) const {
-  const auto found = std::ranges::find(kTable, name, &Detector::name);
-  require(found != kTable.end(), "no detector is called " + std::string(name));
-  return scores.at(static_cast<std::size_t>(found - kTable.begin()));
+  const auto found = std::ranges::find(kDetectors, name, &Detector::name);
+  require(found != kDetectors.end(), "no detector is called " + std::string(name));
+  return scores.at(static_cast<std::size_t>(found - kDetectors.begin()));
 }
 
 HeadProfile profileHead(const ObservedHead& head, const HeadMaps* maps) {
   HeadProfile profile;
-  profile.scores.reserve(kTable.size());
-  for (const Detector* detector : kTable) profile.scores.push_back(scoreOf(*detector, head, maps));
+  profile.scores.reserve(kDetectors.size());
+  for (const Detector* detector : kDetectors) profile.scores.push_back(scoreOf(*detector, head, maps));
   return profile;
 }
 
 HeadLabel labelHead(const HeadProfile& profile, float threshold) {
   HeadLabel label, rest;
   float strongest = 0;
-  for (std::size_t d = 0; d < kTable.size(); ++d) {
-    const Detector& detector = *kTable[d];
+  for (std::size_t d = 0; d < kDetectors.size(); ++d) {
+    const Detector& detector = *kDetectors[d];
     const DetectorScore& score = profile.scores[d];
     if (score.rows == 0) continue;
     if (detector.labelsTheRestFrom && score.raw >= *detector.labelsTheRestFrom)

@@ -6,7 +6,7 @@ namespace headscope::attention {
 
 namespace {
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 double ratio(double a, double b) {
   return b > 0 ? a / b : 0;
@@ -25,15 +25,15 @@ HeadShares headShares(const HeadMixing& mixing, std::stop_token stop) {
   require(mixing.rows >= 0 && mixing.rows <= n, "more tokens than rows");
   HeadShares shares;
   shares.amount = shares.cosine = shares.part = shares.byZero = shares.byMean = Matrix::Zero(heads, n);
-  const Rows output = mixing.output.cast<double>();
+  const Doubles output = mixing.output.cast<double>();
   const Eigen::VectorXd whole = output.rowwise().norm();
-  Rows sum = Rows::Zero(n, dim);
+  Doubles sum = Doubles::Zero(n, dim);
   for (Index head = 0; head < heads && !stop.stop_requested(); ++head) {
     const Matrix map = mixing.outputMap(head);
     require(map.rows() == dim && map.cols() == mixing.headOutput.cols(),
             "a head's part of W_O is " + shapeText(map.rows(), map.cols()) + ", expected " +
                 shapeText(dim, mixing.headOutput.cols()));
-    const Rows share = (mixing.headOutput[head] * map.transpose()).cast<double>();
+    const Doubles share = (mixing.headOutput[head] * map.transpose()).cast<double>();
     sum += share;
     const Eigen::RowVectorXd mean = mixing.rows > 0
                                         ? Eigen::RowVectorXd(share.topRows(mixing.rows).colwise().mean())

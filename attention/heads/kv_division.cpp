@@ -7,7 +7,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr Index kFewestFrequencies = 2, kFewestIdentity = 2;
+constexpr Index kFewestPositions = 2, kFewestIdentity = 2;
 // Below this a same-token head has too little left to recognise tokens by if it also reads positions.
 constexpr Index kRoomForBoth = 8;
 
@@ -32,7 +32,7 @@ std::string misfit(const AttentionConfig& config, Index kvHead, const Division& 
   };
   if (flags.first) add(1, "the first-token flag");
   if (flags.separator) add(1, "the separator flag");
-  if (positions) add(2 * kFewestFrequencies, "positions");
+  if (positions) add(2 * kFewestPositions, "positions");
   if (identity) add(kFewestIdentity, "token identity");
   const Index group = config.groupSize(), from = kvHead * group;
   const std::string readers =
@@ -55,7 +55,7 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
   division.separator = has(Behaviour::separator);
   const bool positions = std::ranges::any_of(group, readsPositions), identity = has(Behaviour::sameToken);
   const Index needed =
-      division.positionsAt() + (positions ? 2 * kFewestFrequencies : 0) + (identity ? kFewestIdentity : 0);
+      division.positionsAt() + (positions ? 2 * kFewestPositions : 0) + (identity ? kFewestIdentity : 0);
   if (needed > config.headDim) {
     return Error{misfit(config, kvHead, division, positions, identity, needed)};
   }
@@ -65,7 +65,7 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
   if (both) {
     // Few frequencies already make a sharp peak; words are told apart by every dimension they get.
     const Index most = identity ? (room - kFewestIdentity) / 2 : room / 2;
-    frequencies = std::clamp(room / 5 + 1, kFewestFrequencies, most);
+    frequencies = std::clamp(room / 5 + 1, kFewestPositions, most);
   } else if (positions) {
     frequencies = room / 2;
   }

@@ -14,10 +14,8 @@ namespace headscope::attention {
 
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
 Matrix masked(const Matrix& scores, const Matrix& visible) {
-  return (visible.array() > 0).select(scores, Matrix::Constant(scores.rows(), scores.cols(), kHidden));
+  return (visible.array() > 0).select(scores, Matrix::Constant(scores.rows(), scores.cols(), kMinusInfinity));
 }
 
 Matrix softmaxRows(const Matrix& scores) {

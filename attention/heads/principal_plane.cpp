@@ -1,15 +1,15 @@
 #include "attention/heads/principal_plane.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "attention/core/decompositions.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
 
 namespace {
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Row = Eigen::RowVectorXd;
 
 /// Takes away what lies along `other`, and makes what is left 1 long; false where nothing is.
@@ -43,13 +43,13 @@ Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
   const Index dim = points.cols();
   const Index n = dim > kMostPlanePoints ? std::min(points.rows(), kMostPlanePoints) : points.rows();
   const Row mean = points.cast<double>().colwise().mean();
-  Rows centred(n, dim);
+  Doubles centred(n, dim);
   for (Index i = 0; i < n; ++i) centred.row(i) = points.row(i * points.rows() / n).cast<double>() - mean;
   // The smaller of both products has the same eigenvalues.
   const bool byPoints = n < dim;
   const Eigen::MatrixXd product = byPoints ? Eigen::MatrixXd(centred * centred.transpose())
                                            : Eigen::MatrixXd(centred.transpose() * centred);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(product);
+  const SymmetricEigen solved = symmetricEigen(product);
   const Index last = product.rows() - 1;
   const double total = std::max(centred.squaredNorm(), 1e-300);
   Plane plane;
@@ -58,14 +58,14 @@ Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
   double shares[2] = {0, 0};
   for (Index c = 0; c < 2; ++c) {
     const Row* other = c == 1 ? &found[0] : nullptr;
-    bool has = c <= last && solved.eigenvalues()[last - c] > total * 1e-12;
+    bool has = c <= last && solved.values[last - c] > total * 1e-12;
     if (has) {
-      const Eigen::VectorXd vector = solved.eigenvectors().col(last - c);
+      const Eigen::VectorXd vector = solved.vectors.col(last - c);
       found[c] = byPoints ? Row(vector.transpose() * centred) : Row(vector.transpose());
       has = straighten(found[c], other);
     }
     if (has) {
-      shares[c] = solved.eigenvalues()[last - c] / total;
+      shares[c] = solved.values[last - c] / total;
       pointUp(found[c]);
     } else {
       found[c] = anyDirection(dim, other);

@@ -14,8 +14,6 @@ namespace headscope::attention {
 
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
 /// Rounds as memory of one format does.
 class Rounding {
  public:

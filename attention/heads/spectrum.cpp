@@ -1,12 +1,10 @@
 #include "attention/heads/spectrum.h"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
+#include "attention/core/decompositions.h"
 #include "attention/heads/head_steps.h"
 
 namespace headscope::attention {
@@ -32,14 +30,9 @@ Spectrum productSpectrum(const Matrix& a, const Matrix& b) {
   requireAlike(a, b);
   Spectrum spectrum;
   const Eigen::MatrixXd core = triangle(a) * triangle(b).transpose();
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(core);
-  for (Index i = 0; i < svd.singularValues().size(); ++i)
-    spectrum.singular.push_back(svd.singularValues()[i]);
-  const double most = spectrum.singular.empty() ? 0 : spectrum.singular.front();
-  const double least = most * static_cast<double>(std::max(a.rows(), a.cols())) *
-                       static_cast<double>(std::numeric_limits<float>::epsilon());
-  spectrum.rank = std::count_if(spectrum.singular.begin(), spectrum.singular.end(),
-                                [&](double value) { return value > least; });
+  const Eigen::VectorXd singular = singularValues(core);
+  spectrum.singular.assign(singular.begin(), singular.end());
+  spectrum.rank = numericalRank(singular, std::max(a.rows(), a.cols()));
   return spectrum;
 }
 
@@ -47,12 +40,8 @@ double copyingScore(const Matrix& v, const Matrix& o) {
   requireAlike(v, o);
   const Eigen::MatrixXd small = o.cast<double>().transpose() * v.cast<double>();
   if (small.size() == 0 || !small.allFinite()) return 0;
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(small, false);
-  double sum = 0, amount = 0;
-  for (Index i = 0; i < solver.eigenvalues().size(); ++i) {
-    sum += solver.eigenvalues()[i].real();
-    amount += std::abs(solver.eigenvalues()[i]);
-  }
+  const Eigen::VectorXcd values = eigenvalues(small);
+  const double sum = values.real().sum(), amount = values.cwiseAbs().sum();
   return amount > 0 ? sum / amount : 0;
 }
 

@@ -1,5 +1,6 @@
 #include "attention/masks/expression_lexer.h"
 
+#include "attention/text/ascii.h"
 #include "attention/text/unicode.h"
 
 namespace headscope::attention {
@@ -8,11 +9,8 @@ namespace {
 bool isBlank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool isWordPart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || isDigit(c);
+  return isLetter(c) || c == '_' || isDigit(c);
 }
 
 std::string byteText(char c) {

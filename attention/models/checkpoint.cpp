@@ -33,11 +33,6 @@ Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
   return tensors;
 }
 
-bool isThere(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 /// Why a folder without safetensors can't be opened.
 Error withoutWeights(const std::filesystem::path& folder) {
   std::error_code code;

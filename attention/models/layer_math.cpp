@@ -20,12 +20,12 @@ void forRows(Index rows, Index cols, const Task& task) {
           [&](Index part) { task(part * step, std::min(step, rows - part * step)); });
 }
 
-using RowArray = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
+using RowView = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
 
 void normRow(const float* from, Index size, const NormWeights& weights, NormKind kind, double epsilon,
              float* to) {
   const Eigen::Map<const Eigen::Array<float, 1, Eigen::Dynamic>> x(from, size);
-  RowArray y(to, size);
+  RowView y(to, size);
   const auto d = static_cast<double>(size);
   if (kind == NormKind::layer) {
     const double mean = x.cast<double>().sum() / d;

@@ -17,11 +17,6 @@ std::string_view textOf(const std::vector<std::uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool isThere(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 /// Tokens that end a text, where generation_config.json has them.
 Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vector<Index> standard) {
   if (!isThere(path)) return standard;

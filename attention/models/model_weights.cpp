@@ -10,16 +10,12 @@
 namespace headscope::attention {
 namespace {
 
-std::size_t size(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 LinearMap mapOf(const MappedLinear& linear, std::size_t piece, const kernels::Columns<float>& y) {
   const Index out = linear.out / static_cast<Index>(linear.pieces.size());
   const float* const bias =
       linear.bias.size() > 0 ? linear.bias.data() + static_cast<Index>(piece) * out : nullptr;
-  return {linear.pieces[piece].data, bias, size(out), y, linear.pieces[piece].type, linear.transposed,
-          size(linear.row)};
+  return {linear.pieces[piece].data, bias, asSize(out), y, linear.pieces[piece].type, linear.transposed,
+          asSize(linear.row)};
 }
 
 std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
@@ -146,11 +142,11 @@ Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_to
 Eigen::RowVectorXf MappedRows::row(Index i) const {
   require(i >= 0 && i < rows, fmt::format("row {} of a table of {}", i, rows));
   const auto number = kernels::weightBytes(type);
-  const std::span bytes(data + size(i * cols) * number, size(cols) * number);
+  const std::span bytes(data + asSize(i * cols) * number, asSize(cols) * number);
   Eigen::RowVectorXf values(cols);
   const DType dtypes[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
   const Status status =
-      convertToFloats(dtypes[static_cast<int>(type)], bytes, {values.data(), size(cols)}, "an embedding");
+      convertToFloats(dtypes[static_cast<int>(type)], bytes, {values.data(), asSize(cols)}, "an embedding");
   // A double beyond float's range shows as what it is not: a number.
   if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
   return values;

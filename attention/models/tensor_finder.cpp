@@ -6,10 +6,6 @@
 namespace headscope::attention {
 namespace {
 
-std::uint64_t asSize(Index i) {
-  return static_cast<std::uint64_t>(i);
-}
-
 std::optional<WeightType> weightType(DType dtype) {
   if (dtype == DType::F32) return WeightType::f32;
   if (dtype == DType::F16) return WeightType::f16;

@@ -10,7 +10,7 @@
 namespace headscope::attention {
 namespace {
 
-const utf8proc_uint8_t* bytesOf(std::string_view text) {
+const utf8proc_uint8_t* unsignedBytes(std::string_view text) {
   return reinterpret_cast<const utf8proc_uint8_t*>(text.data());
 }
 
@@ -37,7 +37,7 @@ const char* faultOf(std::string_view text) {
 DecodedCodePoint decodeUtf8(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   utf8proc_int32_t value = 0;
-  const utf8proc_ssize_t length = utf8proc_iterate(bytesOf(rest), std::ssize(rest), &value);
+  const utf8proc_ssize_t length = utf8proc_iterate(unsignedBytes(rest), std::ssize(rest), &value);
   if (length <= 0) return {0, 1, faultOf(rest)};
   return {static_cast<char32_t>(value), static_cast<std::size_t>(length), nullptr};
 }
@@ -94,7 +94,8 @@ std::size_t columnsOf(char32_t c) {
 
 std::string foldCase(std::string_view text) {
   utf8proc_uint8_t* folded = nullptr;
-  const utf8proc_ssize_t length = utf8proc_map(bytesOf(text), std::ssize(text), &folded, UTF8PROC_CASEFOLD);
+  const utf8proc_ssize_t length =
+      utf8proc_map(unsignedBytes(text), std::ssize(text), &folded, UTF8PROC_CASEFOLD);
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(folded, &std::free);
   return length < 0 ? std::string(text) : std::string(folded, folded + length);
 }

@@ -24,7 +24,7 @@ using attention::test::goldenModel;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr app::Mods kShift{.shift = true};
+constexpr app::Mods kWithShift{.shift = true};
 
 class ModelHeads : public testing::Test {
  protected:
@@ -154,15 +154,15 @@ TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.draw();
   const std::vector<app::Behaviour> found = app::behavioursOf(page(), ui.scene().look.labelThreshold);
   ASSERT_GE(found.size(), 2u);
-  ui.key(static_cast<Key>('2'), kShift);
+  ui.key(static_cast<Key>('2'), kWithShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[1].name);
-  ui.key(static_cast<Key>('1'), kShift);
+  ui.key(static_cast<Key>('1'), kWithShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name);
-  ui.key(static_cast<Key>('9'), kShift);
+  ui.key(static_cast<Key>('9'), kWithShift);
   if (found.size() < 9) {
     EXPECT_EQ(ui.scene().cursor.model.detector, found[0].name) << "there is no ninth";
   }
-  ui.key(Key::d0, kShift);
+  ui.key(Key::d0, kWithShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, "");
   ui.key(static_cast<Key>('2'));
   ui.draw();

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kMargin = 16, kStrip = 30, kStripGap = 4, kGroupGap = 10;
+constexpr double kStrip = 30, kStripGap = 4, kGroupGap = 10;
 
 /// Tokens in the cache: all, or those decoded so far.
 Index cachedTokens(const Scene& scene, const Snapshot& snapshot, Index tokens) {

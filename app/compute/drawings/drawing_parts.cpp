@@ -12,7 +12,7 @@ using render::Color;
 
 namespace {
 
-constexpr Color rgb(std::uint32_t hex) {
+constexpr Color colorOf(std::uint32_t hex) {
   const auto part = [hex](int shift) { return static_cast<float>((hex >> shift) & 0xFF) / 255; };
   return {part(16), part(8), part(0), 1};
 }
@@ -49,30 +49,32 @@ double longestLabel(const std::vector<Token>& tokens, const LabelPlan& plan) {
 }  // namespace
 
 const DrawingColors& drawingColors(bool dark) {
-  static const DrawingColors light{rgb(0xffffff),
-                                   rgb(0xf6f7f9),
-                                   rgb(0xeceff3),
-                                   rgb(0xd9dee5),
-                                   rgb(0x12161c),
-                                   rgb(0x4d5866),
-                                   rgb(0x616c79),
-                                   rgb(0xad5400),
-                                   rgb(0x0b6bc2),
-                                   rgb(0x17753f),
-                                   {rgb(0x6b3fd4), rgb(0x086b61), rgb(0x7a5800), rgb(0xa52a55), rgb(0x3355b8),
-                                    rgb(0x4a6b0a), rgb(0x95502a), rgb(0x5b5b68)}};
-  static const DrawingColors darkOnes{rgb(0x0d1015),
-                                      rgb(0x141920),
-                                      rgb(0x1b222b),
-                                      rgb(0x262f3a),
-                                      rgb(0xe8ecf1),
-                                      rgb(0x93a0af),
-                                      rgb(0x7d8997),
-                                      rgb(0xff9f45),
-                                      rgb(0x4cb8ff),
-                                      rgb(0x5fd38d),
-                                      {rgb(0xb48cff), rgb(0x4fd6c8), rgb(0xf2c14e), rgb(0xff8fb1),
-                                       rgb(0x9fb8ff), rgb(0xb5d86a), rgb(0xe3a27f), rgb(0xc9c9d4)}};
+  static const DrawingColors light{
+      colorOf(0xffffff),
+      colorOf(0xf6f7f9),
+      colorOf(0xeceff3),
+      colorOf(0xd9dee5),
+      colorOf(0x12161c),
+      colorOf(0x4d5866),
+      colorOf(0x616c79),
+      colorOf(0xad5400),
+      colorOf(0x0b6bc2),
+      colorOf(0x17753f),
+      {colorOf(0x6b3fd4), colorOf(0x086b61), colorOf(0x7a5800), colorOf(0xa52a55), colorOf(0x3355b8),
+       colorOf(0x4a6b0a), colorOf(0x95502a), colorOf(0x5b5b68)}};
+  static const DrawingColors darkOnes{
+      colorOf(0x0d1015),
+      colorOf(0x141920),
+      colorOf(0x1b222b),
+      colorOf(0x262f3a),
+      colorOf(0xe8ecf1),
+      colorOf(0x93a0af),
+      colorOf(0x7d8997),
+      colorOf(0xff9f45),
+      colorOf(0x4cb8ff),
+      colorOf(0x5fd38d),
+      {colorOf(0xb48cff), colorOf(0x4fd6c8), colorOf(0xf2c14e), colorOf(0xff8fb1), colorOf(0x9fb8ff),
+       colorOf(0xb5d86a), colorOf(0xe3a27f), colorOf(0xc9c9d4)}};
   return dark ? darkOnes : light;
 }
 

@@ -63,6 +63,9 @@ struct MatrixPanel {
 };
 void addPanel(Drawing& drawing, const DrawingColors& colors, MatrixPanel panel);
 
+/// Around every drawing.
+inline constexpr double kMargin = 16;
+
 /// A colour scale with its caption and its ends, upwards from (x, y + height); what cells without a value
 /// look like is under it, where there are any.
 struct ColourScale {

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kMargin = 16, kTitleSize = 12;
+constexpr double kTitleSize = 12;
 
 render::HeatmapStyle headStyle(const DrawingColors& colors, const Look& look, const HeadPictures& pictures,
                                Index head, double cell) {

@@ -12,8 +12,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kMargin = 16, kSide = 720;
-constexpr Index kMostPixels = 1024;
+constexpr double kSide = 720;
+constexpr Index kMostMapPixels = 1024;
 
 /// First and count of the cells of `total` about a middle, on multiples of the factor.
 std::pair<Index, Index> sideOf(double middle, double shown, Index total, Index factor) {
@@ -106,7 +106,7 @@ attention::MapPart mapPart(const MapCursor& cursor, Index queries, Index keys) {
   const bool all = cursor.cellsPerPixel <= 0 || cursor.cellsPerPixel >= whole;
   const double shown = all ? longer : cursor.cellsPerPixel * kSide;
   attention::MapPart part;
-  while (shown / static_cast<double>(part.factor) > static_cast<double>(kMostPixels)) part.factor *= 2;
+  while (shown / static_cast<double>(part.factor) > static_cast<double>(kMostMapPixels)) part.factor *= 2;
   std::tie(part.row, part.rows) = sideOf(all ? longer / 2 : cursor.row, shown, queries, part.factor);
   std::tie(part.key, part.keys) = sideOf(all ? longer / 2 : cursor.col, shown, keys, part.factor);
   return part;

@@ -11,8 +11,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kMargin = 16;
-
 /// Greys: a share of visible cells from dim to bright, as in the mask studio.
 render::HeatmapStyle maskStyleFor(const DrawingColors& colors, bool dark, double cell) {
   render::HeatmapStyle style = drawnStyle(colors, cell >= 8 ? 1 : 0);

@@ -5,6 +5,7 @@
 
 #include "app/compute/layer_inputs.h"
 #include "app/labs/cache/cache_page.h"
+#include "app/labs/common/kind_choice.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
@@ -16,14 +17,10 @@ namespace headscope::app {
 
 namespace {
 
-std::string tokenCount(Index count) {
-  return countText(static_cast<std::uint64_t>(count)) + (count == 1 ? " token" : " tokens");
-}
-
 void tokensSection(Scene& scene, CachePage& page) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
-  sectionTitle(view, "TOKENS", sequence ? tokenCount(sequence->keyLength) : "");
+  sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->keyLength) : "");
   if (scene.setup.input.source == EmbeddingSource::text)
     textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
   else
@@ -38,29 +35,6 @@ std::string lockedBy(const Setup& setup) {
 }
 
 /// Why the heads can't share keys in that way, or "".
-std::string kindRefusal(const Setup& setup, AttentionKind kind) {
-  const Index heads = setup.model.heads;
-  if (kind == AttentionKind::gqa && divisors(heads).size() <= 2)
-    return fmt::format("{} heads can't be grouped", heads);
-  Setup trial = setup;
-  trial.model.kvHeads = kvHeadsFor(kind, heads);
-  const std::string misfit = plantedMisfit(trial);
-  return misfit.empty() ? "" : "Planted: " + misfit + ".";
-}
-
-void kindChoice(Setup& setup, View& view, const std::string& locked) {
-  ModelSetup& model = setup.model;
-  std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", locked, "gqa"}, {"MQA", locked, "mqa"}};
-  for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
-    choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
-  int chosen = static_cast<int>(kindOf(model));
-  if (segmented(view, "kind", choices, chosen,
-                "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: "
-                "all share "
-                "one pair. The cache shrinks by kv_heads / heads."))
-    model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
-}
-
 /// Worked out anew only when something they depend on has changed: every number of heads is tried.
 const HeadStops& headStops(const Setup& setup, CachePage& page) {
   HeadStops& stops = page.headStops;

@@ -20,27 +20,27 @@ struct FieldColors {
   std::uint32_t emptySlot, voidHatch, voidLine, playhead;
 };
 
-constexpr std::uint32_t rgb(std::uint32_t hex) {
+constexpr std::uint32_t opaque(std::uint32_t hex) {
   return 0xFF000000u | ((hex & 0xFF) << 16) | (hex & 0xFF00) | (hex >> 16);
 }
 
 FieldColors colorsOf(const Theme& theme) {
   const auto tint = [](std::uint32_t low, std::uint32_t middle, std::uint32_t high) {
-    return render::Tint{unpacked(rgb(low)), unpacked(rgb(high)), unpacked(rgb(middle))};
+    return render::Tint{unpacked(opaque(low)), unpacked(opaque(high)), unpacked(opaque(middle))};
   };
   if (theme.light)
     return {tint(0xd3e9fa, 0x5b9fd6, 0x0a3d6b),
             tint(0xd6f3e1, 0x55ab7c, 0x0c4a28),
-            rgb(0xc3cad3),
-            rgb(0xdfe4ea),
-            rgb(0xd9dee5),
-            rgb(0xfff1e2)};
+            opaque(0xc3cad3),
+            opaque(0xdfe4ea),
+            opaque(0xd9dee5),
+            opaque(0xfff1e2)};
   return {tint(0x0e3650, 0x2580bb, 0xb5e2ff),
           tint(0x0f4426, 0x2f9a5f, 0xe2fbec),
-          rgb(0x323d4a),
-          rgb(0x222b36),
-          rgb(0x27313c),
-          rgb(0x1c1611)};
+          opaque(0x323d4a),
+          opaque(0x222b36),
+          opaque(0x27313c),
+          opaque(0x1c1611)};
 }
 
 /// Diagonal lines inside a rectangle.

@@ -50,7 +50,7 @@ struct LabServices {
   Workers workers;
   FileQueue files;
   FolderReads folders;
-  Layer layer;
+  ComputedLayer layer;
 };
 
 /// "compute 1.8 ms": a figure of the status line.

@@ -18,7 +18,7 @@ namespace headscope::app {
 
 namespace {
 
-std::string count(Index value) {
+std::string counted(Index value) {
   return countText(static_cast<std::uint64_t>(value));
 }
 
@@ -100,9 +100,9 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   if (subject.opened->recorded) {
     const attention::ModelConfig& shape = subject.opened->config();
     hint(view, "attention that another program recorded, to look at");
-    return factLines(view, {{"Layers", count(shape.layerCount())},
-                            {"Heads", count(shape.heads)},
-                            {"Tokens", count(shape.maxPositions)},
+    return factLines(view, {{"Layers", counted(shape.layerCount())},
+                            {"Heads", counted(shape.heads)},
+                            {"Tokens", counted(shape.maxPositions)},
                             {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
   }
   const attention::Model& model = *subject.opened->model;
@@ -112,13 +112,13 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
                                        : kind + ", all layers on this text");
   gap(view, 2);
   const auto limit = config.positionLimit();
-  factLines(view, {{"Layers", count(config.layerCount())},
-                   {"Heads", count(config.heads)},
-                   {"KV heads", count(config.kvHeads)},
-                   {"Head dim", count(config.headDim)},
-                   {"Width", count(config.modelDim)},
-                   {"Positions", limit ? count(*limit) : count(config.maxPositions)},
-                   {"Vocabulary", count(config.vocabulary)},
+  factLines(view, {{"Layers", counted(config.layerCount())},
+                   {"Heads", counted(config.heads)},
+                   {"KV heads", counted(config.kvHeads)},
+                   {"Head dim", counted(config.headDim)},
+                   {"Width", counted(config.modelDim)},
+                   {"Positions", limit ? counted(*limit) : counted(config.maxPositions)},
+                   {"Vocabulary", counted(config.vocabulary)},
                    {"Stored as", storedAs(model)}});
   if (read)
     readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));

@@ -15,10 +15,6 @@ namespace headscope::app {
 
 namespace {
 
-std::string tokenCount(Index count) {
-  return countText(static_cast<std::uint64_t>(count)) + (count == 1 ? " token" : " tokens");
-}
-
 /// Which line of the batch the heatmaps show.
 void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
   if (snapshot.sequences.size() < 2) return;
@@ -27,7 +23,7 @@ void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
   for (std::size_t i = 0; i < snapshot.sequences.size(); ++i) {
     const SequenceSnapshot& sequence = snapshot.sequences[i];
     choices.push_back(
-        {fmt::format("Sequence {} · {}", i, tokenCount(sequence.queryLength)), "", std::to_string(i)});
+        {fmt::format("Sequence {} · {}", i, tokenCountText(sequence.queryLength)), "", std::to_string(i)});
   }
   int chosen =
       static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(choices.size()) - 1));
@@ -59,7 +55,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   const bool typed = input.source == EmbeddingSource::text;
   const bool ofModel = !scene.setup.subject.model.empty();  // which has a tokenizer and embeddings of its own
-  sectionTitle(view, "TOKENS", sequence ? tokenCount(sequence->queryLength) : "");
+  sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->queryLength) : "");
   if (typed) {
     textBox(view, "text", input.text, 3, "Type a sentence. Each line is a sequence.");
     gap(view, 2);
@@ -79,7 +75,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   }
   if (input.cross) {
     gap(view, 6);
-    sectionTitle(view, "CONTEXT", sequence ? tokenCount(sequence->keyLength) : "");
+    sectionTitle(view, "CONTEXT", sequence ? tokenCountText(sequence->keyLength) : "");
     textBox(view, "context", input.contextText, 2, "The text that is read: keys and values.");
     if (const PlacedError* error = errorAt(snapshot, Place::context))
       error->waits ? hint(view, error->message) : problem(view, error->message);

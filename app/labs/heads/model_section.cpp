@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/compute/layer_inputs.h"
+#include "app/labs/common/kind_choice.h"
 #include "app/labs/common/model_facts.h"
 #include "app/labs/heads/heads_page.h"
 #include "app/scene/model_fit.h"
@@ -44,14 +45,6 @@ std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
     return what + " makes a head size of " + sizeText(headDim) +
            "; RoPE rotates pairs and needs an even one.";
   return "";
-}
-
-/// Why the model would leave no room for what is planted, or "".
-std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
-  Setup trial = setup;
-  trial.model = model;
-  const std::string misfit = plantedMisfit(trial);
-  return misfit.empty() ? "" : "Planted: " + misfit + ".";
 }
 
 std::vector<Index> headStops(const Setup& setup, const ChosenHeads& chosen) {
@@ -140,29 +133,6 @@ void relink(ModelSetup& model) {
 void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& after, std::string_view moved) {
   if (moved != "heads" && before.heads != after.heads) view.gaveWay("heads");
   if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
-}
-
-/// Why the heads can't share keys in that way, or "".
-std::string kindRefusal(const Setup& setup, AttentionKind kind) {
-  ModelSetup trial = setup.model;
-  if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
-    return sizeText(trial.heads) + " heads have no divisor between 1 and " + sizeText(trial.heads) +
-           " to group by";
-  trial.kvHeads = kvHeadsFor(kind, trial.heads);
-  return plantedRefusal(setup, trial);
-}
-
-void kindChoice(Setup& setup, View& view, const std::string& locked) {
-  ModelSetup& model = setup.model;
-  std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", locked, "gqa"}, {"MQA", locked, "mqa"}};
-  for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
-    choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
-  int chosen = static_cast<int>(kindOf(model));
-  if (segmented(
-          view, "kind", choices, chosen,
-          "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: all "
-          "share one pair. The cache shrinks by kv_heads / heads."))
-    model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
 }
 
 void headSliders(Scene& scene, HeadsPage& page, const std::string& locked) {

@@ -24,7 +24,8 @@ std::string sentenceOf(const ManyStudy& study) {
 }
 
 /// A number with what it says; returns how high it is.
-float figure(const View& view, ImVec2 at, float width, const std::string& number, const std::string& words) {
+float sideFigure(const View& view, ImVec2 at, float width, const std::string& number,
+                 const std::string& words) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float used =
       paintText(list, view.fonts->monoTitle, ImVec2(at.x, at.y + view.px(12)), view.theme->text, number);
@@ -156,13 +157,13 @@ void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown
   float y = area.Max.y - below + view.px(page_.small ? 4 : 12);
   const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
                                                  : fmt::format("{}", shown.spectra.front().rank);
-  y += figure(view, ImVec2(area.Min.x, y), area.GetWidth(), rank,
-              shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
-  y += figure(view, ImVec2(area.Min.x, y), area.GetWidth(), fmt::format("{:.2f}", shown.entropy),
-              "entropy of a row, 1 = even");
-  y += figure(view, ImVec2(area.Min.x, y), area.GetWidth(),
-              shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
-              shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
+  y += sideFigure(view, ImVec2(area.Min.x, y), area.GetWidth(), rank,
+                  shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
+  y += sideFigure(view, ImVec2(area.Min.x, y), area.GetWidth(), fmt::format("{:.2f}", shown.entropy),
+                  "entropy of a row, 1 = even");
+  y += sideFigure(view, ImVec2(area.Min.x, y), area.GetWidth(),
+                  shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
+                  shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
   const ImRect bars(area.Min.x, y + view.px(12), area.Max.x, area.Max.y);
   if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
   double most = 1e-30;

@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-void positionChoice(Scene& scene, View& view) {
+void biasPositionChoice(Scene& scene, View& view) {
   // Sinusoids and RoPE live in the embeddings and in Q and K; here are those that add to the scores.
   static const std::vector<Choice> kBiases{
       {"None", "", "none"}, {"ALiBi", "", "alibi"}, {"T5 buckets", "", "t5"}};
@@ -128,7 +128,7 @@ void additiveControls(Scene& scene, View& view) {
 
 void biasSections(Scene& scene, const Snapshot* snapshot, View& view) {
   sectionTitle(view, "POSITION BIAS");
-  positionChoice(scene, view);
+  biasPositionChoice(scene, view);
   const PositionKind position = scene.setup.model.position;
   if (position == PositionKind::alibi) alibiNotes(scene, view);
   if (position == PositionKind::t5) t5Controls(scene, snapshot, view);

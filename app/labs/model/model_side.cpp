@@ -30,7 +30,7 @@ void textSection(Scene& scene, ModelPage& page) {
   std::string count;
   if (page.study) {
     const Index typed = page.study->text.typed, written = page.tokens() - typed;
-    count = countText(static_cast<std::uint64_t>(typed)) + (typed == 1 ? " token" : " tokens");
+    count = tokenCountText(typed);
     if (written > 0) count = fmt::format("{} typed + {} written", typed, written);
   }
   sectionTitle(view, "TEXT", count);

@@ -11,16 +11,14 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
 /// One behind the last visible key; 0 where there is none.
 Index endOfVisible(const float* scores, Index end) {
   constexpr Index kBlock = 16;  // looked at as a whole, which compilers turn into a few vector operations
   for (bool any = false; end >= kBlock; end -= kBlock) {
-    for (Index key = end - kBlock; key < end; ++key) any |= scores[key] > kHidden;
+    for (Index key = end - kBlock; key < end; ++key) any |= scores[key] > kMinusInfinity;
     if (any) break;
   }
-  while (end > 0 && !(scores[end - 1] > kHidden)) --end;
+  while (end > 0 && !(scores[end - 1] > kMinusInfinity)) --end;
   return end;
 }
 
@@ -79,13 +77,13 @@ ObservedHead::ObservedHead(const MatrixView& weights, const MatrixView& scores, 
     // Under causal masks half of the work lies behind the last visible key.
     visibleEnds_.push_back(endOfVisible(scoresOfRow, cols()));
     std::int32_t visible = 0;  // of a float's width, for the compiler's vectors
-    for (Index key = 0; key < visibleEnds_.back(); ++key) visible += scoresOfRow[key] > kHidden;
+    for (Index key = 0; key < visibleEnds_.back(); ++key) visible += scoresOfRow[key] > kMinusInfinity;
     visible_.push_back(visible);
   }
 }
 
 bool ObservedHead::sees(Index row, Index key) const {
-  return scores_(row, key) > kHidden;
+  return scores_(row, key) > kMinusInfinity;
 }
 
 }  // namespace headscope::attention

@@ -3,7 +3,7 @@
 namespace headscope::attention::detectors {
 namespace {
 
-constexpr Index kSinks = 4;  ///< as Xiao et al. 2023 keep them
+constexpr Index kSinkTokens = 4;  ///< as Xiao et al. 2023 keep them
 /// Where the first token holds this much of it, the head looks at that one.
 constexpr float kMostOfSinks = 2.0f / 3;
 
@@ -19,8 +19,8 @@ extern const Detector sinks{.name = "sinks",
                             .planted = std::nullopt,  // who looks at the first token is found by first_token
                             .targets =
                                 [](const HeadText& text, Index row, std::vector<Index>& keys) {
-                                  if (text.positionOf(row) < kSinks && !text.crossAttention()) return;
-                                  for (Index key = 0; key < kSinks; ++key) keys.push_back(key);
+                                  if (text.positionOf(row) < kSinkTokens && !text.crossAttention()) return;
+                                  for (Index key = 0; key < kSinkTokens; ++key) keys.push_back(key);
                                 },
                             .mayLabel =
                                 [](const HeadProfile& profile) {

@@ -8,11 +8,11 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kParameters{wholeNumber("block", 1, 4, "tokens a block"),
-                                 wholeNumber("window", 0, 1, "blocks seen on each side"),
-                                 wholeNumber("global", 0, 1, "first blocks that see and are seen by all"),
-                                 wholeNumber("random", 0, 1, "further blocks a row of blocks sees", 4096),
-                                 wholeNumber("seed", 0, 1, "which random blocks")};
+constexpr std::array kBigbirdNumbers{wholeNumber("block", 1, 4, "tokens a block"),
+                                     wholeNumber("window", 0, 1, "blocks seen on each side"),
+                                     wholeNumber("global", 0, 1, "first blocks that see and are seen by all"),
+                                     wholeNumber("random", 0, 1, "further blocks a row of blocks sees", 4096),
+                                     wholeNumber("seed", 0, 1, "which random blocks")};
 
 /// The parameters by name.
 struct BigBird {
@@ -152,7 +152,7 @@ constinit const Pattern patterns::bigBird{
              .formula = "blocks I, J: |I − J| ≤ w or I < g or J < g or J ∈ R(I)",
              .users = "BigBird",
              .example = "bigbird(block=2, window=1, global=1, random=2, seed=3)",
-             .parameters = kParameters},
+             .parameters = kBigbirdNumbers},
     .visible = bigBirdVisible,
     .row = bigBirdRow,
 };

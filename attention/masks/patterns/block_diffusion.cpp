@@ -3,7 +3,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kParameters{
+constexpr std::array kBlockDiffusionNumbers{
     wholeNumber("block", 1, 4, "tokens a block"),
     readFrom(text_parts::half, "half", ParameterKind::count, "H", "tokens in the noised half", 1)};
 
@@ -21,7 +21,7 @@ constinit const Pattern patterns::blockDiffusion{
              .formula = "noised | clean: own block; clean blocks before; clean block-causal",
              .users = "BD3-LM",
              .example = "block_diffusion(block=4, half=12)",
-             .parameters = kParameters},
+             .parameters = kBlockDiffusionNumbers},
     .visible =
         [](const Number& i, const Number& j) {
           const Number block = parameter("block"), half = parameter("half");

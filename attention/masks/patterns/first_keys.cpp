@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array kLength{
     readFrom(text_parts::keyLength, "length", ParameterKind::count, "L", "keys before the padding")};
-constexpr std::array kSinks{wholeNumber("sinks", 0, 1, "first keys that everyone sees")};
+constexpr std::array kSinkNumbers{wholeNumber("sinks", 0, 1, "first keys that everyone sees")};
 
 void firstKeysRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
   appendRun(out, 0, std::min(rule.counts[0], at.keys));
@@ -37,7 +37,7 @@ constinit const Pattern patterns::sinks{
              .formula = "j < S",
              .users = "part of StreamingLLM",
              .example = "sinks(3)",
-             .parameters = kSinks},
+             .parameters = kSinkNumbers},
     .visible = [](const Number&, const Number& j) { return j < parameter("sinks"); },
     .row = firstKeysRow,
 };

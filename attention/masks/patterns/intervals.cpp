@@ -3,7 +3,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kParameters{
+constexpr std::array kIntervalsNumbers{
     readFrom(text_parts::querySegments, "queries", ParameterKind::positions, "",
              "the position where each part of the queries begins"),
     readFrom(text_parts::keySegments, "keys", ParameterKind::spans, "", "the keys each part sees")};
@@ -69,7 +69,7 @@ constinit const Pattern patterns::intervals{
              .formula = "j in the interval of i's part",
              .users = "Flamingo",
              .example = "intervals(queries=[0, 8, 16], keys=[0-6, 7-15, 16-23])",
-             .parameters = kParameters,
+             .parameters = kIntervalsNumbers,
              .comparesPositions = false},
     .visible =
         [](const Number& i, const Number& j) {

@@ -6,7 +6,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kParameters{
+constexpr std::array kNeighborhoodNumbers{
     readFrom(text_parts::gridHeight, "height", ParameterKind::count, "height", "rows of the grid", 1),
     readFrom(text_parts::gridWidth, "width", ParameterKind::count, "width", "columns of the grid", 1),
     oddNumber("kernel", 3, "side of the square a token sees")};
@@ -158,7 +158,7 @@ constinit const Pattern patterns::neighborhood{
              .formula = "key in the query's k × k square, clamped",
              .users = "NAT, NATTEN",
              .example = "neighborhood(height=5, width=5, kernel=3)",
-             .parameters = kParameters},
+             .parameters = kNeighborhoodNumbers},
     .visible =
         [](const Number& i, const Number& j) {
           const Number width = parameter("width");
@@ -187,7 +187,7 @@ constinit const Pattern patterns::neighborhoodZ{
              .formula = "the same, tokens along the Z-order curve",
              .users = "attention-gym's Morton order",
              .example = "neighborhood_z(height=5, width=5, kernel=3)",
-             .parameters = kParameters},
+             .parameters = kNeighborhoodNumbers},
     .visible =
         [](const Number& i, const Number& j) {
           return called("{j} in the {kernel} × {kernel} square of {i} on {height} × {width}, Z-order",

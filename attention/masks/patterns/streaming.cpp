@@ -3,8 +3,8 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kParameters{wholeNumber("sinks", 0, 1, "first keys that stay visible"),
-                                 wholeNumber("window", 1, 4, "keys seen, the query's own among them")};
+constexpr std::array kStreamingNumbers{wholeNumber("sinks", 0, 1, "first keys that stay visible"),
+                                       wholeNumber("window", 1, 4, "keys seen, the query's own among them")};
 
 }  // namespace
 
@@ -17,7 +17,7 @@ constinit const Pattern patterns::streaming{
              .formula = "j ≤ i and (j < S or i − j < W)",
              .users = "StreamingLLM",
              .example = "streaming(sinks=2, window=6)",
-             .parameters = kParameters},
+             .parameters = kStreamingNumbers},
     .visible =
         [](const Number& i, const Number& j) {
           return (j <= i) & ((j < parameter("sinks")) | (i - j < parameter("window")));

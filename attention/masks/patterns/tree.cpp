@@ -10,7 +10,7 @@ namespace {
 using Parents = std::vector<Index>;
 
 constexpr std::size_t kParentsParameter = 1;
-constexpr std::array kParameters{
+constexpr std::array kTreeNumbers{
     readFrom(text_parts::treePrefix, "prefix", ParameterKind::count, "P", "tokens before the draft", 0, true),
     readFrom(text_parts::parents, "parents", ParameterKind::parents, "",
              "each draft token's parent, counted in the draft")};
@@ -162,7 +162,7 @@ constinit const Pattern patterns::tree{
          .formula = "i < P: j ≤ i; i ≥ P: j < P, or j an ancestor of i, or i itself",
          .users = "SpecInfer, Medusa, EAGLE",
          .example = "tree(prefix=6, parents=[-1, 0, 0, -1, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 11, 14])",
-         .parameters = kParameters},
+         .parameters = kTreeNumbers},
     .visible = treeVisible,
     .row = treeRow,
     .lists = treeLists,

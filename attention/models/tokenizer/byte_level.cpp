@@ -32,12 +32,12 @@ constexpr Table makeTable() {
   return table;
 }
 
-constexpr Table kTable = makeTable();
+constexpr Table kByteCharacters = makeTable();
 
 }  // namespace
 
 void appendByteCharacter(unsigned char byte, std::string& text) {
-  const char16_t c = kTable.character[byte];
+  const char16_t c = kByteCharacters.character[byte];
   if (c < 0x80) {
     text += static_cast<char>(c);
   } else {
@@ -50,8 +50,8 @@ void appendSpelledBytes(std::string_view spelled, std::string& bytes) {
   const std::size_t before = bytes.size();
   bool known = true;
   eachCharacter(spelled, [&](char32_t c, std::size_t, std::size_t) {
-    known = known && c < kCharacters && kTable.byte[c] >= 0;
-    if (known) bytes += static_cast<char>(kTable.byte[c]);
+    known = known && c < kCharacters && kByteCharacters.byte[c] >= 0;
+    if (known) bytes += static_cast<char>(kByteCharacters.byte[c]);
   });
   if (known) return;
   bytes.resize(before);

@@ -7,7 +7,7 @@
 namespace headscope::attention {
 namespace {
 
-utf8proc_category_t categoryOf(char32_t c) {
+utf8proc_category_t generalCategory(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
@@ -24,26 +24,26 @@ bool isIn(std::initializer_list<Block> blocks, char32_t c) {
 
 bool isTokenizerPunctuation(char32_t c) {
   if (c < 0x80) return isIn({{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}, c);
-  const utf8proc_category_t category = categoryOf(c);
+  const utf8proc_category_t category = generalCategory(c);
   return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 
 bool isNumeric(char32_t c) {
-  const utf8proc_category_t category = categoryOf(c);
+  const utf8proc_category_t category = generalCategory(c);
   return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
 }
 
 bool isNonspacingMark(char32_t c) {
-  return categoryOf(c) == UTF8PROC_CATEGORY_MN;
+  return generalCategory(c) == UTF8PROC_CATEGORY_MN;
 }
 
 bool isMark(char32_t c) {
-  const utf8proc_category_t category = categoryOf(c);
+  const utf8proc_category_t category = generalCategory(c);
   return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
 bool isOther(char32_t c) {
-  switch (categoryOf(c)) {
+  switch (generalCategory(c)) {
     case UTF8PROC_CATEGORY_CC:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_CS:
@@ -56,7 +56,7 @@ bool isOther(char32_t c) {
 
 bool isRegexWord(char32_t c) {
   // In the order of the enumeration: letters, marks, digits, letters that are numbers.
-  const utf8proc_category_t category = categoryOf(c);
+  const utf8proc_category_t category = generalCategory(c);
   if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) return true;
   // Circled and squared letters are alphabetic without being letters.
   return category == UTF8PROC_CATEGORY_PC ||

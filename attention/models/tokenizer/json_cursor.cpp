@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "attention/formats/quote.h"
+#include "attention/text/ascii.h"
 #include "attention/text/tokenizer.h"
 #include "attention/text/unicode.h"
 
@@ -17,10 +18,6 @@ bool isSpaceByte(char c) {
 
 bool isWordByte(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' || c == 'E';
-}
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?

@@ -12,12 +12,12 @@ namespace headscope::attention {
 namespace {
 
 /// The members that say how text becomes tokens and back; empty where the file has none.
-struct Members {
+struct PartMembers {
   std::string_view added, normalizer, preTokenizer, model, postProcessor, decoder;
 };
 
-Result<Members> findMembers(std::string_view json) {
-  Members members;
+Result<PartMembers> findMembers(std::string_view json) {
+  PartMembers members;
   const std::array<std::pair<std::string_view, std::string_view*>, 6> wanted = {
       {{"added_tokens", &members.added},
        {"normalizer", &members.normalizer},

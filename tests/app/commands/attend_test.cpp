@@ -26,16 +26,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-struct Outcome {
+struct AttendOutcome {
   int exitCode = -1;
   std::string output;  ///< both streams
 };
 
 /// Runs the real program after the shell's `before`; each argument is quoted for the shell.
-Outcome run(const std::vector<std::string>& arguments, const std::string& before = "") {
+AttendOutcome run(const std::vector<std::string>& arguments, const std::string& before = "") {
   std::string line = before + "'" HEADSCOPE_BINARY "'";
   for (const auto& argument : arguments) line += " '" + argument + "'";
-  Outcome outcome;
+  AttendOutcome outcome;
   FILE* pipe = ::popen((line + " 2>&1").c_str(), "r");
   if (!pipe) return outcome;
   char buffer[4096];
@@ -50,7 +50,7 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& before
 class Attend : public testing::Test {
  protected:
   void put(const SafetensorsFile& file) { ASSERT_TRUE(attention::writeSafetensors(in_, file).ok()); }
-  Outcome attend(std::vector<std::string> flags = {}) {
+  AttendOutcome attend(std::vector<std::string> flags = {}) {
     flags.insert(flags.begin(), {"attend", in_.string(), "-o", out_.string()});
     return run(flags);
   }
@@ -59,7 +59,7 @@ class Attend : public testing::Test {
     EXPECT_TRUE(file.ok()) << file.error().message;
     return file ? *file : SafetensorsFile{};
   }
-  void expectFailure(const Outcome& outcome, int exitCode, const std::string& sentence) {
+  void expectFailure(const AttendOutcome& outcome, int exitCode, const std::string& sentence) {
     EXPECT_EQ(outcome.exitCode, exitCode) << outcome.output;
     EXPECT_THAT(outcome.output, StartsWith("headscope: "));
     EXPECT_THAT(outcome.output, HasSubstr(sentence));

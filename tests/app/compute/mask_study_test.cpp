@@ -5,6 +5,7 @@
 
 #include "app/compute/mask_inputs.h"
 #include "render/heatmap.h"
+#include "tests/app/compute/small_masks.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/temporary_folder.h"
@@ -14,21 +15,13 @@ namespace {
 
 using attention::MaskFormula;
 using attention::Matrix;
+using test::cellsOf;
 using test::Dice;
 using test::layersFrom;
 using test::plainSetup;
+using test::words;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// What a head sees, cell by cell.
-std::vector<std::vector<bool>> cellsOf(const MaskFormula& mask, Index variant) {
-  std::vector<std::vector<bool>> cells;
-  for (Index row = 0; row < mask.queries(); ++row) {
-    cells.emplace_back();
-    for (Index key = 0; key < mask.keys(); ++key) cells.back().push_back(mask.visible(variant, row, key));
-  }
-  return cells;
-}
 
 /// Cells pooled in squares of factor × factor: counted one by one.
 void expectPicture(const Matrix& picture, const std::vector<std::vector<bool>>& cells, Index factor) {
@@ -191,12 +184,6 @@ TEST(MaskStudy, LooksAtTheLineAndHeadThereAre) {
   EXPECT_EQ(study.mask.statistics.visible, 8u) << "four rows of two real keys";
   EXPECT_EQ(study.geometry.keyLength, 2);
   EXPECT_EQ(studyMask({setup, -5, 0, 32}).sequence, 0);
-}
-
-std::string words(Index count) {
-  std::string text;
-  for (Index i = 0; i < count; ++i) text += "w ";
-  return text;
 }
 
 /// From one cell a pixel down to a picture that fits into a thumbnail, each half the size.

@@ -9,6 +9,7 @@
 #include "app/compute/head_copying.h"
 #include "app/compute/head_losses.h"
 #include "app/compute/model_guesses.h"
+#include "tests/app/compute/golden_scene.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
 
@@ -19,16 +20,6 @@ using namespace app;
 using attention::Matrix;
 using attention::test::Golden;
 using attention::test::goldenModel;
-
-Scene sceneOf(const std::string& family, const std::string& text) {
-  Scene scene = openingScene();
-  const std::string folder = goldenModel(family).string();
-  auto opened = openModel(folder);
-  if (!opened) throw std::runtime_error(opened.error().message);
-  scene.setup.input.text = text;
-  adoptModel(scene, folder, *opened);
-  return scene;
-}
 
 class HeadsOfModels : public testing::TestWithParam<std::string> {
  protected:
@@ -49,7 +40,7 @@ class HeadsOfModels : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
-  const auto now = study(sceneOf(GetParam(), "the cat sat on").setup);
+  const auto now = study(goldenScene(GetParam(), "the cat sat on").setup);
   const auto losses = headLosses({now}, resources, {});
   ASSERT_TRUE(losses.ok()) << losses.error().message;
   ASSERT_EQ(losses->of, LossOf::next);
@@ -63,7 +54,7 @@ TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
 }
 
 TEST_P(HeadsOfModels, OfWrittenWordsTheMeanAndOfAHeadThatIsOffWhatItWouldAdd) {
-  Scene scene = sceneOf(GetParam(), "the cat sat on");
+  Scene scene = goldenScene(GetParam(), "the cat sat on");
   scene.setup.subject.written = {5, 7};
   const auto now = study(scene.setup);
   const auto losses = headLosses({now}, resources, {});
@@ -81,7 +72,7 @@ TEST_P(HeadsOfModels, OfWrittenWordsTheMeanAndOfAHeadThatIsOffWhatItWouldAdd) {
 }
 
 TEST_P(HeadsOfModels, EverythingThatIsReadIsInTheFile) {
-  const Scene scene = sceneOf(GetParam(), "the cat");
+  const Scene scene = goldenScene(GetParam(), "the cat");
   const attention::Model& model = *scene.setup.subject.opened->model;
   const Index layers = model.config().layerCount();
   std::uint64_t before = 0;
@@ -98,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Families, HeadsOfModels, testing::Values("gpt2", "llama
                          [](const auto& info) { return info.param; });
 
 TEST(HeadCopying, IsThatOfTheWholeProductsEigenvalues) {
-  const Scene scene = sceneOf("llama", "a");
+  const Scene scene = goldenScene("llama", "a");
   const auto opened = scene.setup.subject.opened;
   const attention::ModelConfig& config = opened->config();
   const auto file = attention::readSafetensors(goldenModel("llama") / "model.safetensors");

@@ -10,6 +10,7 @@
 #include "app/labs/model/model_lab.h"
 #include "app/scene/model_cache.h"
 #include "app/scene/scene_json.h"
+#include "tests/app/compute/golden_scene.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/temporary_folder.h"
@@ -33,16 +34,6 @@ std::string goldenText(const std::string& family, const std::string& prompt) {
   return file->metadata.at(prompt + ".text");
 }
 
-Scene sceneOf(const std::string& family, const std::string& text) {
-  Scene scene = openingScene();
-  const std::string folder = goldenModel(family).string();
-  auto opened = openModel(folder);
-  if (!opened) throw std::runtime_error(opened.error().message);
-  scene.setup.input.text = text;
-  adoptModel(scene, folder, *opened);
-  return scene;
-}
-
 class Models : public testing::TestWithParam<std::string> {
  protected:
   ModelStudy study(const app::Setup& setup) {
@@ -64,7 +55,7 @@ class Models : public testing::TestWithParam<std::string> {
 TEST_P(Models, AllHeadsAndStreamsAreTheGoldenOnes) {
   for (const std::string prompt : {"short", "long"}) {
     const Golden golden(GetParam(), prompt);
-    const ModelStudy found = study(sceneOf(GetParam(), goldenText(GetParam(), prompt)).setup);
+    const ModelStudy found = study(goldenScene(GetParam(), goldenText(GetParam(), prompt)).setup);
     ASSERT_EQ(found.text.ids, golden.ids("input_ids"));
     const Stack attention = golden.stack("attention"), hidden = golden.stack("hidden");
     EXPECT_LT(distance(found.embedded, hidden[0]), kStream);
@@ -80,7 +71,7 @@ TEST_P(Models, AllHeadsAndStreamsAreTheGoldenOnes) {
 
 TEST_P(Models, TheHeadsPageShowsEveryLayersHeads) {
   const Golden golden(GetParam(), "long");
-  Scene scene = sceneOf(GetParam(), goldenText(GetParam(), "long"));
+  Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   const Stack attention = golden.stack("attention");
   for (Index l = 0; l < scene.setup.subject.opened->config().layerCount(); ++l) {
     scene.setup.subject.layer = l;
@@ -93,7 +84,7 @@ TEST_P(Models, TheHeadsPageShowsEveryLayersHeads) {
 }
 
 TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
-  Scene scene = sceneOf(GetParam(), goldenText(GetParam(), "short"));
+  Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "short"));
   if (!scene.setup.subject.opened->config().causal) {
     EXPECT_EQ(study(scene.setup).question.setup.subject.written.size(), 0u);
     return;  // an encoder writes nothing
@@ -125,7 +116,7 @@ TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
 }
 
 TEST_P(Models, RowsSumToOneOverWhatAMaskLeaves) {
-  Scene scene = sceneOf(GetParam(), goldenText(GetParam(), "long"));
+  Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   scene.setup.mask.layers = layersFrom("causal & window(5)");
   const ModelStudy found = study(scene.setup);
   for (const auto& layer : found.layers)
@@ -141,7 +132,7 @@ TEST_P(Models, RowsSumToOneOverWhatAMaskLeaves) {
 
 TEST_P(Models, AGuessIsTheGoldenLogitsSoftmaxed) {
   const Golden golden(GetParam(), "long");
-  const Scene scene = sceneOf(GetParam(), goldenText(GetParam(), "long"));
+  const Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   const auto now = shared(scene.setup);
   const Matrix logits = golden.matrix("logits");
   const Index last = std::ssize(now->layers);
@@ -172,7 +163,7 @@ TEST_P(Models, AGuessIsTheGoldenLogitsSoftmaxed) {
 }
 
 TEST_P(Models, AForecastIsWhatSwitchingOffReallyLeaves) {
-  Scene scene = sceneOf(GetParam(), goldenText(GetParam(), "long"));
+  Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "long"));
   const auto now = shared(scene.setup);
   const Index last = std::ssize(now->layers);
   for (const Index query : {Index{0}, Index{17}, now->tokens() - 1}) {
@@ -195,7 +186,7 @@ TEST_P(Models, AForecastIsWhatSwitchingOffReallyLeaves) {
 }
 
 TEST_P(Models, SwitchingAHeadOffAndOnGivesTheSameBits) {
-  Scene scene = sceneOf(GetParam(), goldenText(GetParam(), "short"));
+  Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "short"));
   const auto before = shared(scene.setup);
   switchHead(scene, 0, 1);
   const auto off = shared(scene.setup);
@@ -214,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Models, testing::ValuesIn(attention::test::kGol
 class OneModel : public Models {};
 
 TEST_P(OneModel, LayersComeOneByOneAndCanBeStopped) {
-  const app::Setup setup = sceneOf(GetParam(), goldenText(GetParam(), "long")).setup;
+  const app::Setup setup = goldenScene(GetParam(), goldenText(GetParam(), "long")).setup;
   std::vector<Index> told;
   std::stop_source stop;
   const auto result = runner.run(
@@ -231,7 +222,7 @@ TEST_P(OneModel, LayersComeOneByOneAndCanBeStopped) {
 }
 
 TEST_P(OneModel, WithoutTheFirstTokenRowsSumToOneAgain) {
-  const ModelStudy found = study(sceneOf(GetParam(), goldenText(GetParam(), "short")).setup);
+  const ModelStudy found = study(goldenScene(GetParam(), goldenText(GetParam(), "short")).setup);
   const Matrix shown = drawModelHead(*found.layers[0], 0, 1, true);
   for (Index row = 1; row < shown.rows(); ++row) {
     EXPECT_EQ(shown(row, 0), render::kMaskedCell);
@@ -240,7 +231,7 @@ TEST_P(OneModel, WithoutTheFirstTokenRowsSumToOneAgain) {
 }
 
 TEST_P(OneModel, ATextBeyondThePositionsIsRefusedWithTheLimit) {
-  Scene scene = sceneOf("gpt2", "");
+  Scene scene = goldenScene("gpt2", "");
   std::string text;
   for (int i = 0; i < 60; ++i) text += "a b ";
   scene.setup.input.text = text;
@@ -251,7 +242,7 @@ TEST_P(OneModel, ATextBeyondThePositionsIsRefusedWithTheLimit) {
 }
 
 TEST_P(OneModel, ChangedTextForgetsWhatWasWritten) {
-  Scene scene = sceneOf(GetParam(), "a b");
+  Scene scene = goldenScene(GetParam(), "a b");
   scene.setup.subject.written = {1, 2};
   const app::Setup before = scene.setup;
   scene.setup.model.sharpness = 2;
@@ -265,7 +256,7 @@ TEST_P(OneModel, ChangedTextForgetsWhatWasWritten) {
 TEST_P(OneModel, AVanishedFolderLeavesTheSceneAsItWas) {
   TemporaryFolder folder;
   std::filesystem::copy(goldenModel(GetParam()), folder / "m");
-  Scene scene = sceneOf(GetParam(), "a b");
+  Scene scene = goldenScene(GetParam(), "a b");
   scene.setup.subject.model = (folder / "m").string();
   scene.setup.subject.switchedOff = {{1, 0, HeadOff::mean}};
   scene.setup.subject.written = {5, 6};

@@ -2,6 +2,7 @@
 
 #include "app/compute/mask_study.h"
 #include "render/heatmap.h"
+#include "tests/app/compute/small_masks.h"
 #include "tests/app/compute/snapshot_support.h"
 
 namespace headscope::app {
@@ -9,24 +10,10 @@ namespace {
 
 using attention::MaskFormula;
 using attention::Matrix;
+using test::cellsOf;
 using test::layersFrom;
 using test::plainSetup;
-
-std::string words(Index count) {
-  std::string text;
-  for (Index i = 0; i < count; ++i) text += "w ";
-  return text;
-}
-
-/// What a head sees, cell by cell.
-std::vector<std::vector<bool>> cellsOf(const MaskFormula& mask, Index variant) {
-  std::vector<std::vector<bool>> cells;
-  for (Index row = 0; row < mask.queries(); ++row) {
-    cells.emplace_back();
-    for (Index key = 0; key < mask.keys(); ++key) cells.back().push_back(mask.visible(variant, row, key));
-  }
-  return cells;
-}
+using test::words;
 
 /// Which cells reach which, by products of boolean matrices.
 std::vector<std::vector<bool>> product(const std::vector<std::vector<bool>>& a,

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "app/scene/number_text.h"
+#include "tests/app/compute/small_masks.h"
 #include "tests/app/compute/snapshot_support.h"
 
 namespace headscope::app {
@@ -12,14 +13,9 @@ namespace {
 using test::computed;
 using test::plainSetup;
 using test::refused;
+using test::words;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-std::string words(Index count) {
-  std::string text;
-  for (Index i = 0; i < count; ++i) text += "w ";
-  return text;
-}
 
 TEST(SnapshotLimits, NothingTypedIsEmptyAndNoError) {
   for (const char* nothing : {"", "   ", "\n\n\r\n\t", "\xEF\xBB\xBF"}) {

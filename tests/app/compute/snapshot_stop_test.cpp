@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "app/scene/mask_rules.h"
+#include "tests/app/compute/small_masks.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
 
@@ -12,13 +13,8 @@ namespace headscope::app {
 namespace {
 
 using test::plainSetup;
+using test::words;
 using ::testing::HasSubstr;
-
-std::string words(Index count) {
-  std::string text;
-  for (Index i = 0; i < count; ++i) text += "w ";
-  return text;
-}
 
 double secondsOf(const app::Setup& setup, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();

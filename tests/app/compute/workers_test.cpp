@@ -16,7 +16,7 @@ using namespace app;
 using namespace std::chrono_literals;
 using Ints = Answer<int, int>;
 
-Ints::Compute through(HeldWork& held) {
+Ints::Compute heldBy(HeldWork& held) {
   return [&held](int request, std::stop_token stop) { return held(request, stop); };
 }
 
@@ -28,7 +28,7 @@ TEST(Workers, FinishWithoutWorkReturnsAtOnce) {
 TEST(Workers, TheFrontLaneDoesNotWaitForTheBackOne) {
   HeldWork held;
   Workers workers([] {});
-  Ints slow(workers, through(held)), quick(workers, through(held));
+  Ints slow(workers, heldBy(held)), quick(workers, heldBy(held));
   slow.ask(1, Lane::back);
   held.waitForBegun(1);
   quick.ask(2, Lane::front);
@@ -41,7 +41,7 @@ TEST(Workers, TheFrontLaneDoesNotWaitForTheBackOne) {
 TEST(Workers, ALaneServesWhatWasAskedFirst) {
   HeldWork held;
   Workers workers([] {});
-  Ints first(workers, through(held)), second(workers, through(held)), third(workers, through(held));
+  Ints first(workers, heldBy(held)), second(workers, heldBy(held)), third(workers, heldBy(held));
   first.ask(1, Lane::front);
   held.waitForBegun(1);
   second.ask(20, Lane::front);
@@ -73,7 +73,7 @@ TEST(Workers, OneQuestionIsNeverComputedTwiceAtOnce) {
 TEST(Workers, WaitingWorkMovesToTheLaneItIsAskedForOn) {
   HeldWork held;
   Workers workers([] {});
-  Ints slow(workers, through(held)), answer(workers, through(held));
+  Ints slow(workers, heldBy(held)), answer(workers, heldBy(held));
   slow.ask(1, Lane::back);
   held.waitForBegun(1);
   answer.ask(2, Lane::back);   // waits
@@ -139,7 +139,7 @@ TEST(Workers, ComputeAwayFromTheCallersThread) {
 TEST(Workers, EndWhileSomethingRunsAndSomethingWaits) {
   HeldWork held;
   auto workers = std::make_unique<Workers>([] {});
-  auto answer = std::make_unique<Ints>(*workers, through(held));
+  auto answer = std::make_unique<Ints>(*workers, heldBy(held));
   answer->ask(1, Lane::front);
   held.waitForBegun(1);
   answer->ask(2, Lane::front);

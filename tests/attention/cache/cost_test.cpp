@@ -10,18 +10,18 @@
 namespace headscope::attention::test {
 namespace {
 
-constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kOneGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
 
 TEST(Cost, cacheBytesOfPublishedModels) {
   // One layer, batch 2, 4 heads of 16, 5 tokens, fp32.
   EXPECT_EQ(2 * kvCacheBytes(4, 16, 5, 4), 5120u);
   EXPECT_EQ(kvCacheBytes(4, 16, 5, 4, 2), 5120u);
   // 70B with full heads, fp16, 8,192 tokens: 256 MiB a layer, 20 GiB in 80.
-  EXPECT_EQ(kvCacheBytes(64, 128, 8192, 2), kGiB / 4);
-  EXPECT_EQ(80 * kvCacheBytes(64, 128, 8192, 2), 20 * kGiB);
+  EXPECT_EQ(kvCacheBytes(64, 128, 8192, 2), kOneGiB / 4);
+  EXPECT_EQ(80 * kvCacheBytes(64, 128, 8192, 2), 20 * kOneGiB);
   // Llama-2-70B and Llama-3-70B with 8 kv heads.
-  EXPECT_EQ(80 * kvCacheBytes(8, 128, 8192, 2), 5 * kGiB / 2);
+  EXPECT_EQ(80 * kvCacheBytes(8, 128, 8192, 2), 5 * kOneGiB / 2);
   // Llama-3.1-8B and GPT-3 175B, one token.
   EXPECT_EQ(32 * kvCacheBytes(8, 128, 1, 2), 131072u);
   EXPECT_EQ(96 * kvCacheBytes(96, 128, 1, 2), 4718592u);
@@ -30,13 +30,14 @@ TEST(Cost, cacheBytesOfPublishedModels) {
 TEST(Cost, cacheBytesWithSlidingLayers) {
   // Gemma-3-27B at 131,072 tokens: of 62 layers 10 are global, 52 keep their window of 1,024.
   const std::uint64_t global = kvCacheBytes(16, 128, 131072, 2), sliding = kvCacheBytes(16, 128, 1024, 2);
-  EXPECT_EQ(62 * global, 62 * kGiB);
-  EXPECT_EQ(std::llround(static_cast<double>(10 * global + 52 * sliding) / static_cast<double>(kGiB) * 100),
-            1041);
+  EXPECT_EQ(62 * global, 62 * kOneGiB);
+  EXPECT_EQ(
+      std::llround(static_cast<double>(10 * global + 52 * sliding) / static_cast<double>(kOneGiB) * 100),
+      1041);
 }
 
 TEST(Cost, saturatesInsteadOfOverflowing) {
-  EXPECT_EQ(kvCacheBytes(Index{1} << 30, Index{1} << 30, 8, 4), kMost);
+  EXPECT_EQ(kvCacheBytes(Index{1} << 30, Index{1} << 30, 8, 4), kMostBytes);
   EXPECT_EQ(kvCacheBytes(Index{1} << 62, Index{1} << 62, 0, 4), 0u);
   EXPECT_THROW(kvCacheBytes(8, 128, -1, 2), std::invalid_argument);
 }
@@ -61,7 +62,7 @@ TEST(Cost, parametersAreThoseOfTheProjections) {
   EXPECT_EQ(parameterCount(config, false), 4u * 768 * 768);
   EXPECT_EQ(parameterCount(config, true), 4u * 768 * 768 + 4 * 768);
   config.modelDim = Index{1} << 60;
-  EXPECT_EQ(parameterCount(config, true), kMost);
+  EXPECT_EQ(parameterCount(config, true), kMostBytes);
 }
 
 }  // namespace

@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "tests/attention/core/attention_reference.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// All finite numbers of E4M3, from their bits: (−1)^s · 2^(e−7) · (1 + m/8), and m/8 · 2⁻⁶ where e is 0.
 std::vector<double> allE4m3() {

@@ -11,6 +11,7 @@
 #include "attention/core/random.h"
 #include "attention/masks/plain_rules.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 
@@ -60,9 +61,6 @@ bool sees(const Problem& p, Index head, Index row, Index j) {
 
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Bounded exact(float value) {
   return {value, 0};
 }
@@ -79,12 +77,12 @@ Bounded sumOfProducts(Index count, const std::function<Bounded(Index)>& a,
         std::abs(left.value) * right.error + std::abs(right.value) * left.error + left.error * right.error;
     magnitude += (std::abs(left.value) + left.error) * (std::abs(right.value) + right.error);
   }
-  return {value, inherited + static_cast<double>(count + 1) * kEpsilon * magnitude};
+  return {value, inherited + static_cast<double>(count + 1) * kFloatEpsilon * magnitude};
 }
 
 Bounded add(Bounded a, double b) {
   const double value = a.value + b;
-  return {value, a.error + kEpsilon * (std::abs(a.value) + std::abs(b))};
+  return {value, a.error + kFloatEpsilon * (std::abs(a.value) + std::abs(b))};
 }
 
 /// Element `out` of x·Wᵀ + b for one row of x.
@@ -106,7 +104,7 @@ std::vector<Bounded> headVector(const AttentionConfig& config, const Linear& map
                          std::pow(*config.ropeTheta, static_cast<double>(t) / static_cast<double>(half));
     const Bounded a = vector[t], b = vector[t + half];
     // Cosine, sine, two products and a sum are rounded.
-    const double error = a.error + b.error + 4 * kEpsilon * (std::abs(a.value) + std::abs(b.value));
+    const double error = a.error + b.error + 4 * kFloatEpsilon * (std::abs(a.value) + std::abs(b.value));
     vector[t] = {a.value * std::cos(angle) - b.value * std::sin(angle), error};
     vector[t + half] = {a.value * std::sin(angle) + b.value * std::cos(angle), error};
   }
@@ -116,25 +114,25 @@ std::vector<Bounded> headVector(const AttentionConfig& config, const Linear& map
 Bounded score(const Problem& p, Index head, Index row, Index j, const std::vector<Bounded>& q,
               const std::vector<Bounded>& k) {
   const AttentionConfig& c = p.config;
-  if (!sees(p, head, row, j)) return {-kInfinity, 0};
+  if (!sees(p, head, row, j)) return {-kDoubleInfinity, 0};
   const auto at = [](const std::vector<Bounded>& v) {
     return [&v](Index t) { return v[static_cast<std::size_t>(t)]; };
   };
   Bounded s = sumOfProducts(c.headDim, at(q), at(k));
   const double scale =
       (c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim))) * static_cast<double>(c.gain);
-  s = {s.value * scale, std::abs(scale) * (s.error + 3 * kEpsilon * std::abs(s.value))};
+  s = {s.value * scale, std::abs(scale) * (s.error + 3 * kFloatEpsilon * std::abs(s.value))};
   if (c.alibi) {
     const double bias = alibiSlope(c.heads, head) * std::abs(static_cast<double>(c.cacheLength + row - j));
     s = add(s, -bias);
-    s.error += 2 * kEpsilon * bias;
+    s.error += 2 * kFloatEpsilon * bias;
   }
   if (c.t5) s = add(s, t5Bias(*c.t5, c.heads, head, c.cacheLength + row - j));
   if (c.softcap) {
     // The slope of c·tanh(s/c) is at most 1; the quotient, the tangent (a few units in the last
     // place, where vectorised) and the product are rounded.
     const double cap = *c.softcap, capped = cap * std::tanh(s.value / cap);
-    s = {capped, s.error + 8 * kEpsilon * std::abs(capped)};
+    s = {capped, s.error + 8 * kFloatEpsilon * std::abs(capped)};
   }
   if (!p.mask.additive.empty()) s = add(s, p.mask.additive.at(head % p.mask.additive.count(), row, j));
   return s;
@@ -142,25 +140,25 @@ Bounded score(const Problem& p, Index head, Index row, Index j, const std::vecto
 
 /// Softmax of one row, and what errors in its scores do to it: e^{±δ} above and below the line.
 void softmax(const std::vector<Bounded>& scores, std::vector<Bounded>& weights, Bounded& lse) {
-  double max = -kInfinity, delta = 0, sum = 0;
+  double max = -kDoubleInfinity, delta = 0, sum = 0;
   for (const Bounded& s : scores) max = std::max(max, s.value);
   weights.assign(scores.size(), {0, 0});
-  lse = {-kInfinity, 0};
+  lse = {-kDoubleInfinity, 0};
   if (std::isinf(max)) return;
   for (const Bounded& s : scores) {
     sum += std::exp(s.value - max);
     if (std::isinf(s.value)) continue;
     // score − max is rounded too, in proportion to how far they are apart where the weight counts.
-    delta = std::max(delta, s.error + kEpsilon * std::min(max - s.value, 88.0));
+    delta = std::max(delta, s.error + kFloatEpsilon * std::min(max - s.value, 88.0));
   }
-  const double summing = (static_cast<double>(scores.size()) + 8) * kEpsilon;
+  const double summing = (static_cast<double>(scores.size()) + 8) * kFloatEpsilon;
   for (std::size_t j = 0; j < scores.size(); ++j) {
     const double weight = std::exp(scores[j].value - max) / sum;
     // Weights below the smallest normal number are flushed to zero.
     const double flushed = std::isinf(scores[j].value) ? 0 : std::numeric_limits<float>::min();
     weights[j] = {weight, weight * (std::expm1(2 * delta) + summing) + flushed};
   }
-  lse = {max + std::log(sum), delta + summing + 2 * kEpsilon * (std::abs(max) + std::log(sum))};
+  lse = {max + std::log(sum), delta + summing + 2 * kFloatEpsilon * (std::abs(max) + std::log(sum))};
 }
 
 }  // namespace
@@ -270,7 +268,7 @@ void expectWithin(const std::vector<Bounded>& expected, const float* found, Inde
   for (std::size_t i = 0; i < expected.size() && shown < 5; ++i) {
     const double value = found[i];
     // The float nearest to the exact value may itself be half an epsilon away.
-    const double limit = expected[i].error + kEpsilon * std::abs(expected[i].value);
+    const double limit = expected[i].error + kFloatEpsilon * std::abs(expected[i].value);
     const bool same = std::isinf(expected[i].value) ? value == expected[i].value
                                                     : std::abs(value - expected[i].value) <= limit;
     if (same) continue;

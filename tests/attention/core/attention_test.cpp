@@ -11,12 +11,10 @@
 
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 AttentionConfig smallConfig() {
   AttentionConfig config;

@@ -13,12 +13,11 @@
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr CacheType kTypes[] = {CacheType::f32, CacheType::f16, CacheType::bf16};
 
 /// Rounds every value to Number and keeps it, each head `capacity` rows after the one before.

@@ -11,13 +11,10 @@
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/random_mask.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// All that can be kept, each compared; the textbook's own visibility too, cell by cell, where that is quick.
 void expectFastIsTextbook(const HeadsProblem& p) {

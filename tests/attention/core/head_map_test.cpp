@@ -12,13 +12,11 @@
 
 #include "tests/attention/core/heads_problem.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
 
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr Index kFactors[] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 /// One head of a problem with a single kv head, and what the textbook says about it.

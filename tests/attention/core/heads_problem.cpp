@@ -10,13 +10,10 @@
 #include "attention/core/textbook.h"
 #include "attention/masks/plain_rules.h"
 #include "tests/attention/masks/random_mask.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 bool chance(Random& random, double probability) {
   return random.uniform() < probability;

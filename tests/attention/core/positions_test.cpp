@@ -8,11 +8,10 @@
 
 #include "attention/core/receipt.h"
 #include "tests/attention/core/attention_reference.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
 /// What a term brings to a cell; 0 where it doesn't apply.
 float valueOf(const ScoreReceipt& receipt, std::string_view name) {
@@ -27,7 +26,7 @@ TEST(Positions, sinusoidsFollowTheFormula) {
     for (Index d = 0; d < 7; ++d) {
       const double angle = static_cast<double>(p + 3) / std::pow(10000.0, 2 * std::floor(d / 2.0) / 7);
       const double expected = d % 2 == 1 ? std::cos(angle) : std::sin(angle);
-      EXPECT_NEAR(encoding(p, d), expected, kEpsilon) << p << ", " << d;
+      EXPECT_NEAR(encoding(p, d), expected, kFloatEpsilon) << p << ", " << d;
     }
 }
 
@@ -43,7 +42,7 @@ TEST(Positions, ropeDependsOnTheRelativePositionOnly) {
     for (const double theta : {10000.0, 500000.0}) {
       const Matrix q = gaussianMatrix(1, dim, 1), k = gaussianMatrix(1, dim, 2);
       // Cosine, sine, products and sums of both rotations are rounded: some eight epsilons of the norms.
-      const double tolerance = 8 * kEpsilon * q.norm() * k.norm();
+      const double tolerance = 8 * kFloatEpsilon * q.norm() * k.norm();
       for (const Index distance : {-7, 0, 1, 12}) {
         const double first = rotatedDot(q, k, 7 + distance, 7, theta);
         for (const Index shift : {1, 50, 3000})
@@ -59,12 +58,12 @@ TEST(Positions, ropePairsHalves) {
   // is the position itself.
   Matrix x{{1, 0}};
   applyRope(MutableMatrixView(x.data(), 1, 2), 2, 10000.0);
-  EXPECT_NEAR(x(0, 0), std::cos(2.0), kEpsilon);
-  EXPECT_NEAR(x(0, 1), std::sin(2.0), kEpsilon);
+  EXPECT_NEAR(x(0, 0), std::cos(2.0), kFloatEpsilon);
+  EXPECT_NEAR(x(0, 1), std::sin(2.0), kFloatEpsilon);
   Matrix wide{{0, 1, 0, 0, 0, 0}};
   applyRope(MutableMatrixView(wide.data(), 1, 6), 1, 1000.0);
-  EXPECT_NEAR(wide(0, 1), std::cos(0.1), kEpsilon);
-  EXPECT_NEAR(wide(0, 4), std::sin(0.1), kEpsilon);
+  EXPECT_NEAR(wide(0, 1), std::cos(0.1), kFloatEpsilon);
+  EXPECT_NEAR(wide(0, 4), std::sin(0.1), kFloatEpsilon);
   EXPECT_EQ(wide(0, 0), 0);
 }
 
@@ -85,7 +84,7 @@ TEST(Positions, alibiSlopesAsPublished) {
     ASSERT_EQ(slopes.size(), exponents.size());
     for (std::size_t h = 0; h < slopes.size(); ++h) {
       const double expected = std::exp2(-exponents[h]);
-      EXPECT_NEAR(slopes[h], expected, kEpsilon * expected) << exponents.size() << " heads, head " << h;
+      EXPECT_NEAR(slopes[h], expected, kFloatEpsilon * expected) << exponents.size() << " heads, head " << h;
     }
   };
   expectSlopes({8});
@@ -237,7 +236,7 @@ TEST(T5, biasReachesTheScores) {
         const float t5 = valueOf(receipt, "T5");
         const double size = std::abs(before) + std::abs(t5) + std::abs(valueOf(receipt, "ALiBi")) +
                             std::abs(valueOf(receipt, "additive"));
-        EXPECT_NEAR(after - before, t5, 8 * kEpsilon * size);
+        EXPECT_NEAR(after - before, t5, 8 * kFloatEpsilon * size);
         EXPECT_EQ(receipt.score, after);
       }
 }

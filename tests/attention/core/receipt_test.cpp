@@ -7,12 +7,10 @@
 #include <map>
 
 #include "tests/attention/core/attention_reference.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// One line of a receipt, worked out in double precision.
 struct Line {
@@ -47,7 +45,7 @@ std::vector<Line> linesOf(const Problem& p, const ScoreReceipt& r, Index head, I
     line("additive", added, s + added);
   }
   const bool seen = sees(p, head, row, j);
-  line("mask", seen ? 0 : -kInfinity, seen ? s : -kInfinity);
+  line("mask", seen ? 0 : -kDoubleInfinity, seen ? s : -kDoubleInfinity);
   return lines;
 }
 
@@ -66,16 +64,16 @@ void expectLines(const Problem& p, const ScoreReceipt& r, const std::vector<Line
       r.product.cwiseAbs().sum() * std::abs(static_cast<double>(p.config.effectiveScale()) * p.config.gain);
   // The sum of products in another order, then each line rounded; those before the scale have no limit of
   // their own.
-  double limit = kEpsilon * static_cast<double>(p.config.headDim + 4) *
+  double limit = kFloatEpsilon * static_cast<double>(p.config.headDim + 4) *
                  std::max<double>(products, r.product.cwiseAbs().sum());
   ASSERT_EQ(r.steps.size(), lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
     const ScoreStep& step = r.steps[i];
     EXPECT_EQ(step.term->name, line.name);
-    if (std::isfinite(line.value)) limit += 4 * kEpsilon * std::abs(line.value);
-    if (std::isfinite(line.score)) limit += 8 * kEpsilon * std::abs(line.score);
-    expectNear(line.value, step.value, 4 * kEpsilon * std::abs(line.value), "value of " + line.name);
+    if (std::isfinite(line.value)) limit += 4 * kFloatEpsilon * std::abs(line.value);
+    if (std::isfinite(line.score)) limit += 8 * kFloatEpsilon * std::abs(line.score);
+    expectNear(line.value, step.value, 4 * kFloatEpsilon * std::abs(line.value), "value of " + line.name);
     expectNear(line.score, step.score, limit, "score after " + line.name);
   }
   EXPECT_EQ(r.visible, !std::isinf(lines.back().score));
@@ -85,23 +83,23 @@ void expectLines(const Problem& p, const ScoreReceipt& r, const std::vector<Line
 /// Softmax and dropout of one row of receipts, from the scores that the lines lead to.
 void expectWeights(const Problem& p, const std::vector<ScoreReceipt>& row,
                    const std::vector<double>& scores) {
-  double max = -kInfinity, sum = 0, spread = 1;
+  double max = -kDoubleInfinity, sum = 0, spread = 1;
   for (const double score : scores) max = std::max(max, score);
   for (const double score : scores) {
-    sum += score == -kInfinity ? 0 : std::exp(score - max);
+    sum += score == -kDoubleInfinity ? 0 : std::exp(score - max);
     if (std::isfinite(score)) spread = std::max({spread, std::abs(score), max - score});
   }
   const float dropout = p.config.dropout.probability;
   for (std::size_t j = 0; j < row.size(); ++j) {
     const ScoreReceipt& r = row[j];
-    if (scores[j] == -kInfinity) {
+    if (scores[j] == -kDoubleInfinity) {
       EXPECT_EQ(r.exponential, 0);
       EXPECT_EQ(r.weight, 0);
       continue;
     }
     // Errors of scores come through the exponential once for the key and once for the sum.
     const double relative =
-        kEpsilon * static_cast<double>(p.config.headDim + 32 + std::ssize(row)) * 8 * spread;
+        kFloatEpsilon * static_cast<double>(p.config.headDim + 32 + std::ssize(row)) * 8 * spread;
     const double weight = std::exp(scores[j] - max) / sum;
     EXPECT_NEAR(r.exponential / r.rowSum, weight, relative * weight + 1e-37);
     if (dropout == 0 || r.weight != 0) {
@@ -156,7 +154,7 @@ TEST(Receipt, wrongIndicesThrow) {
 }
 
 TEST(Receipt, entropyInNats) {
-  EXPECT_NEAR(rowEntropy(Eigen::RowVectorXf::Constant(8, 0.125f)), std::log(8.0), 4 * kEpsilon);
+  EXPECT_NEAR(rowEntropy(Eigen::RowVectorXf::Constant(8, 0.125f)), std::log(8.0), 4 * kFloatEpsilon);
   EXPECT_EQ(rowEntropy(Eigen::RowVectorXf::Unit(5, 2)), 0);
   EXPECT_EQ(rowEntropy(Eigen::RowVectorXf::Zero(5)), 0);
   EXPECT_TRUE(

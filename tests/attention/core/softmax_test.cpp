@@ -7,13 +7,10 @@
 #include <vector>
 
 #include "tests/attention/core/attention_reference.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Softmax, exponentialIsWithinTwoUnitsInTheLastPlace) {
   for (int i = 0; i <= 100000; ++i) {

@@ -11,9 +11,9 @@
 namespace headscope::attention {
 namespace {
 
-using test::gaussianTensor;
-using test::smallProblem;
-using test::tensorOf;
+using headscope::test::gaussianTensor;
+using headscope::test::smallProblem;
+using headscope::test::tensorOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;

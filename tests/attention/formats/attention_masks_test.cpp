@@ -11,9 +11,9 @@
 namespace headscope::attention {
 namespace {
 
-using test::gaussianTensor;
-using test::smallProblem;
-using test::tensorOf;
+using headscope::test::gaussianTensor;
+using headscope::test::smallProblem;
+using headscope::test::tensorOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -51,7 +51,7 @@ Result<AttentionProblem> read(const SafetensorsFile& file) {
   return readProblem(file, {}, "in");
 }
 
-std::string errorOf(const SafetensorsFile& file) {
+std::string maskErrorOf(const SafetensorsFile& file) {
   const auto problem = read(file);
   return problem ? "no error" : problem.error().message;
 }
@@ -164,7 +164,7 @@ TEST(ForeignMasks, WithoutABatchOneAxisIsEnough) {
   EXPECT_FALSE(visible(problem->masks[0], 0, 0, 2));
   file = batchOfTwo();
   file.tensors["key_padding_mask"] = tensorOf<std::uint8_t>(DType::Bool, {3}, {0, 0, 1});
-  EXPECT_EQ(errorOf(file), "in: tensor \"key_padding_mask\" is [3], expected [2, 3]");
+  EXPECT_EQ(maskErrorOf(file), "in: tensor \"key_padding_mask\" is [3], expected [2, 3]");
 }
 
 TEST(ForeignMasks, SayHowTheyWereRead) {
@@ -190,7 +190,7 @@ TEST(ForeignMasks, OfOtherShapesAndNumbersAreRefused) {
   const auto refused = [](const std::string& name, NamedTensor tensor) {
     auto file = batchOfTwo();
     file.tensors[name] = std::move(tensor);
-    return errorOf(file);
+    return maskErrorOf(file);
   };
   EXPECT_EQ(refused("attn_mask", gaussianTensor({4, 3, 3}, 1)),
             "in: tensor \"attn_mask\" is [4, 3, 3], expected [3, 3], [8, 3, 3], [2, 4, 3, 3], [2, 1, 3, 3], "
@@ -227,7 +227,7 @@ TEST(Names, ThatAreNotKnownAreErrors) {
   const auto withTensor = [](const std::string& name) {
     auto file = smallProblem();
     file.tensors[name] = gaussianTensor({4}, 1);
-    return errorOf(file);
+    return maskErrorOf(file);
   };
   EXPECT_EQ(withTensor("attn_maks"),
             "in: tensor \"attn_maks\" is none that is read; did you mean attn_mask?");
@@ -244,7 +244,7 @@ TEST(Names, ThatAreNotKnownAreErrors) {
   const auto withOption = [](const std::string& name) {
     auto file = smallProblem();
     file.metadata[name] = "3";
-    return errorOf(file);
+    return maskErrorOf(file);
   };
   EXPECT_EQ(withOption("widnow"), "in: \"widnow\" is no option; did you mean window?");
   EXPECT_EQ(withOption("is_causal"), "in: \"is_causal\" is no option; did you mean causal?");

@@ -147,10 +147,10 @@ TEST(Csv, ReadsBackWhatItWroteBitForBit) {
 }
 
 TEST(ReadTable, GoesByTheEnding) {
-  const test::TemporaryFolder folder;
-  test::putFile(folder / "t.csv", "1,2\n");
-  test::putFile(folder / "t.NPY", formatNpy(matrix({{3, 4}})));
-  test::putFile(folder / "bad.npy", "1,2\n");
+  const headscope::test::TemporaryFolder folder;
+  headscope::test::putFile(folder / "t.csv", "1,2\n");
+  headscope::test::putFile(folder / "t.NPY", formatNpy(matrix({{3, 4}})));
+  headscope::test::putFile(folder / "bad.npy", "1,2\n");
   EXPECT_EQ(readTable(folder / "t.csv")->values, matrix({{1, 2}}));
   EXPECT_EQ(readTable(folder / "t.NPY")->values, matrix({{3, 4}}));
   const auto bad = readTable(folder / "bad.npy");

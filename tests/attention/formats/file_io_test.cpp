@@ -16,9 +16,9 @@ namespace headscope::attention {
 namespace {
 
 namespace fs = std::filesystem;
-using test::fileText;
-using test::putFile;
-using test::TemporaryFolder;
+using headscope::test::fileText;
+using headscope::test::putFile;
+using headscope::test::TemporaryFolder;
 using ::testing::HasSubstr;
 
 std::string readError(const fs::path& path) {

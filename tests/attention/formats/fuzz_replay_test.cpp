@@ -12,14 +12,15 @@ using fuzz::replay;
 using Bytes = std::vector<std::uint8_t>;
 
 std::vector<Bytes> validSafetensors() {
-  auto file = test::smallProblem();
+  auto file = headscope::test::smallProblem();
   std::vector<Bytes> files{*formatSafetensors(file)};
   file.metadata.insert(
       {{"causal", "True"}, {"window", "2"}, {"rope_theta", "100.0"}, {"softcap", "4"}, {"dropout", "0.5"}});
-  file.tensors["x"] = test::gaussianTensor({2, 3, 8}, 9);
-  file.tensors["mask"] = test::tensorOf(DType::Bool, {4, 3, 3}, Bytes(36));
-  file.tensors["key_lengths"] = test::tensorOf<std::int64_t>(DType::I64, {2}, {1, 3});
-  file.tensors["q_proj.bias"] = test::tensorOf(DType::BF16, {16}, std::vector<std::uint16_t>(16, 0x3F80));
+  file.tensors["x"] = headscope::test::gaussianTensor({2, 3, 8}, 9);
+  file.tensors["mask"] = headscope::test::tensorOf(DType::Bool, {4, 3, 3}, Bytes(36));
+  file.tensors["key_lengths"] = headscope::test::tensorOf<std::int64_t>(DType::I64, {2}, {1, 3});
+  file.tensors["q_proj.bias"] =
+      headscope::test::tensorOf(DType::BF16, {16}, std::vector<std::uint16_t>(16, 0x3F80));
   files.push_back(*formatSafetensors(file));
   return files;
 }

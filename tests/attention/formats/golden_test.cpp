@@ -19,7 +19,7 @@ TEST_P(Golden, EveryArrayIsWhatFloat64Found) {
   EXPECT_TRUE(problem->notes.empty()) << problem->notes[0];
   const auto results = solve(*problem);
   EXPECT_TRUE(checkFinite(*problem, results).ok());
-  const auto wrong = test::mismatch(*file, resultFile(results, problem->batched));
+  const auto wrong = headscope::test::mismatch(*file, resultFile(results, problem->batched));
   EXPECT_FALSE(wrong) << *wrong;
 }
 
@@ -30,7 +30,7 @@ TEST_P(Golden, ASlightlyWrongScaleIsNoticed) {
   auto problem = readProblem(*file, {}, "golden");
   ASSERT_TRUE(problem.ok());
   problem->config.scale = problem->config.effectiveScale() * 1.001F;
-  EXPECT_TRUE(test::mismatch(*file, resultFile(solve(*problem), problem->batched)));
+  EXPECT_TRUE(headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched)));
 }
 
 TEST_P(Golden, ASlightlyWrongWeightIsNoticed) {
@@ -39,15 +39,15 @@ TEST_P(Golden, ASlightlyWrongWeightIsNoticed) {
   auto problem = readProblem(*file, {}, "golden");
   ASSERT_TRUE(problem.ok());
   problem->projections.o.weight *= 1.001F;
-  const auto wrong = test::mismatch(*file, resultFile(solve(*problem), problem->batched));
+  const auto wrong = headscope::test::mismatch(*file, resultFile(solve(*problem), problem->batched));
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->substr(0, 6), "output");
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(test::goldenFiles()), caseName);
+INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(headscope::test::goldenFiles()), caseName);
 
 SafetensorsFile goldenCase(const std::string& name) {
-  for (const auto& path : test::goldenFiles())
+  for (const auto& path : headscope::test::goldenFiles())
     if (path.stem() == name) {
       auto file = readSafetensors(path);
       EXPECT_TRUE(file.ok()) << file.error().message;
@@ -61,7 +61,7 @@ SafetensorsFile goldenCase(const std::string& name) {
 void expectGolden(const SafetensorsFile& file, const std::string& name) {
   const auto problem = readProblem(file, {}, name);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
-  const auto wrong = test::mismatch(file, resultFile(solve(*problem), problem->batched));
+  const auto wrong = headscope::test::mismatch(file, resultFile(solve(*problem), problem->batched));
   EXPECT_FALSE(wrong) << name << ": " << *wrong;
 }
 
@@ -92,7 +92,7 @@ TEST(GoldenMasks, UnderPyTorchsNamesAreWhatPyTorchFound) {
 }
 
 TEST(GoldenFolder, HoldsEveryCase) {
-  EXPECT_EQ(test::goldenFiles().size(), 35u);
+  EXPECT_EQ(headscope::test::goldenFiles().size(), 35u);
 }
 
 }  // namespace

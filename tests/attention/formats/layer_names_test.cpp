@@ -9,7 +9,7 @@
 namespace headscope::attention {
 namespace {
 
-using test::gaussianTensor;
+using headscope::test::gaussianTensor;
 using ::testing::HasSubstr;
 
 /// Layers of four heads over width 8 by these names of their first and output map.
@@ -24,7 +24,7 @@ SafetensorsFile layersCalled(const std::vector<std::pair<std::string, std::strin
   return file;
 }
 
-std::string errorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
+std::string nameErrorOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
   const auto problem = readProblem(file, options, "in");
   return problem ? "no error" : problem.error().message;
 }
@@ -49,9 +49,9 @@ TEST(LayerNames, AreFoundByNumberAndAsPeopleCount) {
 TEST(LayerNames, OneLayerNeedsNoNumber) {
   const auto file = layersCalled(
       {{"encoder.layers.5.self_attn.in_proj_weight", "encoder.layers.5.self_attn.out_proj.weight"}});
-  EXPECT_EQ(errorOf(file), "no error");
-  EXPECT_EQ(errorOf(file, {{"layer", "5"}}), "no error");
-  EXPECT_EQ(errorOf(file, {{"layer", "4"}}), "in: layer is 4, the file holds layer 5");
+  EXPECT_EQ(nameErrorOf(file), "no error");
+  EXPECT_EQ(nameErrorOf(file, {{"layer", "5"}}), "no error");
+  EXPECT_EQ(nameErrorOf(file, {{"layer", "4"}}), "in: layer is 4, the file holds layer 5");
 }
 
 TEST(LayerNames, OfSeveralOneIsChosen) {
@@ -61,12 +61,12 @@ TEST(LayerNames, OfSeveralOneIsChosen) {
     names.push_back({prefix + "c_attn.weight", prefix + "c_proj.weight"});
   }
   const auto file = layersCalled(names);
-  EXPECT_EQ(errorOf(file),
+  EXPECT_EQ(nameErrorOf(file),
             "in: holds 12 attention layers (0 to 11), expected one of them to be chosen: --layer N, or "
             "weights.layer in a scene");
-  EXPECT_EQ(errorOf(file, {{"layer", "7"}}), "no error");
-  EXPECT_EQ(errorOf(file, {{"layer", "12"}}), "in: layer is 12, the file holds layers 0 to 11");
-  EXPECT_THAT(errorOf(file, {{"layer", "-1"}}),
+  EXPECT_EQ(nameErrorOf(file, {{"layer", "7"}}), "no error");
+  EXPECT_EQ(nameErrorOf(file, {{"layer", "12"}}), "in: layer is 12, the file holds layers 0 to 11");
+  EXPECT_THAT(nameErrorOf(file, {{"layer", "-1"}}),
               HasSubstr("option layer is -1, expected a whole number of at least 0"));
 }
 
@@ -74,7 +74,7 @@ TEST(LayerNames, LayersOfTheSameNumberAreNamed) {
   const auto file = layersCalled(
       {{"encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.weight"},
        {"decoder.layers.0.self_attn.in_proj_weight", "decoder.layers.0.self_attn.out_proj.weight"}});
-  EXPECT_EQ(errorOf(file, {{"layer", "0"}}),
+  EXPECT_EQ(nameErrorOf(file, {{"layer", "0"}}),
             "in: holds 2 attention layers of number 0 (\"decoder.layers.0.self_attn.in_proj_weight\", "
             "\"encoder.layers.0.self_attn.in_proj_weight\"), expected one: save the one that is wanted to a "
             "file of its own");
@@ -83,31 +83,31 @@ TEST(LayerNames, LayersOfTheSameNumberAreNamed) {
 TEST(LayerNames, AWholeModelMayHoldMoreButNoMisspeltInput) {
   auto file = layersCalled({{"h.0.attn.c_attn.weight", "h.0.attn.c_proj.weight"}});
   file.tensors["h.0.mlp.c_fc.weight"] = gaussianTensor({8, 8}, 4);
-  EXPECT_EQ(errorOf(file), "no error");
+  EXPECT_EQ(nameErrorOf(file), "no error");
   file.tensors["maks"] = gaussianTensor({3, 3}, 4);
-  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"maks\" is none that is read"));
+  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"maks\" is none that is read"));
 }
 
 TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
   auto file = layersCalled({{"qkv_proj.weight", "o_proj.weight"}});
   file.tensors["qkv_proj.weight"] = gaussianTensor({23, 8}, 2);
-  EXPECT_EQ(errorOf(file),
+  EXPECT_EQ(nameErrorOf(file),
             "in: tensor \"qkv_proj.weight\" has 23 outputs, expected 8 and two equal rests, as o_proj.weight "
             "reads 8");
   file.tensors["qkv_proj.weight"] = gaussianTensor({8, 8}, 2);
-  EXPECT_THAT(errorOf(file), HasSubstr("has 8 outputs"));
+  EXPECT_THAT(nameErrorOf(file), HasSubstr("has 8 outputs"));
   file = layersCalled({{"query_key_value.weight", "dense.weight"}});
   file.tensors["query_key_value.weight"] = gaussianTensor({16, 8}, 2);
-  EXPECT_EQ(errorOf(file),
+  EXPECT_EQ(nameErrorOf(file),
             "in: tensor \"query_key_value.weight\" has 16 outputs, expected 24, as dense.weight reads 8");
   file = layersCalled({{"in_proj_weight", "out_proj.weight"}});
   file.tensors["in_proj_bias"] = gaussianTensor({8}, 2);
-  EXPECT_EQ(errorOf(file), "in: tensor \"in_proj_bias\" is [8], expected [24]");
-  EXPECT_THAT(errorOf(file, {{"kv_heads", "2"}}),
+  EXPECT_EQ(nameErrorOf(file), "in: tensor \"in_proj_bias\" is [8], expected [24]");
+  EXPECT_THAT(nameErrorOf(file, {{"kv_heads", "2"}}),
               HasSubstr("tensor \"in_proj_weight\" is [24, 8], expected [16, 8]"));
   file.tensors["in_proj_bias"] = gaussianTensor({24}, 2);
   file.tensors["bias_k"] = gaussianTensor({1, 1, 8}, 2);
-  EXPECT_THAT(errorOf(file), HasSubstr("tensor \"bias_k\" is a key or value beside the tokens'"));
+  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"bias_k\" is a key or value beside the tokens'"));
 }
 
 /// nanoGPT calls torch.nn.Linear's maps what GPT-2 calls Conv1D's.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/attention/formats/mask_file_fixture.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention {
 namespace {
@@ -17,8 +18,6 @@ using test::npy;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TEST_F(MaskFileTest, ConventionsHaveNames) {
   for (const auto convention : {MaskConvention::visible, MaskConvention::masked, MaskConvention::additive})
@@ -60,7 +59,7 @@ TEST_F(MaskFileTest, ReadsHeadsBatchesAndFortranOrder) {
 
 TEST_F(MaskFileTest, ReadsAdditiveMasks) {
   const float lowest = std::numeric_limits<float>::lowest();
-  const auto path = put("m.npy", npy("<f4", "(2, 3)", bytesOf<float>({0, -kInf, -0.0F, lowest, 0, 0})));
+  const auto path = put("m.npy", npy("<f4", "(2, 3)", bytesOf<float>({0, -kInfinity, -0.0F, lowest, 0, 0})));
   EXPECT_EQ(additive(path), "#.#/.##");
   EXPECT_TRUE(readMaskFile(path, MaskConvention::additive)->additive.empty());
   // float16's lowest, bfloat16's, float64's and int8's mask as well.
@@ -78,8 +77,9 @@ TEST_F(MaskFileTest, ReadsAdditiveMasks) {
 
 /// A program that computes in one type may save in another, and −1e4 and −1e9 are in no type the lowest.
 TEST_F(MaskFileTest, LargeNegativeNumbersMask) {
-  const auto path = put(
-      "l.npy", npy("<f4", "(1, 6)", bytesOf<float>({-1e9F, -1e4F, -65504, -3.3895314e38F, -1000, -kInf})));
+  const auto path =
+      put("l.npy",
+          npy("<f4", "(1, 6)", bytesOf<float>({-1e9F, -1e4F, -65504, -3.3895314e38F, -1000, -kInfinity})));
   const auto file = readMaskFile(path, MaskConvention::additive);
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(picture(*file->cells), "....#.");
@@ -97,7 +97,7 @@ TEST_F(MaskFileTest, LargeNegativeNumbersMask) {
 
 TEST_F(MaskFileTest, KeepsFiniteValues) {
   const auto path =
-      put("m.npy", npy("<f4", "(2, 2, 2)", bytesOf<float>({0, -kInf, 2, -0.5F, 0, 0, -kInf, 7})));
+      put("m.npy", npy("<f4", "(2, 2, 2)", bytesOf<float>({0, -kInfinity, 2, -0.5F, 0, 0, -kInfinity, 7})));
   const auto file = readMaskFile(path, MaskConvention::additive);
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(picture(*file->cells), "#./## ##/.#");
@@ -163,12 +163,12 @@ TEST_F(MaskFileTest, SaysWhatIsWrongAndWhere) {
             "[0, 1, 1] is -1, expected 0 or 1");
   EXPECT_EQ(error(npy("|b1", "(1, 2)", {0, 2})), "[0, 1] is 2, expected 0 or 1");
   EXPECT_EQ(error(npy("<f4", "(1, 2)", bytesOf<float>({0, NAN}))), "[0, 1] is NaN, expected 0 or 1");
-  EXPECT_EQ(error(npy("<f4", "(1, 2)", bytesOf<float>({0, -kInf}))),
+  EXPECT_EQ(error(npy("<f4", "(1, 2)", bytesOf<float>({0, -kInfinity}))),
             "[0, 1] is -inf or below -3.4e38, expected 0 or 1");
   const auto convention = MaskConvention::additive;
   EXPECT_EQ(error(npy("<f4", "(1, 2)", bytesOf<float>({0, NAN})), convention),
             "[0, 1] is NaN, expected a number or -inf");
-  EXPECT_EQ(error(npy("<f4", "(1, 2)", bytesOf<float>({kInf, 0})), convention),
+  EXPECT_EQ(error(npy("<f4", "(1, 2)", bytesOf<float>({kInfinity, 0})), convention),
             "[0, 0] is infinite or beyond 3.4e38, expected a number or -inf");
   EXPECT_EQ(error(npy("<f8", "(1, 1)", bytesOf<double>({1e300})), convention),
             "[0, 0] is infinite or beyond 3.4e38, expected a number or -inf");
@@ -202,7 +202,7 @@ TEST_F(MaskFileTest, TooManyRowsAreAnError) {
 TEST_F(MaskFileTest, SaysWhichConventionsItCouldBe) {
   EXPECT_EQ(conventions(put("a.npy", npy("|b1", "(1, 2)", {1, 0}))), "visible masked");
   EXPECT_EQ(conventions(put("b.npy", npy("|u1", "(1, 2)", {1, 0}))), "visible masked additive");
-  EXPECT_EQ(conventions(put("c.npy", npy("<f4", "(1, 2)", bytesOf<float>({0, -kInf})))), "additive");
+  EXPECT_EQ(conventions(put("c.npy", npy("<f4", "(1, 2)", bytesOf<float>({0, -kInfinity})))), "additive");
   EXPECT_EQ(conventions(put("d.csv", "true,false\n")), "visible masked");
   EXPECT_THAT(conventions(put("e.npy", npy("<f4", "(1, 2)", bytesOf<float>({0, NAN})))),
               HasSubstr("[0, 1] is NaN"));

@@ -6,6 +6,7 @@
 
 #include "attention/core/random.h"
 #include "tests/attention/formats/mask_file_fixture.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention {
 namespace {
@@ -14,8 +15,6 @@ using test::Bytes;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Rows = std::vector<std::string>;
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 /// A mask by its cells, [heads, queries, keys], one text per row: '#' visible.
 class PictureMask : public MaskFormula {
@@ -107,7 +106,7 @@ TEST_F(MaskWriteTest, FilesAreAsOtherProgramsExpectThem) {
   const NamedTensor& tensor = file->tensors.at("attn_mask");
   EXPECT_EQ(tensor.dtype, DType::F32);
   EXPECT_THAT(tensor.shape, ElementsAre(2, 2, 2));
-  EXPECT_THAT(*toFloats(tensor, "t"), ElementsAre(0, -kInf, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(*toFloats(tensor, "t"), ElementsAre(0, -kInfinity, 0, 0, 0, 0, 0, 0));
 }
 
 /// Sees everything, over any size.

@@ -14,9 +14,9 @@ namespace headscope::attention {
 namespace {
 
 namespace fs = std::filesystem;
-using test::npyBytes;
-using test::putFile;
-using test::putZip;
+using headscope::test::npyBytes;
+using headscope::test::putFile;
+using headscope::test::putZip;
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -45,12 +45,12 @@ class Npz : public testing::Test {
     const auto file = TensorSource::open(path_);
     return file ? "no error" : file.error().message;
   }
-  test::TemporaryFolder folder_;
+  headscope::test::TemporaryFolder folder_;
   fs::path path_ = folder_ / "a.npz";
 };
 
 TEST_F(Npz, HoldsALayerAsSafetensorsDo) {
-  const SafetensorsFile plain = test::smallProblem();
+  const SafetensorsFile plain = headscope::test::smallProblem();
   const auto expected = readProblem(plain, {}, "in");
   for (const bool compressed : {false, true}) {
     Files files = asArrays(plain);
@@ -147,7 +147,7 @@ TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
   std::vector<float> values(5000);
   std::iota(values.begin(), values.end(), 0.0F);
   putZip(path_, {{"a.npy", npyBytes("<f4", "(5000,)", values)}}, true);
-  const std::vector<std::uint8_t> whole = test::fileBytes(path_);
+  const std::vector<std::uint8_t> whole = headscope::test::fileBytes(path_);
   int damaged = 0;
   for (std::size_t at = 0; at < whole.size(); at += 97) {
     std::vector<std::uint8_t> bytes = whole;

@@ -16,8 +16,8 @@ namespace headscope::attention {
 namespace {
 
 namespace fs = std::filesystem;
-using test::gaussianTensor;
-using test::TemporaryFolder;
+using headscope::test::gaussianTensor;
+using headscope::test::TemporaryFolder;
 using ::testing::HasSubstr;
 
 /// A file of these tensors, opened; ends the test where it can't be.
@@ -201,7 +201,7 @@ TEST_F(QkFiles, NamesTheValueThatIsNotFinite) {
             at + "\"q\" is infinite at head 1, token 4, expected finite values");
   EXPECT_EQ(opened->readKeys(0, 0).error().message,
             at + "\"k\" is NaN at head 0, token 0, expected finite values");
-  file.tensors["q"] = test::tensorOf<double>(DType::F64, {1, 3}, {1, 1e300, 2});
+  file.tensors["q"] = headscope::test::tensorOf<double>(DType::F64, {1, 3}, {1, 1e300, 2});
   file.tensors["k"] = gaussianTensor({2, 3}, 3);
   opened = put(file);
   ASSERT_TRUE(opened.ok());
@@ -237,8 +237,8 @@ void putHollow(const fs::path& path, std::uint64_t heads, std::uint64_t tokens, 
     return R"({"dtype":"F32","shape":)" + shapeText({heads, tokens, headDim}) + R"(,"data_offsets":)" +
            shapeText({begin, begin + size}) + "}";
   };
-  const auto bytes = test::safetensorsBytes("{\"q\":" + entry(0) + ",\"k\":" + entry(size) + "}");
-  test::putFile(path, bytes);
+  const auto bytes = headscope::test::safetensorsBytes("{\"q\":" + entry(0) + ",\"k\":" + entry(size) + "}");
+  headscope::test::putFile(path, bytes);
   fs::resize_file(path, bytes.size() + 2 * size);
 }
 

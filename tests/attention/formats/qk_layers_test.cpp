@@ -114,13 +114,13 @@ TEST(QkLayers, RefusesOptionsThatCannotBe) {
 }
 
 TEST(QkLayers, AllErrorsReachTheReaderOfTheFile) {
-  const test::TemporaryFolder folder;
+  const headscope::test::TemporaryFolder folder;
   const auto path = folder / "problem.safetensors";
-  ASSERT_TRUE(writeSafetensors(path, test::smallProblem()).ok());
+  ASSERT_TRUE(writeSafetensors(path, headscope::test::smallProblem()).ok());
   const auto file = QkFile::open(path);
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().message.find(path.string() + ": none of its "), 0u) << file.error().message;
-  test::putFile(path, "{}");
+  headscope::test::putFile(path, "{}");
   EXPECT_EQ(QkFile::open(path).error().message,
             path.string() + ": is 2 bytes, expected a safetensors file of at least 8");
   EXPECT_EQ(QkFile::open(folder / "none").error().message,

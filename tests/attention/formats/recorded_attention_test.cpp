@@ -13,7 +13,7 @@ namespace headscope::attention {
 namespace {
 
 namespace fs = std::filesystem;
-using test::gaussianTensor;
+using headscope::test::gaussianTensor;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -60,7 +60,7 @@ class Recorded : public testing::Test {
       }
   }
 
-  test::TemporaryFolder folder_;
+  headscope::test::TemporaryFolder folder_;
   fs::path path_ = folder_ / "a.safetensors";
 };
 
@@ -92,11 +92,12 @@ TEST_F(Recorded, OneArrayALayer) {
 TEST_F(Recorded, NumPysArchivesAndArrays) {
   const std::vector<float> values = valuesOf(3, 2, 4, 4);
   for (const bool compressed : {false, true}) {
-    test::putZip(folder_ / "a.npz", {{"attention.npy", test::npyBytes("<f4", "(3, 2, 4, 4)", values)}},
-                 compressed);
+    headscope::test::putZip(folder_ / "a.npz",
+                            {{"attention.npy", headscope::test::npyBytes("<f4", "(3, 2, 4, 4)", values)}},
+                            compressed);
     expectStacked(folder_ / "a.npz");
   }
-  test::putFile(folder_ / "a.npy", test::npyBytes("<f4", "(3, 2, 4, 4)", values));
+  headscope::test::putFile(folder_ / "a.npy", headscope::test::npyBytes("<f4", "(3, 2, 4, 4)", values));
   expectStacked(folder_ / "a.npy");
 }
 
@@ -150,11 +151,11 @@ TEST_F(Recorded, TokensInMetadataOrBeside) {
   put(file);
   EXPECT_FALSE(RecordedAttention::open(path_)->hasTokens());
   EXPECT_THAT(tokensOf(), ElementsAre("0", "1", "2", "3"));
-  test::putFile(folder_ / "tokens.txt", "The dog\nslept .\n");
+  headscope::test::putFile(folder_ / "tokens.txt", "The dog\nslept .\n");
   EXPECT_THAT(tokensOf(), ElementsAre("The", "dog", "slept", "."));
-  test::putFile(folder_ / "a.txt", "New York\r\nis\r\nfar\r\n.\r\n");
+  headscope::test::putFile(folder_ / "a.txt", "New York\r\nis\r\nfar\r\n.\r\n");
   EXPECT_THAT(tokensOf(), ElementsAre("New York", "is", "far", "."));
-  test::putFile(folder_ / "a.tokens.json", R"({"tokens": ["a", " b", "\n", "é"]})");
+  headscope::test::putFile(folder_ / "a.tokens.json", R"({"tokens": ["a", " b", "\n", "é"]})");
   EXPECT_THAT(tokensOf(), ElementsAre("a", " b", "\n", "é"));
   EXPECT_TRUE(RecordedAttention::open(path_)->hasTokens());
   file.metadata["tokens"] = R"(["1", "2", "3", "4"])";
@@ -169,9 +170,9 @@ TEST_F(Recorded, TokensInMetadataOrBeside) {
   file.metadata["tokens"] = R"(["1", "2", )";
   EXPECT_EQ(errorOf(file), path_.string() + ": tokens are not a list of texts in JSON");
   file.metadata.clear();
-  test::putFile(folder_ / "a.tokens.json", "[]");
+  headscope::test::putFile(folder_ / "a.tokens.json", "[]");
   EXPECT_EQ(errorOf(file), (folder_ / "a.tokens.json").string() + ": holds 0 tokens, expected 4");
-  test::putFile(folder_ / "a.tokens.json", "\xff\xfe");
+  headscope::test::putFile(folder_ / "a.tokens.json", "\xff\xfe");
   EXPECT_THAT(errorOf(file), EndsWith("a.tokens.json: tokens are not UTF-8"));
 }
 
@@ -222,9 +223,9 @@ TEST_F(Recorded, RefusesWhatDoesNotFitInOneSentence) {
   file.tensors["k"] = gaussianTensor({3, 2, 4, 5}, 1);
   EXPECT_THAT(errorOf(file), HasSubstr("tensor \"k\" has heads of 5, expected 6, as \"q\" has"));
   file = stacked();
-  file.tensors["attention"] = test::tensorOf<std::int64_t>(DType::I64, {1, 2, 2}, {1, 0, 0, 1});
+  file.tensors["attention"] = headscope::test::tensorOf<std::int64_t>(DType::I64, {1, 2, 2}, {1, 0, 0, 1});
   EXPECT_THAT(errorOf(file), HasSubstr("tensor \"attention\" is I64"));
-  test::putFile(path_, "not a file of tensors at all");
+  headscope::test::putFile(path_, "not a file of tensors at all");
   EXPECT_THAT(RecordedAttention::open(path_).error().message, StartsWith(path_.string() + ": "));
 }
 
@@ -253,7 +254,7 @@ TEST_F(Recorded, TakesOneHeadsMemory) {
       DType::F32, {8, 8, 512, 512}, std::vector<std::uint8_t>(std::size_t{64} << 20)};
   put(file);
   file = {};
-  const auto peak = test::peakMemoryOf([&] {
+  const auto peak = headscope::test::peakMemoryOf([&] {
     const auto recorded = RecordedAttention::open(path_);
     ASSERT_TRUE(recorded.ok());
     for (Index layer = 0; layer < 8; ++layer) ASSERT_TRUE(recorded->readWeights(layer, layer).ok());

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 /// The blocks of Python in the README's section on attention from elsewhere.
 std::vector<std::string> pythonBlocks() {
-  const std::string readme = test::fileText(HEADSCOPE_SOURCE_DIR "/README.md");
+  const std::string readme = headscope::test::fileText(HEADSCOPE_SOURCE_DIR "/README.md");
   const std::size_t begin = readme.find("### Attention from elsewhere"),
                     end = readme.find("\n### ", begin + 1);
   const std::string section = readme.substr(begin, end - begin), fence = "```python\n";
@@ -72,8 +72,8 @@ numpy.save("expected.npy", expected().detach().numpy())
 void savesWhatWeRead(const std::string& model, const std::string& block) {
   const std::string python = pythonWithTorch();
   if (python.empty()) GTEST_SKIP() << "PyTorch isn't installed (apt-get install python3-torch)";
-  const test::TemporaryFolder folder;
-  test::putFile(folder / "save.py", kBefore + model + block + kAfter);
+  const headscope::test::TemporaryFolder folder;
+  headscope::test::putFile(folder / "save.py", kBefore + model + block + kAfter);
   const std::string command =
       "cd '" + folder.path().string() + "' && OMP_NUM_THREADS=1 " + python + " -W error save.py";
   ASSERT_EQ(std::system(command.c_str()), 0);

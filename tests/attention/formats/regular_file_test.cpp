@@ -17,8 +17,8 @@ namespace headscope::attention {
 namespace {
 
 namespace fs = std::filesystem;
-using test::putFile;
-using test::TemporaryFolder;
+using headscope::test::putFile;
+using headscope::test::TemporaryFolder;
 using ::testing::HasSubstr;
 
 std::string openError(const fs::path& path) {

@@ -11,7 +11,7 @@
 namespace headscope::attention {
 namespace {
 
-using test::safetensorsBytes;
+using headscope::test::safetensorsBytes;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -39,13 +39,14 @@ TEST(DamagedSafetensors, RefusesEveryTruncation) {
 }
 
 TEST(DamagedSafetensors, RefusesATruncatedRealFile) {
-  const auto whole = test::fileBytes(std::string(HEADSCOPE_TEST_DIR) + "/golden/one_token.safetensors");
+  const auto whole =
+      headscope::test::fileBytes(std::string(HEADSCOPE_TEST_DIR) + "/golden/one_token.safetensors");
   ASSERT_GT(whole.size(), 1000u);
-  const test::TemporaryFolder folder;
+  const headscope::test::TemporaryFolder folder;
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(parseSafetensors(std::span(whole).first(length), "f").ok()) << length;
   }
-  test::putFile(folder / "half", std::span(whole).first(whole.size() / 2));
+  headscope::test::putFile(folder / "half", std::span(whole).first(whole.size() / 2));
   EXPECT_FALSE(readSafetensors(folder / "half").ok());
 }
 
@@ -172,7 +173,7 @@ TEST(DamagedSafetensors, KeepsTheTerminalSafeFromNames) {
 }
 
 TEST(DamagedSafetensors, ReportsFoldersAndMissingFiles) {
-  const test::TemporaryFolder folder;
+  const headscope::test::TemporaryFolder folder;
   const auto directory = readSafetensors(folder.path());
   ASSERT_FALSE(directory.ok());
   EXPECT_EQ(directory.error().message, folder.path().string() + ": is a directory, expected a regular file");

@@ -14,8 +14,8 @@
 namespace headscope::attention {
 namespace {
 
-using test::safetensorsBytes;
-using test::TemporaryFolder;
+using headscope::test::safetensorsBytes;
+using headscope::test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

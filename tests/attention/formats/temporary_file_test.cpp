@@ -11,9 +11,9 @@
 namespace headscope::attention {
 namespace {
 
-using test::fileText;
-using test::putFile;
-using test::TemporaryFolder;
+using headscope::test::fileText;
+using headscope::test::putFile;
+using headscope::test::TemporaryFolder;
 using Naming = TemporaryFile::Naming;
 
 /// Runs `work` in a process of its own; the signal that ended it, or 0.

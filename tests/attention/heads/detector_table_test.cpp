@@ -14,8 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
 /// Sentences in which words recur, with a full stop after every eighth.
 std::vector<Token> sentences(Index count) {
   std::vector<Token> tokens;
@@ -51,7 +49,7 @@ TEST_P(EveryDetector, ScoresLieBetweenNoneAndAll) {
   for (int round = 0; round < 40; ++round) {
     // Some keys hidden at random, some rows altogether, the weights anything from even to a single peak.
     const float sharpness = static_cast<float>(round % 8);
-    Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kHidden);
+    Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kMinusInfinity);
     for (Index i = 0; i < 40; ++i) {
       if (random.uniform() < 0.1) continue;
       for (Index j = 0; j < 40; ++j) {
@@ -82,7 +80,7 @@ TEST_P(EveryDetector, ScoresItsBaselineWhereWeightIsEven) {
   const HeadText text(tokens, tokens, true);
   for (const Index window : {3, 12, 40}) {
     for (const bool causal : {true, false}) {
-      Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kHidden);
+      Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kMinusInfinity);
       for (Index i = 0; i < 40; ++i) {
         for (Index j = 0; j < 40; ++j)
           if (i - j < window && (causal ? j <= i : j - i < window)) scores(i, j) = 0;

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/float_limits.h"
+
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 
 /// One head on a text of one letter per token; '.' separates.
 struct Head {
@@ -39,7 +38,7 @@ Head uniformHead(const std::string& text, bool causal) {
   for (Index i = 0; i < n; ++i) {
     const Index visible = causal ? i + 1 : n;
     head.weights.row(i).head(visible).setConstant(1 / static_cast<float>(visible));
-    head.scores.row(i).tail(n - visible).setConstant(kHidden);
+    head.scores.row(i).tail(n - visible).setConstant(kMinusInfinity);
   }
   return head;
 }
@@ -51,7 +50,7 @@ Head pointingHead(const std::string& text, bool causal, Target target) {
   head.weights.setZero();
   for (Index i = 0; i < head.weights.rows(); ++i) {
     const Index j = target(i);
-    const bool visible = j >= 0 && j < head.weights.cols() && head.scores(i, j) != kHidden;
+    const bool visible = j >= 0 && j < head.weights.cols() && head.scores(i, j) != kMinusInfinity;
     head.weights(i, visible ? j : i) = 1;
   }
   return head;
@@ -131,7 +130,7 @@ TEST(Detectors, whatTheMaskForcesIsNotBehaviour) {
   // A window of one key: every row can only look at itself.
   Head head = pointingHead("abcdef", true, [](Index i) { return i; });
   for (Index i = 0; i < 6; ++i) {
-    for (Index j = 0; j < 6; ++j) head.scores(i, j) = i == j ? 0 : kHidden;
+    for (Index j = 0; j < 6; ++j) head.scores(i, j) = i == j ? 0 : kMinusInfinity;
   }
   const HeadProfile profile = head.profile();
   EXPECT_EQ(profile["self"].raw, 1);
@@ -178,7 +177,7 @@ TEST(Detectors, positionsCountFromTheFirstQuery) {
   // Two queries after a cache of three: rows at positions 3 and 4.
   Head head{Matrix::Zero(2, 5), Matrix::Zero(2, 5), "da", "abcda"};
   head.firstPosition = 3;
-  head.scores(0, 4) = kHidden;
+  head.scores(0, 4) = kMinusInfinity;
   head.weights(0, 2) = 1;
   head.weights(1, 3) = 1;
   const HeadProfile profile = head.profile();
@@ -190,14 +189,14 @@ TEST(Detectors, positionsCountFromTheFirstQuery) {
 
 TEST(Detectors, rowsWithoutAVisibleKeyAreEligibleForNothing) {
   Head head = pointingHead("aaaa", true, [](Index i) { return i - 1; });
-  head.scores.row(2).setConstant(kHidden);
+  head.scores.row(2).setConstant(kMinusInfinity);
   head.weights.row(2).setZero();
   const HeadProfile profile = head.profile();
   EXPECT_EQ(profile["previous"].rows, 2);
   EXPECT_EQ(profile["previous"].raw, 1);
   EXPECT_EQ(profile["self"].rows, 3);
   EXPECT_EQ(profile["same_token"].rows, 2);
-  for (Index i = 0; i < 4; ++i) head.scores.row(i).setConstant(kHidden);
+  for (Index i = 0; i < 4; ++i) head.scores.row(i).setConstant(kMinusInfinity);
   const HeadProfile dead = head.profile();
   for (const DetectorScore& score : dead.scores) EXPECT_EQ(score.rows, 0);
   EXPECT_EQ(labelled(dead), "mixed");

@@ -13,7 +13,7 @@
 namespace headscope::attention::test {
 namespace {
 
-AttentionConfig smallConfig() {
+AttentionConfig sharedConfig() {
   AttentionConfig config;
   config.modelDim = 24;
   config.heads = 6;
@@ -23,7 +23,7 @@ AttentionConfig smallConfig() {
 }
 
 struct Layer {
-  AttentionConfig config = smallConfig();
+  AttentionConfig config = sharedConfig();
   Projections projections = xavierProjections(config, true, 3);
   Matrix x = Matrix::Random(9, 24);
   AttentionResult result = attend(config, projections, x, x, {});
@@ -162,7 +162,7 @@ TEST(ConvexHull, HoldsEveryMeanOfItsPoints) {
 
 /// A layer with everything that scores can have.
 struct RichLayer {
-  AttentionConfig config = smallConfig();
+  AttentionConfig config = sharedConfig();
   Projections projections;
   MaskInput mask;
   Matrix x = 3 * Matrix::Random(9, 24);
@@ -211,7 +211,7 @@ TEST(RoundedLayer, KeepsNumbersOfTheFormatAlone) {
 }
 
 TEST(RoundedLayer, OverflowsWhereHalvesDo) {
-  AttentionConfig config = smallConfig();
+  AttentionConfig config = sharedConfig();
   RoundedInput input{config, {}, nullptr, {}, {}, Stack(6, 2, 4), Stack(2, 2, 4), Stack(2, 2, 4)};
   std::fill_n(input.q.data(), input.q.size(), 200.0f);
   std::fill_n(input.k.data(), input.k.size(), 200.0f);

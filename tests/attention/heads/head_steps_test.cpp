@@ -19,7 +19,7 @@ AttentionResult smallResult(const AttentionConfig& config) {
   return attend(config, xavierProjections(config, true, 3), x, x, {});
 }
 
-AttentionConfig smallConfig() {
+AttentionConfig stepsConfig() {
   AttentionConfig config;
   config.modelDim = 16;
   config.heads = 4;
@@ -29,7 +29,7 @@ AttentionConfig smallConfig() {
 }
 
 TEST(HeadSteps, WithoutBiasesTheScoresAreTheDotProductsTimesTheScale) {
-  const AttentionConfig config = smallConfig();
+  const AttentionConfig config = stepsConfig();
   const AttentionResult result = smallResult(config);
   for (Index head = 0; head < 4; ++head) {
     const HeadSteps steps = headSteps(config, {}, result, head);
@@ -40,7 +40,7 @@ TEST(HeadSteps, WithoutBiasesTheScoresAreTheDotProductsTimesTheScale) {
 }
 
 TEST(HeadSteps, BiasesAndTheSoftCapLeadToTheStoredScores) {
-  AttentionConfig config = smallConfig();
+  AttentionConfig config = stepsConfig();
   config.alibi = true;
   config.softcap = 2.0f;
   config.gain = 3;

@@ -11,15 +11,13 @@
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 
 /// A causal head over one letter per token; '.' ends a sentence. Weights are even until something else is
 /// set.
@@ -34,7 +32,7 @@ struct Causal {
     scores = Matrix::Zero(n, n);
     for (Index i = 0; i < n; ++i) {
       weights.row(i).head(i + 1).setConstant(1 / static_cast<float>(i + 1));
-      scores.row(i).tail(n - i - 1).setConstant(kHidden);
+      scores.row(i).tail(n - i - 1).setConstant(kMinusInfinity);
     }
   }
   /// All of the row's weight on one key.

@@ -130,25 +130,25 @@ TEST(Planted, separatorHeadFindsTheFullStops) {
   EXPECT_EQ(scene.label(1), "first token");
 }
 
-struct Shape {
+struct PlantedShape {
   Index modelDim, kvHeads, headDim, tokens;
   bool causal;
 };
 
-void PrintTo(const Shape& s, std::ostream* out) {
+void PrintTo(const PlantedShape& s, std::ostream* out) {
   *out << "model" << s.modelDim << "kv" << s.kvHeads << "head" << s.headDim << "n" << s.tokens
        << (s.causal ? "causal" : "full");
 }
 
-std::string caseName(const testing::TestParamInfo<Shape>& info) {
+std::string caseName(const testing::TestParamInfo<PlantedShape>& info) {
   return testing::PrintToString(info.param);
 }
 
-class PlantedShapes : public testing::TestWithParam<Shape> {};
+class PlantedShapes : public testing::TestWithParam<PlantedShape> {};
 
 /// All behaviours at once are the hardest case: with one kv head they share one K.
 TEST_P(PlantedShapes, everyBehaviourIsFoundByItsDetector) {
-  const Shape& s = GetParam();
+  const PlantedShape& s = GetParam();
   const Pass scene = runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim), kOpeningHeads,
                               longText(s.tokens), true, s.causal);
   for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h])) << "head " << h;
@@ -166,12 +166,15 @@ TEST_P(PlantedShapes, everyBehaviourIsFoundByItsDetector) {
 
 INSTANTIATE_TEST_SUITE_P(
     MhaGqaMqa, PlantedShapes,
-    testing::Values(Shape{256, 8, 32, 64, true}, Shape{256, 2, 32, 64, true}, Shape{256, 1, 32, 64, true},
-                    Shape{256, 8, 16, 64, true}, Shape{256, 2, 16, 64, true}, Shape{256, 1, 16, 64, true},
-                    Shape{256, 2, 128, 64, true}, Shape{64, 2, 16, 64, true}, Shape{64, 1, 64, 64, true},
-                    Shape{4096, 2, 32, 64, true}, Shape{256, 2, 32, 64, false}, Shape{256, 1, 16, 64, false},
-                    Shape{256, 8, 32, 512, true}, Shape{256, 2, 32, 512, true}, Shape{256, 1, 32, 512, true},
-                    Shape{256, 2, 16, 512, true}, Shape{64, 2, 64, 512, true}, Shape{256, 2, 64, 512, false}),
+    testing::Values(PlantedShape{256, 8, 32, 64, true}, PlantedShape{256, 2, 32, 64, true},
+                    PlantedShape{256, 1, 32, 64, true}, PlantedShape{256, 8, 16, 64, true},
+                    PlantedShape{256, 2, 16, 64, true}, PlantedShape{256, 1, 16, 64, true},
+                    PlantedShape{256, 2, 128, 64, true}, PlantedShape{64, 2, 16, 64, true},
+                    PlantedShape{64, 1, 64, 64, true}, PlantedShape{4096, 2, 32, 64, true},
+                    PlantedShape{256, 2, 32, 64, false}, PlantedShape{256, 1, 16, 64, false},
+                    PlantedShape{256, 8, 32, 512, true}, PlantedShape{256, 2, 32, 512, true},
+                    PlantedShape{256, 1, 32, 512, true}, PlantedShape{256, 2, 16, 512, true},
+                    PlantedShape{64, 2, 64, 512, true}, PlantedShape{256, 2, 64, 512, false}),
     caseName);
 
 TEST(Planted, worksAtTwoThousandTokens) {

@@ -9,11 +9,10 @@
 #include "attention/core/textbook.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/core/heads_problem.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 
 void expectLinear(Index rows, Index in, Index out, bool bias) {
   Linear linear{gaussianMatrix(out, in, 1), {}};

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-MaskLayers parsed(const std::string& text) {
+MaskLayers parsedMask(const std::string& text) {
   const ParsedMask mask = parseMask(text);
   EXPECT_FALSE(mask.error) << text << ": " << mask.error->message;
   return mask.layers;
@@ -25,13 +25,13 @@ MaskLayers parsed(const std::string& text) {
 
 std::string codeOf(MaskCode language, const std::string& text, const MaskGeometry& geometry,
                    const MaskSources& sources = {}) {
-  const auto code = maskCode(language, parsed(text), geometry, sources);
+  const auto code = maskCode(language, parsedMask(text), geometry, sources);
   EXPECT_TRUE(code.ok()) << text << ": " << code.error().message;
   return code ? *code : "";
 }
 
 std::string errorOf(const std::string& text, const MaskGeometry& geometry, const MaskSources& sources = {}) {
-  const auto code = maskCode(MaskCode::numpy, parsed(text), geometry, sources);
+  const auto code = maskCode(MaskCode::numpy, parsedMask(text), geometry, sources);
   return code ? "no error" : code.error().message;
 }
 
@@ -47,7 +47,7 @@ std::string pythonWith(const std::string& module) {
 /// The first line of a case's file says its name, heads, queries and keys; the others are its cells.
 std::string cellsText(const CodeCase& codeCase) {
   const auto& geometry = codeCase.geometry;
-  const auto mask = compileMask(parsed(codeCase.text), geometry, codeCase.sources);
+  const auto mask = compileMask(parsedMask(codeCase.text), geometry, codeCase.sources);
   EXPECT_TRUE(mask.ok()) << codeCase.text << ": " << mask.error().message;
   if (!mask) return "";
   std::string text = std::to_string(geometry.heads) + " " + std::to_string(geometry.queries) + " " +
@@ -296,7 +296,7 @@ TEST(MaskAsCode, GivesTheErrorsOfTheMask) {
   const MaskGeometry geometry = test::codeGeometry(24, 24);
   for (const char* text : {"painted(\"none\")", "file(\"none.npy\", masked)", "prefix_lm(99)",
                            "globals([24])", "tree(prefix=0, parents=[1, 0])", "documents(packed)"}) {
-    const auto mask = compileMask(parsed(text), geometry);
+    const auto mask = compileMask(parsedMask(text), geometry);
     ASSERT_FALSE(mask.ok()) << text;
     EXPECT_EQ(errorOf(text, geometry), mask.error().message);
   }

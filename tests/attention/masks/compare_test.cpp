@@ -9,11 +9,11 @@
 #include "attention/core/receipt.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
 
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 constexpr Index kHeads = 3, kQueries = 5, kKeys = 7, kHeadDim = 4;
 
 /// Weights and outputs as if from some mask: some keys without weight, some rows that see nothing.

@@ -10,7 +10,7 @@
 namespace headscope::attention::test {
 namespace {
 
-using Place = CellPlace;
+using TextPlace = CellPlace;
 using Positions = std::vector<Index>;
 
 bool isIn(const Positions& positions, Index position) {
@@ -21,7 +21,7 @@ bool isIn(const Positions& positions, Index position) {
 Index documentNumber(const Positions& starts, Index position) {
   return std::count_if(starts.begin(), starts.end(), [&](Index s) { return s <= position && s > 0; });
 }
-bool sameDocument(const Positions& starts, const Place& p) {
+bool sameDocument(const Positions& starts, const TextPlace& p) {
   return documentNumber(starts, p.i) == documentNumber(starts, p.j);
 }
 /// How many tokens of its document stand before it.
@@ -34,66 +34,70 @@ Index positionInside(const Positions& starts, Index position) {
 TEST(TextPatterns, globalTokens) {
   const Positions g{0, 11};
   expectPatterns({
-      {"globals([0, 11])", [g](const Place& p) { return isIn(g, p.i) || isIn(g, p.j); }, 12},
-      {"globals([])", [](const Place&) { return false; }},
-      {"globals", [](const Place& p) { return p.i == 0 || p.j == 0; }},
+      {"globals([0, 11])", [g](const TextPlace& p) { return isIn(g, p.i) || isIn(g, p.j); }, 12},
+      {"globals([])", [](const TextPlace&) { return false; }},
+      {"globals", [](const TextPlace& p) { return p.i == 0 || p.j == 0; }},
       {"longformer(window=3, positions=[0, 11])",
-       [g](const Place& p) { return std::abs(p.i - p.j) < 3 || isIn(g, p.i) || isIn(g, p.j); }, 12},
+       [g](const TextPlace& p) { return std::abs(p.i - p.j) < 3 || isIn(g, p.i) || isIn(g, p.j); }, 12},
       {"longformer(window=[1, 40], positions=[5])",
-       [](const Place& p) { return std::abs(p.i - p.j) < (p.head % 2 ? 40 : 1) || p.i == 5 || p.j == 5; }, 6},
+       [](const TextPlace& p) { return std::abs(p.i - p.j) < (p.head % 2 ? 40 : 1) || p.i == 5 || p.j == 5; },
+       6},
   });
 }
 
 TEST(TextPatterns, prefix) {
   expectPatterns({
-      {"prefix_lm(9)", [](const Place& p) { return p.j < 9 || p.j <= p.i; }, 9},
-      {"prefix_lm(0)", [](const Place& p) { return p.j <= p.i; }},
-      {"prefix_lm", [](const Place& p) { return p.j < p.keys / 2 || p.j <= p.i; }},
+      {"prefix_lm(9)", [](const TextPlace& p) { return p.j < 9 || p.j <= p.i; }, 9},
+      {"prefix_lm(0)", [](const TextPlace& p) { return p.j <= p.i; }},
+      {"prefix_lm", [](const TextPlace& p) { return p.j < p.keys / 2 || p.j <= p.i; }},
   });
 }
 
 TEST(TextPatterns, documents) {
   const Positions s{7, 16};
   expectPatterns({
-      {"packed([7, 16])", [s](const Place& p) { return p.j <= p.i && sameDocument(s, p); }, 17},
-      {"packed([0, 7, 16])", [s](const Place& p) { return p.j <= p.i && sameDocument(s, p); }, 17},
-      {"packed([])", [](const Place& p) { return p.j <= p.i; }},
+      {"packed([7, 16])", [s](const TextPlace& p) { return p.j <= p.i && sameDocument(s, p); }, 17},
+      {"packed([0, 7, 16])", [s](const TextPlace& p) { return p.j <= p.i && sameDocument(s, p); }, 17},
+      {"packed([])", [](const TextPlace& p) { return p.j <= p.i; }},
       {"shared_prefix([7, 16])",
-       [s](const Place& p) { return p.j <= p.i && (sameDocument(s, p) || p.j < 7); }, 17},
-      {"shared_prefix", [](const Place& p) { return p.j <= p.i; }},
-      {"documents(starts=[7, 16])", [s](const Place& p) { return sameDocument(s, p); }, 17},
+       [s](const TextPlace& p) { return p.j <= p.i && (sameDocument(s, p) || p.j < 7); }, 17},
+      {"shared_prefix", [](const TextPlace& p) { return p.j <= p.i; }},
+      {"documents(starts=[7, 16])", [s](const TextPlace& p) { return sameDocument(s, p); }, 17},
   });
 }
 
 TEST(TextPatterns, documentsAskTheirInnerMaskAnew) {
   const Positions s{7, 16};
   const auto within = [s](auto visible) {
-    return [s, visible](const Place& p) {
+    return [s, visible](const TextPlace& p) {
       if (!sameDocument(s, p)) return false;
       return static_cast<bool>(
           visible(positionInside(s, p.i), positionInside(s, p.j), documentNumber(s, p.j), p));
     };
   };
   expectPatterns({
-      {"documents(full, starts=[7, 16])", within([](Index, Index, Index, const Place&) { return true; }), 17},
+      {"documents(full, starts=[7, 16])", within([](Index, Index, Index, const TextPlace&) { return true; }),
+       17},
       {"documents(causal, starts=[7, 16])",
-       within([](Index i, Index j, Index, const Place&) { return j <= i; }), 17},
+       within([](Index i, Index j, Index, const TextPlace&) { return j <= i; }), 17},
       {"documents(causal & sinks(2) | block_diagonal(3), starts=[7, 16])",
-       within([](Index i, Index j, Index, const Place&) { return (j <= i && j < 2) || i / 3 == j / 3; }), 17},
+       within([](Index i, Index j, Index, const TextPlace&) { return (j <= i && j < 2) || i / 3 == j / 3; }),
+       17},
       {"documents(!window_both(2), starts=[7, 16])",
-       within([](Index i, Index j, Index, const Place&) { return std::abs(i - j) >= 2; }), 17},
+       within([](Index i, Index j, Index, const TextPlace&) { return std::abs(i - j) >= 2; }), 17},
       {"documents(causal_top_left, starts=[7, 16])",
-       within([](Index i, Index j, Index, const Place& p) { return j <= i - p.cacheLength; }), 17},
+       within([](Index i, Index j, Index, const TextPlace& p) { return j <= i - p.cacheLength; }), 17},
       {"documents(heads(even): causal, starts=[7, 16])",
-       within([](Index i, Index j, Index, const Place& p) { return p.head % 2 || j <= i; }), 17},
-      {"documents(window([1, 3]), starts=[7, 16])",
-       within([](Index i, Index j, Index, const Place& p) { return j <= i && i - j < (p.head % 2 ? 3 : 1); }),
+       within([](Index i, Index j, Index, const TextPlace& p) { return p.head % 2 || j <= i; }), 17},
+      {"documents(window([1, 3]), starts=[7, 16])", within([](Index i, Index j, Index, const TextPlace& p) {
+         return j <= i && i - j < (p.head % 2 ? 3 : 1);
+       }),
        17},
       {"documents(off: causal, starts=[7, 16])",
-       within([](Index, Index, Index, const Place&) { return true; }), 17},
+       within([](Index, Index, Index, const TextPlace&) { return true; }), 17},
       {"!documents(causal, starts=[7, 16])",
-       [within](const Place& p) {
-         return !within([](Index i, Index j, Index, const Place&) { return j <= i; })(p);
+       [within](const TextPlace& p) {
+         return !within([](Index i, Index j, Index, const TextPlace&) { return j <= i; })(p);
        },
        17},
   });
@@ -103,26 +107,26 @@ TEST(TextPatterns, images) {
   const auto inImage = [](Index at, Index first, Index last) { return first <= at && at <= last; };
   expectPatterns({
       {"image([3-9, 14-20])",
-       [=](const Place& p) {
+       [=](const TextPlace& p) {
          return p.j <= p.i || (inImage(p.i, 3, 9) && inImage(p.j, 3, 9)) ||
                 (inImage(p.i, 14, 20) && inImage(p.j, 14, 20));
        },
        21},
       // Images side by side stay two.
       {"image([0-3, 4-6])",
-       [=](const Place& p) {
+       [=](const TextPlace& p) {
          return p.j <= p.i || (inImage(p.i, 0, 3) && inImage(p.j, 0, 3)) ||
                 (inImage(p.i, 4, 6) && inImage(p.j, 4, 6));
        },
        7},
-      {"image", [](const Place& p) { return p.j <= p.i; }},
+      {"image", [](const TextPlace& p) { return p.j <= p.i; }},
   });
 }
 
 TEST(TextPatterns, intervalsGoByPositions) {
   expectPatterns({
       {"intervals(queries=[0, 3, 5], keys=[0-6, 7-15, 16-23])",
-       [](const Place& p) {
+       [](const TextPlace& p) {
          if (p.i < 3) return p.j <= 6;
          if (p.i < 5) return 7 <= p.j && p.j <= 15;
          return 16 <= p.j && p.j <= 23;
@@ -130,12 +134,12 @@ TEST(TextPatterns, intervalsGoByPositions) {
        24, 6},
       // Fewer spans than parts: the last one again. Positions before the first part see nothing.
       {"intervals(queries=[1, 2, 4], keys=[5-5, 2-3])",
-       [](const Place& p) {
+       [](const TextPlace& p) {
          if (p.i < 1) return false;
          return p.i < 2 ? p.j == 5 : p.j == 2 || p.j == 3;
        },
        6, 5},
-      {"intervals", [](const Place&) { return true; }},
+      {"intervals", [](const TextPlace&) { return true; }},
   });
 }
 
@@ -152,7 +156,7 @@ PatternCase treeCase(Index prefix, const Positions& parents, Index keysNeeded) {
   std::string text = "tree(prefix=" + std::to_string(prefix) + ", parents=[";
   for (std::size_t k = 0; k < parents.size(); ++k) text += (k ? ", " : "") + std::to_string(parents[k]);
   return {text + "])",
-          [prefix, parents](const Place& p) {
+          [prefix, parents](const TextPlace& p) {
             if (p.i < prefix) return p.j <= p.i;
             return p.j < prefix || onTheWayUp(parents, prefix, p.i, p.j);
           },
@@ -170,9 +174,9 @@ TEST(TextPatterns, draftTrees) {
       treeCase(0, {4, 0, 1, 2, -1, -1, 7, 8, 9, -1}, 10),
       treeCase(1, {3, 0, 3, -1, 2, 4, 5}, 8),
   });
-  expectPatterns({{"tree", [](const Place& p) { return p.j <= p.i; }},
+  expectPatterns({{"tree", [](const TextPlace& p) { return p.j <= p.i; }},
                   {"tree(prefix=[2, 4], parents=[-1, 0, 0, 1])",
-                   [](const Place& p) {
+                   [](const TextPlace& p) {
                      const PatternCase each = treeCase(p.head % 2 ? 4 : 2, {-1, 0, 0, 1}, 0);
                      return each.visible(p);
                    },
@@ -242,13 +246,13 @@ TEST(TextPatterns, neighborhoods) {
   std::vector<PatternCase> cases;
   for (const GridCase& grid : kGrids) {
     const Index height = grid.height, width = grid.width, kernel = grid.kernel;
-    cases.push_back({"neighborhood" + grid.arguments(), [=](const Place& p) {
+    cases.push_back({"neighborhood" + grid.arguments(), [=](const TextPlace& p) {
                        if (p.i >= height * width || p.j >= height * width) return false;
                        return inWindow(p.i / width, p.j / width, height, kernel) &&
                               inWindow(p.i % width, p.j % width, width, kernel);
                      }});
     cases.push_back(
-        {"neighborhood_z" + grid.arguments(), [=, cells = mortonOrder(height, width)](const Place& p) {
+        {"neighborhood_z" + grid.arguments(), [=, cells = mortonOrder(height, width)](const TextPlace& p) {
            if (p.i >= height * width || p.j >= height * width) return false;
            const auto [y, x] = cells[static_cast<std::size_t>(p.i)];
            const auto [keyY, keyX] = cells[static_cast<std::size_t>(p.j)];

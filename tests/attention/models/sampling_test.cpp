@@ -6,12 +6,10 @@
 #include <map>
 
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 Eigen::RowVectorXf row(std::initializer_list<float> values) {
   return Eigen::Map<const Eigen::RowVectorXf>(values.begin(), static_cast<Index>(values.size()));

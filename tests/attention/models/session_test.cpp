@@ -19,7 +19,7 @@ std::vector<Index> someIds(Index count, Index vocabulary, std::uint64_t seed) {
   return ids;
 }
 
-PassRequest everything() {
+PassRequest allOfAPass() {
   PassRequest request;
   request.projections = request.hidden = request.between = true;
   request.logits = LogitRows::all;
@@ -44,12 +44,12 @@ class Sessions : public testing::TestWithParam<std::string> {
 TEST_P(Sessions, tokenByTokenAndInPartsIsTheFullPass) {
   const auto ids = someIds(23, 300, 1);
   ModelSession whole(model_);
-  const PassResult full = passOf(whole, ids, everything());
+  const PassResult full = passOf(whole, ids, allOfAPass());
   for (const std::size_t step : {std::size_t{1}, std::size_t{5}}) {
     ModelSession session(model_);
     for (std::size_t first = 0; first < ids.size(); first += step) {
       const auto part = std::span(ids).subspan(first, std::min(step, ids.size() - first));
-      const PassResult pass = passOf(session, part, everything());
+      const PassResult pass = passOf(session, part, allOfAPass());
       const auto row = static_cast<Index>(first), rows = static_cast<Index>(part.size());
       EXPECT_LE(distance(full.logits.middleRows(row, rows), pass.logits), tolerance(full.logits));
       for (std::size_t i = 0; i < full.layers.size(); ++i) {
@@ -69,13 +69,13 @@ TEST_P(Sessions, tokenByTokenAndInPartsIsTheFullPass) {
 TEST_P(Sessions, aChangedTokenChangesNothingBeforeIt) {
   const auto ids = someIds(30, 300, 2);
   ModelSession first(model_);
-  const PassResult before = passOf(first, ids, everything());
+  const PassResult before = passOf(first, ids, allOfAPass());
   for (const Index changed : {29, 17, 4}) {
     auto other = ids;
     auto& id = other[static_cast<std::size_t>(changed)];
     id = (id + 101) % 300;
     ModelSession second(model_);
-    const PassResult after = passOf(second, other, everything());
+    const PassResult after = passOf(second, other, allOfAPass());
     // Not one bit, in any layer.
     EXPECT_EQ(before.logits.topRows(changed), after.logits.topRows(changed));
     EXPECT_NE(before.logits.row(changed), after.logits.row(changed));
@@ -108,16 +108,16 @@ TEST(Session, anEncoderSeesBothWays) {
   const auto model = openModel(goldenModel("bert"));
   auto ids = someIds(9, 300, 4);
   ModelSession first(model), second(model);
-  const PassResult before = passOf(first, ids, everything());
+  const PassResult before = passOf(first, ids, allOfAPass());
   ids.back() = (ids.back() + 1) % 300;
-  EXPECT_GT(distance(before.logits.topRows(8), passOf(second, ids, everything()).logits.topRows(8)), 1e-3);
+  EXPECT_GT(distance(before.logits.topRows(8), passOf(second, ids, allOfAPass()).logits.topRows(8)), 1e-3);
 }
 
 TEST(Session, onlyWhatIsAskedForIsKept) {
   const auto model = openModel(goldenModel("gemma2"));
   const auto ids = someIds(13, 300, 5);
   ModelSession whole(model), some(model);
-  const PassResult all = passOf(whole, ids, everything());
+  const PassResult all = passOf(whole, ids, allOfAPass());
   PassRequest request;
   request.layers = {2};
   request.heads = {3, 1};
@@ -160,7 +160,7 @@ TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
   // Where all heads are off, a layer's attention adds W_O's bias alone, and Llama's has none.
   const auto model = openModel(goldenModel("llama"));
   const auto ids = someIds(7, 300, 10);
-  PassRequest request = everything();
+  PassRequest request = allOfAPass();
   ModelSession on(model), off(model);
   const PassResult plain = passOf(on, ids, request);
   AttentionEdit silent;
@@ -179,7 +179,7 @@ TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
 
 TEST(Session, theMemoryOfAPassIsKnownBefore) {
   const auto model = openModel(goldenModel("gemma2"));
-  PassRequest request = everything();
+  PassRequest request = allOfAPass();
   const auto bytes = [](const PassResult& pass) {
     Index numbers = pass.embedded.size() + pass.stream.size() + pass.logits.size();
     for (const auto& layer : pass.layers)
@@ -197,14 +197,14 @@ TEST(Session, theMemoryOfAPassIsKnownBefore) {
     request.layers = {1};
     request.heads = {0};
   }
-  EXPECT_EQ(passBytes(model->config(), Index{1} << 40, everything()),
+  EXPECT_EQ(passBytes(model->config(), Index{1} << 40, allOfAPass()),
             std::numeric_limits<std::uint64_t>::max());
 }
 
 TEST(Session, theLensOfTheLastLayerIsTheLogits) {
   const auto model = openModel(goldenModel("qwen3"));
   ModelSession session(model);
-  const PassResult pass = passOf(session, someIds(6, 300, 7), everything());
+  const PassResult pass = passOf(session, someIds(6, 300, 7), allOfAPass());
   EXPECT_EQ(model->logits(pass.layers.back()->hidden), pass.logits);
   EXPECT_GT(distance(model->logits(pass.layers.front()->hidden), pass.logits), 0.01);
 }

@@ -24,7 +24,7 @@ std::string refusalOf(const std::string& pointer, const Json& value) {
   return refusal(json);
 }
 
-std::string parsed(const std::string& text) {
+std::string parseOutcome(const std::string& text) {
   const auto tokenizer = TextTokenizer::parse(text, "test");
   return tokenizer ? "accepted" : tokenizer.error().message;
 }
@@ -57,7 +57,7 @@ TEST(TokenizerRefusals, ofIds) {
               HasSubstr("a whole number of at most 64 bits"));
   EXPECT_THAT(refusalOf("/model/vocab/x", 1.5), HasSubstr("expected a whole number"));
   EXPECT_EQ(refusalOf("/model/vocab/x", 1), "test: model.vocab: tokens \"a\" and \"x\" have the same id 1");
-  EXPECT_EQ(parsed(R"({"model": {"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []}})"),
+  EXPECT_EQ(parseOutcome(R"({"model": {"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []}})"),
             "test: model.vocab: token \"a\" has two ids, 0 and 1");
   EXPECT_EQ(refusalOf("/added_tokens", Json::array({addedToken("<s>", -1)})),
             "test: added_tokens[0]: \"id\" is -1, expected 0 to 4194303");
@@ -138,18 +138,18 @@ TEST(TokenizerRefusals, ofRulesThatMakeTextExplode) {
 }
 
 TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {
-  EXPECT_EQ(parsed(""), "test: no tokenizer.json: byte 0: found the end, expected an object");
-  EXPECT_EQ(parsed("{}"), "test: no tokenizer.json: \"model\" is missing, expected an object");
-  EXPECT_THAT(parsed("[1, 2]"), HasSubstr("found \"[1, 2]\", expected an object"));
-  EXPECT_THAT(parsed(R"({"model": {"type": "BPE")"), HasSubstr("expected the end of what was begun"));
-  EXPECT_THAT(parsed(R"({"model": {}, "model": {}})"), HasSubstr("\"model\" stands there twice"));
-  EXPECT_THAT(parsed(R"({"model": {}} x)"), HasSubstr("expected nothing more"));
-  EXPECT_THAT(parsed(R"({"model": 5})"), HasSubstr("model: byte 0: found \"5\", expected an object"));
-  EXPECT_THAT(parsed("{\"model\": {\"type\": \"BPE\", \"vocab\": {\"\xFF\": 0}, \"merges\": []}}"),
+  EXPECT_EQ(parseOutcome(""), "test: no tokenizer.json: byte 0: found the end, expected an object");
+  EXPECT_EQ(parseOutcome("{}"), "test: no tokenizer.json: \"model\" is missing, expected an object");
+  EXPECT_THAT(parseOutcome("[1, 2]"), HasSubstr("found \"[1, 2]\", expected an object"));
+  EXPECT_THAT(parseOutcome(R"({"model": {"type": "BPE")"), HasSubstr("expected the end of what was begun"));
+  EXPECT_THAT(parseOutcome(R"({"model": {}, "model": {}})"), HasSubstr("\"model\" stands there twice"));
+  EXPECT_THAT(parseOutcome(R"({"model": {}} x)"), HasSubstr("expected nothing more"));
+  EXPECT_THAT(parseOutcome(R"({"model": 5})"), HasSubstr("model: byte 0: found \"5\", expected an object"));
+  EXPECT_THAT(parseOutcome("{\"model\": {\"type\": \"BPE\", \"vocab\": {\"\xFF\": 0}, \"merges\": []}}"),
               HasSubstr("expected UTF-8"));
   const std::string deep =
       R"({"model": {}, "decoder": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
-  EXPECT_THAT(parsed(deep), HasSubstr("more than 64 deep"));
+  EXPECT_THAT(parseOutcome(deep), HasSubstr("more than 64 deep"));
 }
 
 TEST(TokenizerJson, readsWhatTheStandardAllows) {

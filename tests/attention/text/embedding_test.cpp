@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "attention/core/positions.h"
+#include "tests/support/float_limits.h"
 
 namespace headscope::attention::test {
 namespace {
-
-constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 
 std::vector<Token> words(std::string_view text) {
   return tokenize(text, Tokenization::words)->front();

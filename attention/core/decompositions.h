@@ -1,0 +1,25 @@
+#pragma once
+
+#include "attention/core/tensor.h"
+
+namespace headscope::attention {
+
+// Eigen's solvers, compiled once: their templates take longer to compile than all that uses them.
+
+/// Singular values of a matrix, min(rows, cols) of them, descending.
+Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix);
+/// How many of a float matrix's singular values are above largest · longer side · epsilon of float, as
+/// NumPy's matrix_rank counts.
+Index numericalRank(const Eigen::VectorXd& singular, Index longerSide);
+
+/// Eigenvalues of a square matrix, in no order.
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& matrix);
+
+/// Of a symmetric matrix, ascending by value; vectors are columns.
+struct SymmetricEigen {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd vectors;
+};
+SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix);
+
+}  // namespace headscope::attention
