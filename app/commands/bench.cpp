@@ -22,7 +22,7 @@ using attention::Result;
 struct BenchOptions {
   Index modelDim = 512, heads = 8, tokens = 512, cached = 8192, mapTokens = 32768;
   std::optional<Index> kvHeads, headDim;
-  bool causal = false, json = false;
+  bool causal = false, lessons = false, json = false;
   std::string model;
   int rounds = 5;
   std::vector<std::string> only;
@@ -78,21 +78,24 @@ int printReport(const BenchReport& report, bool json) {
   return kExitDone;
 }
 
+attention::Status checkRounds(int rounds) {
+  if (rounds >= 1 && rounds <= 1000) return attention::success();
+  return Error{fmt::format("--rounds is {}, expected 1 to 1000", rounds)};
+}
+
 int benchWholeModel(const BenchOptions& options) {
   if (options.tokens < 1 || options.tokens > kMost)
     return usage({fmt::format("--tokens is {}, expected 1 to {}", options.tokens, kMost)});
-  if (options.rounds < 1 || options.rounds > 1000)
-    return usage({fmt::format("--rounds is {}, expected 1 to 1000", options.rounds)});
   const Result<BenchReport> report = benchModel(options.model, options.tokens, options.rounds);
   return report ? printReport(*report, options.json) : fail(report.error());
 }
 
 int runBenchCommand(const BenchOptions& options) {
+  if (const auto rounds = checkRounds(options.rounds); !rounds) return usage(rounds.error());
+  if (options.lessons) return printReport(benchLessons(options.rounds), options.json);
   if (!options.model.empty()) return benchWholeModel(options);
   const Result<BenchShape> shape = shapeOf(options);
   if (!shape) return usage(shape.error());
-  if (options.rounds < 1 || options.rounds > 1000)
-    return usage({fmt::format("--rounds is {}, expected 1 to 1000", options.rounds)});
   const BenchParts parts = partsOf(options.only);
   const double bytes = benchBytes(*shape, parts);
   const auto budget = static_cast<double>(defaultLimits().memoryBytes);
@@ -123,6 +126,8 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
       ->add_option("--model", options->model,
                    "A checkpoint's folder: measures a pass over --tokens and a decode step of it instead")
       ->check(namesFile);
+  command->add_flag("--lessons", options->lessons,
+                    "Measures every step of the lessons to its picture instead");
   command->add_option("--rounds", options->rounds, "Every measurement is made once a round")
       ->capture_default_str();
   command->add_option("--only", options->only, "Some of forward, decode, map and window")

@@ -9,6 +9,7 @@
 #include "app/commands/report.h"
 #include "app/platform/address_space.h"
 #include "app/platform/quit_signals.h"
+#include "app/platform/recent_models.h"
 #include "app/platform/ui.h"
 #include "app/scene/lesson.h"
 #include "app/scene/lesson_file.h"
@@ -83,7 +84,10 @@ int runWindow(const std::string& path) {
   if (!scene) return fail(scene.error());
   std::error_code ignored;
   // A model is no file that the scene could be saved to.
-  const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
+  const bool named =
+      !scene->setup.subject.model.empty() && std::filesystem::path(path).extension() != ".json";
+  if (named) rememberModel(scene->setup.subject.model);
+  const bool file = !named;
   return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
 }
 

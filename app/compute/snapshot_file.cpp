@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "app/compute/head_switches.h"
 #include "app/compute/mask_inputs.h"
 #include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
@@ -122,18 +123,26 @@ Stack biasesOf(const AttentionConfig& config, const SequenceSnapshot& sequence) 
   return biases;
 }
 
-/// What maps the heads' outputs to the layer's.
-using ToOutput = std::function<Matrix(const Stack& headOutput)>;
+/// What makes the layer's output of its heads'.
+struct ToOutput {
+  attention::HeadSwitch off;  ///< heads that are switched off
+  std::function<Matrix(const Stack& headOutput)> apply;
 
-void addOther(TensorWriter& writer, const OtherMask& other, const attention::MaskFormula& mask,
-              const ToOutput& outputOf) {
+  /// Means over the first `rows` rows stand in all rows.
+  Stack switched(Stack heads, Index rows) const {
+    attention::switchHeads(heads, off, rows);
+    return heads;
+  }
+};
+
+void addOther(TensorWriter& writer, const OtherMask& other, Index rows, const ToOutput& outputOf) {
   const AttentionResult& result = other.attention;
-  writer.addMask("snapshot.other.mask", mask);
+  writer.addMask("snapshot.other.mask", *other.formula);
   writer.add("snapshot.other.scores", result.scores);
   writer.add("snapshot.other.weights", result.weights);
   writer.add("snapshot.other.lse", result.lse);
   writer.add("snapshot.other.head_output", result.headOutput);
-  writer.add("snapshot.other.output", outputOf(result.headOutput));
+  writer.add("snapshot.other.output", outputOf.apply(outputOf.switched(result.headOutput, rows)));
 }
 
 /// The step that the cursor is at, run through a cache as the window decodes: what is taken in at once, then
@@ -148,11 +157,16 @@ void addDecode(const Scene& scene, const Snapshot& snapshot, const ToOutput& out
   config.dropout.sequence = at;
   attention::KvCache cache(config, step);
   AttentionResult result;
+  // A mean that stands in for a head is over all tokens, as in the full pass.
+  const AttentionResult& full = sequence.attention;
+  const Stack switched = outputOf.switched(full.headOutput, sequence.queryLength);
   const auto append = [&](Index from, Index count) {
-    const AttentionResult& full = sequence.attention;
     result = cache.appendHeads(config, rowsOf(full.q, from, count), rowsOf(full.k, from, count),
                                rowsOf(full.v, from, count), maskPartOf(sequence.mask, from, count));
-    result.output = outputOf(result.headOutput);
+    Stack heads = result.headOutput;
+    for (Index head = 0; head < heads.count() && !outputOf.off.empty(); ++head)
+      if (switched[head] != full.headOutput[head]) heads[head] = switched[head].middleRows(from, count);
+    result.output = outputOf.apply(heads);
   };
   append(0, std::min(snapshot.setup.prefill, step));
   while (cache.length() < step) append(cache.length(), 1);
@@ -232,9 +246,9 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
   // A model's projections and streams stay in its checkpoint.
   std::shared_ptr<const Projections> projections;
   std::shared_ptr<const std::vector<LineInput>> inputs;
-  ToOutput outputOf;
+  ToOutput outputOf{headSwitch(setup.subject, shownLayer(setup.subject), snapshot.config.heads), {}};
   if (setup.subject.opened) {
-    outputOf = [&](const Stack& heads) {
+    outputOf.apply = [&](const Stack& heads) {
       const auto& layers = setup.subject.opened->model->weights().layers;
       return layers[static_cast<std::size_t>(setup.subject.layer)].o.apply(attention::mergeHeads(heads), {});
     };
@@ -246,7 +260,7 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
     const auto embedded = resources.inputs.inputs(setup, tokenizeBatch(setup).lines);
     if (!embedded) return embedded.error();
     inputs = *embedded;
-    outputOf = [&](const Stack& heads) { return projections->o.apply(attention::mergeHeads(heads)); };
+    outputOf.apply = [&](const Stack& heads) { return projections->o.apply(attention::mergeHeads(heads)); };
   }
 
   std::vector<const AttentionResult*> results;
@@ -261,7 +275,7 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
     writer.addMask("mask", *sequence.mask.formula);
     if (const Stack biases = biasesOf(snapshot.config, sequence); !biases.empty())
       writer.add("snapshot.bias", biases);
-    if (sequence.other) addOther(writer, *sequence.other, *sequence.other->formula, outputOf);
+    if (sequence.other) addOther(writer, *sequence.other, sequence.queryLength, outputOf);
   }
   if (const Stack& added = first.mask.additive; !added.empty())
     writer.addShared("attn_mask", added.data(), {added.rows(), added.cols()});

@@ -28,6 +28,11 @@ void Workers::finish() {
   changed_.wait(lock, [this] { return idle(); });
 }
 
+bool Workers::busy() {
+  const std::lock_guard lock(mutex_);
+  return !idle();
+}
+
 void Workers::stop() {
   const std::lock_guard lock(mutex_);
   stopping_ = true;

@@ -31,6 +31,8 @@ class Workers {
 
   /// Blocks until nothing waits or runs on any lane. For tests and headless rendering, never for the window.
   void finish();
+  /// Whether anything waits or runs on any lane.
+  bool busy();
   /// For quitting: drops what waits, stops what runs and takes nothing more.
   void stop();
   /// Whether, after stop(), nothing runs any more `within` that time.

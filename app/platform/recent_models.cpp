@@ -46,4 +46,8 @@ std::vector<std::string> withRecentModel(std::vector<std::string> models, const 
   return models;
 }
 
+void rememberModel(const std::string& path) {
+  saveRecentModels(withRecentModel(loadRecentModels(), path));
+}
+
 }  // namespace headscope::app

@@ -14,5 +14,7 @@ std::vector<std::string> loadRecentModels();
 void saveRecentModels(const std::vector<std::string>& models);
 /// The list with `path` at its head.
 std::vector<std::string> withRecentModel(std::vector<std::string> models, const std::string& path);
+/// Puts it at the front of the list on disk.
+void rememberModel(const std::string& path);
 
 }  // namespace headscope::app

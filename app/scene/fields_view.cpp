@@ -36,6 +36,9 @@ constexpr const char* kCacheRoomLabels[] = {"Growth", "Four shapes", "Precision"
 constexpr const char* kReadsLabels[] = {"Weights", "Value-weighted", "Without the first token"};
 constexpr const char* kOrderLabels[] = {"By number", "By score", "By likeness"};
 constexpr const char* kLikenessLabels[] = {"Cosine", "Jensen–Shannon"};
+constexpr const char* kAblationRoomLabels[] = {"Heads off", "Convex hull", "Patching"};
+constexpr const char* kAblationMeasureLabels[] = {"‖Δoutput‖ / ‖output‖", "cosine of share and output"};
+constexpr const char* kOffByLabels[] = {"by zero", "by its mean"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
@@ -192,6 +195,19 @@ constexpr Field kViewRows[] = {
      "The head whose weights are taken from the chosen one's, for the picture `difference`."},
     {"cursor.lab.many_heads", kInLab<&LabCursor::manyHeads>, OneOf{kManyHeads}, kLabPage,
      "How many small heads stand beside one wide one of as many parameters."},
+    {"cursor.lab.room", kInLab<&LabCursor::room>, Names{kAblationRoomNames},
+     Selection{"ablation.room", kAblationRoomLabels, "cursor.page=lab cursor.lab.tab=ablation"},
+     "What the tab `ablation` shows: the layer without some heads, a head's output in the convex hull of its "
+     "values, or a head with the pattern that it has on another text."},
+    {"cursor.lab.measure", kInLab<&LabCursor::measure>, Names{kAblationMeasureNames},
+     Selection{"ablation.measure", kAblationMeasureLabels, "cursor.page=lab cursor.lab.tab=ablation", true},
+     "What its cells show: how much of the output goes with this head alone, or which way its share "
+     "points."},
+    {"cursor.lab.off_by", kInLab<&LabCursor::offBy>, Names{kHeadOffNames},
+     Selection{"ablation.by", kOffByLabels, "cursor.page=lab cursor.lab.tab=ablation", true},
+     "What stands in for a head that is switched off there: nothing, or its mean over the tokens."},
+    {"cursor.lab.patch_text", kInLab<&LabCursor::patchText>, Anything{"text"}, kLabPage,
+     "The text whose pattern a head takes over, of as many tokens."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
     {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},
     {"cursor.map.cells_per_pixel", kInMap<&MapCursor::cellsPerPixel>, Range{0, kMaxMapTokens, "cells"},

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/scene/shared_text.h"
+#include "app/scene/subject.h"
 #include "attention/core/tensor.h"
 #include "attention/heads/mistakes.h"
 
@@ -57,6 +59,14 @@ inline constexpr std::array<Index, 6> kManyHeads{2, 4, 8, 16, 32, 64};
 enum class Likeness { cosine, jensenShannon };
 inline constexpr std::array<std::string_view, 2> kLikenessNames{"cosine", "jensen_shannon"};
 
+/// What the tab of ablation looks at.
+enum class AblationRoom { heads, hull, patch };
+inline constexpr std::array<std::string_view, 3> kAblationRoomNames{"heads", "hull", "patch"};
+
+/// What its picture of heads × tokens shows.
+enum class AblationMeasure { effect, cosine };
+inline constexpr std::array<std::string_view, 2> kAblationMeasureNames{"effect", "cosine"};
+
 /// What of the page Lab is in sight. Its head, query and key are the cursor's cell.
 struct LabCursor {
   std::string tab = "pipeline";  ///< the key of an inner tab; labs/lab/lab_tabs.cpp has them
@@ -74,6 +84,10 @@ struct LabCursor {
   HeadPicture picture = HeadPicture::valueWeighted;  ///< that is shown large
   Index otherHead = 1;                               ///< whose weights are taken from the head's
   Index manyHeads = 8;                               ///< small heads beside one wide one
+  AblationRoom room = AblationRoom::heads;
+  AblationMeasure measure = AblationMeasure::effect;
+  HeadOff offBy = HeadOff::zero;  ///< what stands in for a head that is switched off there
+  SharedText patchText;           ///< whose pattern a head takes over
   bool operator==(const LabCursor&) const = default;
 };
 

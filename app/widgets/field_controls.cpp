@@ -21,11 +21,15 @@ std::string legalText(const Field& field) {
          (*range->unit ? std::string(" ") + range->unit : "");
 }
 
-/// The legal whole numbers of a track, all of them.
+/// The legal whole numbers of a track: all of them, or where nobody could tell them apart steps of 0.5 %.
 std::vector<Index> everyStop(const Track& track) {
+  const auto low = static_cast<Index>(track.low), high = static_cast<Index>(track.high);
+  const bool many = high - low > kMaxMapTokens;
   std::vector<Index> stops;
-  for (auto stop = static_cast<Index>(track.low); stop <= static_cast<Index>(track.high); ++stop)
+  for (Index stop = low; stop < high;
+       stop = many ? std::max(stop + 1, static_cast<Index>(static_cast<double>(stop) * 1.005)) : stop + 1)
     stops.push_back(stop);
+  stops.push_back(high);
   return stops;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/head_switches.h"
 #include "app/platform/track.h"
 #include "app/scene/field.h"
 #include "app/scene/number_text.h"
@@ -234,6 +235,12 @@ float shownScore(const attention::HeadLabel& label, const attention::HeadProfile
   return label.detector ? profile[label.detector->name].raw : 0;
 }
 
+/// What is left of a head that is switched off.
+std::string offHelp(const SwitchedHead& off) {
+  return off.by == HeadOff::mean ? "Switched off: its mean over the tokens goes into the output\n"
+                                 : "Switched off: nothing of it goes into the output\n";
+}
+
 }  // namespace
 
 std::string headWord(const attention::HeadLabel& label) {
@@ -257,6 +264,12 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
                      score.raw, score.rows, score.rows == 1 ? "row" : "rows", score.above(), help);
 }
 
+void paintOff(const View& view, ImDrawList& list, const ImRect& tile) {
+  list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.6f));
+  list.AddLine(tile.Min, tile.Max, view.theme->secondary, std::max(1.0f, view.px(1)));
+  compat::rectOutline(list, tile.Min, tile.Max, view.theme->secondary, 0, 1);
+}
+
 void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
   const Theme& theme = *view.theme;
@@ -264,7 +277,11 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const 
   ImFont* nameFont = large ? view.fonts->hero : view.fonts->bold;
   const bool roomy = width > view.px(150);
   const std::string title = roomy ? headName(head) : std::to_string(head);
-  float x = at.x + paintText(list, nameFont, at, theme.text, title) + view.px(8);
+  const float named = paintText(list, nameFont, at, theme.text, title);
+  float x = at.x + named + view.px(8);
+  const SubjectSetup& subject = snapshot.setup.subject;
+  const SwitchedHead* off = switchedOff(subject, shownLayer(subject), head);
+  if (off) list.AddLine(at, ImVec2(at.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
   if (width > view.px(118) && snapshot.config.kvHeads < snapshot.config.heads)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
   else if (snapshot.config.kvHeads < snapshot.config.heads) {
@@ -279,24 +296,25 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const 
   const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  const std::string digits = label.detector ? fmt::format("{:.2f}", shownScore(label, profile)) : "";
+  const std::string digits = label.detector && !off ? fmt::format("{:.2f}", shownScore(label, profile)) : "";
   const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
   // The whole name with its score, else a short name with it, else the short name: a number alone says
   // nothing.
-  std::string word = attention::describe(label);
-  if (textWidth(small, word) + digitsWidth > right - x) word = headWord(label);
+  std::string word = off ? "switched off" : attention::describe(label);
+  if (textWidth(small, word) + digitsWidth > right - x) word = off ? "off" : headWord(label);
   float end = right;
   if (!digits.empty() && textWidth(small, word) + digitsWidth <= right - x) {
     paintText(list, number, ImVec2(right, at.y), theme.text, digits, Align::right);
     end = right - digitsWidth;
   }
   if (end - x >= std::min(view.px(26), textWidth(small, word)))
-    paintFitted(view, list, small, ImVec2(end, at.y), end - x, theme.secondary, word, Align::right);
+    paintFitted(view, list, small, ImVec2(end, at.y), end - x, off ? theme.text : theme.secondary, word,
+                Align::right);
   const float half = lineHeight(nameFont) * 0.6f;
   const ImVec2 from(at.x, at.y - half), to(right, at.y + half);
   track(fmt::format("title.{}", head), from, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(view, headHelp(label, profile, look.labelThreshold));
+    tooltip(view, (off ? offHelp(*off) : "") + headHelp(label, profile, look.labelThreshold));
 }
 
 }  // namespace headscope::app

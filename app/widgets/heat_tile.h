@@ -84,7 +84,11 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold);
 
-/// The head's title line: name, kv badge, and what it does with its score, within `width`.
+/// Over the picture of a head that is switched off.
+void paintOff(const View& view, ImDrawList& list, const ImRect& tile);
+
+/// The head's title line: name, kv badge, and what it does with its score, or that it is switched off, within
+/// `width`.
 void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large);
 

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "app/labs/lab/head_lab.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/open_model.h"
+#include "app/scene/scene_json.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 
@@ -285,6 +287,52 @@ TEST_F(Ablation, DeleteSwitchesThePointedAtHead) {
   ui.key(Key::del);
   ui.draw();
   EXPECT_THAT(off(), IsEmpty());
+}
+
+TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
+  const auto& actions = ui.session().actions().all();
+  const auto found = std::find_if(actions.begin(), actions.end(), [](const app::Action& action) {
+    return action.page == "lab" && action.shortcut == app::KeyPress{Key::del, {}};
+  });
+  ASSERT_NE(found, actions.end());
+  ui.click("lab.tab.pipeline");
+  ui.draw();
+  ui.key(Key::del);
+  ui.draw();
+  EXPECT_THAT(off(), IsEmpty()) << "where no head is pointed at for that, it does nothing";
+}
+
+TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
+  ui.choose("ablation.measure", "cosine");
+  ui.choose("ablation.by", "mean");
+  ui.click("ablation.room.patch");
+  ui.draw();
+  ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
+  ui.draw();
+  const app::LabCursor at = ui.scene().cursor.lab;
+  EXPECT_EQ(at.room, app::AblationRoom::patch);
+  EXPECT_EQ(at.measure, app::AblationMeasure::cosine);
+  EXPECT_EQ(at.offBy, HeadOff::mean);
+  EXPECT_EQ(at.patchText, "A dog saw a cat because it was a good dog .");
+  const auto again = app::parseScene(ui.sceneText(), "");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->cursor.lab, at);
+}
+
+TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
+  ui.click("ablation.box.2");
+  ui.draw();
+  ui.key(static_cast<Key>('1'));
+  ui.draw();
+  park();
+  app::uiState().watches = true;
+  ui.screenshot();
+  std::string texts;
+  for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+  EXPECT_THAT(texts, testing::HasSubstr("off"));
+  EXPECT_THAT(texts, testing::HasSubstr("1 head"));
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
 TEST_F(Ablation, SharesAreShownAsCosinesToo) {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "app/labs/lessons/lessons_lab.h"
+#include "app/platform/ui_state.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
@@ -129,6 +130,64 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   EXPECT_FALSE(guesses.begin()->second.right);
 }
 
+TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
+  std::vector<std::pair<std::string, app::Index>> wrong;
+  for (const char* id : {"sinks", "padding"}) {
+    open(id, 1);
+    while (!page().asking()) next();
+    const app::Index guess = right() == 0 ? 1 : 0;
+    wrong.emplace_back(id, at().step);
+    ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(guess)));
+    ui.draw();
+  }
+  ui.click("lesson.list");
+  ui.draw();
+  // In the list's order padding comes first.
+  for (const std::size_t line : {std::size_t{1}, std::size_t{0}}) {
+    ui.click("lesson.wrong");
+    ui.frames(2);
+    ASSERT_EQ(ui.dialog(), "lesson.wrong");
+    EXPECT_THAT(overlaps(ui), IsEmpty());
+    EXPECT_THAT(cutOff(ui), IsEmpty());
+    ui.click("lesson.again." + std::to_string(line));
+    ui.draw();
+    EXPECT_EQ(ui.dialog(), "");
+    EXPECT_EQ(at().lesson, wrong[1 - line].first);
+    EXPECT_EQ(at().step, wrong[1 - line].second);
+    EXPECT_TRUE(page().asking()) << "it asks once more";
+    if (line == 0) break;
+    ui.key(Key::escape);
+    ui.draw();
+  }
+  ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(right())));
+  ui.draw();
+  ui.click("lesson.list");
+  ui.draw();
+  ui.click("lesson.wrong");
+  ui.draw();
+  EXPECT_EQ(at().lesson, "sinks") << "the only one that is left opens at once";
+}
+
+/// Softmax by hand of the row before and now.
+TEST_F(Lessons, OneWholeIsSharedOutBesideThePicture) {
+  open("sinks", 3);
+  ASSERT_TRUE(page().asking());
+  EXPECT_TRUE(ui.has("lesson.shared.before"));
+  EXPECT_FALSE(ui.has("lesson.shared.now")) << "that would give the answer away";
+  next();
+  ui.park();
+  ui.frames(3);
+  EXPECT_TRUE(ui.has("lesson.shared.now"));
+  app::uiState().watches = true;
+  ui.screenshot();
+  std::string texts;
+  for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+  EXPECT_THAT(texts, HasSubstr("1,024 ÷ 1,035 = 0.989"));
+  EXPECT_THAT(texts, HasSubstr("was 0.250"));
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+}
+
 TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
   open("sinks", 1);
   while (!page().asking()) next();
@@ -227,6 +286,12 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
  protected:
   LessonSteps() : Lessons(GetParam().first, GetParam().second) {}
 
+  /// What the step's row is of.
+  std::string word(const app::Snapshot& snapshot) {
+    const auto& queries = app::shownSequence(ui.scene(), &snapshot)->queries;
+    const auto at = static_cast<std::size_t>(std::max<app::Index>(page().at().look.query, 0));
+    return at < queries.size() ? queries[at].text : "";
+  }
   void looks(const std::string& where) {
     SCOPED_TRACE(where);
     ui.park();
@@ -234,7 +299,13 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
     EXPECT_THAT(overlaps(ui), IsEmpty());
     EXPECT_THAT(cutOff(ui), IsEmpty());
     const auto rect = app::lookRect(page());
-    if (page().at().look.mark <= 0) return;
+    const app::LessonLook& look = page().at().look;
+    if (look.mark <= 0) return;
+    // Before the answer another text may stand there.
+    if (page().asking() && look.control.empty() && word(ui.snapshot()) != word(*page().study->snapshot)) {
+      EXPECT_FALSE(rect);
+      return;
+    }
     ASSERT_TRUE(rect) << "what is looked at is not on screen: " << page().at().look.control;
     const ImRect screen(0, 0, static_cast<float>(GetParam().first), static_cast<float>(GetParam().second));
     EXPECT_TRUE(screen.Contains(*rect)) << "it lies beyond the window";
@@ -253,6 +324,31 @@ TEST_P(LessonSteps, ShowWhatTheyPointAt) {
       if (!page().asking()) continue;
       next();
       looks(name + ", answered");
+    }
+}
+
+/// In a hall nothing scrolls: what there is to read is on screen.
+TEST_P(LessonSteps, ArePresentedWhole) {
+  for (const app::LessonEntry& entry : page().library->lessons)
+    for (app::Index step = 0; step < static_cast<app::Index>(entry.lesson->steps.size()); ++step) {
+      ui.view().present = true;
+      open(entry.lesson->id, step);
+      for (const bool answered : {false, true}) {
+        if (answered && !page().asking()) break;
+        if (answered) next();
+        SCOPED_TRACE(fmt::format("{}, step {}{}", entry.lesson->id, step, answered ? ", answered" : ""));
+        ui.park();
+        ui.frames(3);
+        EXPECT_THAT(overlaps(ui), IsEmpty());
+        EXPECT_THAT(cutOff(ui), IsEmpty());
+        const ImRect caption = ui.find("lesson.caption"), words = ui.find("lesson.caption.words");
+        EXPECT_LE(words.Max.y, caption.Max.y + 1) << "the words go on below";
+        const auto rect = app::lookRect(page());
+        if (page().at().look.mark > 0 && !page().asking()) {
+          ASSERT_TRUE(rect) << "what is looked at is not on screen";
+          EXPECT_FALSE(rect->Overlaps(caption)) << "the caption covers it";
+        }
+      }
     }
 }
 
@@ -334,6 +430,28 @@ TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
   EXPECT_FALSE(page().lesson);
   EXPECT_THAT(ui.view().messages.error, HasSubstr("broken.json"));
   EXPECT_EQ(page().library->lessons.size(), 12u);
+}
+
+TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
+  TemporaryFolder folder;
+  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  ui.key(static_cast<Key>('1'));
+  ui.view().showTimings = true;
+  ui.view().preferences.lessonOffered = false;
+  ui.draw();
+  ASSERT_TRUE(ui.has("offer.start"));
+  EXPECT_TRUE(ui.has("head.0")) << "below the living opening scene";
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  ui.click("offer.start");
+  ui.draw();
+  ASSERT_TRUE(page().lesson);
+  EXPECT_EQ(page().lesson->number, 1);
+  EXPECT_EQ(at().step, 0);
+  ui.key(static_cast<Key>('1'));
+  ui.draw();
+  EXPECT_FALSE(ui.has("offer.start"));
+  EXPECT_TRUE(ui.view().preferences.lessonOffered);
+  ::unsetenv("XDG_STATE_HOME");
 }
 
 TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {

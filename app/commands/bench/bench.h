@@ -104,6 +104,11 @@ BenchReport runCases(const std::vector<BenchCase>& cases, int rounds);
 attention::Result<BenchReport> benchModel(const std::filesystem::path& folder, attention::Index tokens,
                                           int rounds);
 
+/// Every step of the lessons that come with the program, from a key to its complete picture in the window's
+/// frames, and a claim over many weights. Throws std::runtime_error where there is no OpenGL, and for lessons
+/// that can't be read or computed.
+BenchReport benchLessons(int rounds);
+
 /// An aligned table for people.
 std::string benchTable(const BenchReport& report);
 /// The same as JSON; the README has its keys.

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
+#include "app/compute/head_switches.h"
 #include "app/scene/number_text.h"
 #include "app/scene/open_model.h"
 
@@ -43,6 +45,11 @@ LabStatus layerStatus(const LabServices& services, const Scene& scene) {
   if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
   if (timings)  // of this machine
     status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
+  const SubjectSetup& subject = scene.setup.subject;
+  const auto off = std::count_if(subject.switchedOff.begin(), subject.switchedOff.end(),
+                                 [&](const auto& head) { return head.layer == shownLayer(subject); });
+  if (off > 0)
+    status.figures.push_back({"switched off", fmt::format("{} {}", off, off == 1 ? "head" : "heads"), 0});
   status.shape = layerShape(scene, snapshot && snapshot->causal);
   status.busySeconds = services.layer.busySeconds();
   status.busyWords = "computing for " + timeText(status.busySeconds);

@@ -40,6 +40,12 @@ void paintGuess(const View& view, ImDrawList& list, const HeatTile& tile, const 
                     tile.area.Max.y + view.px(34));
   paintCells(view, list, area, values,
              {colormapFor(look), range.low, range.high, std::max(1.0f, view.px(1))});
+  const HeatTile cells{area, 0, 0, 1, tile.cols, tile.head, -1};
+  paintValues(view, list, cells, 1, std::ssize(row), look, range,
+              [&](Index, Index key) -> std::optional<float> {
+                const float value = row[static_cast<std::size_t>(key)];
+                return std::isfinite(value) ? std::optional(value) : std::nullopt;
+              });
   const float frame = view.px(2);
   compat::rectOutline(list, ImVec2(area.Min.x - frame, area.Min.y - frame),
                       ImVec2(area.Max.x + frame, area.Max.y + frame), view.theme->secondary, 0,
@@ -98,6 +104,7 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   moveCamera(page.camera, view, cells, rows, cols, true);
   HeatTile tile = tileFor(page.camera, cells, n, m, head);
   if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
+  track("focus.cells", ImVec2(tile.x(0), tile.y(0)), ImVec2(tile.x(cols), tile.y(rows)));
 
   page.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
   const ValueRange range = rangeFor(scene.look, sequence.pictures, head);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/head_switches.h"
 #include "app/labs/heads/grid.h"
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
@@ -207,6 +208,8 @@ void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnap
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
   paintAxes(view, list, sequence, plan, tile, query, key);
   paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
+  const SubjectSetup& subject = snapshot.setup.subject;
+  if (switchedOff(subject, shownLayer(subject), tile.head)) paintOff(view, list, tile.area);
   paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
                  static_cast<Index>(sequence.keys.size()));
 }

@@ -13,10 +13,10 @@
 
 namespace headscope::app {
 
-void toggleHead(Scene& scene, const AblationPage& ablation, Index head) {
+void toggleHead(Scene& scene, Index head) {
   SubjectSetup& subject = scene.setup.subject;
   const Index layer = shownLayer(subject);
-  switchHead(subject, {layer, head, ablation.by}, switchedOff(subject, layer, head) == nullptr);
+  switchHead(subject, {layer, head, scene.cursor.lab.offBy}, switchedOff(subject, layer, head) == nullptr);
 }
 
 bool anyOff(const Scene& scene) {
@@ -34,18 +34,18 @@ struct EffectRows {
   Index bias = -1, together = -1;  ///< rows; −1: there is none
 };
 
-EffectRows rowsOf(const AblationPage& ablation) {
+EffectRows rowsOf(const LabCursor& at, const AblationPage& ablation) {
   const AblationStudy& study = *ablation.study;
   const attention::HeadShares& shares = study.shares;
-  const bool cosine = ablation.measure == AblationMeasure::cosine;
-  const attention::Matrix& heads = cosine                         ? shares.cosine
-                                   : ablation.by == HeadOff::mean ? shares.byMean
-                                                                  : shares.byZero;
+  const bool cosine = at.measure == AblationMeasure::cosine;
+  const attention::Matrix& heads = cosine                      ? shares.cosine
+                                   : at.offBy == HeadOff::mean ? shares.byMean
+                                                               : shares.byZero;
   EffectRows rows;
   rows.heads = heads.rows();
   const bool hasBias = shares.biasAmount.size() > 0 && shares.biasAmount.maxCoeff() > 0;
   // A mean in place of the bias changes nothing: it is the same for all tokens.
-  if (hasBias && (cosine || ablation.by == HeadOff::zero)) rows.bias = rows.heads;
+  if (hasBias && (cosine || at.offBy == HeadOff::zero)) rows.bias = rows.heads;
   if (!cosine && !study.off.empty()) rows.together = rows.heads + (rows.bias >= 0 ? 1 : 0);
   rows.values = attention::Matrix::Zero(rows.heads + (rows.bias >= 0 ? 1 : 0) + (rows.together >= 0 ? 1 : 0),
                                         heads.cols());
@@ -89,7 +89,7 @@ void box(Scene& scene, const AblationPage& ablation, Index head, ImVec2 middle, 
     list.AddRectFilled(ImVec2(from.x + 2, from.y + 2), ImVec2(to.x - 2, to.y - 2), theme.text);
   }
   if (clicked) {
-    toggleHead(scene, ablation, head);
+    toggleHead(scene, head);
     scene.cursor.cell.head = head;
   }
 }
@@ -136,7 +136,7 @@ void rowHeaders(Scene& scene, const AblationPage& ablation, const EffectRows& ro
 
 void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
   View& view = ablation.page.view;
-  const EffectRows rows = rowsOf(ablation);
+  const EffectRows rows = rowsOf(scene.cursor.lab, ablation);
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   const Index n = rows.values.cols(), count = rows.values.rows();
   const float labels = view.px(150), foot = view.px(62), head = view.px(22), right = view.px(64);
@@ -161,7 +161,7 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
   map.colColor = view.theme->query;
   map.weights = true;
   Look look = scene.look;
-  if (ablation.measure == AblationMeasure::cosine) {
+  if (scene.cursor.lab.measure == AblationMeasure::cosine) {
     map.low = -1;
     map.weights = false;
     look.colormap = render::Colormap::diverging;

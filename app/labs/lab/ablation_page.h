@@ -12,23 +12,14 @@
 
 namespace headscope::app {
 
-/// What the tab of ablation looks at.
-enum class AblationRoom { heads, hull, patch };
-/// What the picture of heads × tokens shows.
-enum class AblationMeasure { effect, cosine };
-
 /// What that tab shows beside the scene: free for its panels to change.
 struct AblationPage {
   explicit AblationPage(LabPage& lab) : page(lab) {}
 
   LabPage& page;
-  AblationRoom room = AblationRoom::heads;
-  AblationMeasure measure = AblationMeasure::effect;
-  HeadOff by = HeadOff::zero;                  ///< what stands in for a head that is switched off
   std::shared_ptr<const AblationStudy> study;  ///< null until it is there
   std::shared_ptr<const HullStudy> hull;
   std::shared_ptr<const PatchStudy> patch;
-  std::string patchText;  ///< whose pattern is taken over
   std::string patchProblem;
 
   /// How a model's guesses change: of its text with all heads on, as the scene is, and without each head of
@@ -48,7 +39,7 @@ void hullRoom(Scene& scene, AblationPage& ablation, const ImRect& area);
 void patchRoom(Scene& scene, AblationPage& ablation, const ImRect& area);
 
 /// Switches a head of the shown layer off, or on again.
-void toggleHead(Scene& scene, const AblationPage& ablation, Index head);
+void toggleHead(Scene& scene, Index head);
 /// Whether any head of it is off.
 bool anyOff(const Scene& scene);
 

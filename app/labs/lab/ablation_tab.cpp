@@ -7,7 +7,7 @@
 #include "app/labs/lab/inner_tab.h"
 #include "app/scene/number_text.h"
 #include "app/scene/open_model.h"
-#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -67,9 +67,7 @@ class AblationTab : public InnerTab {
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
     if (!ablation_.study) return;
-    View& view = page_.view;
-    if (view.pressed(Key::del))
-      toggleHead(scene, ablation_, view.hover.head >= 0 ? view.hover.head : page_.head->question.head);
+    const View& view = page_.view;
     const bool small = page_.small;
     const float margin = view.px(small ? 16 : 24), space = view.px(small ? 10 : 18);
     ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
@@ -77,7 +75,7 @@ class AblationTab : public InnerTab {
       controls(scene, ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
       inner.Min.y += view.px(32) + space;
     }
-    switch (ablation_.room) {
+    switch (scene.cursor.lab.room) {
       case AblationRoom::heads:
         heads(scene, inner, small);
         break;
@@ -90,14 +88,20 @@ class AblationTab : public InnerTab {
     }
   }
 
+  void switchHead(Scene& scene) override {
+    if (ablation_.study && page_.head)
+      toggleHead(scene, page_.view.hover.head >= 0 ? page_.view.hover.head : page_.head->question.head);
+  }
+
   void ask(const Scene& scene) override {
     if (!page_.layer || !page_.head) return;
     study_.ask(page_.layer, Lane::front);
     const Cell cell = labCell(scene, page_);
-    if (ablation_.room == AblationRoom::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
-    if (ablation_.room == AblationRoom::patch && !ablation_.patchText.empty())
-      patch_.ask({page_.layer, cell.head, ablation_.patchText}, Lane::front);
-    if (ablation_.room == AblationRoom::heads) askLoss(scene);
+    const LabCursor& at = scene.cursor.lab;
+    if (at.room == AblationRoom::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
+    if (at.room == AblationRoom::patch && !at.patchText.empty())
+      patch_.ask({page_.layer, cell.head, at.patchText}, Lane::front);
+    if (at.room == AblationRoom::heads) askLoss(scene);
   }
 
   void leave() override {
@@ -111,9 +115,9 @@ class AblationTab : public InnerTab {
     forgetLosses();
   }
 
-  std::vector<CaptionPart> caption(const Scene&) const override {
+  std::vector<CaptionPart> caption(const Scene& scene) const override {
     const std::uint32_t color = page_.view.theme->secondary;
-    switch (ablation_.room) {
+    switch (scene.cursor.lab.room) {
       case AblationRoom::heads:
         return {{"What is missing of each token's output when one head is switched off", color}};
       case AblationRoom::hull:
@@ -130,32 +134,21 @@ class AblationTab : public InnerTab {
     ImGui::SetCursorScreenPos(line.Min);
     ImGui::BeginChild("ablation.rooms", ImVec2(view.px(340), line.GetHeight()), false,
                       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-    const Choice rooms[] = {
-        {"Heads off", "", "heads"}, {"Convex hull", "", "hull"}, {"Patching", "", "patch"}};
-    int room = static_cast<int>(ablation_.room);
-    if (segmented(view, "ablation.room", rooms, room)) ablation_.room = static_cast<AblationRoom>(room);
+    fieldChoice(view, scene, "cursor.lab.room");
     compat::endChild();
-    if (ablation_.room != AblationRoom::heads) return;
+    if (scene.cursor.lab.room != AblationRoom::heads) return;
     const float y = line.Min.y + view.px(2);
     float x = line.Min.x + view.px(364);
-    const auto list = [&](const char* name, std::span<const Choice> choices, int& chosen, const char* help) {
+    const auto list = [&](const char* path) {
       ImGui::SetCursorScreenPos(ImVec2(x, y));
-      const bool changed = dropdown(view, name, choices, chosen, 0, help);
-      x += textWidth(view.fonts->text, choices[static_cast<std::size_t>(chosen)].label) + view.px(44);
-      return changed;
+      const Field& field = fieldAt(path);
+      const char* label =
+          std::get<Selection>(field.control).labels[static_cast<std::size_t>(chosenIn(field, scene))];
+      x += textWidth(view.fonts->text, label) + view.px(44);
+      return fieldChoice(view, scene, path);
     };
-    const Choice measures[] = {{"‖Δoutput‖ / ‖output‖", "", "effect"},
-                               {"cosine of share and output", "", "cosine"}};
-    int measure = static_cast<int>(ablation_.measure);
-    list("ablation.measure", measures, measure,
-         "What the cells show: how much of the output goes with this head alone, or which way its share "
-         "points.");
-    ablation_.measure = static_cast<AblationMeasure>(measure);
-    const Choice kinds[] = {{"by zero", "", "zero"}, {"by its mean", "", "mean"}};
-    int by = static_cast<int>(ablation_.by);
-    if (list("ablation.by", kinds, by,
-             "What stands in for a head that is switched off: nothing, or its mean over the tokens."))
-      changeBy(scene, static_cast<HeadOff>(by));
+    list("cursor.lab.measure");
+    if (list("cursor.lab.off_by")) changeBy(scene);
     const std::string none = anyOff(scene) ? "" : "All heads are on.";
     ImGui::SetCursorScreenPos(ImVec2(x, y));
     if (button(view, "ablation.restore", "All on", none)) restore(scene);
@@ -167,11 +160,10 @@ class AblationTab : public InnerTab {
   }
 
   /// Those that are off already are so in the new way.
-  void changeBy(Scene& scene, HeadOff by) {
-    ablation_.by = by;
+  static void changeBy(Scene& scene) {
     SubjectSetup& subject = scene.setup.subject;
     for (SwitchedHead& off : subject.switchedOff)
-      if (off.layer == shownLayer(subject)) off.by = by;
+      if (off.layer == shownLayer(subject)) off.by = scene.cursor.lab.offBy;
   }
 
   static void restore(Scene& scene) {
@@ -194,12 +186,13 @@ class AblationTab : public InnerTab {
     allOn.subject.switchedOff.clear();
     const ModelQuestion base = modelQuestion(allOn);
     const std::vector<SwitchedHead>& now = scene.setup.subject.switchedOff;
+    const HeadOff by = scene.cursor.lab.offBy;
     const Index layer = shownLayer(scene.setup.subject), heads = scene.setup.subject.opened->config().heads;
-    if (!(base == lossBase_) || layer != lossLayer_ || lossBy_ != ablation_.by) {
+    if (!(base == lossBase_) || layer != lossLayer_ || lossBy_ != by) {
       if (!(base == lossBase_)) ablation_.allOn.reset();
       lossBase_ = base;
       lossLayer_ = layer;
-      lossBy_ = ablation_.by;
+      lossBy_ = by;
       ablation_.without.assign(static_cast<std::size_t>(heads), nullptr);
       ablation_.lossProblem.clear();
       ablation_.asIs.reset();
@@ -214,8 +207,7 @@ class AblationTab : public InnerTab {
       return askWith(base, now);
     }
     for (Index head = 0; head < heads; ++head)
-      if (!ablation_.without[static_cast<std::size_t>(head)])
-        return askWith(base, {{layer, head, ablation_.by}});
+      if (!ablation_.without[static_cast<std::size_t>(head)]) return askWith(base, {{layer, head, by}});
   }
 
   void askWith(ModelQuestion base, std::vector<SwitchedHead> off) {

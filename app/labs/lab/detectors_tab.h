@@ -54,7 +54,7 @@ struct ScoreTable {
   ScorePlace lit;
 };
 /// Heads × detectors. What is pointed at goes to `pointed`; a click chooses head and detector.
-void paintScores(Scene& scene, const LabPage& page, const ImRect& area, const ScoreTable& table,
+void paintScores(Scene& scene, LabPage& page, const ImRect& area, const ScoreTable& table,
                  ScorePlace& pointed);
 /// The heads' likeness in the order that brings like ones together.
 void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const DetectorStudy& study,

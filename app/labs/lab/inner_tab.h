@@ -33,6 +33,8 @@ class InnerTab {
   virtual void choices(Scene& scene, const ImRect& line, float left);
   /// The arrows ← → by so many; false where they step through the pipeline.
   virtual bool move(Scene&, int) { return false; }
+  /// Delete: switches the head that is pointed at off, or on again; other tabs have nothing to switch.
+  virtual void switchHead(Scene&) {}
   /// While presenting: one sentence that says what is seen.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
   /// What the status line says is shown; empty: the layer.

@@ -107,6 +107,14 @@ std::vector<Action> HeadLab::actions() {
                           false,
                           true,
                           moves(&Cell::key, -1),
+                          "lab"},
+                         {"lab.switch",
+                          "Switch the pointed-at head off, or on again (Ablation)",
+                          "Lab",
+                          {Key::del, {}},
+                          false,
+                          false,
+                          [this](Scene& scene) { shown(scene).switchHead(scene); },
                           "lab"}};
   actions.insert(actions.end(), std::begin(keys), std::end(keys));
   return actions;

@@ -125,11 +125,11 @@ void patchRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::BeginChild("patch.box", ImVec2(std::min(area.GetWidth(), view.px(900)), box), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-  textBox(view, "patch.text", ablation.patchText, 1,
+  textBox(view, "patch.text", scene.cursor.lab.patchText, 1,
           "Another text with as many tokens: its pattern is taken over.");
   compat::endChild();
   const float y = area.Min.y + view.px(50);
-  const bool failed = !ablation.patchProblem.empty() && !ablation.patchText.empty();
+  const bool failed = !ablation.patchProblem.empty() && !scene.cursor.lab.patchText.empty();
   if (failed)
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.error,
               fitted(view.fonts->text, ablation.patchProblem, area.GetWidth()));

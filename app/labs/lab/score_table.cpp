@@ -5,6 +5,7 @@
 
 #include "app/labs/lab/detectors_tab.h"
 #include "app/platform/track.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -20,6 +21,7 @@ struct TablePlan {
   float wide, high;
   Index first;  ///< of the heads in sight
   Index shown;
+  float picture;  ///< side of the pictures of the heads' weights, pixels; 0 where there is no room for them
 
   ImRect cell(Index row, std::size_t column) const {
     const float x = cells.Min.x + wide * static_cast<float>(column),
@@ -30,15 +32,16 @@ struct TablePlan {
 
 TablePlan planOf(const View& view, const ImRect& area, const ScoreTable& table, Index chosen, bool small) {
   TablePlan plan;
-  const float names = view.px(small ? 132 : 196), head = view.px(small ? 44 : 52);
+  const float head = view.px(small ? 44 : 52);
   const auto columns = attention::allDetectors().size();
+  const float height = area.GetHeight() - head - view.px(22);
+  const auto heads = std::ssize(table.rows);
+  plan.shown = std::min<Index>(heads, std::max<Index>(static_cast<Index>(height / view.px(15)), 1));
+  plan.high = std::floor(std::min(height / static_cast<float>(std::max<Index>(plan.shown, 1)), view.px(84)));
+  plan.picture = !small && plan.high >= view.px(52) ? plan.high - view.px(8) : 0;
+  const float names = view.px(small ? 132 : 196) + plan.picture * 0.75f;
   plan.cells = ImRect(area.Min.x + names, area.Min.y + head, area.Max.x, area.Max.y - view.px(22));
   plan.wide = std::floor(plan.cells.GetWidth() / static_cast<float>(columns));
-  const auto heads = std::ssize(table.rows);
-  const auto room = static_cast<Index>(plan.cells.GetHeight() / view.px(15));
-  plan.shown = std::min<Index>(heads, std::max<Index>(room, 1));
-  plan.high = std::floor(
-      std::min(plan.cells.GetHeight() / static_cast<float>(std::max<Index>(plan.shown, 1)), view.px(44)));
   const auto at = std::ranges::find(table.rows, chosen) - table.rows.begin();
   plan.first = std::clamp<Index>(at - plan.shown / 2, 0, heads - plan.shown);
   plan.cells.Max = ImVec2(plan.cells.Min.x + plan.wide * static_cast<float>(columns),
@@ -131,8 +134,35 @@ void paintRowName(const Scene& scene, const LabPage& page, const ScoreTable& tab
   list.AddCircleFilled(ImVec2(left + view.px(12), y), view.px(3), groupColor(theme, kv));
   paintText(list, mono, ImVec2(left + view.px(38), y), theme.text, std::to_string(head), Align::right);
   const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
-  paintText(list, font, ImVec2(left + view.px(48), y), label.detector ? theme.text : theme.secondary,
-            fitted(font, attention::describe(label), cell.Min.x - left - view.px(56)));
+  const float x = left + view.px(48) + (plan.picture > 0 ? plan.picture + view.px(12) : 0);
+  paintText(list, font, ImVec2(x, y), label.detector ? theme.text : theme.secondary,
+            fitted(font, attention::describe(label), cell.Min.x - x - view.px(8)));
+}
+
+/// Rows with room for it have their head's weights beside its name.
+void paintPictures(const Scene& scene, LabPage& page, const ScoreTable& table, const TablePlan& plan,
+                   float left) {
+  if (plan.picture <= 0) return;
+  View& view = page.view;
+  const HeadPictures& pictures = page.layer->sequence().pictures;
+  const PictureLevel& level = pictures.levelFor(plan.picture);
+  EasedTextures& textures = page.pictures["detect.heads"];
+  textures.set(level.weights, view.time, !view.preferences.reducedMotion);
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  const auto rows = static_cast<float>(page.layer->sequence().queries.size()),
+             cols = static_cast<float>(page.layer->sequence().keys.size());
+  std::vector<HeatmapTile> tiles;
+  for (Index row = 0; row < plan.shown; ++row) {
+    const Index head = table.rows[static_cast<std::size_t>(plan.first + row)];
+    const ImVec2 from(std::round(left + view.px(48)),
+                      std::round(plan.cell(row, 0).GetCenter().y - plan.picture / 2));
+    const HeatTile tile{
+        ImRect(from, ImVec2(from.x + plan.picture, from.y + plan.picture)), 0, 0, rows, cols, head, -1};
+    tiles.push_back(pictureOf(tile, level.factor, rangeFor(look, pictures, head)));
+    tiles.back().view.layer = static_cast<int>(head);
+  }
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), textures, styleFor(view, look), std::move(tiles));
 }
 
 void paintCell(const Scene& scene, const LabPage& page, const ScoreTable& table, const TablePlan& plan,
@@ -157,8 +187,10 @@ void paintCell(const Scene& scene, const LabPage& page, const ScoreTable& table,
   const render::Color color = render::sample(signedColors ? scene.look.scoreColormap : scene.look.colormap,
                                              shareOf(detector, score, above));
   list.AddRectFilled(from, to, packed(color));
-  ImFont* font =
-      plan.high >= view.px(24) && plan.wide >= view.px(52) ? view.fonts->mono : view.fonts->monoSmall;
+  const bool roomy = plan.wide >= view.px(52);
+  ImFont* font = plan.high >= view.px(52) && roomy   ? view.fonts->monoTitle
+                 : plan.high >= view.px(24) && roomy ? view.fonts->mono
+                                                     : view.fonts->monoSmall;
   const std::string number = numberOf(detector, score, above);
   const bool second = detector.titleOf && plan.high >= view.px(36);
   if (plan.high >= view.px(13) && textWidth(font, number) < plan.wide - 2)
@@ -211,7 +243,7 @@ void pointAt(Scene& scene, const LabPage& page, const ScoreTable& table, const T
 
 }  // namespace
 
-void paintScores(Scene& scene, const LabPage& page, const ImRect& area, const ScoreTable& table,
+void paintScores(Scene& scene, LabPage& page, const ImRect& area, const ScoreTable& table,
                  ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -233,6 +265,7 @@ void paintScores(Scene& scene, const LabPage& page, const ImRect& area, const Sc
     for (std::size_t column = 0; column < all.size(); ++column)
       paintCell(scene, page, table, plan, row, column);
   }
+  paintPictures(scene, page, table, plan, area.Min.x);
   pointAt(scene, page, table, plan, area.Min.x, pointed);
   const auto hidden = std::ssize(table.rows) - plan.shown;
   const std::string below =

@@ -1,6 +1,9 @@
+#include "app/labs/lessons/comparison.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/compute/value_range.h"
 #include "app/labs/lessons/lessons_page.h"
@@ -16,21 +19,29 @@ namespace headscope::app {
 
 namespace {
 
-struct Compared {
-  const Snapshot& snapshot;
-  const SequenceSnapshot& sequence;
-};
+/// The query that stands for `query` of another text: at the same place where the texts are equally long,
+/// else the same word; −1 where that can't be told.
+Index sameQuery(const SequenceSnapshot& line, const SequenceSnapshot& other, Index query) {
+  const auto& from = line.queries;
+  const auto& to = other.queries;
+  if (query < 0 || query >= std::ssize(from)) return -1;
+  const std::string& word = from[static_cast<std::size_t>(query)].text;
+  const auto is = [&](const attention::Token& token) { return token.text == word; };
+  const bool samePlace = query < std::ssize(to) && is(to[static_cast<std::size_t>(query)]);
+  if (from.size() == to.size() || samePlace) return query;
+  const auto found = std::find_if(to.begin(), to.end(), is);
+  return std::count_if(to.begin(), to.end(), is) == 1 ? found - to.begin() : -1;
+}
 
 /// The head's map as it was, the row that is looked at framed.
-float beforeMap(const LessonsPage& page, const Compared& before, ImVec2 at, float width, float room) {
+float beforeMap(const LessonsPage& page, const ComparedRow& before, ImVec2 at, float width, float room) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Look& look = page.stage->scene().look;
-  const Index head = std::min(page.stage->scene().cursor.focus, before.snapshot.config.heads - 1);
-  attention::Matrix values = before.sequence.values(look.quantity)[head];
+  attention::Matrix values = before.line->values(look.quantity)[before.head];
   const float wide =
-      std::min(width, room * static_cast<float>(values.cols()) / static_cast<float>(values.rows()));
+      std::min(width * 0.72f, room * static_cast<float>(values.cols()) / static_cast<float>(values.rows()));
   const ImRect cells = squareCells({at.x, at.y, at.x + wide, at.y + room}, values.rows(), values.cols());
   CellStyle style{colormapFor(look), 0, 1, std::max(1.0f, view.px(1))};
   if (look.quantity == Quantity::scores) {
@@ -39,11 +50,12 @@ float beforeMap(const LessonsPage& page, const Compared& before, ImVec2 at, floa
   }
   for (Index row = 0; row < values.rows(); ++row)
     for (Index col = 0; col < values.cols(); ++col)
-      if (!attention::visible(before.sequence.mask, head, row, col)) values(row, col) = render::kMaskedCell;
+      if (!attention::visible(before.line->mask, before.head, row, col))
+        values(row, col) = render::kMaskedCell;
   paintCells(view, list, cells, values, style);
   track("lesson.before", cells.Min, cells.Max);
-  const Index query = page.stage->scene().cursor.cell.query;
-  if (query < 0 || query >= values.rows()) return cells.GetHeight();
+  const Index query = before.query;
+  if (query < 0) return cells.GetHeight();
   const float high = cells.GetHeight() / static_cast<float>(values.rows());
   const float y = cells.Min.y + high * static_cast<float>(query);
   compat::rectOutline(list, ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y + high), theme.query, 0,
@@ -55,7 +67,7 @@ float beforeMap(const LessonsPage& page, const Compared& before, ImVec2 at, floa
   if (left > view.px(50)) {
     paintText(list, view.fonts->mono, ImVec2(x, y + high / 2), theme.text, value);
     paintFitted(view, list, view.fonts->small, ImVec2(x, y + high / 2 + view.px(17)), left, theme.secondary,
-                "on “" + before.sequence.keys[static_cast<std::size_t>(key)].text + "”");
+                "on “" + before.line->keys[static_cast<std::size_t>(key)].text + "”");
   }
   return cells.GetHeight();
 }
@@ -75,17 +87,14 @@ void outputStrip(const LessonsPage& page, const attention::Matrix& row, float la
 }
 
 /// What the head's output for the query was and is, and how far that moved.
-void outputs(const LessonsPage& page, const Compared& before, const Compared& now, ImVec2 at, float width) {
+void outputs(const LessonsPage& page, const ComparedRow& before, const ComparedRow& now, ImVec2 at,
+             float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const Index head = page.stage->scene().cursor.focus, query = page.stage->scene().cursor.cell.query;
-  const auto& was = before.sequence.attention.headOutput;
-  const auto& is = now.sequence.attention.headOutput;
-  if (head >= was.count() || head >= is.count()) return;
-  const attention::Matrix first = was[head], second = is[head];
-  if (query < 0 || query >= first.rows() || query >= second.rows() || first.cols() != second.cols()) return;
-  const attention::Matrix a = first.row(query), b = second.row(query);
+  const attention::Matrix a = before.line->attention.headOutput[before.head].row(before.query),
+                          b = now.line->attention.headOutput[now.head].row(now.query);
+  if (a.cols() != b.cols()) return;
   paintText(list, view.fonts->title, ImVec2(at.x, at.y), theme.text, "What the head then says");
   const float largest = std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff());
   const float label = view.px(56), high = view.px(22);
@@ -108,27 +117,55 @@ void outputs(const LessonsPage& page, const Compared& before, const Compared& no
               "‖now − before‖ ÷ ‖before‖");
 }
 
+/// What the outputs take, in units.
+constexpr float kOutputsHeight = 134;
+
+/// The row that is looked at, as it is on the stage and as it was.
+ComparedRow rowNow(const LessonsPage& page) {
+  const Snapshot* snapshot = page.shown.get();
+  if (!snapshot || snapshot->sequences.empty()) snapshot = page.study->snapshot.get();
+  const Cursor& at = page.stage->scene().cursor;
+  ComparedRow row{shownSequence(page.stage->scene(), snapshot),
+                  std::clamp<Index>(at.focus, 0, snapshot->config.heads - 1), at.cell.query};
+  row.query = std::min<Index>(row.query, std::ssize(row.line->queries) - 1);
+  return row;
+}
+
+ComparedRow rowBefore(const LessonsPage& page, const ComparedRow& now) {
+  const Snapshot& snapshot = *page.study->before;
+  const SequenceSnapshot* line = shownSequence(page.stage->scene(), &snapshot);
+  return {line, std::min<Index>(now.head, snapshot.config.heads - 1), sameQuery(*now.line, *line, now.query)};
+}
+
 }  // namespace
 
 void comparison(LessonsPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  const Snapshot* before = page.study->before.get();
-  const Snapshot* now = page.study->snapshot.get();
-  if (before->sequences.empty() || !now || now->sequences.empty()) return;
   if (beginPanel(view, "lesson.comparison", area, 0, 0, 0)) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float pad = view.px(14), x = area.Min.x + pad, width = area.GetWidth() - 2 * pad;
     float y = area.Min.y + view.px(70);
-    const Scene& shown = page.stage->scene();
-    const Compared was{*before, *shownSequence(shown, before)}, is{*now, *shownSequence(shown, now)};
+    const ComparedRow is = rowNow(page), was = rowBefore(page, is);
     const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, "Before");
     paintFitted(view, list, view.fonts->mono, ImVec2(x + wide + view.px(12), y), width - wide - view.px(12),
-                theme.secondary, attention::maskText(before->setup.mask.layers));
+                theme.secondary, attention::maskText(page.study->before->setup.mask.layers));
     y += view.px(30);
-    y += beforeMap(page, was, ImVec2(x, y), width * 0.72f, area.GetHeight() * 0.36f) + view.px(48);
-    // Until the question is answered what the head says now is not given away.
-    if (!page.asking() && area.Max.y - y > view.px(150)) outputs(page, was, is, ImVec2(x, y), width);
+    // The map makes room for how the row is shared out, as long as it stays large enough.
+    const bool row = was.query >= 0 && is.query >= 0;
+    const float gap = view.px(32), parts = view.px(kOutputsHeight) + sharedOutHeight(view) + 2 * gap;
+    const float left = area.Max.y - y - parts;
+    const bool shared = row && left >= view.px(130);
+    const float room = std::min(area.GetHeight() * 0.36f, shared ? left : INFINITY);
+    y += beforeMap(page, was, ImVec2(x, y), width, room) + gap;
+    // Until the question is answered what the head does now is not given away.
+    const bool open = !page.asking();
+    if (shared) {
+      sharedOut(view, was, open ? &is : nullptr, ImVec2(x, y), width);
+      y += sharedOutHeight(view) + gap;
+    }
+    if (row && open && area.Max.y - y >= view.px(kOutputsHeight) - 1)
+      outputs(page, was, is, ImVec2(x, y), width);
   }
   endPanel();
 }

@@ -51,6 +51,7 @@ void lessonCaption(LessonsPage& page, const ImRect& area) {
   if (beginPanel(view, "lesson.caption", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.Min, area.Max, theme.panel);
+    track("lesson.caption", area.Min, area.Max);
     const float pad = view.px(16), width = area.GetWidth() - 2 * pad;
     const float x = area.Min.x + pad;
     float y = area.Min.y + view.px(10);
@@ -67,6 +68,7 @@ void lessonCaption(LessonsPage& page, const ImRect& area) {
                               ImGuiWindowFlags_NoBackground)) {
           const ImVec2 from = ImGui::GetCursorScreenPos();
           const float high = questionPart(page, from, width);
+          track("lesson.caption.words", from, ImVec2(from.x + width, from.y + high));
           ImGui::SetCursorScreenPos(from);
           ImGui::Dummy(ImVec2(width, high));
         }
@@ -77,63 +79,18 @@ void lessonCaption(LessonsPage& page, const ImRect& area) {
                            theme.text};
       y += paintRichText(view, &list, asks, richOrPlain(page.study->ask), ImVec2(x, y), width) + view.px(8);
       options(page, ImRect(x, y, x + width, area.Max.y - view.px(8)));
+      track("lesson.caption.words", ImVec2(x, area.Min.y), ImVec2(x + width, area.Max.y - view.px(8)));
     } else {
       y += paintRichText(
                view, &list,
                {view.fonts->title, view.fonts->title, view.fonts->mono, view.fonts->small, theme.text},
                {{{RichSpan::Kind::plain, page.at().title, nullptr}}}, ImVec2(x, y), width) +
            view.px(4);
-      paintRichText(view, &list, fonts, richOrPlain(page.study->text), ImVec2(x, y), width);
+      y += paintRichText(view, &list, fonts, richOrPlain(page.study->text), ImVec2(x, y), width);
+      track("lesson.caption.words", ImVec2(x, area.Min.y), ImVec2(x + width, y));
     }
   }
   endPanel();
-}
-
-namespace {
-
-class StepChoice : public Dialog {
- public:
-  explicit StepChoice(LessonsPage& page) : page_(page) {}
-  std::string name() const override { return "lesson.steps"; }
-
-  void draw(Scene&, View& view, bool) override {
-    if (!page_.lesson) {
-      view.dialog.reset();
-      return;
-    }
-    const auto& steps = page_.lesson->steps;
-    const float line = 32, high = 70 + line * static_cast<float>(std::min<std::size_t>(steps.size(), 16));
-    if (beginDialog(view, "lesson.steps", page_.lesson->title, 520, high)) {
-      const float width = ImGui::GetContentRegionAvail().x;
-      for (std::size_t i = 0; i < steps.size(); ++i) {
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        const std::string id = fmt::format("lesson.goto.{}", i);
-        const bool clicked = ImGui::InvisibleButton(id.c_str(), ImVec2(width, view.px(line)));
-        trackItem(id);
-        ImDrawList& list = *ImGui::GetWindowDrawList();
-        if (ImGui::IsItemHovered())
-          list.AddRectFilled(at, ImVec2(at.x + width, at.y + view.px(line)), view.theme->line, view.px(4));
-        const float y = at.y + view.px(line / 2);
-        paintText(list, view.fonts->mono, ImVec2(at.x + view.px(28), y), view.theme->secondary,
-                  std::to_string(i + 1), Align::right);
-        paintFitted(view, list, static_cast<Index>(i) == page_.step ? view.fonts->bold : view.fonts->text,
-                    ImVec2(at.x + view.px(42), y), width - view.px(50), view.theme->text, steps[i].title);
-        if (!clicked) continue;
-        page_.goTo = static_cast<Index>(i);
-        view.dialog.reset();
-      }
-    }
-    endDialog();
-  }
-
- private:
-  LessonsPage& page_;
-};
-
-}  // namespace
-
-std::shared_ptr<Dialog> stepChoice(LessonsPage& page) {
-  return std::make_shared<StepChoice>(page);
 }
 
 }  // namespace headscope::app

@@ -252,6 +252,8 @@ void reading(LessonsPage& page, float width) {
   ImGui::SetCursorScreenPos(ImVec2(start.x, y));
   ImGui::Dummy(ImVec2(width, 1));
   knobs(page);
+  gap(view, 10);
+  if (button(view, "lesson.take", "Take it to its page  Shift+Enter", "", true)) view.request("lesson.take");
   gap(view, 16);
 }
 

@@ -237,14 +237,14 @@ void record(LessonsPage& page, const ImRect& area, float top) {
   };
   line(done, fmt::format("of {} lessons done", lessons.size()));
   if (guesses.all > 0) line(guesses.right, fmt::format("of {} guesses right", guesses.all));
-  const Index wrong = guesses.all - guesses.right;
+  const Index wrong = wrongGuessCount(page);
   if (wrong > 0 && y < bottom) {
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
     if (button(view, "lesson.wrong",
                wrong == 1 ? "A guess that was wrong is worth a second look  ›"
                           : fmt::format("{} guesses that were wrong are worth a second look  ›", wrong),
                "", true))
-      openWrongGuess(page);
+      chooseWrongGuess(page);
   }
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(8), area.Max.y - view.px(44)));
   if (guesses.all > 0 || !page.progress.lessons.empty()) {
@@ -255,22 +255,6 @@ void record(LessonsPage& page, const ImRect& area, float top) {
 }
 
 }  // namespace
-
-/// The first question whose guess was wrong, in the list's order.
-void openWrongGuess(LessonsPage& page) {
-  for (const LessonEntry& entry : page.library->lessons) {
-    const LessonProgress* progress = progressOf(page, *entry.lesson);
-    if (!progress) continue;
-    for (std::size_t i = 0; i < entry.lesson->steps.size(); ++i) {
-      const auto guess = progress->guesses.find(entry.lesson->steps[i].id);
-      if (guess == progress->guesses.end() || guess->second.right) continue;
-      page.open = entry.lesson->id;
-      page.fromStart = true;
-      page.goTo = static_cast<Index>(i);
-      return;
-    }
-  }
-}
 
 void lessonList(LessonsPage& page, const Layout& layout) {
   View& view = page.view;

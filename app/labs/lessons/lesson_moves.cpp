@@ -25,6 +25,7 @@ void LessonsLab::arrange(Scene& own) {
   if (std::exchange(takes_, false)) takeToPage(own);
   applyMoves(own);
   place(own.cursor.lesson);
+  page_.shown = services_.layer.snapshot();
   watchFile();
   std::vector<float>& guessed = services_.view.guessedRow;
   guessed.clear();
@@ -136,6 +137,8 @@ void LessonsLab::place(LessonCursor& at) {
     // A page can't stage itself.
     if (staged_->scene().cursor.page == "lessons") staged_->scene().cursor.page = "heads";
     placed_ = now;
+    page_.stands = false;
+    stillFrames_ = 0;
     services_.view.controls = {};
     services_.view.redraw();
     remember(at);

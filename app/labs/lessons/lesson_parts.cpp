@@ -63,16 +63,29 @@ GuessCount guessesOf(const LessonProgress& progress) {
 
 bool compares(const LessonsPage& page) {
   return page.lesson && page.stage && !page.view.present && !page.at().compare.empty() && page.study &&
-         page.study->before && page.stage->scene().cursor.page == "heads" &&
-         page.stage->scene().cursor.focus >= 0;
+         page.study->before && !page.study->before->sequences.empty() &&
+         page.stage->scene().cursor.page == "heads" && page.stage->scene().cursor.focus >= 0;
 }
 
 namespace {
 
-/// The head's cells, as they were drawn last.
-std::optional<ImRect> headRect(Index head) {
-  if (const auto large = tracked("focus")) return large;
-  return tracked(fmt::format("head.{}", std::max<Index>(head, 0)));
+/// The head's map, as it was drawn last; nothing where another one is large.
+std::optional<ImRect> headRect(const LessonsPage& page) {
+  const Index focus = page.stage->scene().cursor.focus, head = std::max<Index>(page.at().look.head, 0);
+  if (focus < 0) return tracked(fmt::format("head.{}", head));
+  return focus == head || page.at().look.head < 0 ? tracked("focus") : std::nullopt;
+}
+
+/// Whether the stage has the step's own word at that place.
+bool isOfStep(const LessonsPage& page, std::vector<attention::Token> SequenceSnapshot::*tokens, Index at) {
+  if (at < 0) return true;
+  const Scene& scene = page.stage->scene();
+  const SequenceSnapshot* shown = shownSequence(scene, page.shown.get());
+  const SequenceSnapshot* own = page.study ? shownSequence(scene, page.study->snapshot.get()) : nullptr;
+  const auto word = [&](const SequenceSnapshot* line) {
+    return line && at < std::ssize(line->*tokens) ? (line->*tokens)[static_cast<std::size_t>(at)].text : "";
+  };
+  return !word(shown).empty() && word(shown) == word(own);
 }
 
 }  // namespace
@@ -82,23 +95,29 @@ std::optional<ImRect> lookRect(const LessonsPage& page) {
   const LessonLook& look = page.at().look;
   if (!look.control.empty()) return tracked(look.control);
   if (page.stage->scene().cursor.page != "heads") return std::nullopt;
-  auto rect = headRect(look.head);
-  if (!rect || !page.study || !page.study->snapshot || page.study->snapshot->sequences.empty()) return rect;
-  const SequenceSnapshot& sequence = *shownSequence(page.stage->scene(), page.study->snapshot.get());
-  const float high =
-      rect->GetHeight() / static_cast<float>(std::max<std::size_t>(sequence.queries.size(), 1));
-  const float wide = rect->GetWidth() / static_cast<float>(std::max<std::size_t>(sequence.keys.size(), 1));
+  const auto seen = headRect(page);
+  const SequenceSnapshot* sequence = shownSequence(page.stage->scene(), page.shown.get());
+  if (!seen || !sequence) return seen;
+  // A head that is zoomed is larger than what is seen of it.
+  const ImRect whole = page.stage->scene().cursor.focus >= 0 ? tracked("focus.cells").value_or(*seen) : *seen;
+  ImRect rect = whole;
+  const Index rows = std::ssize(sequence->queries), cols = std::ssize(sequence->keys);
+  const float high = whole.GetHeight() / static_cast<float>(rows),
+              wide = whole.GetWidth() / static_cast<float>(cols);
   const bool row = look.at == "row" || look.at == "cell", column = look.at == "column" || look.at == "cell";
-  const ImRect whole = *rect;
+  // Before the answer, and after somebody typed, other words may stand there.
+  if (row && !isOfStep(page, &SequenceSnapshot::queries, look.query)) return std::nullopt;
+  if (column && !isOfStep(page, &SequenceSnapshot::keys, look.key)) return std::nullopt;
   if (row && look.query >= 0) {
-    rect->Min.y = whole.Min.y + high * static_cast<float>(look.query);
-    rect->Max.y = rect->Min.y + high;
+    rect.Min.y = whole.Min.y + high * static_cast<float>(look.query);
+    rect.Max.y = rect.Min.y + high;
   }
   if (column && look.key >= 0) {
-    rect->Min.x = whole.Min.x + wide * static_cast<float>(look.key);
-    rect->Max.x = rect->Min.x + wide;
+    rect.Min.x = whole.Min.x + wide * static_cast<float>(look.key);
+    rect.Max.x = rect.Min.x + wide;
   }
-  return rect;
+  rect.ClipWith(*seen);
+  return rect.Min.x < rect.Max.x && rect.Min.y < rect.Max.y ? std::optional(rect) : std::nullopt;
 }
 
 namespace {
@@ -119,14 +138,14 @@ MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
   if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
   if (look.at == "column") {
     // Causal masks leave the top of a column free; else it stands beside the title.
-    const Snapshot* snapshot = page.study ? page.study->snapshot.get() : nullptr;
+    const Snapshot* snapshot = page.shown.get();
     const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
                       !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
     if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
     return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
   }
   // A cell's row and column are outlined; its mark stands where a row's does.
-  const auto whole = look.at == "cell" ? headRect(look.head) : std::nullopt;
+  const auto whole = look.at == "cell" ? headRect(page) : std::nullopt;
   const float right = whole ? whole->Max.x : rect.Max.x;
   return {ImVec2(right + view.px(20), y), ImVec2(right, y)};
 }

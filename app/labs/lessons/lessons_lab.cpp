@@ -20,6 +20,25 @@ std::filesystem::path ownFolder() {
   return folder.empty() ? folder : folder / "lessons";
 }
 
+/// All that can be read in a lesson but its numbers.
+std::string wordsOf(const Lesson& lesson) {
+  std::string words = lesson.title + lesson.summary;
+  const auto add = [&](const LessonText& text) {
+    for (const LessonText::Piece& piece : text.pieces()) words += piece.literal;
+  };
+  for (const LessonStep& step : lesson.steps) {
+    words += step.title + *step.scene.setup.input.text + *step.scene.setup.input.contextText;
+    add(step.text);
+    if (!step.question) continue;
+    add(step.question->ask);
+    for (const LessonOption& option : step.question->options) {
+      add(option.text);
+      add(option.why);
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 LessonsLab::LessonsLab(LabServices& services)
@@ -61,8 +80,9 @@ bool LessonsLab::takeLibrary() {
   if (first) page_.progress = found->second;
   if (!first && !page_.library->problems.empty())
     services_.view.messages.fail(page_.library->problems.back());
-  for (const LessonEntry& entry : page_.library->lessons)
-    services_.view.wantedText += entry.lesson->title + entry.lesson->summary;
+  // Fonts get all characters at once: to make them takes longer than a step may.
+  for (const LessonEntry& entry : page_.library->lessons) services_.view.wantedText += wordsOf(*entry.lesson);
+  for (const FormulaSign& sign : formulaSigns()) services_.view.wantedText += sign.text;
   return true;
 }
 
@@ -113,7 +133,15 @@ void LessonsLab::ask(const Scene&) {
   }
   const StepQuestion now{placed_.lesson, placed_.step}, next{placed_.lesson, placed_.step + 1};
   if (studied_ != now) return study_.ask(now, Lane::front);
-  if (next.step < static_cast<Index>(placed_.lesson->steps.size())) ahead_.ask(next, Lane::back);
+  // The next step is computed ahead as soon as the stage has all that it asks for: an answer leads to the
+  // next question, so that it stands when nothing was under way in two frames.
+  if (!page_.stands) {
+    stillFrames_ = services_.workers.busy() ? 0 : stillFrames_ + 1;
+    page_.stands = stillFrames_ >= 2;
+    services_.view.redraw(stillFrames_ == 1 ? 1 : 0);
+  }
+  if (page_.stands && next.step < static_cast<Index>(placed_.lesson->steps.size()))
+    ahead_.ask(next, Lane::back);
 }
 
 void LessonsLab::leave() {

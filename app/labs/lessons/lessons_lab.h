@@ -73,6 +73,7 @@ class LessonsLab : public Lab {
   Placed placed_;
   LibraryQuestion asked_;
   StepQuestion studied_;           ///< what page_.study is of
+  int stillFrames_ = 0;            ///< in which nothing was under way for the step
   bool takes_ = false;             ///< the scene on the stage was asked for as the window's own
   std::filesystem::path writing_;  ///< the lesson that steps are added to
   /// The person's own lesson that was opened last, and when its file was written as far as it was read.

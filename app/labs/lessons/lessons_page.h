@@ -36,7 +36,9 @@ struct LessonsPage {
   bool answered = false;                   ///< the question's answer is shown
   Document* stage = nullptr;               ///< what the step shows; null without a lesson
   std::shared_ptr<const StepStudy> study;  ///< of the step; null until it is there
+  std::shared_ptr<const Snapshot> shown;   ///< what the stage's heads are of; null before the first
   std::string problem;                     ///< why there is none
+  bool stands = false;                     ///< the stage has all that it asked for since it was set
   bool changed = false;                    ///< the person moved something on the stage
   bool blank = false;                      ///< the stage is dark, so that people listen
 
@@ -95,8 +97,11 @@ void lookMark(const LessonsPage& page, const ImRect& area);
 /// Where that is; nothing where it is not on screen.
 std::optional<ImRect> lookRect(const LessonsPage& page);
 
-/// Asks for the first question whose guess was wrong, in the order of the list.
-void openWrongGuess(LessonsPage& page);
+/// Questions of the library's lessons whose guess was wrong.
+Index wrongGuessCount(const LessonsPage& page);
+/// Opens the question whose guess was wrong, or of several the list to choose one from. `page` must outlive
+/// it.
+void chooseWrongGuess(LessonsPage& page);
 /// The steps to choose one from. `page` must outlive it.
 std::shared_ptr<Dialog> stepChoice(LessonsPage& page);
 

@@ -65,12 +65,13 @@ void ModelLab::changeRecent(const std::string& path, bool opened) {
   services_.files.write(
       path,
       [path, opened] {
-        std::vector<std::string> models = loadRecentModels();
-        if (opened)
-          models = withRecentModel(std::move(models), path);
-        else
+        if (opened) {
+          rememberModel(path);
+        } else {
+          std::vector<std::string> models = loadRecentModels();
           std::erase(models, path);
-        saveRecentModels(models);
+          saveRecentModels(models);
+        }
         return attention::success();
       },
       [](Scene&, const attention::Status&) {});

@@ -132,11 +132,9 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
             bold ? view.theme->text : view.theme->secondary);
 }
 
-void paintOff(const View& view, const ImRect& tile) {
+void paintOffThumbnail(const View& view, const ImRect& tile) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.6f));
-  list.AddLine(tile.Min, tile.Max, view.theme->secondary, std::max(1.0f, view.px(1)));
-  compat::rectOutline(list, tile.Min, tile.Max, view.theme->secondary, 0, 1);
+  paintOff(view, list, tile);
   if (tile.GetWidth() > view.px(26))
     paintText(list, view.fonts->smallBold, ImVec2(tile.Max.x - view.px(4), tile.Min.y + view.px(9)),
               view.theme->text, "off", Align::right);
@@ -180,7 +178,7 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
   if (std::find(page.named.begin(), page.named.end(),
                 head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
     paintMark(view, list, "named head", tile, view.theme->secondary, view.px(2));
-  if (isOff(overlay.scene, at, h)) paintOff(view, tile);
+  if (isOff(overlay.scene, at, h)) paintOffThumbnail(view, tile);
   paintLabel(view, overlay, tile, at, h, head);
   if (filteredOut(overlay.scene, head))
     list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.74f));

@@ -144,6 +144,29 @@ TEST(SnapshotFile, HoldsTheSecondMaskAndItsArrays) {
   EXPECT_EQ(file.metadata.at("snapshot.other.mask"), "window_both(2)");
 }
 
+/// The second mask's output and the decode's are without the heads that the layer's own is without.
+TEST(SnapshotFile, HeadsThatAreSwitchedOffAreSoEverywhere) {
+  for (const HeadOff by : {HeadOff::zero, HeadOff::mean}) {
+    app::Setup setup = test::plainSetup("a b c d e");
+    setup.mask.layers = setup.mask.other = test::layersFrom("causal");
+    setup.mask.compare = true;
+    Scene scene = sceneOf(setup);
+    scene.cursor.decoding = true;
+    scene.cursor.step = 4;
+    const auto whole = floatsOf(fileOf(scene), "output");
+    scene.setup.subject.switchedOff = {{0, 1, by}, {0, 3, by}};
+    const SafetensorsFile file = fileOf(scene);
+    const auto output = floatsOf(file, "output"), other = floatsOf(file, "snapshot.other.output"),
+               decode = floatsOf(file, "snapshot.decode.output");
+    EXPECT_NE(output, whole);
+    ASSERT_EQ(other.size(), output.size());
+    for (std::size_t i = 0; i < output.size(); ++i) EXPECT_NEAR(other[i], output[i], 1e-5F);
+    const std::size_t dim = output.size() / 5;
+    ASSERT_EQ(decode.size(), dim);
+    for (std::size_t i = 0; i < dim; ++i) EXPECT_NEAR(decode[i], output[3 * dim + i], 1e-5F);
+  }
+}
+
 TEST(SnapshotFile, HoldsTheStepTheCursorIsAt) {
   for (const Index prefill : {Index{1}, Index{2}, Index{9}}) {
     app::Setup setup = test::plainSetup("a b\nc d e f g");
