@@ -136,7 +136,7 @@ MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
   if (!look.control.empty() && look.at != "right" && look.at != "above")
     return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
   // In a hall marks are large: what is small has no room beside it.
-  if (view.present && look.at == "right" && rect.GetHeight() < view.px(88))
+  if (view.present && look.at == "right" && rect.GetWidth() < view.px(40))
     return {ImVec2(rect.Max.x - view.px(13), rect.Min.y + view.px(13)), {}, false};
   if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
   if (look.at == "column") {
