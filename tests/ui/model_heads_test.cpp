@@ -177,7 +177,9 @@ TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
   ASSERT_TRUE(cats.ok());
   const std::vector<Index> three(cats->ids.begin(), cats->ids.end());
   ASSERT_GE(three.size(), 3u);
-  ui.session().scene().setup.subject.written = three;
+  app::Scene wrote = ui.scene();
+  wrote.setup.subject.written = three;
+  ui.session().setScene(wrote);
   ui.draw();
   ui.click("strip.word." + std::to_string(typed - 1));
   EXPECT_FALSE(ui.has("strip.edit")) << "what was typed is changed in the text";

@@ -135,6 +135,9 @@ MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
   if (!look.control.empty() && look.at != "right" && look.at != "above")
     return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
+  // In a hall marks are large: what is small has no room beside it.
+  if (view.present && look.at == "right" && rect.GetWidth() < view.px(40))
+    return {ImVec2(rect.Max.x - view.px(13), rect.Min.y + view.px(13)), {}, false};
   if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
   if (look.at == "column") {
     // Causal masks leave the top of a column free; else it stands beside the title.
@@ -143,6 +146,11 @@ MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
                       !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
     if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
     return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
+  }
+  // Between the heads of the grid is no room: there it stands in the corner, or at the end of the row.
+  if (look.control.empty() && page.stage->scene().cursor.focus < 0) {
+    const float inset = view.px(14);
+    return {ImVec2(rect.Max.x - inset, look.at == "head" ? rect.Min.y + inset : y), {}, false};
   }
   // A cell's row and column are outlined; its mark stands where a row's does.
   const auto whole = look.at == "cell" ? headRect(page) : std::nullopt;
@@ -159,7 +167,10 @@ void lookMark(const LessonsPage& page, const ImRect& area) {
   if (mark <= 0 || !rect || view.dialog) return;
   if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const MarkPlace place = markPlace(page, *rect);
+  MarkPlace place = markPlace(page, *rect);
+  // Where it would reach out of the window it stands in the place's corner.
+  if (place.center.x < area.Min.x + view.px(12))
+    place = {ImVec2(rect->Max.x - view.px(16), rect->Min.y + view.px(16)), {}, false};
   const ImVec2 center = place.center;
   if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));
   paintMark(view, list, center, std::to_string(mark));

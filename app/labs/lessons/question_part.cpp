@@ -41,7 +41,7 @@ float optionLine(LessonsPage& page, std::size_t at, ImVec2 from, float width) {
                         view.fonts->small, color};
   const RichText text = richOrPlain(option.text);
   const float textHigh = paintRichText(view, nullptr, fonts, text, ImVec2(0, 0), textRoom);
-  const float pictureHigh = square ? view.px(72) : view.px(24);
+  const float pictureHigh = square ? view.px(view.present ? 58 : 72) : view.px(24);
   const float high =
       std::max({view.px(44), textHigh + view.px(18), pictured ? pictureHigh + view.px(16) : 0});
   const ImVec2 to(from.x + width, from.y + high);

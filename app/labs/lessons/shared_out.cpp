@@ -61,7 +61,7 @@ std::string powerText(double value) {
   const double whole = std::round(value);
   if (value >= 99.5 || std::abs(value - whole) < 1e-4 * value)
     return countText(static_cast<std::uint64_t>(whole));
-  return numberText(value, 3);
+  return numberText(value, value < 10 ? 4 : 3);
 }
 
 RichSpan words(std::string text) {
@@ -149,7 +149,7 @@ void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* n
   float y = at.y + view.px(34);
   const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         theme.secondary};
-  static const auto kSoftmax = parseFormula("w_j = \\frac{e^{s_j}}{\\Sigma e^{s_k}}");
+  static const auto kSoftmax = parseFormula("w_j = \\frac{e^{s_j}}{\\sum e^{s_k}}");
   if (kSoftmax.ok()) {
     const FormulaSize size = formulaSize(fonts, *kSoftmax);
     RichFonts bright = fonts;

@@ -150,6 +150,7 @@ TEST(SnapshotFile, HeadsThatAreSwitchedOffAreSoEverywhere) {
     app::Setup setup = test::plainSetup("a b c d e");
     setup.mask.layers = setup.mask.other = test::layersFrom("causal");
     setup.mask.compare = true;
+    setup.prefill = 2;
     Scene scene = sceneOf(setup);
     scene.cursor.decoding = true;
     scene.cursor.step = 4;
