@@ -19,6 +19,7 @@ std::string hoverIntensity(double intensity) {
 }
 
 std::string secondsText(double seconds) {
+  if (seconds >= 1e4) return numberText(seconds, 3) + " s";
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
   return fmt::format("{:.3g} µs", seconds * 1e6);
@@ -93,8 +94,9 @@ CostPlot rooflinePlot(const CostFigures& figures) {
   many.batch = kMaxCostBatch * 64;
   const double limit = attention::decodeWork(figures.shape, many).intensity();
   const double tokens = static_cast<double>(figures.request.batch) / figures.decodeSeconds;
-  shown.notes.push_back(fmt::format("decode: at most {:.3g} tokens/s{}; weights without the embedding table",
-                                    tokens, figures.request.batch == 1 ? "" : " of all sequences"));
+  shown.notes.push_back(fmt::format("decode: at most {} tokens/s{}; weights without the embedding table",
+                                    numberText(tokens, 3),
+                                    figures.request.batch == 1 ? "" : " of all sequences"));
   if (figures.decode.cacheBytes > 0)
     shown.notes.push_back(
         fmt::format("each sequence brings its own cache: more batch ends at {:.3g} FLOP a byte", limit));

@@ -229,7 +229,8 @@ TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
 }
 
 TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
-  ui.session().scene().setup.input.text += "\nShort line here";
+  ui.session().scene().setup.input.text =
+      "The animal didn't cross the street because it was too tired .\nShort line here";
   ui.draw();
   const auto fill = [&](std::size_t line) {
     return app::decodeState(ui.scene(), page(), page().snapshot->sequences[line]).now;

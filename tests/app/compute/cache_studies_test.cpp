@@ -97,7 +97,8 @@ TEST(CacheStudies, holdWhatTheirPicturesTakeAndNoMore) {
     ASSERT_TRUE(precision.ok());
     EXPECT_EQ(resources.memory.used(),
               4u * static_cast<std::uint64_t>(precision->keys.size() + precision->differences.size()));
-    const auto eviction = studyEviction({snapshot, 0, 0, {}}, resources, {});
+    const attention::EvictionRules rules{attention::EvictionPolicy::window, 4, 1};
+    const auto eviction = studyEviction({snapshot, 0, 0, {rules, rules}}, resources, {});
     ASSERT_TRUE(eviction.ok()) << eviction.error().message;
   }
   EXPECT_EQ(resources.memory.used(), 0u);
@@ -106,7 +107,7 @@ TEST(CacheStudies, holdWhatTheirPicturesTakeAndNoMore) {
 TEST(CacheStudies, aShortLineIsStudiedWithoutItsPadding) {
   app::Setup alone = openingScene().setup, batch = alone;
   alone.input.text = "the street was tired";
-  batch.input.text += "\n" + alone.input.text;
+  batch.input.text = "The animal didn't cross the street\nthe street was tired";
   // Planted heads are made for the longest line.
   alone.weights.source = batch.weights.source = WeightSource::random;
   Resources resources(defaultLimits());

@@ -370,6 +370,7 @@ TEST(Drawings, WhatAModelCostsFollowsTheScene) {
   EXPECT_THAT(words(), testing::AllOf(HasSubstr("keeps no cache"), testing::Not(HasSubstr("a token"))));
   scene.cost.model = "GPT-3 175B";
   scene.cost.tokens = kMaxCostTokens;
+  scene.cost.batch = kMaxCostBatch;
   EXPECT_THAT(words(), HasSubstr("more than 8 EiB"));
   scene.cost.model = "nobody";
   EXPECT_FALSE(drawPicture(PictureKind::cost, scene, nullptr, resources, {}).ok());
