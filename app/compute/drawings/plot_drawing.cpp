@@ -65,7 +65,13 @@ void addRules(const Placed& at) {
     const double y = at.y(rule.value);
     at.drawing.shapes.push_back(
         Polyline{{{cells.x, y}, {cells.right(), y}}, at.colors.faint, 0.75, {1.5, 3}});
-    at.text(rule.label, cells.x + 4, y - 7, Anchor::start, at.colors.secondary, kSmall);
+    // At the other end where a mark stands.
+    const double room = drawnWidth(rule.label, kSmall, false) + 30;
+    const bool taken = std::any_of(at.plot.marks.begin(), at.plot.marks.end(), [&](const PlotMark& mark) {
+      return std::abs(at.y(mark.at.y) - y) < 16 && at.x(mark.at.x) < cells.x + room;
+    });
+    at.text(rule.label, taken ? cells.right() - 4 : cells.x + 4, y - 7, taken ? Anchor::end : Anchor::start,
+            at.colors.secondary, kSmall);
   }
 }
 
