@@ -25,7 +25,7 @@ using attention::Stack;
 namespace {
 
 /// The side of the largest matrix that is taken apart into its directions: some seconds.
-constexpr Index kMaxSide = 1536;
+constexpr Index kMaxMapSide = 1536;
 
 /// What keys go through beside their map.
 struct KeyPath {
@@ -40,7 +40,7 @@ Linear mapOf(const attention::MappedLinear& map) {
 }
 
 /// The layer's maps of queries, keys and values as numbers.
-Projections mapsOf(const LayerParts& parts) {
+Projections denseMaps(const LayerParts& parts) {
   if (parts.projections) return {parts.projections->q, parts.projections->k, parts.projections->v, {}};
   const SubjectSetup& subject = parts.question.snapshot->setup.subject;
   const auto& weights = subject.opened->model->weights().layers[static_cast<std::size_t>(subject.layer)];
@@ -96,7 +96,7 @@ Stack turnedBack(Stack queries, const Matrix& positions) {
 }
 
 /// [count, n, a + b] of [count, n, a] and [count, n, b].
-Stack beside(const Stack& left, const Stack& right) {
+Stack sideBySide(const Stack& left, const Stack& right) {
   Stack both = Stack::uninitialized(left.count(), left.rows(), left.cols() + right.cols());
   for (Index i = 0; i < left.count(); ++i) both[i] << left[i], right[i];
   return both;
@@ -116,10 +116,10 @@ AttentionResult attendParts(const SequenceSnapshot& sequence, AttentionConfig co
   wide.queryLength = sequence.queryLength;
   wide.keyLength = sequence.keyLength;
   const Stack& q = sequence.attention.q;
-  wide.attention.q = beside(turnedBack(q, positions), q);
+  wide.attention.q = sideBySide(turnedBack(q, positions), q);
   AttentionResult result =
-      attendAgain(wide, config, beside(plain, rotary),
-                  beside(values, Stack(values.count(), values.rows(), values.cols())), stop);
+      attendAgain(wide, config, sideBySide(plain, rotary),
+                  sideBySide(values, Stack(values.count(), values.rows(), values.cols())), stop);
   Stack outputs = Stack::uninitialized(result.headOutput.count(), result.headOutput.rows(), headDim);
   for (Index h = 0; h < outputs.count(); ++h) outputs[h] = result.headOutput[h].leftCols(headDim);
   result.headOutput = std::move(outputs);
@@ -130,11 +130,11 @@ AttentionResult attendParts(const SequenceSnapshot& sequence, AttentionConfig co
 Result<MemoryShare> mapMemory(const AttentionConfig& config, const Resources& resources,
                               std::stop_token stop) {
   const Index d = config.modelDim, outputs = 2 * config.kvHeads * config.headDim, side = std::min(d, outputs);
-  if (side > kMaxSide)
+  if (side > kMaxMapSide)
     return Error{
         fmt::format("Latent attention is computed where the model dim or keys and values have up to "
                     "{} dimensions; here they have {} and {}.",
-                    kMaxSide, d, outputs)};
+                    kMaxMapSide, d, outputs)};
   const auto floats =
       static_cast<std::uint64_t>(d * (config.heads * config.headDim + 4 * outputs) + 8 * side * side);
   MemoryShare share = resources.memory.reserve(floats * sizeof(float), stop);
@@ -153,7 +153,7 @@ Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot
   if (!memory) return memory.error();
   const auto parts = layerParts({snapshot, line}, resources, stop);
   if (!parts) return parts.error();
-  const Projections maps = mapsOf(**parts);
+  const Projections maps = denseMaps(**parts);
   const KeyPath path = keyPathOf(**parts);
   const Index turned = config.kvHeads * path.positions.cols();
   const attention::LatentMaps through =

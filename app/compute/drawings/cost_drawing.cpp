@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kMargin = 24, kWidth = 1320, kInner = kWidth - 2 * kMargin;
+constexpr double kPageMargin = 24, kWidth = 1320, kInner = kWidth - 2 * kPageMargin;
 
 /// A text over as many lines as it takes; the height below `y` where it ends.
 double addParagraph(Drawing& drawing, const std::string& text, double x, double y, double width, double size,
@@ -45,12 +45,13 @@ double addAnswer(Drawing& drawing, const DrawingColors& colors, const CostFigure
   const std::string answer = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
   constexpr double kDisplay = 38;
   drawing.shapes.push_back(
-      TextRun{answer, kMargin, kMargin + 22, kDisplay, colors.text, Anchor::start, false, true});
-  const double x = kMargin + drawnWidth(answer, kDisplay, false) * 1.15 + 22, width = kWidth - kMargin - x;
+      TextRun{answer, kPageMargin, kPageMargin + 22, kDisplay, colors.text, Anchor::start, false, true});
+  const double x = kPageMargin + drawnWidth(answer, kDisplay, false) * 1.15 + 22,
+               width = kWidth - kPageMargin - x;
   drawing.shapes.push_back(
-      TextRun{costSentence(figures), x, kMargin + 12, 16, colors.text, Anchor::start, false, true});
-  return std::max(kMargin + 52, addParagraph(drawing, costExplanation(figures), x, kMargin + 34, width, 12,
-                                             colors.secondary));
+      TextRun{costSentence(figures), x, kPageMargin + 12, 16, colors.text, Anchor::start, false, true});
+  return std::max(kPageMargin + 52, addParagraph(drawing, costExplanation(figures), x, kPageMargin + 34,
+                                                 width, 12, colors.secondary));
 }
 
 void addBracket(Drawing& drawing, const DrawingColors& colors, double from, double to, double y,
@@ -64,7 +65,7 @@ void addBracket(Drawing& drawing, const DrawingColors& colors, double from, doub
 double addProduct(Drawing& drawing, const DrawingColors& colors, const CostFigures& figures, double top) {
   constexpr double kNumber = 16, kSign = 40;
   const double y = top + 14;
-  double x = kMargin, split = x, second = x, end = x;
+  double x = kPageMargin, split = x, second = x, end = x;
   const auto sign = [&](const char* text) {
     drawing.shapes.push_back(TextRun{text, x + kSign / 2, y, kNumber, colors.faint, Anchor::middle});
     x += kSign;
@@ -87,7 +88,7 @@ double addProduct(Drawing& drawing, const DrawingColors& colors, const CostFigur
   }
   const double bracket = y + 39;
   const bool slides = figures.shape.window > 0;
-  addBracket(drawing, colors, kMargin, split, bracket,
+  addBracket(drawing, colors, kPageMargin, split, bracket,
              slides
                  ? "of a token in a layer"
                  : exactBytes(figures.cost.perToken) +
@@ -117,12 +118,14 @@ double addProduct(Drawing& drawing, const DrawingColors& colors, const CostFigur
 double addRuler(Drawing& drawing, const DrawingColors& colors, const CostFigures& figures,
                 const CostCatalogue& catalogue, double top) {
   const std::string holds = costHolds(figures);
-  drawing.shapes.push_back(TextRun{holds, kMargin, top + 8, 13.5, colors.text, Anchor::start, false, true});
-  drawing.shapes.push_back(TextRun{costShare(figures), kMargin + drawnWidth(holds, 13.5, false) * 1.1 + 12,
-                                   top + 8, 11.5, colors.secondary});
-  drawing.shapes.push_back(TextRun{"cards as sold, in GB (10⁹ bytes)", kWidth - kMargin, top + 8, 11.5,
+  drawing.shapes.push_back(
+      TextRun{holds, kPageMargin, top + 8, 13.5, colors.text, Anchor::start, false, true});
+  drawing.shapes.push_back(TextRun{costShare(figures),
+                                   kPageMargin + drawnWidth(holds, 13.5, false) * 1.1 + 12, top + 8, 11.5,
+                                   colors.secondary});
+  drawing.shapes.push_back(TextRun{"cards as sold, in GB (10⁹ bytes)", kWidth - kPageMargin, top + 8, 11.5,
                                    colors.secondary, Anchor::end});
-  const Frame bar{kMargin, top + 24, kInner, 28};
+  const Frame bar{kPageMargin, top + 24, kInner, 28};
   drawing.shapes.push_back(Box{bar, colors.panel});
   double most = 200e9;
   while (!figures.tooLarge() && most < figures.gpuBytes() * 1.05) most *= 2;
@@ -197,12 +200,12 @@ Drawing costDrawing(const CostSetup& setup, const CostFigures& figures, const Co
   const CostPlot roofline = rooflinePlot(figures);
   const char* memory = setup.memory == MemoryPlot::cache ? "Cache in GiB" : "n² matrices in GiB";
   const char* work = setup.work == WorkPlot::prefill ? "FLOPs of a prefill" : "FLOPs of a decode step";
-  const double left[] = {kMargin, kMargin + kEach + kSpace, kMargin + 2 * (kEach + kSpace)};
+  const double left[] = {kPageMargin, kPageMargin + kEach + kSpace, kPageMargin + 2 * (kEach + kSpace)};
   const double ends[] = {
       addCostPlot(drawing, colors, memoryPlot(setup, figures, catalogue), memory, {left[0], y, kEach, kHigh}),
       addCostPlot(drawing, colors, workPlot(setup, figures), work, {left[1], y, kEach, kHigh}),
       addCostPlot(drawing, colors, roofline, roofline.unit.c_str(), {left[2], y, kEach, kHigh})};
-  drawing.height = *std::max_element(std::begin(ends), std::end(ends)) + kMargin - 6;
+  drawing.height = *std::max_element(std::begin(ends), std::end(ends)) + kPageMargin - 6;
   return drawing;
 }
 

@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr double kText = 10.5, kSmall = 9.5, kLineHeight = 13;
+constexpr double kTextSize = 10.5, kNoteSize = 9.5, kLineHeight = 13;
 
 /// A plot's values on the page.
 struct Placed {
@@ -21,7 +21,7 @@ struct Placed {
     return cells.bottom() - std::clamp(plot.y.share(value), 0.0, 1.0) * cells.height;
   }
   void text(const std::string& words, double atX, double atY, Anchor anchor, const render::Color& color,
-            double size = kText, bool mono = false, bool bold = false) const {
+            double size = kTextSize, bool mono = false, bool bold = false) const {
     drawing.shapes.push_back(TextRun{words, atX, atY, size, color, anchor, mono, bold});
   }
 };
@@ -34,17 +34,18 @@ void addTicks(const Placed& at) {
   const Frame& cells = at.cells;
   double lastEnd = -1e9, lastTop = 1e9;
   for (const PlotTick& tick : at.plot.x.ticks) {
-    const double x = at.x(tick.value), half = drawnWidth(tick.label, kText, true) / 2;
+    const double x = at.x(tick.value), half = drawnWidth(tick.label, kTextSize, true) / 2;
     at.drawing.shapes.push_back(Line{x, cells.y, x, cells.bottom(), at.colors.line, 0.5});
     if (tick.label.empty() || x - half < lastEnd + 8) continue;
-    at.text(tick.label, x, cells.bottom() + 12, Anchor::middle, at.colors.secondary, kText, !isRaised(tick));
+    at.text(tick.label, x, cells.bottom() + 12, Anchor::middle, at.colors.secondary, kTextSize,
+            !isRaised(tick));
     lastEnd = x + half;
   }
   for (const PlotTick& tick : at.plot.y.ticks) {
     const double y = at.y(tick.value);
     at.drawing.shapes.push_back(Line{cells.x, y, cells.right(), y, at.colors.line, 0.5});
     if (tick.label.empty() || y + kLineHeight / 2 > lastTop) continue;
-    at.text(tick.label, cells.x - 7, y, Anchor::end, at.colors.secondary, kText, !isRaised(tick));
+    at.text(tick.label, cells.x - 7, y, Anchor::end, at.colors.secondary, kTextSize, !isRaised(tick));
     lastTop = y - kLineHeight / 2;
   }
   at.drawing.shapes.push_back(
@@ -66,12 +67,12 @@ void addRules(const Placed& at) {
     at.drawing.shapes.push_back(
         Polyline{{{cells.x, y}, {cells.right(), y}}, at.colors.faint, 0.75, {1.5, 3}});
     // At the other end where a mark stands.
-    const double room = drawnWidth(rule.label, kSmall, false) + 30;
+    const double room = drawnWidth(rule.label, kNoteSize, false) + 30;
     const bool taken = std::any_of(at.plot.marks.begin(), at.plot.marks.end(), [&](const PlotMark& mark) {
       return std::abs(at.y(mark.at.y) - y) < 16 && at.x(mark.at.x) < cells.x + room;
     });
     at.text(rule.label, taken ? cells.right() - 4 : cells.x + 4, y - 7, taken ? Anchor::end : Anchor::start,
-            at.colors.secondary, kSmall);
+            at.colors.secondary, kNoteSize);
   }
 }
 
@@ -145,7 +146,7 @@ void addEnds(const Placed& at) {
       }
   for (const End& end : ends)
     at.text(end.label, at.cells.right() + 6, end.y, Anchor::start,
-            end.chosen ? at.colors.text : at.colors.secondary, kText, false, end.chosen);
+            end.chosen ? at.colors.text : at.colors.secondary, kTextSize, false, end.chosen);
 }
 
 void addMark(const Placed& at, const PlotMark& mark) {
@@ -163,25 +164,26 @@ void addMark(const Placed& at, const PlotMark& mark) {
   if (mark.side == PlotSide::left || mark.side == PlotSide::aboveLeft) anchor = Anchor::end, atX -= kOut;
   if (mark.side == PlotSide::aboveLeft) atY -= 7;
   if (mark.side == PlotSide::right) anchor = Anchor::start, atX += kOut;
-  const double width = drawnWidth(mark.label, kText, !mark.bold);
+  const double width = drawnWidth(mark.label, kTextSize, !mark.bold);
   const double left = anchor == Anchor::middle ? atX - width / 2 : anchor == Anchor::end ? atX - width : atX;
   // A line under a label would strike it through.
   if (!mark.label.empty())
     at.drawing.shapes.push_back(
         Box{{left - 2, atY - kLineHeight / 2, width + 4, kLineHeight}, at.colors.background});
   at.text(mark.label, atX, atY, anchor, mark.bold || mark.chosen ? at.colors.text : at.colors.secondary,
-          kText, !mark.bold, mark.bold);
+          kTextSize, !mark.bold, mark.bold);
   if (!mark.more.empty())
-    at.text(mark.more, atX, atY + kLineHeight, anchor, at.colors.secondary, kText, true);
+    at.text(mark.more, atX, atY + kLineHeight, anchor, at.colors.secondary, kTextSize, true);
 }
 
 }  // namespace
 
 void addPlot(Drawing& drawing, const DrawingColors& colors, const Frame& frame, const Plot& plot) {
   double labels = 0, ends = 14;
-  for (const PlotTick& tick : plot.y.ticks) labels = std::max(labels, drawnWidth(tick.label, kText, true));
+  for (const PlotTick& tick : plot.y.ticks)
+    labels = std::max(labels, drawnWidth(tick.label, kTextSize, true));
   for (const PlotLine& line : plot.lines)
-    ends = std::max(ends, 8 + drawnWidth(line.label, kText, false) * (line.chosen ? 1.12 : 1.04));
+    ends = std::max(ends, 8 + drawnWidth(line.label, kTextSize, false) * (line.chosen ? 1.12 : 1.04));
   const Placed at{drawing,
                   colors,
                   {frame.x + labels + 9, frame.y + 6, frame.width - labels - 9 - ends, frame.height - 42},

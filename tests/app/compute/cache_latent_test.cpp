@@ -18,7 +18,7 @@ using namespace app;
 using attention::Matrix;
 using attention::Stack;
 
-std::shared_ptr<const Snapshot> snapshotOf(const app::Setup& setup) {
+std::shared_ptr<const Snapshot> computedLayer(const app::Setup& setup) {
   return std::make_shared<const Snapshot>(computed(setup));
 }
 
@@ -42,7 +42,7 @@ TEST_P(LatentOfModels, EveryLayerIsExactWhereNothingIsLeftOut) {
     adoptModel(scene, folder, *opened);
     scene.setup.subject.layer = layer;
     ASSERT_TRUE(fitSubject(scene).ok());
-    const auto snapshot = snapshotOf(scene.setup);
+    const auto snapshot = computedLayer(scene.setup);
     ASSERT_FALSE(snapshot->error) << snapshot->error->message;
     const Index all = snapshot->config.modelDim;
     EXPECT_LT(latentError(snapshot, all, 1 << 20), 1e-3) << "layer " << layer;
@@ -57,7 +57,7 @@ TEST(CacheLatent, OfTheLearnedModelCostsWhatItSays) {
   Scene scene = openingScene();
   adoptModel(scene, kLearned, *openModel(kLearned));
   scene.setup.subject.layer = 2;
-  const auto snapshot = snapshotOf(scene.setup);
+  const auto snapshot = computedLayer(scene.setup);
   Resources resources(kRoomy);
   const auto study = studyShapes({snapshot, 0, 0, 1, 32, 8}, resources, {});
   ASSERT_TRUE(study.ok()) << study.error().message;
@@ -77,7 +77,7 @@ TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
   setup.model.bias = true;
   setup.model.kvHeads = 4;
   setup.weights.source = WeightSource::random;
-  const auto snapshot = snapshotOf(setup);
+  const auto snapshot = computedLayer(setup);
   const attention::AttentionConfig& config = snapshot->config;
   Resources resources(kRoomy);
   constexpr Index kLatent = 40, kRotary = 12;
