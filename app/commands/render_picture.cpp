@@ -67,7 +67,7 @@ int renderPicture(const Scene& scene, const PictureOptions& options) {
   Resources resources(defaultLimits());
   std::optional<Snapshot> snapshot;
   const bool page = options.what == PictureKind::page;
-  if ((page ? shownPicture(scene) : options.what) != PictureKind::map) {
+  if (needsSnapshot(page ? shownPicture(scene) : options.what)) {
     snapshot = computeSnapshot(scene.setup, resources);
     if (const auto step = checkStep(scene, *snapshot); !step) return usage(step.error());
   }

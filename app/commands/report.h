@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <cstdio>
 #include <exception>
@@ -41,6 +42,16 @@ inline void warn(const std::string& sentence) {
 /// For options that take a path: what is wrong with one, or nothing.
 inline std::string namesFile(const std::string& path) {
   return path.empty() ? "the name is empty, expected a file's" : "";
+}
+
+/// For options that take a count: what is wrong with one, or nothing. Without it what is too large would be
+/// taken as the largest number there is.
+inline std::string countsSomething(const std::string& text) {
+  attention::Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 1) return "";
+  return attention::quotedText(text) +
+         " was given, expected a whole number from 1 to 9,223,372,036,854,775,807";
 }
 
 /// Says why the command could not; its exit code.

@@ -57,13 +57,14 @@ Index visibleKeys(const Stack& scores, Index firstHead, Index heads, Index query
   return visible;
 }
 
-void countWork(const AttentionConfig& config, const Stack& scores, CacheField& field,
+/// Of the first `tokens` queries: those after them pad the line.
+void countWork(const AttentionConfig& config, const Stack& scores, Index tokens, CacheField& field,
                const std::stop_token& stop) {
   const auto d = static_cast<double>(config.modelDim), s = static_cast<double>(config.headDim);
   const auto heads = static_cast<double>(config.heads), kvHeads = static_cast<double>(config.kvHeads);
   const double projections = 4 * d * heads * s + 4 * d * kvHeads * s;
   double before = 0;
-  for (Index query = 0; query < scores.rows() && !stop.stop_requested(); ++query) {
+  for (Index query = 0; query < tokens && !stop.stop_requested(); ++query) {
     Index read = 0;
     double pairs = 0;
     for (Index g = 0; g < config.kvHeads; ++g)
@@ -93,7 +94,7 @@ CacheField makeCacheField(const FieldQuestion& question, std::stop_token stop) {
                         (tokens + field.colFactor - 1) / field.colFactor);
   fillBands(result.k, question, 0, field, stop);
   fillBands(result.v, question, 1, field, stop);
-  if (question.snapshot->causal) countWork(question.snapshot->config, result.scores, field, stop);
+  if (question.snapshot->causal) countWork(question.snapshot->config, result.scores, tokens, field, stop);
   return field;
 }
 

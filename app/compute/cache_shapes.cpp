@@ -22,8 +22,6 @@ using attention::Stack;
 
 namespace {
 
-constexpr Index kMaxLatentModelDim = 1024;
-
 /// The layer with a kv head for every head, from the same seeds; the layer itself where it has them, or where
 /// its weights are not made here.
 Result<std::shared_ptr<const Snapshot>> fullHeads(const ShapesQuestion& question, Resources& resources,
@@ -39,40 +37,13 @@ Result<std::shared_ptr<const Snapshot>> fullHeads(const ShapesQuestion& question
   return full;
 }
 
-/// Keys and values as they come back out of a latent of that size.
-struct LatentHeads {
-  Stack k, v;
-};
-Result<LatentHeads> throughLatent(const Snapshot& full, Index line, Index latent, Resources& resources) {
-  const Setup& setup = full.setup;
-  if (setup.subject.opened) return Error{"Latent attention is computed for layers that are made here."};
-  const AttentionConfig& config = full.config;
-  if (config.modelDim > kMaxLatentModelDim)
-    return Error{fmt::format("Latent attention is computed up to model dim {}.", kMaxLatentModelDim)};
-  const TokenBatch batch = tokenizeBatch(setup);
-  if (batch.error || batch.lines.empty()) return Error{"There are no tokens."};
-  const auto longest =
-      static_cast<Index>(std::max(batch.lines.front().queries.size(), batch.lines.front().keys.size()));
-  const auto projections = resources.inputs.projections(setup, longest);
-  if (!projections) return projections.error();
-  const auto inputs = resources.inputs.inputs(setup, batch.lines);
-  if (!inputs) return inputs.error();
-  const LineInput& input = (**inputs)[static_cast<std::size_t>(line)];
-  const Matrix& x = setup.input.cross ? input.context : input.x;
-  const Matrix p =
-      attention::latentDirections((*projections)->k, (*projections)->v, std::min(latent, config.modelDim));
-  // The latent is x·P; keys and values are made of it when they are read, and rotated then.
-  const Matrix again = (x * p) * p.transpose();
-  LatentHeads heads{attention::splitHeads((*projections)->k.apply(again), config.kvHeads),
-                    attention::splitHeads((*projections)->v.apply(again), config.kvHeads)};
-  if (config.ropeTheta)
-    for (Index g = 0; g < config.kvHeads; ++g) attention::applyRope(heads.k[g], 0, *config.ropeTheta);
-  return heads;
-}
-
-std::uint64_t latentParameters(const AttentionConfig& config, Index latent) {
-  const Index d = config.modelDim, whole = config.heads * config.headDim;
-  return static_cast<std::uint64_t>(2 * d * whole + d * latent + latent * 2 * whole);
+/// Queries of both parts, the latent and the rotary key, keys and values made of the latent, and the output
+/// (DeepSeek-AI 2024, DeepSeek-V2, section 2.1, without the latent of queries).
+std::uint64_t latentParameters(const AttentionConfig& config, Index latent, Index rotary) {
+  const Index d = config.modelDim, queries = config.heads * config.headDim;
+  const Index keysAndValues = 2 * config.kvHeads * config.headDim;
+  return static_cast<std::uint64_t>(2 * d * queries + d * config.heads * rotary + d * (latent + rotary) +
+                                    latent * keysAndValues);
 }
 
 }  // namespace
@@ -82,26 +53,28 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
   if (!full) return full.error();
   if ((*full)->sequences.empty()) return Error{"There are no tokens."};
   const SequenceSnapshot& sequence = (*full)->sequences[static_cast<std::size_t>(question.sequence)];
+  const AttentionConfig& config = (*full)->config;
+  const auto memory = studyMemory(config, sequence, resources, stop);
+  if (!memory) return memory.error();
   const AttentionResult& mha = sequence.attention;
-  if (const auto fits = fitsStudy(mha); !fits) return fits.error();
-  AttentionConfig config = (*full)->config;
-  config.dropout = {};
+  const AttentionResult exact = attendAgain(sequence, config, mha.k, mha.v, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
   const Index most = config.kvHeads,
               between = most % std::max<Index>(question.kvHeads, 1) == 0 ? question.kvHeads : 1;
   const Index head = std::clamp<Index>(question.head, 0, config.heads - 1);
   ShapesStudy study;
-  const Index rows = pooledSide(mha.scores.rows()), cols = pooledSide(mha.scores.cols());
+  const Index rows = pooledSide(exact.scores.rows()), cols = pooledSide(exact.scores.cols());
   study.weights = Stack(4, rows, cols);
-  const AttentionResult exact = attendAgain(sequence, config, mha.k, mha.v, stop);
   const auto name = [&](Index kvHeads) {
     return std::string(kvHeads == config.heads ? "MHA" : kvHeads == 1 ? "MQA" : "GQA");
   };
   const auto put = [&](std::size_t at, ShapeCase one, const AttentionResult& result) {
+    if (stop.stop_requested()) return;
     one.output = outputError(exact.headOutput, result.headOutput);
     Matrix picture = result.weights[head];
     for (Index row = 0; row < picture.rows(); ++row)
       for (Index col = 0; col < picture.cols(); ++col)
-        if (mha.scores.at(head, row, col) == -std::numeric_limits<float>::infinity())
+        if (exact.scores.at(head, row, col) == -std::numeric_limits<float>::infinity())
           picture(row, col) = render::kMaskedCell;
     intoPicture(picture, study.weights, static_cast<Index>(at));
     study.cases[at] = std::move(one);
@@ -110,27 +83,31 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
   for (std::size_t i = 0; i < 3 && !stop.stop_requested(); ++i) {
     AttentionConfig shape = config;
     shape.kvHeads = kvHeads[i];
-    ShapeCase one{name(kvHeads[i]),
-                  "",
-                  kvHeads[i],
-                  2 * kvHeads[i] * config.headDim,
-                  attention::parameterCount(shape, false),
-                  {}};
+    ShapeCase one;
+    one.name = name(kvHeads[i]);
+    one.kvHeads = kvHeads[i];
+    one.numbersPerToken = 2 * kvHeads[i] * config.headDim;
+    one.parameters = attention::parameterCount(shape, false);
     put(i, std::move(one),
         i == 0 ? exact
                : attendAgain(sequence, config, attention::mergedByMean(mha.k, kvHeads[i]),
                              attention::mergedByMean(mha.v, kvHeads[i]), stop));
   }
-  const Index latent = std::min(question.latent, config.modelDim);
-  ShapeCase mla{"MLA", "", 0, latent, latentParameters(config, latent), {}};
-  auto heads = throughLatent(**full, question.sequence, latent, resources);
-  if (!heads) {
+  ShapeCase mla;
+  mla.name = "MLA";
+  if (auto heads =
+          attendLatent(*full, question.sequence, question.latent, question.rotary, resources, stop)) {
+    mla.latent = heads->latent;
+    mla.rotary = heads->rotary;
+    mla.numbersPerToken = heads->latent + heads->rotary;
+    mla.parameters = latentParameters(config, heads->latent, heads->rotary);
+    put(3, std::move(mla), heads->result);
+  } else {
     mla.missing = heads.error().message;
     study.cases[3] = std::move(mla);
     study.weights[3].setConstant(render::kMaskedCell);
-  } else if (!stop.stop_requested()) {
-    put(3, std::move(mla), attendAgain(sequence, config, std::move(heads->k), std::move(heads->v), stop));
   }
+  study.memory = pictureMemory({&study.weights}, resources);
   return study;
 }
 

@@ -15,8 +15,6 @@ namespace headscope::app {
 
 // What the cache page's other views compute: the layer again with a cache that holds less.
 
-/// Weights a study may hold, of all heads: larger layers are said to be too large.
-inline constexpr Index kMaxStudyWeights = Index{32} << 20;
 /// A picture's side in pixels at the most; cells that share one are pooled.
 inline constexpr Index kStudyPixels = 384;
 
@@ -45,8 +43,11 @@ struct PrecisionStudy {
   attention::Stack keys;  ///< [6, dims, tokens] the head's keys as stored, over their largest: −1 to 1
   attention::Stack differences;  ///< [6, n, n] |Δw| of the head, pooled by the largest
   float mostDifference = 0;
+  MemoryShare memory;  ///< of the pictures
 };
-attention::Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, std::stop_token stop);
+/// Pure, as the others: an error where memory for the heads once more is over the budget.
+attention::Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question,
+                                                 const Resources& resources, std::stop_token stop);
 
 // --- One layer, four shapes ------------------------------------------------------------------------------
 
@@ -54,21 +55,23 @@ struct ShapesQuestion {
   std::shared_ptr<const Snapshot> snapshot;  ///< of the layer as it is
   Index sequence = 0, head = 0;
   Index kvHeads = 1;  ///< of the one in between
-  Index latent = 64;
+  Index latent = 64, rotary = 16;
   bool operator==(const ShapesQuestion&) const = default;
 };
 
 struct ShapeCase {
-  std::string name;     ///< "MHA", "GQA", "MQA", "MLA"
-  std::string missing;  ///< why it can't be computed; "" = it was
-  Index kvHeads = 0;    ///< 0: a latent
-  Index numbersPerToken = 0;
+  std::string name;              ///< "MHA", "GQA", "MQA", "MLA"
+  std::string missing;           ///< why it can't be computed; "" = it was
+  Index kvHeads = 0;             ///< 0: a latent
+  Index latent = 0, rotary = 0;  ///< numbers of the latent, and of the rotary key beside it
+  Index numbersPerToken = 0;     ///< that the layer caches
   std::uint64_t parameters = 0;
   OutputError output;  ///< against MHA
 };
 struct ShapesStudy {
   std::array<ShapeCase, 4> cases;
-  attention::Stack weights;  ///< [4, n, n] of the head, pooled
+  attention::Stack weights;  ///< [4, n, m] of the head, pooled
+  MemoryShare memory;
 };
 attention::Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resources,
                                            std::stop_token stop);
@@ -90,8 +93,10 @@ struct EvictionCase {
 struct EvictionStudy {
   std::array<EvictionCase, 2> cases;
   attention::Stack weights;  ///< [2, n, n] of the head, pooled; evicted cells are dead, masked ones masked
+  MemoryShare memory;
 };
-attention::Result<EvictionStudy> studyEviction(const EvictionQuestion& question, std::stop_token stop);
+attention::Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Resources& resources,
+                                               std::stop_token stop);
 
 /// Of values [rows, cols] the one furthest from 0 of each block, so that no side is over `most`.
 attention::Matrix strongestOf(const Eigen::Ref<const attention::Matrix>& values, Index mostRows,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/compute/memory_budget.h"
 #include "attention/cache/paging.h"
 
 namespace headscope::app {
@@ -21,9 +22,11 @@ struct PagingStudy {
   attention::Index mostBlocks = 0;      ///< that were ever used
   attention::Index mostContiguous = 0;  ///< tokens
   attention::Index longest = 0;         ///< tokens of the longest request, prompt and answer
+  MemoryShare memory;                   ///< of the steps
 };
 
-/// Pure. Errors: a schedule that can't be read.
-attention::Result<PagingStudy> studyPaging(const PagingQuestion& question, std::stop_token stop = {});
+/// Pure. Errors: a schedule that can't be read, and steps that are over the budget.
+attention::Result<PagingStudy> studyPaging(const PagingQuestion& question, const MemoryBudget& memory,
+                                           std::stop_token stop = {});
 
 }  // namespace headscope::app

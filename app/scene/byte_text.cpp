@@ -34,6 +34,7 @@ std::string bytesInUnit(double bytes, double unit) {
 }
 
 std::string fourDigitBytes(double bytes) {
+  if (bytes > static_cast<double>(kTooMany)) return kTooManyText;
   static constexpr std::array<const char*, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
   // From here on four digits would read 1024.
@@ -70,9 +71,10 @@ std::string fractionText(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string tokensText(std::int64_t tokens) {
-  constexpr std::int64_t kilo = 1024, mega = kilo * 1024;
-  if (tokens >= mega && tokens % mega == 0)
-    return countText(static_cast<std::uint64_t>(tokens / mega)) + " M";
+  constexpr std::int64_t kilo = 1024, mega = kilo * 1024, giga = mega * 1024, tera = giga * 1024;
+  for (const auto& [unit, name] : {std::pair(tera, " T"), {giga, " G"}, {mega, " M"}})
+    if (tokens >= unit && tokens % unit == 0)
+      return countText(static_cast<std::uint64_t>(tokens / unit)) + name;
   if (tokens >= kilo && tokens % kilo == 0) return std::to_string(tokens / kilo) + " k";
   return countText(static_cast<std::uint64_t>(tokens));
 }

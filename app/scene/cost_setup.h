@@ -27,6 +27,7 @@ struct CacheSetup {
   double speed = 2;  ///< steps a second while playing
   bool mhaStair = true, mqaStair = true, mlaStair = true;  ///< lines beside the layer's own bytes
   Index latent = 64;  ///< dimensions of the latent that stands for keys and values (MLA)
+  Index rotary = 16;  ///< dimensions of the rotary key beside it, where positions turn keys
   EvictionPolicy first = EvictionPolicy::sinks, second = EvictionPolicy::heavy;
   Index budget = 6;  ///< entries that a policy keeps of each kv head
   Index block = 16;  ///< tokens of a page

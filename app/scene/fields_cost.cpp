@@ -71,6 +71,11 @@ constexpr Field kCostRows[] = {
             {1, 512, Scale::logarithmic},
             "cursor.page=cache cursor.cache_room=shapes"},
      "Dimensions of the latent that stands for keys and values of all heads in the fourth shape."},
+    {"cost.cache.rotary_dim", kCache<&CacheSetup::rotary>, Range{0, kMaxModelDim, "dimensions", 2},
+     Slider{"cache.rotary_dim", "Rotary", {0, 512}, "cursor.page=cache cursor.cache_room=shapes"},
+     "Dimensions of the one rotary key for all heads that is cached beside the latent, under RoPE alone: "
+     "what "
+     "of the keys keeps its rotation."},
     {"cost.cache.first_policy", kCache<&CacheSetup::first>, Names{attention::kEvictionNames},
      Selection{"cache.first_policy", kPolicyLabels, "cursor.page=cache cursor.cache_room=eviction", true},
      "Which entries the first of two caches gives up when it is full."},

@@ -81,7 +81,10 @@ std::string percentText(double share) {
 }
 
 std::string flopsText(double flops) {
-  static constexpr const char* kUnits[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
+  static constexpr const char* kUnits[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP",
+                                           "TFLOP", "PFLOP", "EFLOP", "ZFLOP"};
+  // What nobody computes has no unit that people know.
+  if (flops >= 9.995e23) return scientific(flops, 4) + " FLOP";
   std::size_t unit = 0;
   for (; flops >= 999.5 && unit + 1 < std::size(kUnits); ++unit) flops /= 1000;
   const int decimals = unit == 0 || flops >= 99.5 ? 0 : flops >= 9.95 ? 1 : 2;

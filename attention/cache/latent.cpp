@@ -2,21 +2,150 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <complex>
+#include <vector>
+
 #include "attention/core/decompositions.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
 
-Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim) {
+namespace {
+
+using Eigen::MatrixXcd;
+using Eigen::MatrixXd;
+using Eigen::VectorXcd;
+using Eigen::VectorXd;
+
+/// A complex sum over the heads' pairs of one frequency.
+struct Shared {
+  Index pair = 0;
+  VectorXcd heads;  ///< [kvHeads], length 1
+  double gain = 0;  ///< how much scores would change without its rotation
+};
+
+/// The squared length of each output's weights and bias: how large it is on average for inputs of length 1.
+VectorXd energies(const Linear& map) {
+  VectorXd energy = map.weight.cast<double>().rowwise().squaredNorm();
+  if (map.bias.size()) energy += map.bias.cast<double>().cwiseAbs2();
+  return energy;
+}
+
+/// Mean of |1 − exp(iθ(j − k))|² over all pairs of positions, of a column of cosines and one of sines.
+double meanTurn(const Eigen::Ref<const VectorXd>& cosines, const Eigen::Ref<const VectorXd>& sines) {
+  const double amplitude = cosines.squaredNorm() + sines.squaredNorm();
+  const double aligned = cosines.sum() * cosines.sum() + sines.sum() * sines.sum();
+  const auto n = static_cast<double>(cosines.size());
+  return amplitude > 0 ? std::max(0.0, 2 * (1 - aligned / (n * amplitude))) : 0;
+}
+
+/// Rows `pair` of all heads as complex numbers, the bias as one input more: [kvHeads, modelDim + 1].
+MatrixXcd complexRows(const Linear& keys, Index kvHeads, Index headDim, Index pair, Index half) {
   const Index d = keys.weight.cols();
+  MatrixXcd rows = MatrixXcd::Zero(kvHeads, d + 1);
+  for (Index g = 0; g < kvHeads; ++g) {
+    const Index a = g * headDim + pair, b = a + half;
+    rows.row(g).head(d).real() = keys.weight.row(a).cast<double>();
+    rows.row(g).head(d).imag() = keys.weight.row(b).cast<double>();
+    if (keys.bias.size()) rows(g, d) = {static_cast<double>(keys.bias(a)), static_cast<double>(keys.bias(b))};
+  }
+  return rows;
+}
+
+std::vector<Shared> principalSums(const Linear& queries, const Linear& keys, Index kvHeads, Index headDim,
+                                  const Matrix& positions) {
+  const Index half = positions.cols() / 2, heads = queries.weight.rows() / headDim, group = heads / kvHeads;
+  const VectorXd queryEnergy = energies(queries);
+  const MatrixXd table = positions.cast<double>();
+  std::vector<Shared> all;
+  for (Index pair = 0; pair < half; ++pair) {
+    VectorXd read = VectorXd::Zero(kvHeads);
+    for (Index h = 0; h < heads; ++h)
+      read(h / group) += queryEnergy(h * headDim + pair) + queryEnergy(h * headDim + pair + half);
+    const MatrixXcd rows = complexRows(keys, kvHeads, headDim, pair, half);
+    const HermitianEigen solved = hermitianEigen(rows * rows.adjoint());
+    const double turn = meanTurn(table.col(pair), table.col(half + pair));
+    for (Index i = 0; i < kvHeads; ++i) {
+      const VectorXcd sum = solved.vectors.col(i);
+      all.push_back({pair, sum, std::max(0.0, solved.values(i)) * turn * read.dot(sum.cwiseAbs2())});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim) {
+  const Index d = keys.weight.cols(), outputs = keys.weight.rows() + values.weight.rows();
   require(values.weight.cols() == d,
           fmt::format("keys are made of {} dimensions and values of {}", d, values.weight.cols()));
   require(latentDim >= 1 && latentDim <= d,
           fmt::format("a latent of {} dimensions, expected 1 to {}", latentDim, d));
-  // Right singular vectors of W are eigenvectors of WᵀW, ascending by their values.
-  const Eigen::MatrixXd k = keys.weight.cast<double>(), v = values.weight.cast<double>();
-  const SymmetricEigen solved = symmetricEigen(k.transpose() * k + v.transpose() * v);
-  return solved.vectors.rightCols(latentDim).rowwise().reverse().cast<float>();
+  MatrixXd both(outputs, d);
+  both << keys.weight.cast<double>(), values.weight.cast<double>();
+  // Right singular vectors of W are eigenvectors of WᵀW, or Wᵀ times those of WWᵀ: whichever is smaller.
+  // Eigenvalues ascend.
+  if (d <= outputs) {
+    const SymmetricEigen solved = symmetricEigen(both.transpose() * both);
+    return solved.vectors.rightCols(latentDim).rowwise().reverse().cast<float>();
+  }
+  const SymmetricEigen solved = symmetricEigen(both * both.transpose());
+  const VectorXd& squares = solved.values;
+  const double least = squares(outputs - 1) * 1e-12;
+  Index rank = 0;
+  while (rank < std::min(latentDim, outputs) && squares(outputs - 1 - rank) > least) ++rank;
+  MatrixXd directions = both.transpose() * solved.vectors.rightCols(rank).rowwise().reverse();
+  directions.colwise().normalize();
+  return directions.cast<float>();
+}
+
+Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads, Index headDim,
+                        const Matrix& positions, Index rotaryDim) {
+  const Index half = positions.cols() / 2, outputs = kvHeads * headDim;
+  require(keys.weight.rows() == outputs && queries.weight.rows() % outputs == 0 && 2 * half <= headDim,
+          fmt::format("{} keys and {} queries for {} kv heads of {}, {} of them turned", keys.weight.rows(),
+                      queries.weight.rows(), kvHeads, headDim, 2 * half));
+  require(rotaryDim >= 0 && rotaryDim % 2 == 0 && rotaryDim <= 2 * half * kvHeads,
+          fmt::format("a rotary key of {} dimensions, expected an even number up to {}", rotaryDim,
+                      2 * half * kvHeads));
+  Matrix directions = Matrix::Zero(outputs, rotaryDim);
+  if (rotaryDim == 0) return directions;
+  std::vector<Shared> all = principalSums(queries, keys, kvHeads, headDim, positions);
+  std::stable_sort(all.begin(), all.end(), [](const Shared& a, const Shared& b) { return a.gain > b.gain; });
+  // Real and imaginary part of the sum over heads of conj(u)·k, as two real directions of all keys.
+  for (Index i = 0; i < rotaryDim / 2; ++i) {
+    const Shared& shared = all[static_cast<std::size_t>(i)];
+    for (Index g = 0; g < kvHeads; ++g) {
+      const auto re = static_cast<float>(shared.heads(g).real()),
+                 im = static_cast<float>(shared.heads(g).imag());
+      const Index a = g * headDim + shared.pair, b = a + half;
+      directions(a, 2 * i) = re;
+      directions(b, 2 * i) = im;
+      directions(a, 2 * i + 1) = -im;
+      directions(b, 2 * i + 1) = re;
+    }
+  }
+  return directions;
+}
+
+LatentMaps latentMaps(const Projections& layer, Index kvHeads, Index headDim, const Matrix& positions,
+                      Index latentDim, Index rotaryDim) {
+  LatentMaps maps;
+  maps.rotary = rotaryDirections(layer.q, layer.k, kvHeads, headDim, positions, rotaryDim);
+  Linear rest{layer.k.weight, {}};
+  if (rotaryDim > 0) rest.weight -= maps.rotary * (maps.rotary.transpose() * layer.k.weight);
+  maps.latent = latentDirections(rest, layer.v, latentDim);
+  return maps;
+}
+
+LatentRead readLatent(const LatentMaps& maps, const Projections& layer, const Matrix& x) {
+  const Matrix again = (x * maps.latent) * maps.latent.transpose();
+  LatentRead read{layer.k.apply(again), {}, layer.v.apply(again)};
+  const Matrix& u = maps.rotary;
+  if (u.cols() > 0) read.plainKeys -= (read.plainKeys * u) * u.transpose();
+  read.rotaryKeys = (layer.k.apply(x) * u) * u.transpose();
+  return read;
 }
 
 }  // namespace headscope::attention

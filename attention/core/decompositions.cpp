@@ -26,4 +26,9 @@ SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix) {
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
+HermitianEigen hermitianEigen(const Eigen::MatrixXcd& matrix) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(matrix);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
 }  // namespace headscope::attention

@@ -22,4 +22,11 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix);
 
+/// The same of a matrix that equals its conjugate transpose.
+struct HermitianEigen {
+  Eigen::VectorXd values;
+  Eigen::MatrixXcd vectors;
+};
+HermitianEigen hermitianEigen(const Eigen::MatrixXcd& matrix);
+
 }  // namespace headscope::attention

@@ -213,6 +213,41 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   EXPECT_EQ(page().shapes->value->cases[1].output.all, 0) << "nothing is merged";
 }
 
+TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
+  room("shapes");
+  EXPECT_EQ(page().shapes->value->cases[3].rotary, 0) << "sinusoidal positions turn nothing";
+  ui.session().scene().setup.model.position = app::PositionKind::rope;
+  ui.session().scene().setup.weights.source = app::WeightSource::random;
+  ui.draw();
+  EXPECT_EQ(page().shapes->value->cases[3].rotary, 16);
+  EXPECT_EQ(page().shapes->value->cases[3].numbersPerToken, 64 + 16);
+  const double before = page().shapes->value->cases[3].output.all;
+  ui.typeValue("cache.rotary_dim", "128");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cost.cache.rotary, 128);
+  EXPECT_LT(page().shapes->value->cases[3].output.all, before);
+}
+
+TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
+  ui.session().scene().setup.input.text =
+      "The animal didn't cross the street because it was too tired .\nShort line here";
+  ui.draw();
+  const auto fill = [&](std::size_t line) {
+    return app::decodeState(ui.scene(), page(), page().snapshot->sequences[line]).now;
+  };
+  EXPECT_EQ(fill(0), 12);
+  EXPECT_EQ(fill(1), 3);
+  ui.click("cache.sequence.1");
+  ui.draw();
+  EXPECT_EQ(fill(0), 12) << "looking at another line changes no cache";
+  EXPECT_TRUE(ui.has("cache.step")) << "and its work is counted";
+  EXPECT_EQ(page().field->value->flops.size(), 3u);
+  ui.click("cache.sequence.0");
+  ui.clickAt("cache.axis", 5.5f / 12, 0.5f);
+  EXPECT_EQ(fill(0), 6);
+  EXPECT_EQ(fill(1), 3) << "it is at its end";
+}
+
 TEST_F(CacheOnScreen, EvictionComparesTwoPolicies) {
   room("eviction");
   ASSERT_TRUE(page().eviction && page().eviction->value.ok());

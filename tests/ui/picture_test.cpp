@@ -48,6 +48,13 @@ TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
   ui.key(static_cast<Key>('3'));
   ui.draw();
   EXPECT_THAT(saved("map.svg"), HasSubstr("12 × 12 tokens"));
+  ui.key(static_cast<Key>('4'));
+  ui.draw();
+  EXPECT_THAT(saved("cache.svg"), HasSubstr(">KV cache<"));
+  ui.key(static_cast<Key>('5'));
+  ui.draw();
+  EXPECT_THAT(saved("cost.svg"), HasSubstr(">KV cache of Llama-3.1-70B at 128 k tokens × batch 1<"));
+  EXPECT_GT(render::decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
 }
 
 TEST_F(Pictures, AnotherEndingIsRefusedInASentence) {

@@ -54,11 +54,6 @@ attention::Result<CostRequest> requestOf(const CostOptions& options, const Model
   request.batch = options.batch;
   request.block = options.block;
   request.tensorParallel = options.tensorParallel;
-  for (const auto& [name, value] : {std::pair("--tokens", request.tokens),
-                                    {"--batch", request.batch},
-                                    {"--block", request.block},
-                                    {"--tensor-parallel", request.tensorParallel}})
-    if (value < 1) return Error{fmt::format("{} is {}, expected at least 1", name, value)};
   if (const auto fits = attention::splits(shape, request.tensorParallel); !fits) return fits.error();
   return request;
 }
@@ -97,13 +92,17 @@ void addCostCommand(CLI::App& app, int& exitCode) {
       ->type_name("NAME");
   const auto* tokens =
       command->add_option("--tokens", options->tokens, "Of each sequence; the model's context if left out")
-          ->type_name("N");
-  command->add_option("--batch", options->batch, "Sequences at once")->type_name("B");
+          ->type_name("N")
+          ->check(countsSomething);
+  command->add_option("--batch", options->batch, "Sequences at once")->type_name("B")->check(countsSomething);
   command->add_option("--dtype", options->format, "fp32, fp16, bf16, fp8, int8 or int4; of cache and weights")
       ->type_name("TYPE");
-  command->add_option("--block", options->block, "Tokens of a page of the cache")->type_name("TOKENS");
+  command->add_option("--block", options->block, "Tokens of a page of the cache")
+      ->type_name("TOKENS")
+      ->check(countsSomething);
   command->add_option("--tensor-parallel", options->tensorParallel, "GPUs that share every layer")
-      ->type_name("T");
+      ->type_name("T")
+      ->check(countsSomething);
   command->add_flag("--list", options->list, "Print the shapes that have names");
   command->add_flag("--json", options->json, "Print JSON, bytes as whole numbers");
   command->callback([options, tokens, &exitCode] {

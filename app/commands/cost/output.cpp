@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/scene/byte_text.h"
@@ -26,6 +27,11 @@ std::string count(Index value) {
 /// A whole number, or null where it is none that can be counted.
 Json bytesJson(std::uint64_t bytes) {
   return bytes >= attention::kTooManyBytes ? Json(nullptr) : Json(bytes);
+}
+
+/// The same of what is counted on average, as the experts that a batch reaches.
+Json bytesJson(double bytes) {
+  return bytes >= 0x1p63 ? Json(nullptr) : Json(static_cast<std::uint64_t>(std::llround(bytes)));
 }
 
 /// "42,949,672,960 B = 40 GiB".
@@ -99,11 +105,14 @@ std::string costTable(const CostReport& report) {
     row("weights a GPU", bytesBoth(cost.weightsPerGpu));
   }
   row("prefill", flopsText(prefill.total()),
-      fmt::format("attention {}, projections {}, feed-forward {}; {} for each of {}",
-                  flopsText(prefill.attention()), flopsText(prefill.projections),
-                  flopsText(prefill.feedForward), "one sequence", count(request.batch)));
-  row("decode step", flopsText(decode.flops),
-      fmt::format("reads {}: {:.3g} operations a byte", fourDigitBytes(decode.bytes()), decode.intensity()));
+      fmt::format(
+          "attention {}, projections {}, feed-forward {}{}", flopsText(prefill.attention()),
+          flopsText(prefill.projections), flopsText(prefill.feedForward),
+          request.batch > 1 ? fmt::format("; of one of the {} sequences", count(request.batch)) : ""));
+  if (shape.decodes)
+    row("decode step", flopsText(decode.flops),
+        fmt::format("reads {}: {:.3g} operations a byte", fourDigitBytes(decode.bytes()),
+                    decode.intensity()));
   return text + "\n" + shape.source + "\n";
 }
 
@@ -132,9 +141,11 @@ std::string costJson(const CostReport& report) {
                      {"attention_flops", prefill.attention()},
                      {"softmax_flops", prefill.softmax},
                      {"flops", prefill.total()}};
-  json["decode"] = {{"flops", decode.flops},
-                    {"weight_bytes_read", decode.weightBytes},
-                    {"cache_bytes_read", decode.cacheBytes}};
+  json["decode"] = nullptr;
+  if (shape.decodes)
+    json["decode"] = {{"flops", decode.flops},
+                      {"weight_bytes_read", bytesJson(decode.weightBytes)},
+                      {"cache_bytes_read", bytesJson(decode.cacheBytes)}};
   json["warnings"] = warnings;
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -17,6 +17,12 @@ void move(Line& line, double x, double y) {
   line.y0 += y;
   line.y1 += y;
 }
+void move(Polyline& line, double x, double y) {
+  for (Polyline::Point& point : line.points) {
+    point.x += x;
+    point.y += y;
+  }
+}
 template <typename Framed>
 void move(Framed& shape, double x, double y) {
   shape.frame.x += x;

@@ -45,6 +45,17 @@ struct Line {
   double width = 1;
 };
 
+/// A line through points.
+struct Polyline {
+  struct Point {
+    double x = 0, y = 0;
+  };
+  std::vector<Point> points;
+  render::Color color;
+  double width = 1;
+  std::vector<double> dashes = {};  ///< units that are drawn and left out, in turn; none: it is solid
+};
+
 /// A matrix as coloured cells that fill the frame; the style's hatches and marks are those of heatmaps on
 /// screen, its gap is in units.
 struct Cells {
@@ -67,7 +78,7 @@ struct Swatch {
   float value = render::kMaskedCell;
 };
 
-using Shape = std::variant<TextRun, Box, Line, Cells, Ramp, Swatch>;
+using Shape = std::variant<TextRun, Box, Line, Polyline, Cells, Ramp, Swatch>;
 
 struct Drawing {
   std::string title;  ///< for readers that can't see it

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/compute/drawings/drawing.h"
+#include "app/compute/plot_data.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::app {
@@ -79,5 +80,8 @@ void addScale(Drawing& drawing, const DrawingColors& colors, const render::Heatm
 /// A sample of a cell with what it means, at the right of it.
 void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
                const std::string& word, double x, double y);
+
+/// A plot with its ticks, its lines' labels and its marks, as the window paints it.
+void addPlot(Drawing& drawing, const DrawingColors& colors, const Frame& frame, const Plot& plot);
 
 }  // namespace headscope::app

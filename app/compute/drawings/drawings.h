@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/compute/cost_figures.h"
 #include "app/compute/drawings/drawing.h"
 #include "app/compute/map_source.h"
 #include "app/compute/snapshot.h"
@@ -26,6 +27,10 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
 Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options);
 /// The mask of one head over the tokens of the sequence in sight.
 Drawing maskDrawing(const Scene& scene, const Snapshot& snapshot, Index head, const DrawingOptions& options);
+/// What the page Cost says of a model: the bytes, the product that makes them, what a GPU holds, and the
+/// plots.
+Drawing costDrawing(const CostSetup& setup, const CostFigures& figures, const CostCatalogue& catalogue,
+                    const DrawingOptions& options);
 
 /// What of a long head is drawn, and how many cells become one.
 attention::MapPart mapPart(const MapCursor& cursor, Index queries, Index keys);

@@ -1,6 +1,10 @@
 #include "app/compute/drawings/scene_picture.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "app/platform/configuration.h"
+#include "attention/models/model_shape_reader.h"
 
 namespace headscope::app {
 
@@ -19,22 +23,35 @@ Result<Drawing> drawMap(const Scene& scene, Resources& resources, const DrawingO
   return mapDrawing(scene, std::move(**built), options);
 }
 
+Result<Drawing> drawCost(const Scene& scene, const DrawingOptions& options) {
+  const CostCatalogue catalogue = loadCatalogue(configurationFolder());
+  std::optional<attention::ModelShape> config;
+  if (!scene.cost.config.empty()) {
+    auto read = attention::readModelShape(std::filesystem::path(scene.cost.config));
+    if (!read) return read.error();
+    config = *std::move(read);
+  }
+  const auto shape = costShape(scene, catalogue, config);
+  if (!shape) return shape.error();
+  return costDrawing(scene.cost, costFigures(scene.cost, *shape, catalogue), catalogue, options);
+}
+
 }  // namespace
 
 PictureKind shownPicture(const Scene& scene) {
   if (scene.cursor.page == "mask") return PictureKind::mask;
   if (scene.cursor.page == "map") return PictureKind::map;
   if (scene.cursor.page == "cache") return PictureKind::cache;
+  if (scene.cursor.page == "cost") return PictureKind::cost;
   return scene.cursor.focus >= 0 ? PictureKind::head : PictureKind::heads;
 }
 
 Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot* snapshot,
                             Resources& resources, const DrawingOptions& options) {
   const bool page = kind == PictureKind::page;
-  if (page && scene.cursor.page == "cost")
-    return Error{"the page Cost has no figure of its own: headscope render --page cost -o FILE.png draws it"};
   if (page) kind = shownPicture(scene);
   if (kind == PictureKind::map) return drawMap(scene, resources, options);
+  if (kind == PictureKind::cost) return drawCost(scene, options);
   if (!snapshot) return Error{"nothing is computed yet: there is nothing to draw"};
   if (snapshot->error) return Error{snapshot->error->message};
   if (snapshot->sequences.empty()) return Error{"there are no tokens: nothing can be drawn"};
@@ -52,6 +69,7 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
     case PictureKind::heads:
     case PictureKind::page:
     case PictureKind::map:
+    case PictureKind::cost:
       break;
   }
   return withCache(headsDrawing(scene, *snapshot, options));

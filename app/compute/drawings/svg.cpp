@@ -174,6 +174,17 @@ class SvgWriter {
                     number(line.width));
   }
 
+  void write(const Polyline& line) {
+    if (line.points.size() < 2) return;
+    std::string points, dashes;
+    for (const Polyline::Point& point : line.points)
+      points += (points.empty() ? "" : " ") + number(point.x) + "," + number(point.y);
+    for (const double dash : line.dashes) dashes += (dashes.empty() ? "" : " ") + number(dash);
+    out_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"{}\"{}/>\n",
+                        points, hex(line.color), number(line.width),
+                        dashes.empty() ? "" : " stroke-dasharray=\"" + dashes + "\"");
+  }
+
   void write(const Cells& cells) {
     if (cells.values.size() == 0) return;
     rectangles_ ? writeRectangles(cells) : writeImage(cells);

@@ -7,11 +7,13 @@
 #include "app/labs/cache/cache_page.h"
 #include "app/labs/common/kind_choice.h"
 #include "app/platform/track.h"
+#include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/text_box.h"
+#include "attention/cache/model_cost.h"
 
 namespace headscope::app {
 
@@ -114,11 +116,17 @@ void decodeSection(Scene& scene, CachePage& page, const DecodeState& state) {
     scene.cost.cache.speed = static_cast<double>(speed);
 }
 
-void sequencesSection(Scene& scene, CachePage& page, const DecodeState& state) {
+void sequencesSection(Scene& scene, CachePage& page) {
   View& view = page.view;
   if (!page.snapshot) return;
   const auto& sequences = page.snapshot->sequences;
-  sectionTitle(view, "SEQUENCES", fmt::format("batch {}", sequences.size()));
+  Index cached = 0;
+  for (const SequenceSnapshot& each : sequences) cached += decodeState(scene, page, each).now;
+  const std::uint64_t bytes = attention::saturatingTimes(bytesPerToken(scene, page.snapshot->config).own,
+                                                         static_cast<std::uint64_t>(cached));
+  sectionTitle(view, "SEQUENCES",
+               fmt::format("batch {}{}", sequences.size(),
+                           sequences.size() > 1 ? " · " + fourDigitBytes(bytes) : std::string()));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const SequenceSnapshot& each = sequences[i];
@@ -135,8 +143,7 @@ void sequencesSection(Scene& scene, CachePage& page, const DecodeState& state) {
     std::string words;
     for (Index token = 0; token < std::min<Index>(each.keyLength, 12); ++token)
       words += (words.empty() ? "" : " ") + each.keys[static_cast<std::size_t>(token)].text;
-    const Index now = std::min(state.now, each.keyLength);
-    const std::string fill = fmt::format("{} of {}", now, each.keyLength);
+    const std::string fill = fmt::format("{} of {}", decodeState(scene, page, each).now, each.keyLength);
     const float y = (from.y + to.y) / 2;
     const float taken = paintText(list, view.fonts->mono, ImVec2(to.x - view.px(10), y), view.theme->text,
                                   fill, Align::right);
@@ -175,12 +182,19 @@ void shapesSection(Scene& scene, CachePage& page) {
     if (slider(view, spec, stops, between)) page.between = between;
   }
   fieldSlider(view, scene, "cost.cache.latent");
+  std::vector<Index> even;
+  for (Index i = 0; i <= std::min<Index>(turnedDims(page), 512); i += 2) even.push_back(i);
+  SliderState rotary;
+  rotary.stops = even;
+  if (even.size() < 2) rotary.disabledReason = "Positions don't turn this layer's keys";
+  if (even.size() < 2) rotary.shown = "none";
+  fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
   hint(view, made ? "MHA is this layer with a kv head for every head, from the same seeds. Drag the kv heads "
-                    "above: they are "
-                    "merged by their mean, as the GQA paper does. MLA keeps one latent for keys and values, "
-                    "the nearest of its "
-                    "rank; rotations are done when it is read."
-                  : "The layer's kv heads are merged by their mean, as the GQA paper does.");
+                    "above: they are merged by their mean, as the GQA paper does. MLA keeps one latent for "
+                    "keys and values, the nearest of its rank, and under RoPE one rotary key for all heads."
+                  : "The layer's kv heads are merged by their mean, as the GQA paper does. MLA keeps one "
+                    "latent for keys and values, the nearest of its rank, and one rotary key for all heads "
+                    "where positions turn keys.");
 }
 
 void evictionSection(Scene& scene, CachePage& page, const DecodeState& state) {
@@ -255,7 +269,7 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
       fieldToggle(view, scene, "cost.cache.mla_stair");
     }
     gap(view, 10);
-    sequencesSection(scene, page, state);
+    sequencesSection(scene, page);
     scrollEdge(view, layout.left);
   }
   endPanel();

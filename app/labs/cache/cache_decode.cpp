@@ -6,10 +6,13 @@
 namespace headscope::app {
 
 DecodeState decodeState(const Scene& scene, const CachePage& page) {
-  DecodeState state;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
-  if (!sequence) return state;
-  state.tokens = sequence->keyLength;
+  return sequence ? decodeState(scene, page, *sequence) : DecodeState();
+}
+
+DecodeState decodeState(const Scene& scene, const CachePage& page, const SequenceSnapshot& sequence) {
+  DecodeState state;
+  state.tokens = sequence.keyLength;
   state.prefill = std::min(page.snapshot->setup.prefill, state.tokens);
   state.now = state.tokens;
   if (page.snapshot->setup.input.cross) {

@@ -21,13 +21,22 @@ CacheLab::CacheLab(LabServices& services)
                field.proof = proveDecode(*question.snapshot, question.sequence, resources, stop);
                return attention::Result<CacheField>(std::move(field));
              }),
-      precision_(services.workers, studyPrecision),
+      precision_(services.workers,
+                 [&resources = services.resources](const PrecisionQuestion& question, std::stop_token stop) {
+                   return studyPrecision(question, resources, stop);
+                 }),
       shapes_(services.workers,
               [&resources = services.resources](const ShapesQuestion& question, std::stop_token stop) {
                 return studyShapes(question, resources, stop);
               }),
-      eviction_(services.workers, studyEviction),
-      paging_(services.workers, studyPaging) {}
+      eviction_(services.workers,
+                [&resources = services.resources](const EvictionQuestion& question, std::stop_token stop) {
+                  return studyEviction(question, resources, stop);
+                }),
+      paging_(services.workers,
+              [&resources = services.resources](const PagingQuestion& question, std::stop_token stop) {
+                return studyPaging(question, resources.memory, stop);
+              }) {}
 
 namespace {
 
@@ -182,7 +191,8 @@ void CacheLab::askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>
     case CacheRoom::precision:
       return precision_.ask({snapshot, sequence, head}, Lane::back);
     case CacheRoom::shapes:
-      return shapes_.ask({snapshot, sequence, head, betweenHeads(scene, page_), cache.latent}, Lane::back);
+      return shapes_.ask({snapshot, sequence, head, betweenHeads(scene, page_), cache.latent, cache.rotary},
+                         Lane::back);
     case CacheRoom::eviction: {
       const auto rules = [&](EvictionPolicy policy) {
         return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};

@@ -71,6 +71,8 @@ struct DecodeState {
   bool turnsOn = false;  ///< a causal mask would help
 };
 DecodeState decodeState(const Scene& scene, const CachePage& page);
+/// The same of any line of the batch, at the same step; `sequence` is one of the page's snapshot.
+DecodeState decodeState(const Scene& scene, const CachePage& page, const SequenceSnapshot& sequence);
 
 /// Sizes of one token's entries, in bytes, of all layers.
 struct CacheBytes {
@@ -117,6 +119,8 @@ Index roomHead(const Scene& scene, const attention::AttentionConfig& config);
 std::string errorText(double error);
 /// Kv heads of the shape between MHA and MQA.
 Index betweenHeads(const Scene& scene, const CachePage& page);
+/// Dimensions of all keys of the layer that positions turn: what a rotary key can have at the most.
+Index turnedDims(const CachePage& page);
 
 /// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
 struct FieldPlace {

@@ -88,7 +88,8 @@ Plot stepPlot(const EvictionStudy& study, Index tokens,
     plot.lines.push_back(std::move(line));
   }
   plot.y.low = 0;
-  plot.y.high = most > 0 ? most : 1;
+  // What rounding leaves is no loss to draw.
+  plot.y.high = most > 1e-5 ? most : 1;
   plot.labelRoom = 112;
   plot.place = hoverToken;
   return plot;

@@ -47,7 +47,7 @@ float paintPool(const View& view, ImDrawList& list, const PagingStudy& study, co
                 Index block, const ImRect& area) {
   const Theme& theme = *view.theme;
   const Index blocks = std::max<Index>(study.mostBlocks, 1);
-  float side = view.px(118);
+  float side = view.px(150);
   Index columns = 1;
   for (; side > view.px(8); side -= view.px(2)) {
     columns = std::max<Index>(1, static_cast<Index>(area.GetWidth() / side));
@@ -130,6 +130,22 @@ void paintContiguous(const View& view, ImDrawList& list, const PagingStudy& stud
   }
 }
 
+/// Numbers of steps under their columns, and what the axis counts.
+void stepAxis(const View& view, ImDrawList& list, Index count, const ImRect& area) {
+  const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1)), y = area.GetCenter().y;
+  Index every = 1;
+  for (const Index next : {2, 5, 10, 20, 50, 100, 200, 500})
+    if (each * static_cast<float>(every) < view.px(56)) every = next;
+  const float title = textWidth(view.fonts->small, "step") + view.px(20);
+  for (Index step = 0; step < count; step += every) {
+    const float x = area.Min.x + each * (static_cast<float>(step) + 0.5f);
+    if (x > area.Max.x - title) break;
+    paintText(list, view.fonts->small, ImVec2(step == 0 ? area.Min.x : x, y), view.theme->secondary,
+              std::to_string(step), step == 0 ? Align::left : Align::center);
+  }
+  paintText(list, view.fonts->small, ImVec2(area.Max.x, y), view.theme->secondary, "step", Align::right);
+}
+
 /// Steps of the schedule along one axis: tokens stored, paged and contiguous; dragging moves to a step.
 void timeline(CachePage& page, const PagingStudy& study, Index block, const ImRect& area) {
   View& view = page.view;
@@ -172,7 +188,7 @@ void pagingRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   View& view = page.view;
   const bool has = page.paging && page.paging->value.ok();
   if (page.paging && !has) {
-    paintMessage(view, area, "The schedule can't be read", page.paging->value.error().message,
+    paintMessage(view, area, "This schedule can't be shown", page.paging->value.error().message,
                  view.theme->text);
     return;
   }
@@ -205,14 +221,15 @@ void pagingRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
           page.pagingStep, bytes(allocated), block, bytes(step.storedTokens), bytes(wasted),
           bytes(step.contiguousTokens)),
       small);
-  const float line = view.px(small ? 84 : 130), bottom = area.Max.y - line - view.px(30);
+  const float line = small ? view.px(84) : std::max(view.px(130), area.GetHeight() * 0.27f);
+  const float axis = view.px(18), bottom = area.Max.y - line - axis - view.px(30);
   const float space = view.px(36), left = area.GetWidth() * 0.6f - space / 2;
   const ImRect pool(area.Min.x, top + view.px(28), area.Min.x + left,
                     top + view.px(28) + (bottom - top) * 0.62f);
   const float other = area.Min.x + left + space;
   paintText(list, view.fonts->bold, ImVec2(area.Min.x, top + view.px(10)), theme.text, "Blocks");
   paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(62), top + view.px(10)), theme.secondary,
-            fmt::format("{} of {} used; white: shared", step.usedBlocks, study.mostBlocks));
+            fmt::format("{} of {} used; with two numbers: shared", step.usedBlocks, study.mostBlocks));
   const float tables = paintPool(view, list, study, step, block, pool) + view.px(18);
   paintText(list, view.fonts->bold, ImVec2(area.Min.x, tables + view.px(10)), theme.text, "Block tables");
   paintTables(view, list, step, ImRect(area.Min.x, tables + view.px(24), area.Min.x + left, bottom));
@@ -230,7 +247,12 @@ void pagingRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   word(theme.text, "used");
   word(faded(theme.secondary, 0.55f), "allocated in blocks");
   word(theme.line, "contiguous: the longest request's room for each");
-  timeline(page, study, block, ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y));
+  const Index most = std::max(study.mostContiguous, study.mostBlocks * block);
+  paintText(list, view.fonts->mono, ImVec2(area.Max.x, legend), theme.secondary, "at most " + bytes(most),
+            Align::right);
+  timeline(page, study, block, ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y - axis));
+  stepAxis(view, list, static_cast<Index>(study.steps.size()),
+           ImRect(area.Min.x, area.Max.y - axis, area.Max.x, area.Max.y));
 }
 
 }  // namespace headscope::app

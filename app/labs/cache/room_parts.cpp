@@ -6,6 +6,7 @@
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -86,6 +87,20 @@ Index betweenHeads(const Scene& scene, const CachePage& page) {
   if (made) return kvHeads;
   if (page.between > 0 && kvHeads % page.between == 0) return page.between;
   return kvHeads % 2 == 0 ? kvHeads / 2 : 1;
+}
+
+Index turnedDims(const CachePage& page) {
+  if (!page.snapshot) return 0;
+  const Setup& setup = page.snapshot->setup;
+  const attention::AttentionConfig& config = page.snapshot->config;
+  if (!setup.subject.opened)
+    return config.ropeTheta
+               ? (setup.weights.source == WeightSource::file ? config.kvHeads : config.heads) * config.headDim
+               : 0;
+  const attention::ModelConfig& model = setup.subject.opened->config();
+  const auto layer = static_cast<std::size_t>(setup.subject.layer);
+  if (layer >= model.layers.size() || !model.layers[layer].rotation) return 0;
+  return config.kvHeads * model.rotations[static_cast<std::size_t>(*model.layers[layer].rotation)].dims;
 }
 
 }  // namespace headscope::app

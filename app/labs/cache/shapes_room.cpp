@@ -48,7 +48,9 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   const ShapeCase& one = study.cases[at];
   const std::string heads = one.kvHeads > 0
                                 ? fmt::format("{} kv head{}", one.kvHeads, one.kvHeads == 1 ? "" : "s")
-                                : fmt::format("latent {}", one.numbersPerToken);
+                            : one.latent == 0 ? ""
+                            : one.rotary > 0  ? fmt::format("latent {} + {} rotary", one.latent, one.rotary)
+                                              : fmt::format("latent {}", one.latent);
   float x = area.Min.x;
   x += paintText(list, view.fonts->title, ImVec2(x, area.Min.y + view.px(14)), theme.text, one.name) +
        view.px(10);
@@ -82,6 +84,7 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
     y += view.px(small ? 22 : 27);
   };
   figure("output is off by", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
+  if (!one.missing.empty()) return;
   figure("cache a token", exactBytes(bytes) + (at == 0 ? "" : "  " + fractionText(bytes, mha)));
   const auto tokens = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
   figure("read by the last step", fourDigitBytes(bytes * tokens));

@@ -40,14 +40,6 @@ void askWhere(LabServices& services, PictureKind kind, const DrawingOptions& opt
   services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folders);
 }
 
-/// What the page shows, where it has a figure.
-void askShown(LabServices& services, const Scene& scene, const DrawingOptions& options) {
-  if (scene.cursor.page == "cost")
-    return services.view.messages.fail(
-        "The page Cost has no figure of its own; headscope render --page cost draws it.");
-  askWhere(services, shownPicture(scene), options);
-}
-
 }  // namespace
 
 std::vector<Action> pictureActions(LabServices& services) {
@@ -58,14 +50,14 @@ std::vector<Action> pictureActions(LabServices& services) {
        {Key::p, {.ctrl = true}},
        true,
        false,
-       [&services](Scene& scene) { askShown(services, scene, {}); }},
+       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {}); }},
       {"picture.save_dark",
        "Save a picture in dark colours…",
        "Picture",
        {},
        true,
        false,
-       [&services](Scene& scene) { askShown(services, scene, {.dark = true}); }},
+       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {.dark = true}); }},
       {"picture.save_head",
        "Save a picture of this head…",
        "Picture",
@@ -101,6 +93,13 @@ std::vector<Action> pictureActions(LabServices& services) {
        true,
        false,
        [&services](Scene&) { askWhere(services, PictureKind::cache, {}); }},
+      {"picture.save_cost",
+       "Save a picture of what a model costs…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene&) { askWhere(services, PictureKind::cost, {}); }},
   };
 }
 

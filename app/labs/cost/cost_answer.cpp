@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -15,76 +16,13 @@ namespace {
 
 using attention::ModelShape;
 
-std::string count(Index value) {
-  return countText(static_cast<std::uint64_t>(std::max<Index>(value, 0)));
-}
-
-std::string bytesOfOne(attention::NumberFormat format) {
-  const int bits = attention::bitsOf(format);
-  return bits >= 8 ? std::to_string(bits / 8) + " B" : "½ B";
-}
-
-/// One factor of the product: its number, what it is, and where it comes from.
-struct Factor {
-  enum class Turns { nothing, format, tokens, batch };
-  std::string name, value, label, help;
-  Turns turns = Turns::nothing;
-  bool perToken = true;  ///< belongs under the first bracket
-};
-
-std::vector<Factor> factorsOf(const CostFigures& figures) {
-  const ModelShape& shape = figures.shape;
-  const attention::CostRequest& request = figures.request;
-  std::vector<Factor> factors;
-  if (!shape.isLatent())
-    factors.push_back({"keys_values", "2", "keys, values", "Each token leaves a key and a value behind."});
-  const bool slides = shape.window > 0;
-  if (!slides)
-    factors.push_back({"layers", count(shape.layers), "layers", "Every layer has a cache of its own."});
-  if (shape.isLatent()) {
-    factors.push_back(
-        {"latent", count(shape.latentDim + shape.ropeDim),
-         fmt::format("latent {} + {}", shape.latentDim, shape.ropeDim),
-         "Multi-head latent attention keeps one latent and one rotary key for all heads, from which "
-         "keys and values are made again: no factor 2."});
-  } else {
-    factors.push_back({"kv_heads", count(shape.kvHeads), shape.kvHeads == 1 ? "kv head" : "kv heads",
-                       fmt::format("{} query heads share {} kv heads: {} is {} of MHA.", shape.heads,
-                                   shape.kvHeads, attentionKind(shape),
-                                   fractionText(static_cast<std::uint64_t>(shape.kvHeads),
-                                                static_cast<std::uint64_t>(shape.heads)))});
-    factors.push_back({"head_dim", count(shape.headDim), "head dim",
-                       "Numbers in one key or value; not always model dim / heads."});
-  }
-  factors.push_back({"dtype", bytesOfOne(request.format),
-                     std::string(attention::kNumberFormatNames[static_cast<std::size_t>(request.format)]),
-                     "Bytes of one number. Drag it to the side or turn the wheel.", Factor::Turns::format});
-  std::string tokens = count(request.tokens), label = request.tokens == 1 ? "token" : "tokens";
-  std::string help =
-      "Tokens in the cache: prompt and answer. Drag it to the side or turn the wheel: twice, half.";
-  if (slides) {
-    tokens = countText(attention::cachedTokens(shape, request.tokens));
-    label = fmt::format("tokens in {} layers", shape.layers);
-    help = fmt::format("{} layers keep all {} tokens, {} only the last {}: {} · {} + {} · {}.",
-                       shape.globalLayers, count(request.tokens), shape.layers - shape.globalLayers,
-                       count(shape.window), shape.globalLayers, count(request.tokens),
-                       shape.layers - shape.globalLayers, count(std::min(request.tokens, shape.window)));
-  }
-  factors.push_back({"tokens", tokens, label, help, Factor::Turns::tokens, false});
-  factors.push_back(
-      {"batch", count(request.batch), "batch",
-       "Sequences at once, each with a cache of its own. Drag it to the side or turn the wheel: twice, half.",
-       Factor::Turns::batch, false});
-  return factors;
-}
-
-void turn(CostSetup& cost, Factor::Turns what, bool up) {
+void turn(CostSetup& cost, CostFactor::Turns what, bool up) {
   const auto twice = [up](Index value, Index most) {
     return std::clamp<Index>(up ? value * 2 : value / 2, 1, most);
   };
-  if (what == Factor::Turns::tokens) cost.tokens = twice(cost.tokens, kMaxCostTokens);
-  if (what == Factor::Turns::batch) cost.batch = twice(cost.batch, kMaxCostBatch);
-  if (what == Factor::Turns::format)
+  if (what == CostFactor::Turns::tokens) cost.tokens = twice(cost.tokens, kMaxCostTokens);
+  if (what == CostFactor::Turns::batch) cost.batch = twice(cost.batch, kMaxCostBatch);
+  if (what == CostFactor::Turns::format)
     cost.format =
         static_cast<attention::NumberFormat>(std::clamp(static_cast<int>(cost.format) + (up ? -1 : 1), 0, 5));
 }
@@ -94,10 +32,10 @@ constexpr float kDragUnits = 22;
 constexpr int kMostTurns = 40;  ///< from 1 token to kMaxCostTokens
 
 /// While a factor is held, each kDragUnits to the right are a turn up from what it was, to the left down.
-void dragFactor(Scene& scene, CostPage& page, const std::string& name, Factor::Turns what) {
+void dragFactor(Scene& scene, CostPage& page, const std::string& name, CostFactor::Turns what) {
   const float x = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemActivated()) page.dragged = {scene.cost, x};
-  if (!ImGui::IsItemActive() || what == Factor::Turns::nothing) return;
+  if (!ImGui::IsItemActive() || what == CostFactor::Turns::nothing) return;
   CostSetup cost = page.dragged.from;
   const auto turns = static_cast<int>(std::trunc((x - page.dragged.x) / page.view.px(kDragUnits)));
   for (int i = 0; i < std::abs(turns) && i < kMostTurns; ++i) turn(cost, what, turns > 0);
@@ -105,43 +43,6 @@ void dragFactor(Scene& scene, CostPage& page, const std::string& name, Factor::T
   scene.cost.batch = cost.batch;
   scene.cost.format = cost.format;
   page.view.controls.continuousEdit = name;
-}
-
-/// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
-std::string sentence(const CostFigures& figures) {
-  if (!figures.shape.decodes) return figures.shape.name + " keeps no cache";
-  return fmt::format("KV cache of {} at {} tokens × batch {}", figures.shape.name,
-                     tokensText(figures.request.tokens), count(figures.request.batch));
-}
-
-std::string explanation(const CostFigures& figures) {
-  const ModelShape& shape = figures.shape;
-  if (!shape.decodes)
-    return "It is an encoder: it reads all tokens at once, and nothing is decoded step by step.";
-  std::string text;
-  const std::string mha = fourDigitBytes(figures.mha);
-  if (figures.tooLarge())
-    text = "2⁶³ bytes and more have no figure here.";
-  else if (shape.isLatent())
-    text = fmt::format("MLA ({} + {} numbers a layer) is {} of MHA, which would need {}.", shape.latentDim,
-                       shape.ropeDim, fractionText(figures.cost.total, figures.mha), mha);
-  else if (shape.window > 0)
-    text = fmt::format("{} with windows is {} of MHA without, which would need {}.", attentionKind(shape),
-                       fractionText(figures.cost.total, figures.mha), mha);
-  else if (shape.kvHeads == shape.heads)
-    text = "MHA: every head keeps keys and values of its own.";
-  else
-    text = fmt::format(
-        "{} ({} kv head{} for {} heads) is {} of MHA, which would need {}.", attentionKind(shape),
-        shape.kvHeads, shape.kvHeads == 1 ? "" : "s", shape.heads,
-        fractionText(static_cast<std::uint64_t>(shape.kvHeads), static_cast<std::uint64_t>(shape.heads)),
-        mha);
-  if (figures.request.tensorParallel > 1 && !figures.tooLarge())
-    text += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
-                        fourDigitBytes(figures.cost.perGpu));
-  if (figures.request.tokens > shape.context)
-    text += fmt::format(" Computed; the model was trained to {}.", tokensText(shape.context));
-  return text;
 }
 
 void bracket(const View& view, ImDrawList& list, float from, float to, float y, const std::string& text) {
@@ -160,12 +61,12 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   const CostFigures& figures = page.figures;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   ImFont* numbers = small ? view.fonts->monoTitle : view.fonts->monoHero;
-  const std::vector<Factor> factors = factorsOf(figures);
+  const std::vector<CostFactor> factors = costFactors(figures);
   const std::string total = exactBytes(figures.cost.total);
   const float resultWidth = std::max(textWidth(numbers, total), view.px(small ? 200 : 300));
   float needed = 0;
   std::vector<float> widths;
-  for (const Factor& factor : factors) {
+  for (const CostFactor& factor : factors) {
     widths.push_back(std::max(textWidth(numbers, factor.value), textWidth(view.fonts->text, factor.label)) +
                      view.px(8));
     needed += widths.back();
@@ -180,7 +81,7 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     x += sign;
   };
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    const Factor& factor = factors[i];
+    const CostFactor& factor = factors[i];
     if (i > 0) paintSign("×");
     if (i > 0 && !factor.perToken && factors[i - 1].perToken) second = x;
     const float middle = x + widths[i] / 2;
@@ -195,7 +96,8 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     if (hovered) {
       tooltip(view, factor.help);
       for (const InputEvent& event : view.input.events)
-        if (event.kind == InputEvent::Kind::wheel && event.y != 0 && factor.turns != Factor::Turns::nothing) {
+        if (event.kind == InputEvent::Kind::wheel && event.y != 0 &&
+            factor.turns != CostFactor::Turns::nothing) {
           turn(scene.cost, factor.turns, event.y > 0);
           view.controls.continuousEdit = name;
         }
@@ -261,10 +163,11 @@ float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   track("cost.answer", ImVec2(area.Min.x, y - view.px(26)), ImVec2(area.Min.x + width, y + view.px(26)));
   const float x = area.Min.x + width + view.px(small ? 22 : 34), room = area.Max.x - x;
   paintFitted(view, list, small ? view.fonts->title : view.fonts->hero,
-              ImVec2(x, y - view.px(small ? 11 : 14)), room, view.theme->text, sentence(figures));
+              ImVec2(x, y - view.px(small ? 11 : 14)), room, view.theme->text, costSentence(figures));
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 16)), room,
-              view.theme->secondary, explanation(figures));
+              view.theme->secondary, costExplanation(figures));
   track("cost.sentence", ImVec2(x, y - view.px(24)), ImVec2(area.Max.x, y + view.px(26)));
+  if (!figures.shape.decodes) return y + view.px(small ? 30 : 44);
   const float top = y + view.px(small ? 52 : 92);
   product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   return top + view.px(small ? 78 : 92);

@@ -131,6 +131,9 @@ void requestSection(Scene& scene, CostPage& page) {
   sectionTitle(view, "REQUEST");
   SliderState tokens;
   tokens.stops = kTokens;
+  // As many digits would lie over the track.
+  const std::string many = tokensText(scene.cost.tokens);
+  if (scene.cost.tokens > kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
   fieldSlider(view, scene, "cost.tokens", tokens);
   if (scene.cost.tokens > figures.shape.context && !figures.shape.name.empty())
     hint(view,

@@ -44,12 +44,6 @@ float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small);
 float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small);
 void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small);
 
-/// The plots' data, titles and what stands below them.
-struct CostPlot;
-CostPlot memoryPlot(const Scene& scene, const CostPage& page);
-CostPlot workPlot(const Scene& scene, const CostPage& page);
-CostPlot rooflinePlot(const Scene& scene, const CostPage& page);
-
 /// Names of shapes in the list at the left, as the search leaves them; kThisLayer is the first.
 std::vector<std::string> listedModels(const Scene& scene, const CostPage& page);
 /// Makes a name of that list the scene's.

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "app/compute/cost_plot.h"
 #include "app/labs/cost/cost_page.h"
-#include "app/labs/cost/cost_plot.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/plot.h"
 
 namespace headscope::app {
 
@@ -22,9 +23,9 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const CostPlot shown = which == 0   ? memoryPlot(scene, page)
-                         : which == 1 ? workPlot(scene, page)
-                                      : rooflinePlot(scene, page);
+  const CostPlot shown = which == 0   ? memoryPlot(scene.cost, page.figures, page.catalogue)
+                         : which == 1 ? workPlot(scene.cost, page.figures)
+                                      : rooflinePlot(page.figures);
   paintFitted(view, list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)),
               area.GetWidth() - titleRoom, theme.text, shown.title);
   const float below = area.Min.y + view.px(33);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -115,23 +116,13 @@ void paintCards(const View& view, ImDrawList& list, const CostPage& page, const 
   const std::string tooSmall =
       anyFits ? fmt::format("too small at {} GPU{}", page.figures.request.tensorParallel,
                             page.figures.request.tensorParallel == 1 ? "" : "s")
-              : fmt::format("No card holds this: {:.0f} of the largest would have to share it.",
-                            std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
-                                      (*sizes.rbegin() * kGiga)));
+      : page.figures.tooLarge()
+          ? "No card holds this."
+          : fmt::format("No card holds this: {:.0f} of the largest would have to share it.",
+                        std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
+                                  (*sizes.rbegin() * kGiga)));
   if (firstFit - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
     paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
-}
-
-/// "half the weights, half the kv heads; activations not counted".
-std::string shareText(const CostFigures& figures) {
-  const Index gpus = figures.request.tensorParallel;
-  if (gpus == 1) return "all weights, all kv heads; activations not counted";
-  const std::string share = fractionText(1, static_cast<std::uint64_t>(gpus));
-  if (figures.shape.isLatent()) return share + " of the weights, the whole latent; activations not counted";
-  if (figures.cost.copies > 1)
-    return fmt::format("{} of the weights, each kv head {}; activations not counted", share,
-                       figures.cost.copies == 2 ? "twice" : fmt::format("on {} GPUs", figures.cost.copies));
-  return share + " of the weights, " + share + " of the kv heads; activations not counted";
 }
 
 void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& area, bool small) {
@@ -177,7 +168,7 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
   const double bytes =
       static_cast<double>(choice.cost.weightsPerGpu) + static_cast<double>(choice.cost.perGpu);
   const float below = area.Min.y + view.px(45);
-  const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 ? " each" : "");
+  const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 && bytes < 0x1p63 ? " each" : "");
   const float eachWidth = paintText(list, view.fonts->mono, ImVec2(left, below), theme.secondary, each);
   if (choice.cost.copies > 1)
     paintFitted(view, list, view.fonts->small, ImVec2(right, below), right - left - eachWidth - view.px(8),
@@ -196,10 +187,7 @@ float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
   const float titleY = area.Min.y + view.px(small ? 14 : 26);
-  const Index gpus = figures.request.tensorParallel;
-  const std::string holds = figures.tooLarge() ? "more than 8 EiB" : fourDigitBytes(figures.gpuBytes());
-  const std::string title =
-      gpus == 1 ? "One GPU holds " + holds : fmt::format("Each of {} GPUs holds {}", gpus, holds);
+  const std::string title = costHolds(figures);
   float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, titleY), theme.text, title) +
             view.px(12);
   const std::string& machine = figures.machine.name;
@@ -208,9 +196,9 @@ float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small) {
                   bytesInUnit(figures.machine.memoryGb * kGiga, 1073741824.0));
   const float soldWidth = textWidth(view.fonts->text, sold);
   const bool both =
-      area.Max.x - x > soldWidth + textWidth(view.fonts->text, shareText(figures)) + view.px(30);
+      area.Max.x - x > soldWidth + textWidth(view.fonts->text, costShare(figures)) + view.px(30);
   paintFitted(view, list, view.fonts->text, ImVec2(x, titleY),
-              area.Max.x - x - (both ? soldWidth + view.px(30) : 0), theme.secondary, shareText(figures));
+              area.Max.x - x - (both ? soldWidth + view.px(30) : 0), theme.secondary, costShare(figures));
   if (both)
     paintText(list, view.fonts->text, ImVec2(area.Max.x, titleY), theme.secondary, sold, Align::right);
   const ImRect bar(area.Min.x, titleY + view.px(small ? 18 : 24), area.Max.x,

@@ -39,6 +39,8 @@ TEST(CostCommand, printsTheGoldenFiguresAsWholeNumbers) {
   EXPECT_EQ(cost["cache"]["bytes_per_gpu"], 21474836480);
   EXPECT_EQ(cost["cache"]["wasted_bytes"], 0);
   EXPECT_TRUE(cost["weights"]["bytes"].is_number_unsigned());
+  EXPECT_EQ(cost["decode"]["cache_bytes_read"], 42949672960);
+  EXPECT_TRUE(cost["decode"]["weight_bytes_read"].is_number_unsigned());
   EXPECT_THAT(cost["warnings"], IsEmpty());
   cost = costOf({"--model", "deepseek-v3"});
   EXPECT_EQ(cost["cache"]["bytes_per_token"], 70272);
@@ -94,14 +96,23 @@ TEST(CostCommand, badInputGetsOneSentence) {
   EXPECT_THAT(error({}, 2), HasSubstr("expected --model NAME or --list"));
   EXPECT_THAT(error({"--model", "Lama-3.1-8B"}, 1), HasSubstr("did you mean Llama-3.1-8B?"));
   EXPECT_THAT(error({"--model", "GPT-2", "--tokens", "0"}, 2),
-              HasSubstr("--tokens is 0, expected at least 1"));
-  EXPECT_THAT(error({"--model", "GPT-2", "--batch", "-3"}, 2),
-              HasSubstr("--batch is -3, expected at least 1"));
+              HasSubstr("--tokens: \"0\" was given, expected a whole number from 1 to"));
+  EXPECT_THAT(error({"--model", "GPT-2", "--batch", "-3"}, 2), HasSubstr("--batch: \"-3\" was given"));
+  EXPECT_THAT(error({"--model", "GPT-2", "--block", "1e3"}, 2), HasSubstr("--block: \"1e3\" was given"));
+  EXPECT_THAT(error({"--model", "GPT-2", "--tensor-parallel", ""}, 2), HasSubstr("--tensor-parallel"));
+  // Not taken as the largest number there is.
+  EXPECT_THAT(error({"--model", "GPT-2", "--tokens", "9223372036854775808"}, 2),
+              HasSubstr("expected a whole number from 1 to 9,223,372,036,854,775,807"));
   EXPECT_THAT(error({"--model", "GPT-2", "--dtype", "fp7"}, 2), HasSubstr("expected one of fp32, fp16"));
   EXPECT_THAT(error({"--model", "GPT-2 XL", "--tensor-parallel", "2"}, 2),
               HasSubstr("25 heads can't be split evenly over 2 GPUs"));
   test::putFile(home / "config.json", R"({"architectures": ["MambaForCausalLM"]})");
   EXPECT_THAT(error({"--model", (home / "config.json").string()}, 1), HasSubstr("it lacks layers"));
+  test::putFile(
+      home / "config.json",
+      R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 4})");
+  EXPECT_THAT(error({"--model", (home / "config.json").string()}, 1),
+              HasSubstr("kv_heads is 4, expected a divisor of the 6 heads"));
 }
 
 TEST(CostCommand, warnsBeyondTheModelsContextAndBeyondWhatCanBeCounted) {
@@ -115,6 +126,10 @@ TEST(CostCommand, warnsBeyondTheModelsContextAndBeyondWhatCanBeCounted) {
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_TRUE(json::parse(outcome.output)["cache"]["bytes"].is_null());
   EXPECT_THAT(outcome.errors, HasSubstr("more than 8 EiB"));
+  outcome = runCost({"--model", "GPT-3 175B", "--tokens", "9000000000000000000"}, home);
+  EXPECT_THAT(outcome.output, HasSubstr("reads more than 8 EiB"));
+  EXPECT_THAT(outcome.output, HasSubstr("·10")) << "operations that have no unit";
+  EXPECT_TRUE(costOf({"--model", "BERT-base"})["decode"].is_null());
   outcome = runCost({"--model", "BERT-base"}, home);
   EXPECT_THAT(outcome.errors, HasSubstr("keeps no cache"));
 }

@@ -33,7 +33,7 @@ class RenderPicture : public testing::Test {
 };
 
 TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
-  for (const std::string what : {"heads", "head", "mask", "cache", "map", "page"}) {
+  for (const std::string what : {"heads", "head", "mask", "cache", "map", "cost", "page"}) {
     const Outcome svg = render({"--what", what}, what + ".svg");
     EXPECT_EQ(svg.exitCode, 0) << svg.errors;
     EXPECT_THAT(fileText(folder_ / (what + ".svg")), testing::StartsWith("<?xml"));

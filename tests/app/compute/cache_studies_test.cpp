@@ -67,47 +67,150 @@ TEST(CacheStudies, strongestCellsStayVisibleBesideMarks) {
   EXPECT_EQ(strongestOf(values, 8, 8), values);
 }
 
-TEST(CacheStudies, layersThatAreTooLargeAreSaidToBe) {
+TEST(CacheStudies, whatIsOverTheBudgetIsSaidAndGivenBack) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->setup = openingScene().setup;
+  snapshot->setup.model.kvHeads = snapshot->setup.model.heads;
   snapshot->config = configOf(snapshot->setup);
   snapshot->causal = true;
   snapshot->sequences.resize(1);
-  snapshot->sequences[0].attention.scores = attention::Stack::uninitialized(9, 2048, 2048);
-  const auto refused = studyEviction({snapshot, 0, 0, {}}, {});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message, HasSubstr("9 heads of 2,048 × 2,048 weights are too many"));
+  snapshot->sequences[0].attention.scores = attention::Stack::uninitialized(8, 1024, 1024);
+  Resources resources(Limits{std::uint64_t{100} << 20});
+  const MemoryShare taken = resources.memory.count(std::uint64_t{60} << 20);
+  for (const std::string& message :
+       {studyEviction({snapshot, 0, 0, {}}, resources, {}).error().message,
+        studyPrecision({snapshot, 0, 0}, resources, {}).error().message,
+        studyShapes({snapshot, 0, 0, 1, 64, 16}, resources, {}).error().message}) {
+    EXPECT_THAT(message, HasSubstr("1,024 × 1,024"));
+    EXPECT_THAT(message, HasSubstr("the budget is 100"));
+    EXPECT_THAT(message, HasSubstr("60"));
+    EXPECT_THAT(message, HasSubstr("Use fewer tokens or heads."));
+  }
+  EXPECT_EQ(resources.memory.used(), std::uint64_t{60} << 20);
+}
+
+TEST(CacheStudies, holdWhatTheirPicturesTakeAndNoMore) {
+  Resources resources(defaultLimits());
+  const auto snapshot = snapshotOf(openingScene().setup);
+  {
+    const auto precision = studyPrecision({snapshot, 0, 0}, resources, {});
+    ASSERT_TRUE(precision.ok());
+    EXPECT_EQ(resources.memory.used(),
+              4u * static_cast<std::uint64_t>(precision->keys.size() + precision->differences.size()));
+    const attention::EvictionRules rules{attention::EvictionPolicy::window, 4, 1};
+    const auto eviction = studyEviction({snapshot, 0, 0, {rules, rules}}, resources, {});
+    ASSERT_TRUE(eviction.ok()) << eviction.error().message;
+  }
+  EXPECT_EQ(resources.memory.used(), 0u);
+}
+
+TEST(CacheStudies, aShortLineIsStudiedWithoutItsPadding) {
+  app::Setup alone = openingScene().setup, batch = alone;
+  alone.input.text = "the street was tired";
+  batch.input.text = "The animal didn't cross the street\nthe street was tired";
+  // Planted heads are made for the longest line.
+  alone.weights.source = batch.weights.source = WeightSource::random;
+  Resources resources(defaultLimits());
+  const auto own = snapshotOf(alone), both = snapshotOf(batch);
+  attention::EvictionRules rules{attention::EvictionPolicy::window, 2, 1};
+  const auto first = studyEviction({own, 0, 0, {rules, rules}}, resources, {}),
+             second = studyEviction({both, 1, 0, {rules, rules}}, resources, {});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(second->cases[0].entries, first->cases[0].entries);
+  EXPECT_EQ(second->weights.rows(), 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(second->cases[0].outputError[i], first->cases[0].outputError[i], 1e-5);
+  const auto shapes = studyShapes({both, 1, 0, 2, 64, 16}, resources, {}),
+             shapesAlone = studyShapes({own, 0, 0, 2, 64, 16}, resources, {});
+  ASSERT_TRUE(shapes.ok() && shapesAlone.ok());
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(shapes->cases[i].output.perToken.size(), 4u);
+    EXPECT_NEAR(shapes->cases[i].output.all, shapesAlone->cases[i].output.all, 1e-4);
+  }
+  const auto precision = studyPrecision({both, 1, 0}, resources, {});
+  ASSERT_TRUE(precision.ok());
+  EXPECT_EQ(precision->keys.cols(), 4);
+  const CacheField field = makeCacheField({both, 1, NumberFormat::fp32, 32, 1024});
+  EXPECT_EQ(field.flops.size(), 4u);
+  EXPECT_EQ(field.read.back(), 2 * 4);
 }
 
 TEST(CacheStudies, withoutACausalMaskNothingIsEvicted) {
   app::Setup setup = openingScene().setup;
   setup.mask.layers.clear();
-  const auto refused = studyEviction({snapshotOf(setup), 0, 0, {}}, {});
+  Resources resources(defaultLimits());
+  const auto refused = studyEviction({snapshotOf(setup), 0, 0, {}}, resources, {});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("causal"));
 }
 
-TEST(CacheStudies, fourShapesUnderEveryPosition) {
-  for (const PositionKind position : {PositionKind::none, PositionKind::rope, PositionKind::alibi}) {
-    app::Setup setup = openingScene().setup;
-    setup.model.position = position;
-    setup.weights.source = WeightSource::random;
-    Resources resources(defaultLimits());
-    const auto study = studyShapes({snapshotOf(setup), 0, 0, 2, 256}, resources, {});
-    ASSERT_TRUE(study.ok()) << study.error().message;
-    EXPECT_LT(study->cases[3].output.all, 1e-3) << "a latent as wide as the model is exact";
-    EXPECT_GT(study->cases[2].output.all, 0);
-    EXPECT_EQ(study->cases[0].parameters, 4u * 256 * 256);
+constexpr PositionKind kPositions[] = {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope,
+                                       PositionKind::alibi, PositionKind::t5};
+
+/// MLA of the opening layer with random weights.
+ShapeCase latentCase(PositionKind position, Index latent, Index rotary) {
+  app::Setup setup = openingScene().setup;
+  setup.model.position = position;
+  setup.model.bias = true;
+  setup.weights.source = WeightSource::random;
+  Resources resources(defaultLimits());
+  const auto study = studyShapes({snapshotOf(setup), 0, 0, 2, latent, rotary}, resources, {});
+  EXPECT_TRUE(study.ok()) << study.error().message;
+  EXPECT_GT(study->cases[2].output.all, 0);
+  EXPECT_EQ(study->cases[0].parameters, 4u * 256 * 256);
+  return study->cases[3];
+}
+
+TEST(CacheStudies, aLatentThatHoldsEverythingIsExactUnderEveryPosition) {
+  for (const PositionKind position : kPositions) {
+    const bool turns = position == PositionKind::rope;
+    const ShapeCase mla = latentCase(position, 256, 256);
+    EXPECT_EQ(mla.missing, "");
+    EXPECT_LT(mla.output.all, 1e-3) << static_cast<int>(position);
+    EXPECT_EQ(mla.rotary, turns ? 256 : 0) << "only RoPE turns keys";
+    EXPECT_EQ(mla.numbersPerToken, mla.latent + mla.rotary);
+    EXPECT_EQ(mla.parameters, 2u * 256 * 256 + 256u * 8 * static_cast<unsigned>(mla.rotary) +
+                                  256u * static_cast<unsigned>(mla.numbersPerToken) +
+                                  static_cast<unsigned>(mla.latent) * 2 * 256);
+  }
+}
+
+TEST(CacheStudies, aLargerRotaryKeyLosesLessOfTheRotation) {
+  double before = 1e9;
+  for (const Index rotary : {0, 16, 64, 256}) {
+    const ShapeCase mla = latentCase(PositionKind::rope, 256, rotary);
+    EXPECT_EQ(mla.rotary, rotary);
+    EXPECT_LT(mla.output.all, before) << rotary;
+    before = mla.output.all;
   }
 }
 
 TEST(PagingStudy, countsWhatWasEverThere) {
-  const auto study = studyPaging({"0: 10 + 6\n2: 20 + 1", 8});
+  const MemoryBudget memory(std::uint64_t{1} << 20);
+  const auto study = studyPaging({"0: 10 + 6\n2: 20 + 1", 8}, memory);
   ASSERT_TRUE(study.ok()) << study.error().message;
   EXPECT_EQ(study->longest, 21);
   EXPECT_EQ(study->mostBlocks, 5);
   EXPECT_EQ(study->mostContiguous, 42);
-  EXPECT_FALSE(studyPaging({"0: -1 + 6", 8}).ok());
+  EXPECT_FALSE(studyPaging({"0: -1 + 6", 8}, memory).ok());
+}
+
+TEST(PagingStudy, takesItsStepsOutOfTheBudget) {
+  const MemoryBudget memory(std::uint64_t{1} << 16);
+  {
+    const auto study = studyPaging({"0: 10 + 6", 8}, memory);
+    ASSERT_TRUE(study.ok());
+    std::uint64_t bytes = 0;
+    for (const auto& step : study->steps) {
+      bytes += sizeof step + 8 * (step.running.size() + step.tokens.size() + step.owners.size());
+      for (const auto& table : step.tables) bytes += sizeof table + 8 * table.size();
+    }
+    EXPECT_GE(memory.used(), bytes) << "counted at least for what there is";
+  }
+  EXPECT_EQ(memory.used(), 0u);
+  const auto refused = studyPaging({"0: 1000 + 1000", 8}, memory);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("the budget is 64"));
 }
 
 TEST(CostFigures, areOfTheLayerTheCatalogueOrAConfig) {

@@ -314,5 +314,67 @@ TEST(Drawings, ScenesOfEveryKindCanBeDrawn) {
     EXPECT_FALSE(drawPicture(kind, empty, &nothing, resources, {}).ok());
 }
 
+/// All texts of a drawing.
+std::string wordsOf(const Drawing& drawing) {
+  std::string words;
+  for (const TextRun& text : shapesOf<TextRun>(drawing)) words += text.text + "\n";
+  return words;
+}
+
+TEST(Drawings, WhatAModelCostsHasItsFiguresAndItsPlots) {
+  Resources resources(kRoomy);
+  Scene scene = openingScene();
+  scene.cursor.page = "cost";
+  EXPECT_EQ(shownPicture(scene), PictureKind::cost);
+  const auto drawing = drawPicture(PictureKind::page, scene, nullptr, resources, {});
+  ASSERT_TRUE(drawing.ok()) << drawing.error().message;
+  expectDraws(svgText(*drawing));
+  const std::string words = wordsOf(*drawing);
+  for (const char* part :
+       {"40 GiB", "KV cache of Llama-3.1-70B at 128 k tokens × batch 1", "42,949,672,960 B",
+        "327,680 B = 320 KiB a token", "Each of 2 GPUs holds 85.71 GiB", "weights 65.71 GiB",
+        "Memory grows with every token", "GQA, 8", "MQA, 1", "104,447", "18,431", "Decode waits for memory",
+        "decode, 1 token"})
+    EXPECT_THAT(words, HasSubstr(part));
+  // Every line and every word lies on the page.
+  for (const Polyline& line : shapesOf<Polyline>(*drawing))
+    for (const Polyline::Point& point : line.points) {
+      EXPECT_TRUE(point.x >= 0 && point.x <= drawing->width) << point.x;
+      EXPECT_TRUE(point.y >= 0 && point.y <= drawing->height) << point.y;
+    }
+  for (const TextRun& text : shapesOf<TextRun>(*drawing)) {
+    const double width = drawnWidth(text.text, text.size, text.mono);
+    const double left = text.anchor == Anchor::start ? text.x
+                        : text.anchor == Anchor::end ? text.x - width
+                                                     : text.x - width / 2;
+    EXPECT_GE(left, 0) << text.text;
+    EXPECT_LE(left + width, drawing->width) << text.text;
+  }
+}
+
+TEST(Drawings, WhatAModelCostsFollowsTheScene) {
+  Resources resources(kRoomy);
+  Scene scene = openingScene();
+  const auto words = [&] {
+    const auto drawing = drawPicture(PictureKind::cost, scene, nullptr, resources, {.dark = true});
+    EXPECT_TRUE(drawing.ok()) << drawing.error().message;
+    expectDraws(svgText(*drawing));
+    return wordsOf(*drawing);
+  };
+  scene.cost.model = "DeepSeek-V3";
+  scene.cost.tokens = 163840;
+  scene.cost.memory = MemoryPlot::matrices;
+  EXPECT_THAT(words(),
+              testing::AllOf(HasSubstr("10.72 GiB"), HasSubstr("latent"), HasSubstr("n² matrices in GiB")));
+  scene.cost.model = "BERT-base";
+  EXPECT_THAT(words(), testing::AllOf(HasSubstr("keeps no cache"), testing::Not(HasSubstr("a token"))));
+  scene.cost.model = "GPT-3 175B";
+  scene.cost.tokens = kMaxCostTokens;
+  scene.cost.batch = kMaxCostBatch;
+  EXPECT_THAT(words(), HasSubstr("more than 8 EiB"));
+  scene.cost.model = "nobody";
+  EXPECT_FALSE(drawPicture(PictureKind::cost, scene, nullptr, resources, {}).ok());
+}
+
 }  // namespace
 }  // namespace headscope::test

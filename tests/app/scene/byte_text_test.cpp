@@ -19,6 +19,7 @@ TEST(ByteText, hasFourDigitsThatMeanSomething) {
   EXPECT_EQ(fourDigitBytes(std::uint64_t{1024 * 1024 - 1}), "1 MiB");
   EXPECT_EQ(fourDigitBytes((std::uint64_t{1} << 63) - 1), "8 EiB");
   EXPECT_EQ(fourDigitBytes(std::uint64_t{1} << 63), "more than 8 EiB");
+  EXPECT_EQ(fourDigitBytes(1e20), "more than 8 EiB");
   EXPECT_EQ(exactBytes(std::numeric_limits<std::uint64_t>::max()), "more than 8 EiB");
   EXPECT_EQ(exactBytes(42949672960), "42,949,672,960 B");
 }
@@ -38,6 +39,8 @@ TEST(ByteText, tokensAreInUnitsOf1024WhereThatIsExact) {
   EXPECT_EQ(tokensText(1000), "1,000");
   EXPECT_EQ(tokensText(4096), "4 k");
   EXPECT_EQ(tokensText(1048576), "1 M");
+  EXPECT_EQ(tokensText(std::int64_t{3} << 30), "3 G");
+  EXPECT_EQ(tokensText(std::int64_t{1} << 40), "1 T");
   EXPECT_EQ(tokensText(131073), "131,073");
 }
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/cost/cost_page.h"
-#include "app/labs/cost/cost_plot.h"
+#include "app/compute/cost_plot.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 
@@ -36,13 +35,14 @@ std::string hoverTokens(double tokens) {
   return countText(static_cast<std::uint64_t>(std::llround(tokens))) + " tokens";
 }
 
-/// Sixteen points for each doubling: curves look like curves.
+/// Four points for each doubling, at whole tokens.
 template <typename Value>
 PlotLine curve(std::string label, const PlotAxis& axis, Dash dash, Value value) {
   PlotLine line{std::move(label), {}, dash};
   const auto steps = static_cast<int>(std::ceil(4 * std::log2(axis.high / axis.low)));
   for (int i = 0; i <= steps; ++i) {
-    const double x = axis.valueAt(static_cast<double>(i) / steps);
+    const double x = std::round(axis.valueAt(static_cast<double>(i) / steps));
+    if (!line.points.empty() && x == line.points.back().x) continue;
     if (const double y = value(x); y > 0) line.points.push_back({x, y});
   }
   return line;
@@ -68,12 +68,13 @@ std::string hoverGiB(double gib) {
 
 double cacheGiB(const ModelShape& shape, double tokens, const attention::CostRequest& request) {
   const auto whole = static_cast<Index>(std::llround(std::max(tokens, 1.0)));
-  return static_cast<double>(attention::cacheBytes(shape, whole, request.batch, request.format)) / kGiB;
+  const std::uint64_t bytes = attention::cacheBytes(shape, whole, request.batch, request.format);
+  // What can't be counted is not drawn.
+  return bytes >= attention::kTooManyBytes ? 0 : static_cast<double>(bytes) / kGiB;
 }
 
 /// The chosen shape beside what it would be as MHA and MQA, and two that found other ways.
-void addCacheLines(const CostPage& page, Plot& plot) {
-  const CostFigures& figures = page.figures;
+void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, Plot& plot) {
   const ModelShape& shape = figures.shape;
   const auto add = [&](const ModelShape& each, std::string label, Dash dash, bool chosen) {
     PlotLine line = curve(std::move(label), plot.x, dash,
@@ -90,13 +91,11 @@ void addCacheLines(const CostPage& page, Plot& plot) {
   if (shape.decodes) add(shape, own, Dash::solid, true);
   if (!plain || shape.kvHeads != 1) add(attention::withKvHeads(shape, 1), "MQA, 1", Dash::solid, false);
   for (const auto& [name, dash] : {std::pair("Gemma-3-27B", Dash::dotted), {"DeepSeek-V3", Dash::dashDot}})
-    if (const ModelShape* other = attention::findShape(page.catalogue.shapes, name);
-        other && name != shape.name)
+    if (const ModelShape* other = attention::findShape(catalogue.shapes, name); other && name != shape.name)
       add(*other, name, dash, false);
 }
 
-CostPlot cachePlot(const CostPage& page) {
-  const CostFigures& figures = page.figures;
+CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   const ModelShape& shape = figures.shape;
   CostPlot shown;
   shown.title = !shape.decodes     ? "An encoder keeps no cache; a decoder's grows"
@@ -107,7 +106,7 @@ CostPlot cachePlot(const CostPage& page) {
   plot.x = tokenAxis(figures);
   plot.value = hoverGiB;
   plot.place = hoverTokens;
-  addCacheLines(page, plot);
+  addCacheLines(figures, catalogue, plot);
   fitAxis(plot.y, plot.lines);
   const double card = figures.machine.memoryGb * 1e9 / kGiB;
   plot.rules.push_back(
@@ -130,8 +129,7 @@ CostPlot cachePlot(const CostPage& page) {
 }
 
 /// Attention matrices, had anyone to keep them.
-CostPlot matrixPlot(const CostPage& page) {
-  const CostFigures& figures = page.figures;
+CostPlot matrixPlot(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;
   CostPlot shown;
   Plot& plot = shown.plot;
@@ -172,8 +170,7 @@ std::string crossing(const std::optional<Index>& tokens) {
   return tokens ? countText(static_cast<std::uint64_t>(*tokens)) : "never";
 }
 
-CostPlot prefillPlot(const CostPage& page) {
-  const CostFigures& figures = page.figures;
+CostPlot prefillPlot(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;
   const bool wide = figures.parameters.activeFeedForward > 0;
   CostPlot shown;
@@ -221,8 +218,7 @@ CostPlot prefillPlot(const CostPage& page) {
 }
 
 /// What one more token costs behind n others.
-CostPlot decodePlot(const CostPage& page) {
-  const CostFigures& figures = page.figures;
+CostPlot decodePlot(const CostFigures& figures) {
   CostPlot shown;
   Plot& plot = shown.plot;
   plot.x = tokenAxis(figures);
@@ -255,12 +251,12 @@ CostPlot decodePlot(const CostPage& page) {
 
 }  // namespace
 
-CostPlot memoryPlot(const Scene& scene, const CostPage& page) {
-  return scene.cost.memory == MemoryPlot::cache ? cachePlot(page) : matrixPlot(page);
+CostPlot memoryPlot(const CostSetup& setup, const CostFigures& figures, const CostCatalogue& catalogue) {
+  return setup.memory == MemoryPlot::cache ? cachePlot(figures, catalogue) : matrixPlot(figures);
 }
 
-CostPlot workPlot(const Scene& scene, const CostPage& page) {
-  return scene.cost.work == WorkPlot::prefill ? prefillPlot(page) : decodePlot(page);
+CostPlot workPlot(const CostSetup& setup, const CostFigures& figures) {
+  return setup.work == WorkPlot::prefill ? prefillPlot(figures) : decodePlot(figures);
 }
 
 }  // namespace headscope::app

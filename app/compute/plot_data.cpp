@@ -1,4 +1,4 @@
-#include "app/widgets/plot.h"
+#include "app/compute/plot_data.h"
 
 #include <fmt/core.h>
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/cost/cost_page.h"
-#include "app/labs/cost/cost_plot.h"
+#include "app/compute/cost_plot.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 
@@ -20,6 +19,7 @@ std::string hoverIntensity(double intensity) {
 }
 
 std::string secondsText(double seconds) {
+  if (seconds >= 1e4) return numberText(seconds, 3) + " s";
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
   return fmt::format("{:.3g} µs", seconds * 1e6);
@@ -27,8 +27,7 @@ std::string secondsText(double seconds) {
 
 }  // namespace
 
-CostPlot rooflinePlot(const Scene&, const CostPage& page) {
-  const CostFigures& figures = page.figures;
+CostPlot rooflinePlot(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
   const auto rate = [&](double intensity) {
     return attention::roofline(figures.machine, gpus, intensity) / 1e12;
@@ -39,7 +38,9 @@ CostPlot rooflinePlot(const Scene&, const CostPage& page) {
   const double prefill =
       figures.prefill.total() * static_cast<double>(figures.request.batch) / figures.decode.bytes();
   CostPlot shown;
-  shown.title = decode < ridge ? "Decode waits for memory" : "Decode keeps the processor busy";
+  const bool decodes = figures.shape.decodes;
+  shown.title = std::string(decodes ? "Decode" : "An encoder") +
+                ((decodes ? decode : prefill) < ridge ? " waits for memory" : " keeps the processor busy");
   shown.unit = gpus == 1 ? "TFLOP/s, " + figures.machine.name
                          : fmt::format("TFLOP/s, {} × {}", gpus, figures.machine.name);
   Plot& plot = shown.plot;
@@ -60,7 +61,7 @@ CostPlot rooflinePlot(const Scene&, const CostPage& page) {
       {{ridge, peak}, countText(static_cast<std::uint64_t>(std::llround(peak))), "", PlotSide::above});
   // More sequences at once read the weights for all of them.
   attention::CostRequest many = figures.request;
-  for (Index batch = figures.request.batch * 4; batch <= figures.request.batch * 256; batch *= 4) {
+  for (Index batch = figures.request.batch * 4; decodes && batch <= figures.request.batch * 256; batch *= 4) {
     many.batch = batch;
     const double at = attention::decodeWork(figures.shape, many).intensity();
     const bool last = batch == figures.request.batch * 256;
@@ -71,26 +72,32 @@ CostPlot rooflinePlot(const Scene&, const CostPage& page) {
                             PlotSide::left});
   }
   const double share = rate(decode) / peak;
-  plot.marks.push_back({{decode, rate(decode)},
-                        figures.request.batch == 1 ? "decode, 1 token"
-                                                   : fmt::format("decode, batch {}", figures.request.batch),
-                        secondsText(figures.decodeSeconds) + ", " + percentText(share) + " of peak",
-                        PlotSide::right,
-                        true,
-                        true});
+  if (decodes)
+    plot.marks.push_back({{decode, rate(decode)},
+                          figures.request.batch == 1 ? "decode, 1 token"
+                                                     : fmt::format("decode, batch {}", figures.request.batch),
+                          secondsText(figures.decodeSeconds) + ", " + percentText(share) + " of peak",
+                          PlotSide::right,
+                          true,
+                          true});
   const double prefillAt = std::min(prefill, plot.x.high / 3);
   plot.marks.push_back({{prefillAt, rate(prefill)},
-                        "prefill, " + tokensText(figures.request.tokens),
+                        (decodes ? "prefill, " : "all tokens, ") + tokensText(figures.request.tokens),
                         secondsText(figures.prefillSeconds),
                         PlotSide::below,
                         true,
                         true});
+  if (!decodes) {
+    shown.notes.emplace_back("one pass over all tokens; weights without the embedding table");
+    return shown;
+  }
   many.batch = kMaxCostBatch * 64;
   const double limit = attention::decodeWork(figures.shape, many).intensity();
   const double tokens = static_cast<double>(figures.request.batch) / figures.decodeSeconds;
-  shown.notes.push_back(fmt::format("decode: at most {:.3g} tokens/s{}; weights without the embedding table",
-                                    tokens, figures.request.batch == 1 ? "" : " of all sequences"));
-  if (figures.shape.decodes && figures.decode.cacheBytes > 0)
+  shown.notes.push_back(fmt::format("decode: at most {} tokens/s{}; weights without the embedding table",
+                                    numberText(tokens, 3),
+                                    figures.request.batch == 1 ? "" : " of all sequences"));
+  if (figures.decode.cacheBytes > 0)
     shown.notes.push_back(
         fmt::format("each sequence brings its own cache: more batch ends at {:.3g} FLOP a byte", limit));
   return shown;

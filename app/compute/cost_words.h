@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/compute/cost_figures.h"
+
+namespace headscope::app {
+
+// What the cost page says of its figures: in the window and in pictures.
+
+/// One factor of the product that makes the bytes: its number, what it is, and where it comes from.
+struct CostFactor {
+  enum class Turns { nothing, format, tokens, batch };
+  std::string name, value, label, help;
+  Turns turns = Turns::nothing;  ///< what of the request it is
+  bool perToken = true;          ///< belongs under the first bracket
+};
+std::vector<CostFactor> costFactors(const CostFigures& figures);
+
+/// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
+std::string costSentence(const CostFigures& figures);
+/// "GQA (8 kv heads for 64 heads) is ⅛ of MHA, which would need 320 GiB."
+std::string costExplanation(const CostFigures& figures);
+/// "Each of 2 GPUs holds 85.71 GiB".
+std::string costHolds(const CostFigures& figures);
+/// "½ of the weights, ½ of the kv heads; activations not counted".
+std::string costShare(const CostFigures& figures);
+
+}  // namespace headscope::app
