@@ -5,6 +5,7 @@
 
 #include "app/compute/cache_study_parts.h"
 #include "app/compute/layer_inputs.h"
+#include "app/compute/made_stack.h"
 #include "attention/cache/cost.h"
 #include "attention/cache/latent.h"
 #include "attention/cache/merge.h"
@@ -55,7 +56,7 @@ Result<LatentHeads> throughLatent(const Snapshot& full, Index line, Index latent
       static_cast<Index>(std::max(batch.lines.front().queries.size(), batch.lines.front().keys.size()));
   const auto projections = resources.inputs.projections(setup, longest);
   if (!projections) return projections.error();
-  const auto inputs = resources.inputs.inputs(setup, batch.lines);
+  const auto inputs = shownInputs(setup, batch.lines, resources);
   if (!inputs) return inputs.error();
   const LineInput& input = (**inputs)[static_cast<std::size_t>(line)];
   const Matrix& x = setup.input.cross ? input.context : input.x;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
 #include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
@@ -243,7 +244,7 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
         setup, static_cast<Index>(std::max(first.queries.size(), first.keys.size())));
     if (!kept) return kept.error();
     projections = *kept;
-    const auto embedded = resources.inputs.inputs(setup, tokenizeBatch(setup).lines);
+    const auto embedded = shownInputs(setup, tokenizeBatch(setup).lines, resources);
     if (!embedded) return embedded.error();
     inputs = *embedded;
     outputOf = [&](const Stack& heads) { return projections->o.apply(attention::mergeHeads(heads)); };

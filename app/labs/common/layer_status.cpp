@@ -13,8 +13,10 @@ std::string layerShape(const Scene& scene, bool causal) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
   const SubjectSetup& subject = scene.setup.subject;
-  const std::string of =
-      subject.opened ? fmt::format("{} layer {} · ", subject.opened->name, subject.layer) : "";
+  const std::string of = subject.opened ? fmt::format("{} layer {} · ", subject.opened->name, subject.layer)
+                         : isStack(scene.setup) ? fmt::format("layer {} of {} · ", shownLayer(scene.setup),
+                                                              layerCount(scene.setup))
+                                                : "";
   std::string text = of + fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
                                       model.heads, model.kvHeads, model.modelDim);
   if (scene.setup.input.cross)

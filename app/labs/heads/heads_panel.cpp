@@ -92,7 +92,9 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   } else {
     const Index heads = snapshot.config.heads;
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                   (scene.setup.subject.opened ? fmt::format("Layer {} · ", scene.setup.subject.layer) : "") +
+                   (layerCount(scene.setup) > 1 || scene.setup.subject.opened
+                        ? fmt::format("Layer {} · ", shownLayer(scene.setup))
+                        : "") +
                        std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
     std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());

@@ -171,13 +171,13 @@ class AblationTab : public InnerTab {
     ablation_.by = by;
     SubjectSetup& subject = scene.setup.subject;
     for (SwitchedHead& off : subject.switchedOff)
-      if (off.layer == shownLayer(subject)) off.by = by;
+      if (off.layer == shownLayer(scene.setup)) off.by = by;
   }
 
   static void restore(Scene& scene) {
     SubjectSetup& subject = scene.setup.subject;
     std::erase_if(subject.switchedOff,
-                  [&](const SwitchedHead& off) { return off.layer == shownLayer(subject); });
+                  [&](const SwitchedHead& off) { return off.layer == shownLayer(scene.setup); });
   }
 
   void heads(Scene& scene, const ImRect& area, bool small) {
@@ -194,7 +194,7 @@ class AblationTab : public InnerTab {
     allOn.subject.switchedOff.clear();
     const ModelQuestion base = modelQuestion(allOn);
     const std::vector<SwitchedHead>& now = scene.setup.subject.switchedOff;
-    const Index layer = shownLayer(scene.setup.subject), heads = scene.setup.subject.opened->config().heads;
+    const Index layer = shownLayer(scene.setup), heads = scene.setup.subject.opened->config().heads;
     if (!(base == lossBase_) || layer != lossLayer_ || lossBy_ != ablation_.by) {
       if (!(base == lossBase_)) ablation_.allOn.reset();
       lossBase_ = base;

@@ -46,7 +46,7 @@ std::string cannotWrite(const Scene& scene, const ModelPage& page) {
   if (!page.study) return "The text is being read";
   const attention::ModelConfig& config = *page.config;
   if (!config.causal) return "An encoder fills gaps; it doesn't write on";
-  if (!scene.setup.subject.opened->model->guesses()) return "This checkpoint has no head that says tokens";
+  if (!page.opened->model->guesses()) return "This checkpoint has no head that says tokens";
   if (page.tokens() == 0) return "Type a sentence to go on from";
   if (const auto limit = config.positionLimit(); limit && page.tokens() >= *limit)
     return fmt::format("The model has {} positions, and the text fills them", *limit);
@@ -257,7 +257,7 @@ void cacheFigures(const Scene& scene, const ModelPage& page, const StripColumns&
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::ModelConfig& config = *page.config;
-  const auto perToken = static_cast<double>(scene.setup.subject.opened->model->cacheBytesPerToken());
+  const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
   const Index rows = config.layerCount() * config.kvHeads;
   const auto drawn = static_cast<Index>(page.cache.current().rows());
   const std::string of = drawn == rows
@@ -305,7 +305,7 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
     (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
     if (onWord) openTokenEdit(page, token);
   }
-  if (ImGui::IsMouseClicked(1) && scene.setup.subject.opened->model) {
+  if (ImGui::IsMouseClicked(1) && !page.madeHere() && page.opened->model) {
     scene.cursor.cell.query = token;
     view.menu = {"model.edit_token", "model.cut", "model.forget"};
   }
@@ -335,10 +335,13 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
     const float pad = view.px(20);
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
-    const bool recorded = scene.setup.subject.opened->recorded.has_value();
+    const bool recorded = page.madeHere() || page.opened->recorded;  // what has nothing to guess with
     if (recorded) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
-      hint(view, "Attention that another program recorded: there is no model here to say what comes next.");
+      hint(view,
+           page.madeHere()
+               ? "Layers made here have no vocabulary: nothing says what comes next. The text:"
+               : "Attention that another program recorded: there is no model here to say what comes next.");
     } else if (bar > 0) {
       transport(scene, page, inner);
     }
