@@ -42,7 +42,7 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
   return clicked && enabled;
 }
 
-std::string cannotWrite(const Scene& scene, const ModelPage& page) {
+std::string cannotWrite(const ModelPage& page) {
   if (!page.study) return "The text is being read";
   const attention::ModelConfig& config = *page.config;
   if (!config.causal) return "An encoder fills gaps; it doesn't write on";
@@ -65,7 +65,7 @@ std::string samplingText(const GenerationSetup& generation) {
 
 void transport(const Scene& scene, ModelPage& page, const ImRect& area) {
   View& view = page.view;
-  const std::string reason = cannotWrite(scene, page);
+  const std::string reason = cannotWrite(page);
   const std::string nothing = scene.setup.subject.written.empty() ? "Nothing is written yet" : "";
   const float y = area.Min.y + view.px(6);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x - view.px(8), y));
@@ -252,8 +252,7 @@ void rowNames(const ModelPage& page, const ImRect& area, bool folded) {
   line(top + view.px(44 + 27), "loss, nats");
 }
 
-void cacheFigures(const Scene& scene, const ModelPage& page, const StripColumns& columns, float right,
-                  float y) {
+void cacheFigures(const ModelPage& page, const StripColumns& columns, float right, float y) {
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::ModelConfig& config = *page.config;
@@ -358,7 +357,7 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
       if (!folded && !recorded) {
         const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);
         cacheRows(scene, page, columns, ImRect(rows.Min.x, top, rows.Max.x, inner.Max.y - view.px(20)));
-        cacheFigures(scene, page, columns, inner.Max.x, inner.Max.y - view.px(8));
+        cacheFigures(page, columns, inner.Max.x, inner.Max.y - view.px(8));
       }
     }
   }
