@@ -15,9 +15,9 @@ AblationStudy studyAblation(const std::shared_ptr<const LayerParts>& layer, std:
   if (stop.stop_requested()) return study;
   study.shares =
       attention::headShares({heads, map.columns, map.bias, study.whole, sequence.queryLength}, stop);
-  const SubjectSetup& subject = layer->question.snapshot->setup.subject;
+  const Setup& setup = layer->question.snapshot->setup;
   for (Index head = 0; head < heads.count(); ++head)
-    if (switchedOff(subject, shownLayer(subject), head)) study.off.push_back(head);
+    if (switchedOff(setup.subject, shownLayer(setup), head)) study.off.push_back(head);
   study.together = study.off.empty() ? attention::Vector::Zero(heads.rows())
                                      : attention::rowChanges(study.whole, sequence.attention.output);
   return study;

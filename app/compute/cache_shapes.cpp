@@ -5,6 +5,7 @@
 
 #include "app/compute/cache_study_parts.h"
 #include "app/compute/layer_inputs.h"
+#include "app/compute/made_stack.h"
 #include "attention/cache/cost.h"
 #include "attention/cache/latent.h"
 #include "attention/cache/merge.h"

@@ -17,14 +17,15 @@ using attention::PairCount;
 ModelShape shapeOfLayer(const Setup& setup) {
   const ModelSetup& model = setup.model;
   ModelShape shape;
-  shape.name = "This layer";
-  shape.layers = 1;
+  shape.name = isStack(setup) ? "These layers" : "This layer";
+  shape.layers = layerCount(setup);
   shape.modelDim = model.modelDim;
   shape.heads = model.heads;
   shape.kvHeads = model.kvHeads;
   shape.headDim = model.headDim;
   shape.context = kMaxTokens;
-  shape.source = "the layer made here: attention alone";
+  shape.source =
+      isStack(setup) ? "the layers made here: attention alone" : "the layer made here: attention alone";
   return shape;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "app/compute/layer_inputs.h"
+#include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
 #include "attention/cache/kv_cache.h"
 
@@ -34,7 +35,7 @@ std::optional<Made> madeLine(const Snapshot& snapshot, Index sequence, Resources
   if (batch.error || sequence >= std::ssize(batch.lines)) return std::nullopt;
   const auto longest = static_cast<Index>(batch.lines.front().queries.size());
   const auto projections = resources.inputs.projections(setup, longest);
-  const auto inputs = resources.inputs.inputs(setup, batch.lines);
+  const auto inputs = shownInputs(setup, batch.lines, resources);
   if (!projections || !inputs) return std::nullopt;
   return Made{*projections, (**inputs)[static_cast<std::size_t>(sequence)].x};
 }

@@ -28,8 +28,4 @@ const SwitchedHead* switchedOff(const SubjectSetup& subject, Index layer, Index 
   return found == subject.switchedOff.end() ? nullptr : &*found;
 }
 
-Index shownLayer(const SubjectSetup& subject) {
-  return subject.model.empty() ? 0 : subject.layer;
-}
-
 }  // namespace headscope::app

@@ -5,15 +5,13 @@
 
 namespace headscope::app {
 
-/// Which heads of one of the subject's layers are switched off; empty where none is. A layer made here is
-/// layer 0. Heads that the layer doesn't have are passed over.
+/// Which heads of one of the subject's layers are switched off; empty where none is. A single layer
+/// made here is layer 0. Heads that the layer doesn't have are passed over.
 attention::HeadSwitch headSwitch(const SubjectSetup& subject, Index layer, Index heads);
 
 /// The same layer with this head switched off, or on again.
 void switchHead(SubjectSetup& subject, const SwitchedHead& head, bool off);
 /// How it is switched off; null where it is on.
 const SwitchedHead* switchedOff(const SubjectSetup& subject, Index layer, Index head);
-/// Of the layer that is looked at.
-Index shownLayer(const SubjectSetup& subject);
 
 }  // namespace headscope::app

@@ -77,22 +77,28 @@ Result<std::shared_ptr<const Value>> InputCache::Shelf<Key, Value>::get(const Me
 
 InputCache::WeightsKey InputCache::weightsKey(const Setup& setup, Index longest) {
   const ModelSetup& model = setup.model;
-  WeightsKey key{setup.weights, model.modelDim, model.heads, model.kvHeads,
-                 model.headDim, model.bias,     false,       0};
+  WeightsKey key{
+      setup.weights, model.modelDim, model.heads, model.kvHeads, model.headDim, model.bias, {}, false, 0};
+  key.weights.seed = layerSeed(setup);
   key.weights.file.clear();
   key.weights.layer = -1;
   key.weights.planted.clear();
+  key.weights.plantedAbove.clear();
   if (setup.weights.source == WeightSource::planted) {
     key.weights.planted = plantedHeads(setup);
-    key.plantedEmbedding = usesPlantedEmbedding(setup);
+    if (const auto layout = plantedLayoutOf(setup)) key.layout = *layout;
+    key.carriesPrevious = carriesPrevious(setup);
     key.longest = plantedReach(longest);
   }
   return key;
 }
 
 InputCache::InputsKey InputCache::inputsKey(const Setup& setup) {
-  InputsKey key{setup.input, setup.model.modelDim, setup.model.position == PositionKind::sinusoidal,
-                usesPlantedEmbedding(setup)};
+  InputsKey key{setup.input, setup.model.modelDim, setup.model.position == PositionKind::sinusoidal, {}};
+  if (usesPlantedEmbedding(setup)) {
+    const auto layout = plantedLayoutOf(setup);
+    key.layout = layout ? *layout : attention::EmbeddingLayout{-1};  // which can't be embedded
+  }
   InputSetup& input = key.input;
   if (!input.cross) input.contextText = "";
   if (input.source == EmbeddingSource::text) {
@@ -114,7 +120,7 @@ InputCache::FileStamp::FileStamp(const std::string& file) : path(file) {
 
 Result<std::shared_ptr<const Projections>> InputCache::ofFile(const Setup& setup) {
   const Result<std::shared_ptr<const LayerWeights>> layer =
-      layers_.get(memory_, {FileStamp(setup.weights.file), setup.weights.layer, setup.model.heads},
+      layers_.get(memory_, {FileStamp(setup.weights.file), layerOfFile(setup), setup.model.heads},
                   [&] { return readLayerWeights(setup, memory_.total()); });
   if (!layer) return layer.error();
   if (const attention::Status fits = checkLayer(setup, (*layer)->config); !fits) return fits.error();

@@ -29,7 +29,7 @@ class InputCache {
   /// Counts what it keeps as used of `memory`, and keeps at most a quarter of it of each kind.
   explicit InputCache(MemoryBudget memory) : memory_(std::move(memory)) {}
 
-  /// As buildProjections. A file is read again when it has changed.
+  /// As buildProjections, of the shown layer. A file is read again when it has changed.
   attention::Result<std::shared_ptr<const attention::Projections>> projections(const Setup& setup,
                                                                                Index longest);
   /// As embedLine, for each line of the batch.
@@ -71,7 +71,9 @@ class InputCache {
   struct WeightsKey {
     WeightSetup weights;  ///< with a plan for each head where they are planted
     Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0;
-    bool bias = false, plantedEmbedding = false;
+    bool bias = false;
+    attention::EmbeddingLayout layout;  ///< of planted heads
+    bool carriesPrevious = false;
     Index longest = 0;
     bool operator==(const WeightsKey&) const = default;
   };
@@ -87,7 +89,8 @@ class InputCache {
   struct InputsKey {
     InputSetup input;
     Index modelDim = 0;
-    bool sinusoidal = false, planted = false;
+    bool sinusoidal = false;
+    attention::EmbeddingLayout layout;  ///< for planted heads
     bool operator==(const InputsKey&) const = default;
   };
   static WeightsKey weightsKey(const Setup& setup, Index longest);
@@ -95,9 +98,9 @@ class InputCache {
   attention::Result<std::shared_ptr<const attention::Projections>> ofFile(const Setup& setup);
 
   const MemoryBudget memory_;
-  Shelf<WeightsKey, attention::Projections> weights_{2};
+  Shelf<WeightsKey, attention::Projections> weights_{2 * kMaxMadeLayers};
   /// By the file's layer, and the heads the scene wants.
-  Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2};
+  Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2 * kMaxMadeLayers};
   Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
   /// One scene may name several.
   Shelf<std::pair<FileStamp, attention::MaskConvention>, MaskCells> masks_{16};

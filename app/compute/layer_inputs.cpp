@@ -10,6 +10,7 @@
 #include "app/compute/model_pass.h"
 #include "app/compute/own_vectors.h"
 #include "attention/core/positions.h"
+#include "attention/core/random.h"
 #include "attention/core/weight_init.h"
 #include "attention/formats/regular_file.h"
 #include "attention/text/planted_positions.h"
@@ -65,7 +66,7 @@ Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, I
   options.ignoreCase = setup.input.ignoreCase;
   options.sinusoidal = places && setup.model.position == PositionKind::sinusoidal;
   if (!usesPlantedEmbedding(setup)) return attention::embedPlain(tokens, options);
-  Result<attention::EmbeddingLayout> layout = attention::plantedLayout(options.modelDim);
+  Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
   if (!layout) return layout.error();
   return attention::embedPlanted(tokens, *layout, options);
 }
@@ -74,7 +75,7 @@ Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, I
 attention::Status addPlaces(const Setup& setup, Index first, Matrix& x) {
   const bool sinusoidal = setup.model.position == PositionKind::sinusoidal;
   if (usesPlantedEmbedding(setup)) {
-    const Result<attention::EmbeddingLayout> layout = attention::plantedLayout(x.cols());
+    const Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
     if (!layout) return layout.error();
     x += attention::plantedPositions(*layout, first, x.rows(), sinusoidal);
   } else if (sinusoidal) {
@@ -250,11 +251,41 @@ Result<LineInput> embedLine(const Setup& setup, const LineTokens& line) {
   return input;
 }
 
+Index layerOfFile(const Setup& setup) {
+  if (!isStack(setup)) return setup.weights.layer;
+  return std::max<Index>(setup.weights.layer, 0) + shownLayer(setup);
+}
+
+std::uint64_t layerSeed(const Setup& setup) {
+  const Index layer = shownLayer(setup);
+  return layer == 0 ? setup.weights.seed
+                    : attention::mixSeed(setup.weights.seed, static_cast<std::uint64_t>(layer));
+}
+
+Result<attention::EmbeddingLayout> plantedLayoutOf(const Setup& setup) {
+  return attention::plantedLayout(setup.model.modelDim, isStack(setup) ? setup.model.headDim : 0);
+}
+
+static bool looksBack(const Setup& setup) {
+  const auto heads = plantedHeads(setup);
+  return std::ranges::find(heads, attention::PlantedHead{attention::Behaviour::offset, 1}) != heads.end();
+}
+
+bool carriedBelow(const Setup& setup) {
+  for (Index below = 0; below < shownLayer(setup); ++below)
+    if (looksBack(withLayer(setup, below))) return true;
+  return false;
+}
+
+bool carriesPrevious(const Setup& setup) {
+  return isStack(setup) && looksBack(setup) && !carriedBelow(setup);
+}
+
 Result<LayerWeights> readLayerWeights(const Setup& setup, std::uint64_t budget) {
   if (setup.weights.file.empty())
     return Error{"No weights file is chosen: open a safetensors file, or use random weights."};
   Result<attention::AttentionProblem> layer =
-      readLayerFile(setup.weights.file, setup.weights.layer, setup.model.heads, budget);
+      readLayerFile(setup.weights.file, layerOfFile(setup), setup.model.heads, budget);
   if (!layer) return layer.error();
   return LayerWeights{layer->config, std::move(layer->projections)};
 }
@@ -273,10 +304,14 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
 
 std::string plantedMisfit(const Setup& setup) {
   if (!usesPlantedEmbedding(setup)) return "";
-  const Result<attention::EmbeddingLayout> layout = attention::plantedLayout(setup.model.modelDim);
+  const Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
   if (!layout) return layout.error().message;
-  const attention::Status can = attention::canPlant(configOf(setup), *layout, plantedHeads(setup));
-  return can ? "" : can.error().message;
+  for (Index layer = 0; layer < layerCount(setup); ++layer) {
+    const attention::Status can =
+        attention::canPlant(configOf(setup), *layout, plantedHeads(withLayer(setup, layer)));
+    if (!can) return (isStack(setup) ? fmt::format("layer {}: ", layer) : "") + can.error().message;
+  }
+  return "";
 }
 
 Suits plantingSuits(const Setup& setup) {
@@ -300,14 +335,14 @@ Result<Projections> buildProjections(const Setup& setup, Index longest) {
     return std::move(layer->projections);
   }
   if (setup.weights.source == WeightSource::planted) {
-    Result<attention::EmbeddingLayout> layout = attention::plantedLayout(config.modelDim);
+    Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
     if (!layout) return layout.error();
     return attention::plantHeads(config, *layout, plantedHeads(setup), setup.model.bias,
-                                 plantedReach(longest), setup.weights.seed);
+                                 plantedReach(longest), layerSeed(setup), carriesPrevious(setup));
   }
   const auto draw =
       setup.weights.init == WeightInit::normal ? attention::normalProjections : attention::scaledXavier;
-  return draw(config, setup.model.bias, setup.weights.seed, setup.weights.gain);
+  return draw(config, setup.model.bias, layerSeed(setup), setup.weights.gain);
 }
 
 }  // namespace headscope::app

@@ -44,6 +44,8 @@ attention::Result<attention::Matrix> embedTokens(const Setup& setup,
 /// Embeds one line of the batch.
 attention::Result<LineInput> embedLine(const Setup& setup, const LineTokens& line);
 
+/// Which of the file's layers the shown one is, by the number in its names; −1: the only one.
+Index layerOfFile(const Setup& setup);
 /// The layer a weights file holds.
 struct LayerWeights {
   attention::AttentionConfig config;
@@ -56,12 +58,23 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
 /// How many positions planted heads are made for in texts of `longest` tokens.
 Index plantedReach(Index longest);
 
-/// The layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
+/// The seed of the shown layer's weights: of the first the scene's, of each other one of its own.
+std::uint64_t layerSeed(const Setup& setup);
+/// How embeddings are laid out for planted heads: of several layers with room for what layers write.
+attention::Result<attention::EmbeddingLayout> plantedLayoutOf(const Setup& setup);
+/// Whether a layer below the shown one has a planted head that looks at the previous token: the first such
+/// carries that token on to the layers above.
+bool carriedBelow(const Setup& setup);
+/// Whether the shown layer is the one that does.
+bool carriesPrevious(const Setup& setup);
+
+/// The shown layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
 attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);
 
 /// Whether embeddings are laid out in parts for planted heads.
 bool usesPlantedEmbedding(const Setup& setup);
-/// Why the setup's heads can't be planted in so few dimensions; "" where they can, or aren't planted.
+/// Why the heads of one of the layers can't be planted in so few dimensions; "" where they can, or aren't
+/// planted.
 std::string plantedMisfit(const Setup& setup);
 /// Whether the same heads can be planted in another model; empty where they aren't planted.
 Suits plantingSuits(const Setup& setup);

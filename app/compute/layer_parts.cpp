@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/made_stack.h"
 #include "app/compute/model_pass.h"
 #include "attention/models/layer_math.h"
 #include "attention/models/weight_slices.h"
@@ -139,7 +140,7 @@ Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& questi
     const auto longest = static_cast<Index>(std::max(first.queries.size(), first.keys.size()));
     const auto projections = resources.inputs.projections(setup, longest);
     if (!projections) return projections.error();
-    const auto inputs = resources.inputs.inputs(setup, batch.lines);
+    const auto inputs = shownInputs(setup, batch.lines, resources, stop);
     if (!inputs) return inputs.error();
     parts->projections = *projections;
     parts->x = (**inputs)[at].x;

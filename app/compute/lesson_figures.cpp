@@ -100,8 +100,8 @@ Result<Array> StepValues::ofCost(const std::string& name) {
 Result<std::shared_ptr<const ModelStudy>> StepValues::model() {
   if (model_) return model_;
   const Setup& setup = scene_.setup;
-  if (!setup.subject.opened || !setup.subject.opened->model)
-    return Error{"this is of an opened model, and the step's scene has a layer made here"};
+  if (!isStack(setup) && (!setup.subject.opened || !setup.subject.opened->model))
+    return Error{"this is of an opened model or several layers, and the step's scene has a layer made here"};
   ModelRunner runner;
   auto study = runner.run(
       modelQuestion(setup), resources_, [](Index, const auto&) {}, stop_);
@@ -115,6 +115,7 @@ Result<Array> StepValues::ofModel(const std::string& name) {
   if (!study) return study.error();
   const auto& layers = (*study)->layers;
   if (name == "loss") {
+    if (!(*study)->opened->model->guesses()) return Error{"loss needs a model that guesses tokens"};
     const auto strip = foresee({*study, nullptr, std::ssize(layers)}, stop_);
     if (!strip) return strip.error();
     double loss = 0;

@@ -212,7 +212,6 @@ Result<Array> StepValues::count(const std::string& name) {
   };
   if (name == "i") return positions(n, {n, 1});
   if (name == "j") return positions(m, {m});
-  const auto& opened = scene_.setup.subject.opened;
   const std::pair<const char*, Index> kCounts[] = {{"n", n},
                                                    {"m", m},
                                                    {"lines", std::ssize(snapshot_->sequences)},
@@ -220,7 +219,7 @@ Result<Array> StepValues::count(const std::string& name) {
                                                    {"kv_heads", config.kvHeads},
                                                    {"head_dim", config.headDim},
                                                    {"model_dim", config.modelDim},
-                                                   {"layers", opened ? opened->config().layerCount() : 1}};
+                                                   {"layers", layerCount(scene_.setup)}};
   for (const auto& [each, value] : kCounts)
     if (name == each) return Array(static_cast<double>(value));
   if (name == "parameters")

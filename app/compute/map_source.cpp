@@ -4,6 +4,7 @@
 
 #include "app/compute/generated_text.h"
 #include "app/compute/layer_inputs.h"
+#include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
 #include "app/compute/model_pass.h"
 #include "app/compute/score_text.h"
@@ -204,14 +205,30 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   return head;
 }
 
+/// The head's q and k from what a layer of a stack reads, which all layers below have to be computed for.
+attention::Status projectStream(const Setup& setup, const LineTokens& line, Index sequence, const Linear& q,
+                                const Linear& k, Resources& resources, attention::HeadField& field,
+                                std::stop_token stop) {
+  Result<Matrix> x = embedTokens(setup, line.queries, 0, std::ssize(line.queries));
+  if (x) x = shownInput(setup, line, sequence, *std::move(x), resources, stop);
+  if (!x) return x.error();
+  field.q = q.apply(*x, stop);
+  field.k = k.apply(*x, stop);
+  if (const std::optional<double> theta = configOf(setup).ropeTheta)
+    for (Matrix* part : {&field.q, &field.k})
+      attention::applyRope({part->data(), part->rows(), part->cols()}, 0, *theta);
+  return attention::success();
+}
+
 /// Projects the tokens' embeddings to the head's q and k.
-attention::Status projectHead(const Setup& setup, const LineTokens& line, InputCache& cache,
-                              attention::HeadField& field, std::stop_token stop) {
+attention::Status projectHead(const Setup& setup, const LineTokens& line, Index sequence,
+                              Resources& resources, attention::HeadField& field, std::stop_token stop) {
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
-  const auto projections = cache.projections(setup, std::max(n, m));
+  const auto projections = resources.inputs.projections(setup, std::max(n, m));
   if (!projections) return projections.error();
   const Linear q = headOf((*projections)->q, field.head, field.config.headDim);
   const Linear k = headOf((*projections)->k, field.config.kvHeadOf(field.head), field.config.headDim);
+  if (isStack(setup)) return projectStream(setup, line, sequence, q, k, resources, field, stop);
   field.q.resize(n, field.config.headDim);
   field.k.resize(m, field.config.headDim);
   if (!setup.input.cross) return project(setup, line.queries, {{q, field.q}, {k, field.k}}, stop);
@@ -262,9 +279,9 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
   const bool cross = setup.input.cross;
-  if (const attention::Status read = setup.subject.opened
-                                         ? readModelHead(setup, line, resources.inputs, field, stop)
-                                         : projectHead(setup, line, resources.inputs, field, stop);
+  if (const attention::Status read =
+          setup.subject.opened ? readModelHead(setup, line, resources.inputs, field, stop)
+                               : projectHead(setup, line, (*tokens)->sequence, resources, field, stop);
       !read)
     return read.error();
   head.text = std::make_shared<const MapText>(MapText{std::move(line.queries), std::move(line.keys), !cross});

@@ -26,7 +26,7 @@ const Matrix& streamAt(const ModelStudy& study, Index stop) {
 }
 
 const attention::Model& modelOf(const ModelStudy& study) {
-  return *study.question.setup.subject.opened->model;
+  return *study.opened->model;
 }
 
 /// The probabilities of the next token at every stop, [stops, vocabulary].

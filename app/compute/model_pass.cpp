@@ -118,11 +118,29 @@ bool changesModel(const Setup& setup) {
 
 namespace {
 
+/// What masks, biases and gains of the scene change of a layer on n tokens.
+Result<AttentionEdit> editOf(const Setup& setup, Index n, bool bothDirections) {
+  auto additive = additiveOf(setup, n, n);
+  if (!additive) return additive.error();
+  const ModelSetup& model = setup.model;
+  AttentionEdit edit;
+  edit.mask = setup.mask.layers;
+  if (!additive->empty()) edit.additive = std::make_shared<const attention::Stack>(*std::move(additive));
+  edit.gain = model.sharpness;
+  edit.alibi = model.position == PositionKind::alibi;
+  if (model.position == PositionKind::t5)
+    edit.t5 = attention::BucketBias{model.t5Buckets, model.t5Distance, bothDirections, model.t5Strength,
+                                    setup.weights.seed};
+  if (model.softcap > 0) edit.softcap = model.softcap;
+  edit.dropout = {model.dropout, setup.weights.seed, 0};
+  return edit;
+}
+
 /// An edit for each layer that has heads switched off.
-void addSwitchedOff(const SubjectSetup& subject, const attention::ModelConfig& config,
+void addSwitchedOff(const SubjectSetup& subject, Index layers, Index heads,
                     std::vector<AttentionEdit>& edits) {
-  for (Index layer = 0; layer < config.layerCount(); ++layer) {
-    attention::HeadSwitch off = headSwitch(subject, layer, config.heads);
+  for (Index layer = 0; layer < layers; ++layer) {
+    attention::HeadSwitch off = headSwitch(subject, layer, heads);
     if (off.empty()) continue;
     AttentionEdit edit;
     edit.layer = layer;
@@ -136,7 +154,6 @@ void addSwitchedOff(const SubjectSetup& subject, const attention::ModelConfig& c
 
 Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& tokens, InputCache& cache) {
   const SubjectSetup& subject = setup.subject;
-  const ModelSetup& model = setup.model;
   const attention::ModelConfig& config = subject.opened->config();
   PassRequest request;
   if (!changesModel(setup)) return request;
@@ -146,23 +163,31 @@ Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& to
   auto sources = maskSources(setup, cache);
   if (!sources) return sources.error();
   request.sources = *std::move(sources);
-  const auto n = static_cast<Index>(tokens.size());
-  auto additive = additiveOf(setup, n, n);
-  if (!additive) return additive.error();
+  auto edit = editOf(setup, static_cast<Index>(tokens.size()), !config.causal);
+  if (!edit) return edit.error();
+  if (subject.scope == EditScope::one) edit->layer = subject.layer;
+  request.edits.push_back(*std::move(edit));
+  addSwitchedOff(subject, config.layerCount(), config.heads, request.edits);
+  return request;
+}
 
-  AttentionEdit edit;
-  if (subject.scope == EditScope::one) edit.layer = subject.layer;
-  edit.mask = setup.mask.layers;
-  if (!additive->empty()) edit.additive = std::make_shared<const attention::Stack>(*std::move(additive));
-  edit.gain = model.sharpness;
-  edit.alibi = model.position == PositionKind::alibi;
-  if (model.position == PositionKind::t5)
-    edit.t5 = attention::BucketBias{model.t5Buckets, model.t5Distance, !config.causal, model.t5Strength,
-                                    setup.weights.seed};
-  if (model.softcap > 0) edit.softcap = model.softcap;
-  edit.dropout = {model.dropout, setup.weights.seed, 0};
-  request.edits.push_back(std::move(edit));
-  addSwitchedOff(subject, config, request.edits);
+Result<PassRequest> stackRequest(const Setup& setup, const LineTokens& line, Index sequence,
+                                 InputCache& cache) {
+  PassRequest request;
+  const attention::MaskGeometry geometry = geometryOf(setup, line, sequence);
+  request.structure = geometry.structure;
+  request.unpadded = line.queryLength;
+  request.sequence = sequence;
+  auto sources = maskSources(setup, cache);
+  if (!sources) return sources.error();
+  request.sources = *std::move(sources);
+  const auto mask = attention::compileMask(setup.mask.layers, geometry, request.sources);
+  if (!mask) return mask.error();
+  auto edit = editOf(setup, geometry.queries, seesFuture(**mask));
+  if (!edit) return edit.error();
+  edit->dropout.sequence = static_cast<std::uint64_t>(sequence);
+  request.edits.push_back(*std::move(edit));
+  addSwitchedOff(setup.subject, setup.model.layers, setup.model.heads, request.edits);
   return request;
 }
 

@@ -39,6 +39,9 @@ attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLay
 attention::Result<attention::PassRequest> passRequest(const Setup& setup,
                                                       const std::vector<attention::Token>& tokens,
                                                       InputCache& cache);
+/// The same for all layers of a stack that is made here, on one line of the batch: its masks are the scene's.
+attention::Result<attention::PassRequest> stackRequest(const Setup& setup, const LineTokens& line,
+                                                       Index sequence, InputCache& cache);
 /// Whether the scene changes anything of the model.
 bool changesModel(const Setup& setup);
 

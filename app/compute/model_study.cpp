@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/compute/made_stack.h"
 #include "app/compute/recorded_study.h"
 #include "app/scene/number_text.h"
 
@@ -57,8 +58,16 @@ std::uint64_t bytesOf(const ModelStudy& study) {
 
 }  // namespace
 
-ModelQuestion modelQuestion(const Setup& setup) {
+ModelQuestion modelQuestion(const Setup& setup, Index sequence) {
   ModelQuestion question{setup};
+  if (isStack(setup)) {
+    question.sequence = sequence;
+    question.setup.subject.layer = 0;
+    question.setup.prefill = 1;
+    question.setup.mask.compare = false;
+    question.setup.mask.other.clear();
+    return question;
+  }
   Setup& asked = question.setup;
   asked.prefill = 1;
   asked.mask.compare = false;
@@ -86,7 +95,7 @@ Index ModelRunner::keptTokens(const ModelQuestion& question, const ModelText& te
   if (!question_ || !session_) return 0;
   // Masks that follow sentences, means and dropout make earlier rows depend on later tokens.
   const Setup& setup = question.setup;
-  const bool local = setup.mask.layers.empty() && setup.model.dropout == 0 &&
+  const bool local = !isStack(setup) && setup.mask.layers.empty() && setup.model.dropout == 0 &&
                      setup.mask.additive->values.size() == 0 && setup.subject.opened->config().causal &&
                      std::none_of(setup.subject.switchedOff.begin(), setup.subject.switchedOff.end(),
                                   [](const SwitchedHead& off) { return off.by == HeadOff::mean; });
@@ -105,7 +114,7 @@ namespace {
 /// Room for all heads of all layers, or why there is none.
 attention::Status reserve(ModelStudy& study, const PassRequest& request, Resources& resources,
                           const std::stop_token& stop) {
-  const attention::ModelConfig& config = study.question.setup.subject.opened->config();
+  const attention::ModelConfig& config = study.opened->config();
   const Index n = study.tokens();
   if (n > kMaxTokens)
     return Error{
@@ -156,7 +165,7 @@ class WholeMasks {
 
 attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Index kept,
                                     const OnLayer& onLayer, const std::stop_token& stop) {
-  const attention::Model& model = *study.question.setup.subject.opened->model;
+  const attention::Model& model = *study.opened->model;
   const auto ids = std::span<const Index>(study.text.ids).subspan(static_cast<std::size_t>(kept));
   const attention::HeadText headText(study.text.tokens, study.text.tokens, false);
   WholeMasks masks(model.config(), study.tokens(), kept);
@@ -179,31 +188,45 @@ attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Inde
   return attention::success();
 }
 
+namespace {
+
+/// What stands behind the text of a shorter line is nothing to look at.
+void leavePaddingOut(ModelText& text) {
+  const auto own = static_cast<std::size_t>(text.typed);
+  text.ids.resize(own);
+  text.tokens.resize(own);
+  text.spans.resize(own);
+}
+
+}  // namespace
+
 Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& resources,
                                     const OnLayer& onLayer, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
   const Setup& setup = question.setup;
-  if (!setup.subject.opened) return Error{setup.subject.problem};
-  if (setup.subject.opened->recorded) return studyRecorded(question, resources, onLayer, stop);
-  Result<ModelText> text = readModelText(setup, stop);
-  if (!text) return text.error();
+  if (setup.subject.opened && setup.subject.opened->recorded)
+    return studyRecorded(question, resources, onLayer, stop);
+  Result<ModelRun> run = prepareRun(setup, question.sequence, resources, stop);
+  if (!run) return run.error();
   ModelStudy study;
   study.question = question;
-  study.text = *std::move(text);
+  study.opened = run->opened;
+  study.text = std::move(run->text);
+  if (isStack(setup)) leavePaddingOut(study.text);
   if (study.tokens() == 0) return study;
-  Result<PassRequest> request = passRequest(setup, study.text.tokens, resources.inputs);
-  if (!request) return request.error();
-  request->projections = request->hidden = request->between = true;
-  if (const auto room = reserve(study, *request, resources, stop); !room) return room.error();
+  PassRequest& request = run->request;
+  request.projections = request.hidden = request.between = true;
+  if (const auto room = reserve(study, request, resources, stop); !room) return room.error();
 
   const Index kept = keptTokens(question, study.text);
   if (kept == 0)
-    session_ = std::make_unique<attention::ModelSession>(setup.subject.opened->model);
+    session_ = std::make_unique<attention::ModelSession>(study.opened->model);
   else
     session_->truncate(kept);
   question_.reset();  // until this is done
-  if (const auto done = pass(study, *std::move(request), kept, onLayer, stop); !done) return done.error();
+  if (const auto done = pass(study, std::move(request), kept, onLayer, stop); !done) return done.error();
   study.memory = resources.memory.count(study.bytes);
+  if (isStack(setup)) std::ranges::fill(study.text.ids, Index{-1});
   layers_ = study.layers;
   embedded_ = study.embedded;
   question_ = question;
@@ -213,18 +236,15 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
 
 Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resources, std::stop_token stop) {
   const Setup& setup = question.setup;
-  if (!setup.subject.opened) return Error{setup.subject.problem};
-  Result<ModelText> text = readModelText(setup, stop);
-  if (!text) return text.error();
+  Result<ModelRun> run = prepareRun(setup, question.sequence, resources, stop);
+  if (!run) return run.error();
   StreamStudy study{question, {}};
-  if (text->ids.empty()) return study;
-  Result<PassRequest> request = passRequest(setup, text->tokens, resources.inputs);
-  if (!request) return request.error();
-  request->weights = false;
-  request->hidden = true;
-  request->logits = attention::LogitRows::none;
-  attention::ModelSession session(setup.subject.opened->model);
-  auto pass = session.append(text->ids, *request, stop);
+  if (run->text.ids.empty()) return study;
+  run->request.weights = false;
+  run->request.hidden = true;
+  run->request.logits = attention::LogitRows::none;
+  attention::ModelSession session(run->opened->model);
+  auto pass = session.append(run->text.ids, run->request, stop);
   if (!pass) return pass.error();
   study.streams.push_back(std::move(pass->embedded));
   for (const auto& layer : pass->layers) study.streams.push_back(layer->hidden);

@@ -12,21 +12,23 @@
 
 namespace headscope::app {
 
-/// What a model is asked: the scene's text under the scene's changes. What takes no part is left at its
-/// default, so that changing it asks for nothing new.
+/// What a model, or a stack that is made here, is asked: the scene's text under the scene's changes. What
+/// takes no part is left at its default, so that changing it asks for nothing new.
 struct ModelQuestion {
   Setup setup;
+  Index sequence = 0;  ///< of a stack that is made here: which line of the batch
   bool operator==(const ModelQuestion&) const = default;
 };
-ModelQuestion modelQuestion(const Setup& setup);
+ModelQuestion modelQuestion(const Setup& setup, Index sequence = 0);
 /// The same without the scene's changes.
 ModelQuestion unchangedQuestion(const Setup& setup);
 
 /// All layers and heads of a model on one text.
 struct ModelStudy {
   ModelQuestion question;
-  ModelText text;
-  attention::Matrix embedded;  ///< [n, modelDim], the stream before the first layer
+  std::shared_ptr<const OpenModel> opened;  ///< that was run: the scene's, or its stack; null without a text
+  ModelText text;                           ///< ids of a stack are −1: it has no vocabulary
+  attention::Matrix embedded;               ///< [n, modelDim], the stream before the first layer
   std::vector<std::shared_ptr<const LayerSummary>> layers;
   attention::Matrix lastLogits;  ///< [1, vocabulary] behind the last token; empty without a head
   /// Keys and values of all layers as a picture: 2 × [layers · kvHeads, n · bands], over the largest |value|.

@@ -46,11 +46,10 @@ Result<std::shared_ptr<const PatchStudy>> studyPatch(const PatchQuestion& questi
   study->headOutput = study->weights * here.attention.v[kv];
   const attention::Matrix before = here.attention.headOutput[question.head];
   study->headChange = attention::rowChanges(before, study->headOutput);
-  const SubjectSetup& subject = setup.subject;
   const Matrix added = (study->headOutput - before) * map.columns(question.head).transpose();
   study->output = here.attention.output;
   // Of a head that is switched off nothing reaches the output.
-  if (!switchedOff(subject, shownLayer(subject), question.head)) study->output += added;
+  if (!switchedOff(setup.subject, shownLayer(setup), question.head)) study->output += added;
   study->change = attention::rowChanges(here.attention.output, study->output);
   return std::shared_ptr<const PatchStudy>(std::move(study));
 }

@@ -78,6 +78,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
                              opened.name, n, m, kMaxTokens)};
   ModelStudy study;
   study.question = question;
+  study.opened = question.setup.subject.opened;
   study.text.ids.assign(static_cast<std::size_t>(m), -1);
   study.text.spans.resize(static_cast<std::size_t>(m));
   study.text.typed = m;

@@ -7,6 +7,7 @@
 
 #include "app/compute/head_switches.h"
 #include "app/compute/judged_text.h"
+#include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
 #include "app/compute/model_pass.h"
 #include "app/compute/resources.h"
@@ -324,17 +325,22 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   if (stop.stop_requested()) return;
   if (setup.subject.opened)
     return fillOfModel(snapshot, std::move(batch), *std::move(masks), resources, stop);
+  if (const auto fits = checkStack(setup, resources.memory); !fits) {
+    snapshot.error = PlacedError{Place::memory, fits.error().message};
+    return;
+  }
   const auto projections = resources.inputs.projections(setup, std::max(queries, keys));
   if (!projections) {
     snapshot.error = PlacedError{Place::weights, projections.error().message};
     return;
   }
-  const auto inputs = resources.inputs.inputs(setup, batch.lines);
+  const auto inputs = shownInputs(setup, batch.lines, resources, stop);
+  if (stop.stop_requested()) return;
   if (!inputs) {
     snapshot.error = PlacedError{Place::model, inputs.error().message};
     return;
   }
-  const attention::HeadSwitch heads = headSwitch(setup.subject, 0, snapshot.config.heads);
+  const attention::HeadSwitch heads = headSwitch(setup.subject, shownLayer(setup), snapshot.config.heads);
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
     snapshot.sequences.push_back(computeSequence(snapshot, std::move(batch.lines[i]),
                                                  MadeLine{**projections, (**inputs)[i], heads},

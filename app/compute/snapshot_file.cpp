@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/compute/head_switches.h"
+#include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
 #include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
@@ -246,7 +247,7 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
   // A model's projections and streams stay in its checkpoint.
   std::shared_ptr<const Projections> projections;
   std::shared_ptr<const std::vector<LineInput>> inputs;
-  ToOutput outputOf{headSwitch(setup.subject, shownLayer(setup.subject), snapshot.config.heads), {}};
+  ToOutput outputOf{headSwitch(setup.subject, shownLayer(setup), snapshot.config.heads), {}};
   if (setup.subject.opened) {
     outputOf.apply = [&](const Stack& heads) {
       const auto& layers = setup.subject.opened->model->weights().layers;
@@ -257,7 +258,7 @@ Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapsho
         setup, static_cast<Index>(std::max(first.queries.size(), first.keys.size())));
     if (!kept) return kept.error();
     projections = *kept;
-    const auto embedded = resources.inputs.inputs(setup, tokenizeBatch(setup).lines);
+    const auto embedded = shownInputs(setup, tokenizeBatch(setup).lines, resources);
     if (!embedded) return embedded.error();
     inputs = *embedded;
     outputOf.apply = [&](const Stack& heads) { return projections->o.apply(attention::mergeHeads(heads)); };

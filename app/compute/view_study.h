@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// What people make of a layer's weights to look at them.
+/// What people make of a layer's weights, and of those of the layers below, to look at them.
 struct ViewQuestion {
   std::shared_ptr<const LayerParts> layer;
   Index head = 0, other = 0;
@@ -21,11 +21,15 @@ struct HeadView {
 
 struct ViewStudy {
   ViewQuestion question;
+  std::string noRollout;                                 ///< why there is none: cross-attention
   std::array<HeadView, kHeadPictureNames.size()> views;  ///< in the order of HeadPicture
   const HeadView& operator[](HeadPicture picture) const { return views[static_cast<std::size_t>(picture)]; }
 };
 
-/// Pure. Incomplete once `stop` is requested.
-ViewStudy studyViews(const ViewQuestion& question, std::stop_token stop = {});
+/// Pure. Errors: what the layers below refuse, which rollout goes through. Incomplete once `stop` is
+/// requested.
+attention::Result<std::shared_ptr<const ViewStudy>> studyViews(const ViewQuestion& question,
+                                                               Resources& resources,
+                                                               std::stop_token stop = {});
 
 }  // namespace headscope::app

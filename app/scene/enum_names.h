@@ -16,8 +16,8 @@ inline constexpr std::array<std::string_view, 2> kScopeNames{"all", "one"};
 inline constexpr std::array<std::string_view, 2> kHeadOffNames{"zero", "mean"};
 inline constexpr std::array<std::string_view, 3> kWeightNames{"random", "planted", "file"};
 inline constexpr std::array<std::string_view, 2> kWeightInitNames{"xavier", "normal"};
-inline constexpr std::array<std::string_view, 7> kBehaviourNames{
-    "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random"};
+inline constexpr std::array<std::string_view, 8> kBehaviourNames{
+    "offset", "first_token", "same_token", "local_band", "uniform", "separator", "random", "induction"};
 inline constexpr std::array<std::string_view, 3> kQuantityNames{"weights", "scores", "after_dropout"};
 inline constexpr std::array<std::string_view, 4> kRangeNames{"per_head", "shared", "unit", "logarithmic"};
 inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "cividis", "magma",

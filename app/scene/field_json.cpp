@@ -14,12 +14,12 @@ namespace headscope::app {
 
 using PlantedHeads = std::vector<attention::PlantedHead>;
 
-static void readValue(ObjectReader& reader, const char* key, PlantedHeads& planted) {
-  const auto list = reader.list(key);
-  if (!list) return;
+/// Behaviours from a list that stands at `path`.
+static void readPlan(const std::vector<JsonText>& list, const std::string& path, ObjectReader& reader,
+                     PlantedHeads& planted) {
   planted.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+  for (std::size_t i = 0; i < list.size() && reader.error().empty(); ++i) {
+    ObjectReader entry(list[i], fmt::format("{}[{}]", path, i), reader.error());
     attention::PlantedHead head;
     auto behaviour = static_cast<int>(head.behaviour);
     entry.read("pattern", kBehaviourNames, behaviour);
@@ -30,12 +30,34 @@ static void readValue(ObjectReader& reader, const char* key, PlantedHeads& plant
   }
 }
 
+static void readValue(ObjectReader& reader, const char* key, PlantedHeads& planted) {
+  if (const auto list = reader.list(key)) readPlan(*list, reader.at(key), reader, planted);
+}
+
+static void readValue(ObjectReader& reader, const char* key, std::vector<PlantedHeads>& layers) {
+  const auto lists = reader.list(key);
+  if (!lists) return;
+  layers.clear();
+  for (std::size_t i = 0; i < lists->size() && reader.error().empty(); ++i) {
+    const std::string path = reader.at(fmt::format("{}[{}]", key, i));
+    const JsonText& list = (*lists)[i];
+    if (!list.isList()) return reader.note(path + " is " + list.shown() + ", expected a list");
+    readPlan(list.entries(), path, reader, layers.emplace_back());
+  }
+}
+
 static Json valueJson(const PlantedHeads& planted) {
   Json list = Json::array();
   for (const attention::PlantedHead& head : planted)
     list.push_back(
         {{"pattern", kBehaviourNames[static_cast<std::size_t>(head.behaviour)]}, {"offset", head.offset}});
   return list;
+}
+
+static Json valueJson(const std::vector<PlantedHeads>& layers) {
+  Json lists = Json::array();
+  for (const PlantedHeads& planted : layers) lists.push_back(valueJson(planted));
+  return lists;
 }
 
 static void readValue(ObjectReader& reader, const char* key, std::vector<SwitchedHead>& heads) {

@@ -72,10 +72,13 @@ constexpr Field kCostRows[] = {
             "cursor.page=cache cursor.cache_room=shapes"},
      "Dimensions of the latent that stands for keys and values of all heads in the fourth shape."},
     {"cost.cache.rotary_dim", kCache<&CacheSetup::rotary>, Range{0, kMaxModelDim, "dimensions", 2},
-     Slider{"cache.rotary_dim", "Rotary", {0, 512}, "cursor.page=cache cursor.cache_room=shapes"},
+     Slider{"cache.rotary_dim",
+            "Rotary",
+            {0, 512},
+            "cursor.page=cache cursor.cache_room=shapes model.position=rope",
+            "the dimensions of all keys that positions turn"},
      "Dimensions of the one rotary key for all heads that is cached beside the latent, under RoPE alone: "
-     "what "
-     "of the keys keeps its rotation."},
+     "what of the keys keeps its rotation."},
     {"cost.cache.first_policy", kCache<&CacheSetup::first>, Names{attention::kEvictionNames},
      Selection{"cache.first_policy", kPolicyLabels, "cursor.page=cache cursor.cache_room=eviction", true},
      "Which entries the first of two caches gives up when it is full."},

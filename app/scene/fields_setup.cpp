@@ -32,13 +32,14 @@ constexpr Field kSetupRows[] = {
      "empty: "
      "the layer is made here."},
     {"subject.layer", kSubject<&SubjectSetup::layer>, Range{0, 1023, "layers"},
-     Elsewhere{"the page of the model"}, "Which of the model's layers is looked at, counted from 0."},
+     Elsewhere{"a slider where there are several"},
+     "Which layer is looked at, of the model or of those made here, counted from 0."},
     {"subject.edits", kSubject<&SubjectSetup::scope>, Names{kScopeNames}, Elsewhere{"the page of the model"},
      "Whether masks, biases, sharpness, soft-cap and dropout act on all layers of the model or on this one."},
     {"subject.switched_off", kSubject<&SubjectSetup::switchedOff>,
      Anything{"a list of `{\"layer\": l, \"head\": h, \"by\": …}`, by `zero` or `mean`"},
      Elsewhere{"the page of the model"},
-     "Heads whose output is 0, or its mean over all tokens; a layer made here is layer 0."},
+     "Heads whose output is 0, or its mean over all tokens; a single layer made here is layer 0."},
     {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
      "Tokens that the model wrote behind the text."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
@@ -59,6 +60,13 @@ constexpr Field kSetupRows[] = {
      "Keys and values come from a second text."},
     {"input.context", kInput<&InputSetup::contextText>, kText, Elsewhere{"a text box"},
      "The text that cross-attention reads: one line for all sequences, or one for each."},
+    {"model.layers", kModel<&ModelSetup::layers>, Range{1, kMaxMadeLayers, "layers"},
+     Slider{"layers", "Layers"},
+     "Layers made here, one upon the other: each adds its output to what it read, x + Attn(x)."},
+    {"model.norm", kModel<&ModelSetup::norm>, kYesOrNo,
+     Toggle{"norm", "RMS norm before each layer", "model.layers=2"},
+     "Of several layers each reads x / √(mean x² + 10⁻⁵), times one factor for all where its heads are "
+     "planted."},
     {"model.heads", kModel<&ModelSetup::heads>, Range{1, kMaxHeads, "heads"},
      Slider{"heads", "Heads", {1, kMaxHeads, kLog}, "model.linked=false"},
      "Query heads, each with a heatmap of its own."},
@@ -119,8 +127,11 @@ constexpr Field kSetupRows[] = {
      Anything{
          "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; behaviours `offset` (k keys back: "
          "1 previous, 0 self, -1 next), `first_token`, `same_token`, `local_band`, `uniform`, "
-         "`separator`, `random`"},
-     Elsewhere{"a list for each head"}, "What each planted head is made to do."},
+         "`separator`, `random`, `induction` (above a layer that has an offset of 1)"},
+     Elsewhere{"a list for each head"}, "What each planted head is made to do, in the first layer."},
+    {"weights.planted_above", kWeights<&WeightSetup::plantedAbove>, Anything{"a list of such lists"},
+     Elsewhere{"a list for each head"},
+     "The same for the layers after the first, a list each; what isn't said is as the program plants it."},
     {"weights.file", kWeights<&WeightSetup::file>, kFile, Elsewhere{"a file dialog"},
      "A safetensors file or `.npz` with a layer's weights by attend's names or PyTorch's own, relative to "
      "the "
@@ -131,7 +142,7 @@ constexpr Field kSetupRows[] = {
             {0, 127},
             "weights.source=file weights.file=nowhere.safetensors weights.layer=0"},
      "Which layer of a whole model's file, by the number in its tensors' names; -1 where there is only "
-     "one."}};
+     "one; of several layers made here the first one's, which the others follow."}};
 
 #undef HEADSCOPE_T5
 

@@ -44,9 +44,9 @@ inline constexpr std::array<std::string_view, 13> kMistakeNames{"no_scale",
 inline constexpr std::array<Index, 7> kMistakeDims{8, 16, 32, 64, 128, 256, 512};
 
 /// What can be made of a layer's weights, as a picture.
-enum class HeadPicture { weights, valueWeighted, firstOut, mean, max, difference };
-inline constexpr std::array<std::string_view, 6> kHeadPictureNames{
-    "weights", "value_weighted", "first_out", "mean", "max", "difference"};
+enum class HeadPicture { weights, valueWeighted, firstOut, mean, max, difference, rollout };
+inline constexpr std::array<std::string_view, 7> kHeadPictureNames{
+    "weights", "value_weighted", "first_out", "mean", "max", "difference", "rollout"};
 
 /// How the heads stand below each other beside their scores.
 enum class HeadOrder { number, score, likeness };

@@ -9,6 +9,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/open_model.h"
 
 namespace headscope::app {
 
@@ -30,7 +31,35 @@ Scene openingScene() {
   return scene;
 }
 
-PlantedHead defaultPlant(Index head) {
+bool isStack(const Setup& setup) {
+  return setup.subject.model.empty() && setup.model.layers > 1;
+}
+
+Index layerCount(const Setup& setup) {
+  if (setup.subject.opened) return setup.subject.opened->config().layerCount();
+  return isStack(setup) ? setup.model.layers : 1;
+}
+
+Index shownLayer(const Setup& setup) {
+  if (!setup.subject.model.empty()) return setup.subject.layer;
+  return isStack(setup) ? std::min(setup.subject.layer, setup.model.layers - 1) : 0;
+}
+
+Setup withLayer(Setup setup, Index layer) {
+  setup.subject.layer = layer;
+  return setup;
+}
+
+PlantedHead defaultPlant(Index head, Index layer) {
+  static constexpr std::array<PlantedHead, 8> kLater{{{Behaviour::induction},
+                                                      {Behaviour::firstToken},
+                                                      {Behaviour::uniform},
+                                                      {Behaviour::separator},
+                                                      {Behaviour::offset, 1},
+                                                      {Behaviour::offset, 0},
+                                                      {Behaviour::localBand},
+                                                      {Behaviour::sameToken}}};
+  if (layer > 0) return kLater[static_cast<std::size_t>(head) % kLater.size()];
   static constexpr std::array<PlantedHead, 8> kDefaults{{{Behaviour::offset, 1},
                                                          {Behaviour::firstToken, 1},
                                                          {Behaviour::offset, 0},
@@ -43,13 +72,38 @@ PlantedHead defaultPlant(Index head) {
 }
 
 std::vector<PlantedHead> plantedHeads(const Setup& setup) {
-  std::vector<PlantedHead> heads = setup.weights.planted;
+  const Index layer = shownLayer(setup);
+  const auto above = static_cast<std::size_t>(std::max<Index>(layer - 1, 0));
+  std::vector<PlantedHead> heads;
+  if (layer == 0)
+    heads = setup.weights.planted;
+  else if (above < setup.weights.plantedAbove.size())
+    heads = setup.weights.plantedAbove[above];
   heads.resize(std::min<std::size_t>(heads.size(), setup.model.heads));
-  while (static_cast<Index>(heads.size()) < setup.model.heads) heads.push_back(defaultPlant(heads.size()));
+  while (std::ssize(heads) < setup.model.heads) heads.push_back(defaultPlant(std::ssize(heads), layer));
   return heads;
 }
 
+void plantHead(Setup& setup, Index head, const PlantedHead& plant) {
+  WeightSetup& weights = setup.weights;
+  const Index layer = shownLayer(setup);
+  if (layer > std::ssize(weights.plantedAbove)) weights.plantedAbove.resize(static_cast<std::size_t>(layer));
+  std::vector<PlantedHead>& planted =
+      layer == 0 ? weights.planted : weights.plantedAbove[static_cast<std::size_t>(layer - 1)];
+  while (std::ssize(planted) <= head) planted.push_back(defaultPlant(std::ssize(planted), layer));
+  planted[static_cast<std::size_t>(head)] = plant;
+}
+
 namespace {
+
+std::string brokenPlan(std::string_view field, const std::vector<PlantedHead>& planted) {
+  if (planted.size() > static_cast<std::size_t>(kMaxHeads))
+    return fmt::format("{} has {} entries, expected at most {}", field, planted.size(), kMaxHeads);
+  for (const PlantedHead& head : planted)
+    if (head.offset < -kMaxTokens || head.offset > kMaxTokens)
+      return fmt::format("{} offset is {}, expected {} to {}", field, head.offset, -kMaxTokens, kMaxTokens);
+  return {};
+}
 
 /// What no field's own range can say.
 std::string brokenRule(const Setup& setup) {
@@ -74,14 +128,18 @@ std::string brokenRule(const Setup& setup) {
       return fmt::format("{} has {} bytes, expected at most {}", field, text->size(), kMaxTextBytes);
   if (setup.mask.marks->size() > static_cast<std::size_t>(kMaxLines))
     return fmt::format("mask.marks has {} lines, expected at most {}", setup.mask.marks->size(), kMaxLines);
-  if (setup.weights.planted.size() > static_cast<std::size_t>(kMaxHeads))
-    return fmt::format("weights.planted has {} entries, expected at most {}", setup.weights.planted.size(),
-                       kMaxHeads);
-  for (const PlantedHead& head : setup.weights.planted)
-    if (head.offset < -kMaxTokens || head.offset > kMaxTokens)
-      return fmt::format("weights.planted offset is {}, expected {} to {}", head.offset, -kMaxTokens,
-                         kMaxTokens);
-  return {};
+  if (isStack(setup) && setup.input.cross)
+    return fmt::format("input.cross is true, but the {} layers of model.layers read one text", model.layers);
+  if (isStack(setup) && setup.subject.layer >= model.layers)
+    return fmt::format("subject.layer is {}, expected 0 to {}: model.layers is {}", setup.subject.layer,
+                       model.layers - 1, model.layers);
+  if (setup.weights.plantedAbove.size() >= static_cast<std::size_t>(kMaxMadeLayers))
+    return fmt::format("weights.planted_above has lists for {} layers, expected at most {}",
+                       setup.weights.plantedAbove.size(), kMaxMadeLayers - 1);
+  std::string broken = brokenPlan("weights.planted", setup.weights.planted);
+  for (const auto& planted : setup.weights.plantedAbove)
+    if (broken.empty()) broken = brokenPlan("weights.planted_above", planted);
+  return broken;
 }
 
 }  // namespace

@@ -46,6 +46,10 @@ struct InputSetup {
 };
 
 struct ModelSetup {
+  /// Layers made here, one upon the other: each adds its output to the residual stream. With more than one,
+  /// `norm`: each reads the stream normed (RMS).
+  Index layers = 1;
+  bool norm = false;
   Index heads = 8, kvHeads = 2, headDim = 32, modelDim = 256;
   bool linked = true;  ///< headDim follows modelDim / heads
   bool bias = false;
@@ -70,6 +74,7 @@ struct WeightSetup {
   /// What each head is made to do; heads beyond the list cycle through the defaults. Entries beyond the
   /// number of heads are kept, so that sliding heads down and up again loses nothing.
   std::vector<attention::PlantedHead> planted;
+  std::vector<std::vector<attention::PlantedHead>> plantedAbove;  ///< the same for the layers after the first
   std::string file;  ///< a safetensors file or .npz with a layer's weights
   Index layer = -1;  ///< which of the file's layers, by the number in its names; −1: the only one
   bool operator==(const WeightSetup&) const = default;
@@ -189,6 +194,7 @@ struct Scene {
   bool operator==(const Scene&) const = default;
 };
 
+inline constexpr Index kMaxMadeLayers = 4;
 inline constexpr Index kMaxHeads = 64;
 inline constexpr Index kMaxHeadDim = 512;
 inline constexpr Index kMaxModelDim = 4096;
@@ -216,10 +222,21 @@ attention::MaskLayers openingMask();
 
 /// The opening scene: one sentence on eight planted heads over two kv heads.
 Scene openingScene();
-/// What head `head` is made to do when the person has not chosen.
-attention::PlantedHead defaultPlant(Index head);
-/// The list for all heads of the model, defaults filled in.
+/// Whether several layers are made here, of which the scene shows one.
+bool isStack(const Setup& setup);
+/// How many layers there are: of the opened model, or made here.
+Index layerCount(const Setup& setup);
+/// Which of them the scene shows, counted from 0.
+Index shownLayer(const Setup& setup);
+/// The same scene with another one shown.
+Setup withLayer(Setup setup, Index layer);
+/// What head `head` of layer `layer` is made to do when the person has not chosen. Later layers have an
+/// induction head, which reads what the first layer's previous-token head wrote.
+attention::PlantedHead defaultPlant(Index head, Index layer = 0);
+/// The list for all heads of the shown layer, defaults filled in.
 std::vector<attention::PlantedHead> plantedHeads(const Setup& setup);
+/// Makes a head of the shown layer do that.
+void plantHead(Setup& setup, Index head, const attention::PlantedHead& plant);
 
 /// The first field out of its range, by its JSON name, with what was found and what was expected.
 attention::Status validate(const Scene& scene);

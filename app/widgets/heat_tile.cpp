@@ -279,8 +279,7 @@ void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const 
   const std::string title = roomy ? headName(head) : std::to_string(head);
   const float named = paintText(list, nameFont, at, theme.text, title);
   float x = at.x + named + view.px(8);
-  const SubjectSetup& subject = snapshot.setup.subject;
-  const SwitchedHead* off = switchedOff(subject, shownLayer(subject), head);
+  const SwitchedHead* off = switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), head);
   if (off) list.AddLine(at, ImVec2(at.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
   if (width > view.px(118) && snapshot.config.kvHeads < snapshot.config.heads)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);

@@ -25,7 +25,7 @@ std::vector<Index> spreadOut(Index total, Index count) {
 }
 
 std::string misfit(const AttentionConfig& config, Index kvHead, const Division& flags, bool positions,
-                   bool identity, Index needed) {
+                   bool identity, bool previous, Index needed) {
   std::string parts;
   const auto add = [&](Index count, const char* what) {
     parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ", count, what);
@@ -34,6 +34,7 @@ std::string misfit(const AttentionConfig& config, Index kvHead, const Division& 
   if (flags.separator) add(1, "the separator flag");
   if (positions) add(2 * kFewestPositions, "positions");
   if (identity) add(kFewestIdentity, "token identity");
+  if (previous) add(kFewestIdentity, "the previous token's identity");
   const Index group = config.groupSize(), from = kvHead * group;
   const std::string readers =
       group == 1 ? fmt::format(" serves head {}, which needs ", from)
@@ -51,15 +52,23 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
     return std::ranges::find(group, behaviour, &PlantedHead::behaviour) != group.end();
   };
   Division division;
-  division.first = has(Behaviour::firstToken);
+  // Where no layer writes what the previous token is, an induction head has nothing to read.
+  const bool induction = has(Behaviour::induction) && layout.previous > 0;
+  division.first = has(Behaviour::firstToken) || induction;
   division.separator = has(Behaviour::separator);
   const bool positions = std::ranges::any_of(group, readsPositions), identity = has(Behaviour::sameToken);
-  const Index needed =
-      division.positionsAt() + (positions ? 2 * kFewestPositions : 0) + (identity ? kFewestIdentity : 0);
+  const Index needed = division.positionsAt() + (positions ? 2 * kFewestPositions : 0) +
+                       (identity ? kFewestIdentity : 0) + (induction ? kFewestIdentity : 0);
   if (needed > config.headDim) {
-    return Error{misfit(config, kvHead, division, positions, identity, needed)};
+    return Error{misfit(config, kvHead, division, positions, identity, induction, needed)};
   }
-  const Index room = config.headDim - division.positionsAt();
+  Index room = config.headDim - division.positionsAt();
+  if (induction) {
+    const Index readers = 1 + (positions ? 1 : 0) + (identity ? 1 : 0);
+    division.previous =
+        std::clamp(room / readers / 2 * 2, kFewestIdentity, std::max(kFewestIdentity, layout.previous));
+    room -= division.previous;
+  }
   const bool both = (positions && (identity || has(Behaviour::random))) || (identity && room >= kRoomForBoth);
   Index frequencies = 0;
   if (both) {

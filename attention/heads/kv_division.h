@@ -7,15 +7,18 @@
 
 namespace headscope::attention {
 
-/// How one kv head's dimensions are divided: [first flag | separator flag | sin, cos pairs | identity].
+/// How one kv head's dimensions are divided: [first flag | separator flag | sin, cos pairs | identity |
+/// identity of the previous token].
 struct Division {
   bool first = false, separator = false;
   std::vector<Index> frequencies;  ///< which of the layout's
   Index identity = 0;
+  Index previous = 0;  ///< whole pairs
 
   Index positionsAt() const { return (first ? 1 : 0) + (separator ? 1 : 0); }
   Index identityAt() const { return positionsAt() + 2 * static_cast<Index>(frequencies.size()); }
-  Index used() const { return identityAt() + identity; }
+  Index previousAt() const { return identityAt() + identity; }
+  Index used() const { return previousAt() + previous; }
   /// Identity is drawn in pairs of equal length; half a pair would weigh some tokens more than others.
   Index wholeIdentity() const { return identity - identity % 2; }
 };

@@ -21,6 +21,8 @@ constexpr double kNeighbourWeight = 0.03;
 constexpr double kBandCurvature = 0.25;  ///< a local band falls off as exp(−0.25·d²)
 constexpr double kStrayWeight = 0.01;    ///< shared by all distances; keeps the fit finite
 constexpr double kRandomSpread = 1.5;    ///< standard deviation of a random head's scores
+/// What heads write where nobody reads is small against the rest, so that a norm hardly sees it.
+constexpr float kWrittenShare = 0.25f;
 constexpr Index kShortestReach = 64, kLongestReach = 8192;
 
 /// Writes the rows of W_Q and W_K for one layer; holds what all its heads have in common.
@@ -47,6 +49,7 @@ class Planter {
     }
     const Index start = identityStart(division, kvHead);
     for (Index d = 0; d < division.identity; ++d) rows(row++, start + d) = 1;
+    for (Index d = 0; d < division.previous; ++d) rows(row++, layout_.previousAt() + d) = 1;
   }
 
   /// rows [headDim, modelDim] of W_Q.
@@ -66,6 +69,8 @@ class Planter {
         return readIdentity(division, config_.kvHeadOf(head), rows);
       case Behaviour::random:
         return readAnything(division, head, rows);
+      case Behaviour::induction:
+        return readPrevious(division, rows);
       case Behaviour::uniform:
         return;
     }
@@ -154,10 +159,22 @@ class Planter {
     readPositions(division, amplitudes, 0, rows);
   }
 
+  /// Q reads the part of identity that a layer below carried on to where K reads.
+  void readPrevious(const Division& division, Eigen::Ref<Matrix> rows) const {
+    if (division.previous == 0) return;
+    // As for the same token, but sharper: what K reads is a mean over some tokens and no exact copy.
+    const double clear = std::log(199.0 * static_cast<double>(reach_) / 4);
+    const auto whole = static_cast<double>(division.previous);
+    const double gain = clear * (1 + clear / whole);
+    for (Index d = 0; d < division.previous; ++d)
+      rows(division.previousAt() + d, layout_.identityAt() + d) = static_cast<float>(unit_ * gain / whole);
+    rows(0, kFlagOne) = static_cast<float>(-2 * unit_ * gain);
+  }
+
   void readAnything(const Division& division, Index head, Eigen::Ref<Matrix> rows) const {
     const auto keyNorm = static_cast<double>(division.positionsAt()) +
                          static_cast<double>(division.frequencies.size()) +
-                         static_cast<double>(division.identity);
+                         static_cast<double>(division.identity + division.previous);
     const auto inputNorm =
         1 + static_cast<double>(layout_.positions) / 2 + static_cast<double>(layout_.identity);
     const double spread = kRandomSpread * unit_ / std::sqrt(std::max(1.0, keyNorm) * inputNorm);
@@ -197,9 +214,36 @@ std::string describe(const PlantedHead& head) {
       return "separator";
     case Behaviour::random:
       return "random";
+    case Behaviour::induction:
+      return "induction";
   }
   return "";
 }
+
+namespace {
+
+/// Of the values and outputs of a layer that others follow: what they write leaves the parts that heads read
+/// as they were, but for the head that carries identity on.
+void keepParts(const AttentionConfig& config, const EmbeddingLayout& layout,
+               const std::vector<PlantedHead>& heads, bool writesPrevious, Projections& projections) {
+  if (layout.written == 0) return;
+  Linear &v = projections.v, &o = projections.o;
+  o.weight.topRows(layout.writtenAt()).setZero();
+  o.weight.bottomRows(layout.written) *= kWrittenShare;
+  if (o.bias.size() > 0) o.bias.head(layout.writtenAt()).setZero();
+  const auto carrier = std::ranges::find(heads, PlantedHead{Behaviour::offset, 1});
+  if (!writesPrevious || carrier == heads.end()) return;
+  const Index head = carrier - heads.begin(), first = config.kvHeadOf(head) * config.headDim;
+  const Index carried = std::min(layout.previous, config.headDim);
+  v.weight.middleRows(first, carried).setZero();
+  if (v.bias.size() > 0) v.bias.segment(first, carried).setZero();
+  for (Index d = 0; d < carried; ++d) {
+    v.weight(first + d, layout.identityAt() + d) = 1;
+    o.weight(layout.previousAt() + d, head * config.headDim + d) = 1;
+  }
+}
+
+}  // namespace
 
 Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
                 const std::vector<PlantedHead>& heads) {
@@ -215,7 +259,7 @@ Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
 
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
-                               std::uint64_t seed) {
+                               std::uint64_t seed, bool writesPrevious) {
   require(static_cast<Index>(heads.size()) == config.heads,
           fmt::format("{} planted heads given, expected {}", heads.size(), config.heads));
   require(layout.modelDim == config.modelDim && layout.flags == kFlagCount,
@@ -227,6 +271,7 @@ Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLay
     linear->weight.setZero();
     linear->bias.setZero();
   }
+  keepParts(config, layout, heads, writesPrevious, projections);
   Planter planter(config, layout, maxPositions, seed);
   const Index group = config.groupSize();
   for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {

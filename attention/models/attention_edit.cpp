@@ -34,13 +34,15 @@ MaskLayers maskLayers(const ModelConfig& config, const std::vector<AttentionEdit
 }  // namespace
 
 LayerAttentions::LayerAttentions(const ModelConfig& config, const std::vector<AttentionEdit>& edits,
-                                 PassRows rows, const TextStructure& structure, const MaskSources& sources)
+                                 PassRows rows, const MaskedLine& line, const MaskSources& sources)
     : config_(config), edits_(edits), rows_(rows), sources_(sources) {
   // Over the whole text, of which the pass has the last rows: tables and parts go by rows from its beginning.
-  geometry_.queries = geometry_.keys = geometry_.keyLength = rows.tokens();
+  geometry_.queries = geometry_.keys = rows.tokens();
+  geometry_.keyLength = std::min(line.unpadded, rows.tokens());
+  geometry_.sequence = line.sequence;
   geometry_.heads = config.heads;
   geometry_.kvHeads = config.kvHeads;
-  geometry_.structure = structure;
+  geometry_.structure = line.structure;
 }
 
 Result<std::shared_ptr<const MaskFormula>> LayerAttentions::maskOf(Index layer) {
@@ -68,7 +70,7 @@ Status LayerAttentions::addAdditive(const AttentionEdit& edit, Index layer, Stac
 }
 
 Result<LayerAttention> LayerAttentions::of(Index layer) {
-  LayerAttention attention{config_.attention(layer), {}, {}, {}};
+  LayerAttention attention{config_.attention(layer), {}, {}, {}, geometry_.keyLength};
   attention.config.cacheLength = rows_.first;
   for (const AttentionEdit& edit : edits_) {
     if (!isFor(edit, layer)) continue;

@@ -34,6 +34,7 @@ struct LayerAttention {
   MaskInput mask;                ///< over [heads, n, m]
   std::vector<float> headScale;  ///< [heads], or empty
   std::vector<Index> meanHeads;
+  Index unpadded = 0;  ///< tokens of the text before its padding, over which means go
 };
 
 /// Where the rows of a pass stand in the text: `first` tokens are cached, `count` more follow.
@@ -42,13 +43,20 @@ struct PassRows {
   Index tokens() const { return first + count; }
 };
 
+/// What masks may ask of the text.
+struct MaskedLine {
+  const TextStructure& structure;  ///< of all tokens
+  Index unpadded = 0;              ///< tokens before the padding
+  Index sequence = 0;              ///< which line of a batch it is
+};
+
 /// The model's own attention with every edit that is for the layer, in their order; what a later one sets
 /// counts. Compiled masks serve all layers of a pass that have the same. Errors: those of compileMask, an
 /// additive matrix or head scales of another size, and what validate() refuses.
 class LayerAttentions {
  public:
   LayerAttentions(const ModelConfig& config, const std::vector<AttentionEdit>& edits, PassRows rows,
-                  const TextStructure& structure, const MaskSources& sources);
+                  const MaskedLine& line, const MaskSources& sources);
   Result<LayerAttention> of(Index layer);
 
  private:

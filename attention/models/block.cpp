@@ -1,5 +1,7 @@
 #include "attention/models/block.h"
 
+#include <algorithm>
+
 #include "attention/core/head_switch.h"
 #include "attention/models/layer_math.h"
 
@@ -15,7 +17,7 @@ AttentionResult Block::run(Matrix& x, KvCache& cache) const {
     case BlockOrder::before:
       x += attend(norm(x, w.attentionNorm), cache, result);
       attended();
-      x += mlp(norm(x, w.mlpNorm));
+      if (config.innerDim > 0) x += mlp(norm(x, w.mlpNorm));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);
@@ -63,7 +65,7 @@ Matrix Block::attend(const Matrix& x, KvCache& cache, AttentionResult& result) c
   result.v = std::move(v);
   if (stop.stop_requested()) return y;
 
-  switchHeads(result.headOutput, {attention.headScale, attention.meanHeads}, n);
+  switchHeads(result.headOutput, {attention.headScale, attention.meanHeads}, std::min(n, attention.unpadded));
   maps.clear();
   weights.o.mapsInto(y, maps);
   applyMaps(result.headOutput, maps, stop);

@@ -26,6 +26,9 @@ class Checkpoint {
   /// index.
   static Result<Checkpoint> open(const std::filesystem::path& folder);
 
+  /// Of no files: of a model whose weights lie in memory.
+  static Checkpoint none() { return Checkpoint({}); }
+
   const std::filesystem::path& folder() const { return folder_; }
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
   /// Of all files together.

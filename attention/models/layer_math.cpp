@@ -65,6 +65,7 @@ void activateValues(Values x, Activation activation) {
 }  // namespace
 
 Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, double epsilon) {
+  if (weights.weight.size() == 0) return x;
   Matrix y(x.rows(), x.cols());
   forRows(x.rows(), x.cols(), [&](Index first, Index count) {
     for (Index row = first; row < first + count; ++row)

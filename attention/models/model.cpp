@@ -55,6 +55,16 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
   return Model(std::move(*checkpoint), std::move(*config), std::move(*weights));
 }
 
+Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner) {
+  require(weights.embedding.cols == config.modelDim && std::ssize(weights.layers) == config.layerCount(),
+          fmt::format("a model of {} layers on width {} made of {} layers and embeddings of width {}",
+                      config.layerCount(), config.modelDim, weights.layers.size(), weights.embedding.cols));
+  config.vocabulary = weights.embedding.rows;
+  Model model(Checkpoint::none(), std::move(config), std::move(weights));
+  model.owner_ = std::move(owner);
+  return model;
+}
+
 std::uint64_t Model::cacheBytesPerToken() const {
   return saturatingProduct({2, config_.layerCount(), config_.kvHeads, config_.headDim, sizeof(float)});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <stop_token>
 
@@ -10,14 +11,16 @@
 
 namespace headscope::attention {
 
-/// A checkpoint, opened: its config, and its weights where they lie. Move-only; several threads may use one
-/// at once. What runs it is ModelSession (session.h).
+/// A checkpoint, opened, or what was made in memory: its config, and its weights where they lie. Move-only;
+/// several threads may use one at once. What runs it is ModelSession (session.h).
 class Model {
  public:
   /// Opens a folder as Hugging Face lays it out: config.json, generation_config.json if there is one, and
   /// model.safetensors or its shards. Reads a few MB, whatever the model's size. Errors, each in one
   /// sentence: a folder or file that is missing, what readModelConfig(), Checkpoint and ModelWeights refuse.
   static Result<Model> open(const std::filesystem::path& folder);
+  /// Of weights that lie in memory, which `owner` keeps there. The vocabulary is what the embedding has rows.
+  static Model made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner);
 
   const ModelConfig& config() const { return config_; }
   const ModelWeights& weights() const { return weights_; }
@@ -44,6 +47,7 @@ class Model {
       : checkpoint_(std::move(checkpoint)), config_(std::move(config)), weights_(std::move(weights)) {}
 
   Checkpoint checkpoint_;
+  std::shared_ptr<const void> owner_;
   ModelConfig config_;
   ModelWeights weights_;
 };

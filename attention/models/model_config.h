@@ -38,8 +38,9 @@ struct LayerKind {
 
 /// A model's shape and everything about its equations that config.json decides, whatever its family calls it.
 struct ModelConfig {
-  const Family* family = nullptr;
-  Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, innerDim = 0, vocabulary = 0;
+  const Family* family = nullptr;  ///< null of what was made or recorded elsewhere than by a family
+  Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, vocabulary = 0;
+  Index innerDim = 0;  ///< of the MLP; 0: there is none
   /// Rows of the table of learned positions; 0 where there is none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position

@@ -121,6 +121,17 @@ class WeightsReader {
 
 }  // namespace
 
+MappedLinear MappedLinear::of(const Linear& linear) {
+  MappedLinear map{.out = linear.weight.rows(), .in = linear.weight.cols(), .row = linear.weight.cols()};
+  map.pieces.push_back({reinterpret_cast<const std::uint8_t*>(linear.weight.data()), WeightType::f32});
+  map.bias = linear.bias;
+  return map;
+}
+
+MappedRows MappedRows::of(const Matrix& rows) {
+  return {reinterpret_cast<const std::uint8_t*>(rows.data()), WeightType::f32, rows.rows(), rows.cols()};
+}
+
 void MappedLinear::mapsInto(Stack& y, std::vector<LinearMap>& maps) const {
   const Index headsOfPiece = y.count() / static_cast<Index>(pieces.size());
   for (std::size_t p = 0; p < pieces.size(); ++p)

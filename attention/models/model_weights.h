@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/core/linear_maps.h"
+#include "attention/core/projections.h"
 #include "attention/models/checkpoint.h"
 #include "attention/models/model_config.h"
 
@@ -23,6 +24,8 @@ struct MappedLinear {
   Index row = 0;            ///< numbers from row to row of the weight
   Vector bias = {};         ///< [out], or empty for none
 
+  /// The same map; its weight stays where `linear` has it.
+  static MappedLinear of(const Linear& linear);
   /// Appends the maps whose outputs are the heads of y [out / headDim, rows, headDim], or the rows of y.
   void mapsInto(Stack& y, std::vector<LinearMap>& maps) const;
   void mapsInto(Matrix& y, std::vector<LinearMap>& maps) const;
@@ -36,12 +39,14 @@ struct MappedRows {
   WeightType type = WeightType::f32;
   Index rows = 0, cols = 0;
 
+  /// The rows of a matrix, which stay where they are.
+  static MappedRows of(const Matrix& rows);
   Eigen::RowVectorXf row(Index i) const;
   /// The table as a map from cols numbers to as many as there are rows.
   MappedLinear asLinear() const;
 };
 
-/// A norm's numbers as floats; the bias is empty where the norm has none.
+/// A norm's numbers as floats; the bias is empty where the norm has none, the weight where there is no norm.
 struct NormWeights {
   Vector weight, bias;
 };
@@ -61,7 +66,7 @@ struct HeadTransform {
   NormWeights norm;
 };
 
-/// A checkpoint's tensors by what they are for. Matrices stay where they are; norms and biases, a few
+/// A model's tensors by what they are for. Matrices stay where they are; norms and biases, a few
 /// thousandths of a model, are kept as floats.
 struct ModelWeights {
   MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows

@@ -149,6 +149,8 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
                            .depth = {},
                            .edits = request.edits,
                            .structure = {},
+                           .unpadded = {},
+                           .sequence = request.sequence,
                            .sources = request.sources,
                            .onLayer = {}};
   const auto filled = run({cached, length() - cached}, textTokens, unseen, stop);
@@ -166,7 +168,9 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
   const std::vector<Matrix> tables = rotationTables(config, rows, textTokens);
   const TextStructure structure =
       request.structure ? *request.structure : structureOf(rows.tokens(), rows.tokens(), {});
-  LayerAttentions attentions(config, request.edits, rows, structure, request.sources);
+  LayerAttentions attentions(config, request.edits, rows,
+                             {structure, request.unpadded.value_or(rows.tokens()), request.sequence},
+                             request.sources);
   const Index depth = request.depth.value_or(config.layerCount());
   for (Index layer = 0; layer < depth; ++layer) {
     const auto i = static_cast<std::size_t>(layer);

@@ -42,8 +42,12 @@ struct PassRequest {
   std::optional<Index> depth = {};
 
   std::vector<AttentionEdit> edits;
-  std::optional<TextStructure> structure;  ///< of all tokens of the text, for masks that ask for it
-  MaskSources sources;                     ///< for masks that name paintings or files
+  /// For masks that ask for them: structure of all tokens of the text, how many of them are no padding
+  /// (nothing: all), and which line of a batch the text is.
+  std::optional<TextStructure> structure;
+  std::optional<Index> unpadded = {};
+  Index sequence = 0;
+  MaskSources sources;  ///< for masks that name paintings or files
 
   /// Told of every layer as soon as it is computed, first to last, on the calling thread.
   std::function<void(const std::shared_ptr<const LayerResult>&)> onLayer;

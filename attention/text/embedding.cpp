@@ -55,7 +55,7 @@ void drawPairs(Random& random, Row row) {
 
 }  // namespace
 
-Result<EmbeddingLayout> plantedLayout(Index modelDim) {
+Result<EmbeddingLayout> plantedLayout(Index modelDim, Index carried) {
   if (modelDim < kSmallestPlantedDim) {
     return Error{
         fmt::format("model dim is {}, but planted heads need at least {}: flags, positions and identity each "
@@ -67,6 +67,12 @@ Result<EmbeddingLayout> plantedLayout(Index modelDim) {
   layout.flags = kFlagCount;
   layout.positions = 2 * std::clamp(modelDim / 6, kFewestFrequencies, kMostFrequencies);
   layout.identity = modelDim - layout.flags - layout.positions;
+  if (carried > 0) {
+    // Whole pairs, as identity is drawn in pairs of equal length.
+    layout.previous = std::max<Index>(2, std::min(carried, layout.identity / 3) / 2 * 2);
+    layout.written = layout.identity / 4;
+    layout.identity -= layout.previous + layout.written;
+  }
   return layout;
 }
 
@@ -85,7 +91,7 @@ Matrix embedPlain(const std::vector<Token>& tokens, const EmbeddingOptions& opti
 Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& layout,
                     const EmbeddingOptions& options) {
   require(
-      layout.flags == kFlagCount && layout.flags + layout.positions + layout.identity == layout.modelDim,
+      layout.flags == kFlagCount && layout.writtenAt() + layout.written == layout.modelDim,
       fmt::format("planted embedding: the layout's parts do not add up to its width of {}", layout.modelDim));
   require(options.modelDim == layout.modelDim,
           fmt::format("planted embedding of width {} in a layout of width {}", options.modelDim,
@@ -96,7 +102,7 @@ Matrix embedPlanted(const std::vector<Token>& tokens, const EmbeddingLayout& lay
   x.col(kFlagOne).setOnes();
   for (Index i = 0; i < n; ++i)
     x(i, kFlagSeparator) = tokens[static_cast<std::size_t>(i)].separator ? 1.0f : 0.0f;
-  fillIdentities(tokens, options, x.rightCols(layout.identity),
+  fillIdentities(tokens, options, x.middleCols(layout.identityAt(), layout.identity),
                  [](Random& random, auto row) { drawPairs(random, row); });
   return x;
 }

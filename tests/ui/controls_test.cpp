@@ -143,7 +143,8 @@ TEST(Lists, EachPlantedBehaviourReachesItsHead) {
       {"back4", {Behaviour::offset, 4}},         {"first_token", {Behaviour::firstToken, 1}},
       {"same_token", {Behaviour::sameToken, 1}}, {"local_band", {Behaviour::localBand, 1}},
       {"separator", {Behaviour::separator, 1}},  {"uniform", {Behaviour::uniform, 1}},
-      {"random", {Behaviour::random, 1}},        {"previous", {Behaviour::offset, 1}}};
+      {"random", {Behaviour::random, 1}},        {"induction", {Behaviour::induction, 1}},
+      {"previous", {Behaviour::offset, 1}}};
   for (const auto& behaviour : behaviours)
     expectOnly(
         ui, behaviour.first, [&] { ui.choose("plant.0", behaviour.first); },

@@ -1,5 +1,4 @@
-// The lab's tabs in which a person changes things by hand: embeddings, heads switched off, patterns from
-// another text, and what smaller formats do.
+// The lab's tab in which a person changes embeddings by hand.
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -11,6 +10,7 @@
 #include "app/scene/scene_json.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
+#include "tests/ui/lab_tab_support.h"
 
 namespace headscope::test {
 namespace {
@@ -20,40 +20,6 @@ using app::HeadOff;
 using app::Key;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-class LabTabOnScreen : public testing::Test {
- protected:
-  explicit LabTabOnScreen(const std::string& tab, int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<Key>('7'));
-    ui.draw();
-    ui.click("lab.tab." + tab);
-    ui.draw();
-  }
-  const app::LabPage& page() { return ui.session().lab<app::HeadLab>().page(); }
-  const app::Setup& setup() { return ui.scene().setup; }
-  const attention::Table& table() { return *setup().input.table; }
-  void park() {
-    ui.park();
-    ui.draw();
-    ui.wait(0.3);
-  }
-  void expectTidy(const std::string& what) {
-    park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << what;
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << what;
-  }
-  void openModel() {
-    app::Scene scene = ui.scene();
-    app::adoptModel(scene, app::kLearned, *app::openModel(app::kLearned));
-    scene.setup.subject.layer = 1;
-    ui.session().setScene(scene);
-    ui.draw();
-  }
-  /// The middle of something that is tracked, without scrolling to it.
-  ImVec2 middle(const std::string& name) { return ui.find(name).GetCenter(); }
-
-  UiDriver ui;
-};
 
 class Embeddings : public LabTabOnScreen {
  protected:
@@ -244,183 +210,6 @@ TEST_F(SmallEmbeddings, HaveRoom) {
   ui.view().preferences.light = true;
   park();
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_embeddings_720_light"));
-}
-
-class Ablation : public LabTabOnScreen {
- protected:
-  Ablation() : LabTabOnScreen("ablation") {}
-  std::vector<app::Index> off() {
-    std::vector<app::Index> heads;
-    for (const app::SwitchedHead& one : setup().subject.switchedOff) heads.push_back(one.head);
-    return heads;
-  }
-};
-
-TEST_F(Ablation, BoxesSwitchHeadsOffAndOnWithTheSameBits) {
-  expectTidy("heads off");
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_ablation"));
-  const attention::Matrix before = ui.sequence().attention.output;
-  ui.click("ablation.box.2");
-  ui.draw();
-  EXPECT_THAT(off(), ElementsAre(2));
-  EXPECT_FALSE(ui.sequence().attention.output == before);
-  expectTidy("one head off");
-  ui.click("ablation.box.5");
-  ui.choose("ablation.by", "mean");
-  ui.draw();
-  EXPECT_THAT(off(), ElementsAre(2, 5));
-  EXPECT_EQ(setup().subject.switchedOff[0].by, HeadOff::mean);
-  ui.click("ablation.restore");
-  ui.draw();
-  EXPECT_THAT(off(), IsEmpty());
-  EXPECT_TRUE(ui.sequence().attention.output == before) << "the same bits";
-}
-
-TEST_F(Ablation, DeleteSwitchesThePointedAtHead) {
-  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 8);
-  ui.frames(3);
-  ui.key(Key::del);
-  ui.draw();
-  EXPECT_THAT(off(), ElementsAre(4));
-  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 9);
-  ui.frames(3);
-  ui.key(Key::del);
-  ui.draw();
-  EXPECT_THAT(off(), IsEmpty());
-}
-
-TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
-  const auto& actions = ui.session().actions().all();
-  const auto found = std::find_if(actions.begin(), actions.end(), [](const app::Action& action) {
-    return action.page == "lab" && action.shortcut == app::KeyPress{Key::del, {}};
-  });
-  ASSERT_NE(found, actions.end());
-  ui.click("lab.tab.pipeline");
-  ui.draw();
-  ui.key(Key::del);
-  ui.draw();
-  EXPECT_THAT(off(), IsEmpty()) << "where no head is pointed at for that, it does nothing";
-}
-
-TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
-  ui.choose("ablation.measure", "cosine");
-  ui.choose("ablation.by", "mean");
-  ui.click("ablation.room.patch");
-  ui.draw();
-  ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
-  ui.draw();
-  const app::LabCursor at = ui.scene().cursor.lab;
-  EXPECT_EQ(at.room, app::AblationRoom::patch);
-  EXPECT_EQ(at.measure, app::AblationMeasure::cosine);
-  EXPECT_EQ(at.offBy, HeadOff::mean);
-  EXPECT_EQ(at.patchText, "A dog saw a cat because it was a good dog .");
-  const auto again = app::parseScene(ui.sceneText(), "");
-  ASSERT_TRUE(again.ok()) << again.error().message;
-  EXPECT_EQ(again->cursor.lab, at);
-}
-
-TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
-  ui.click("ablation.box.2");
-  ui.draw();
-  ui.key(static_cast<Key>('1'));
-  ui.draw();
-  park();
-  app::uiState().watches = true;
-  ui.screenshot();
-  std::string texts;
-  for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
-  EXPECT_THAT(texts, testing::HasSubstr("off"));
-  EXPECT_THAT(texts, testing::HasSubstr("1 head"));
-  EXPECT_THAT(overlaps(ui), IsEmpty());
-  EXPECT_THAT(cutOff(ui), IsEmpty());
-}
-
-TEST_F(Ablation, SharesAreShownAsCosinesToo) {
-  ui.choose("ablation.measure", "cosine");
-  ui.draw();
-  expectTidy("cosine");
-  ui.hover("ablation.sum.3");
-  ui.frames(3);
-}
-
-TEST_F(Ablation, TheOutputLiesInTheHull) {
-  ui.click("ablation.room.hull");
-  ui.draw();
-  EXPECT_TRUE(ui.has("hull.output"));
-  EXPECT_TRUE(ui.has("hull.value.11"));
-  park();
-  EXPECT_THAT(cutOff(ui), IsEmpty());
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_hull"));
-}
-
-TEST_F(Ablation, APatternIsTakenFromAnotherText) {
-  ui.choose("lab.head", "6");
-  ui.click("ablation.room.patch");
-  ui.draw();
-  ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
-  ui.draw();
-  EXPECT_TRUE(ui.has("stage.patch.other"));
-  EXPECT_TRUE(ui.has("patch.change.11"));
-  expectTidy("patching");
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_patching"));
-  ui.replaceText("patch.text", "too short");
-  ui.draw();
-  expectTidy("another number of tokens");
-}
-
-TEST_F(Ablation, AModelsGuessesFollow) {
-  openModel();
-  for (int i = 0; i < 12; ++i) ui.draw();
-  EXPECT_TRUE(ui.has("ablation.loss.3"));
-  ui.click("ablation.box.1");
-  for (int i = 0; i < 4; ++i) ui.draw();
-  EXPECT_EQ(setup().subject.switchedOff.front().layer, 1);
-  expectTidy("a model's layer");
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_ablation_model"));
-}
-
-class SmallAblation : public LabTabOnScreen {
- protected:
-  SmallAblation() : LabTabOnScreen("ablation", 1280, 720) {}
-};
-
-TEST_F(SmallAblation, HasRoom) {
-  expectTidy("heads off");
-  ui.click("ablation.room.hull");
-  ui.draw();
-  park();
-  EXPECT_THAT(cutOff(ui), IsEmpty());
-  ui.click("ablation.room.patch");
-  ui.draw();
-  ui.replaceText("patch.text", "A bird can sing the song because he was so glad .");
-  ui.draw();
-  expectTidy("patching");
-}
-
-class Precision : public LabTabOnScreen {
- protected:
-  Precision() : LabTabOnScreen("precision") {}
-};
-
-TEST_F(Precision, IsShownPerHeadAndFormat) {
-  EXPECT_TRUE(ui.has("precision.fp16.7"));
-  EXPECT_TRUE(ui.has("precision.row.7"));
-  expectTidy("fp16");
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_precision"));
-  ui.click("precision.format.bf16");
-  ui.draw();
-  EXPECT_TRUE(ui.has("precision.bf16.7"));
-  openModel();
-  expectTidy("a model's layer");
-}
-
-class SmallPrecision : public LabTabOnScreen {
- protected:
-  SmallPrecision() : LabTabOnScreen("precision", 1280, 720) {}
-};
-
-TEST_F(SmallPrecision, HasRoom) {
-  expectTidy("1280 × 720");
 }
 
 }  // namespace

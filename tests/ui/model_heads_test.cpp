@@ -1,5 +1,5 @@
 // The page of the model: what its heads are worth, finding one among very many, changing what was written,
-// models that were opened before, and attention from elsewhere with its queries and keys.
+// and models that were opened before.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,91 +14,17 @@
 #include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
+#include "tests/ui/model_heads_support.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using attention::Index;
 using attention::test::goldenModel;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr app::Mods kWithShift{.shift = true};
-
-class ModelHeads : public testing::Test {
- protected:
-  ModelHeads() { app::saveRecentModels({}); }  // of the tests before
-  const app::ModelPage& page() { return ui.session().lab<app::ModelLab>().page(); }
-  void open(const std::filesystem::path& path) {
-    ui.key(static_cast<Key>('6'));
-    ui.drop({path.string()});
-    ui.draw();
-    ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
-  }
-  const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
-  /// Time for what is asked once the pointer rests.
-  void rest() {
-    ui.wait(0.5);
-    ui.draw();
-  }
-
-  UiDriver ui;
-};
-
-/// softmax(scale·q·k) of random q and k over the visible keys, with as many queries as asked for.
-struct Recording {
-  Index layers, heads, n, m, dims;
-  std::vector<float> attention, q, k, v;
-
-  Recording(Index layers_, Index heads_, Index n_, Index m_, Index dims_, float scale, bool causal)
-      : layers(layers_), heads(heads_), n(n_), m(m_), dims(dims_) {
-    std::mt19937 random(1);
-    std::normal_distribution<float> normal;
-    const auto fill = [&](std::vector<float>& values, Index rows) {
-      values.resize(static_cast<std::size_t>(layers * heads * rows * dims));
-      for (float& value : values) value = normal(random);
-    };
-    fill(q, n);
-    fill(k, m);
-    fill(v, m);
-    for (Index head = 0; head < layers * heads; ++head)
-      for (Index i = 0; i < n; ++i) {
-        std::vector<double> weights;
-        double sum = 0;
-        for (Index j = 0; j < m; ++j) {
-          double dot = 0;
-          for (Index d = 0; d < dims; ++d)
-            dot += static_cast<double>(at(q, head, n, i, d)) * static_cast<double>(at(k, head, m, j, d));
-          const bool sees = !causal || j <= i + m - n;
-          weights.push_back(sees ? std::exp(static_cast<double>(scale) * dot) : 0);
-          sum += weights.back();
-        }
-        for (const double weight : weights) attention.push_back(static_cast<float>(weight / sum));
-      }
-  }
-  float at(const std::vector<float>& values, Index head, Index rows, Index row, Index d) const {
-    return values[static_cast<std::size_t>((head * rows + row) * dims + d)];
-  }
-
-  void save(const std::filesystem::path& path, bool withParts,
-            std::map<std::string, std::string> metadata = {}) {
-    attention::SafetensorsFile file;
-    const auto put = [&](const char* name, const std::vector<float>& values, Index rows, Index cols) {
-      file.tensors[name] = attention::fromFloats(
-          values, {static_cast<std::uint64_t>(layers), static_cast<std::uint64_t>(heads),
-                   static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)});
-    };
-    put("attention", attention, n, m);
-    if (withParts) {
-      put("q", q, n, dims);
-      put("k", k, m, dims);
-      put("v", v, m, dims);
-    }
-    file.metadata = std::move(metadata);
-    ASSERT_TRUE(attention::writeSafetensors(path.string(), file).ok());
-  }
-};
 
 TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   ui.resize(1920, 1080);
@@ -314,65 +240,6 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   EXPECT_TRUE(ui.has("model.row.0"));
 }
 
-TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
-  TemporaryFolder folder;
-  Recording(2, 3, 3, 5, 4, 0.5f, false)
-      .save(folder / "cross.safetensors", true,
-            {{"tokens", R"(["Das","Tier","war","zu","alt"])"}, {"query_tokens", R"(["It","was","old"])"}});
-  open(folder / "cross.safetensors");
-  ASSERT_TRUE(page().ready()) << page().problem;
-  EXPECT_EQ(page().queries(), 3);
-  EXPECT_EQ(page().tokens(), 5);
-  ui.hoverAt("model.1.2", 0.95f, 0.95f);
-  ui.frames(3);
-  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 2, 4}));
-  EXPECT_EQ(page().queryToken(2), "old");
-  EXPECT_TRUE(ui.has("model.large"));
-  EXPECT_TRUE(ui.has("query.2"));
-  EXPECT_TRUE(ui.has("token.4"));
-}
-
-TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
-  TemporaryFolder folder;
-  Recording(1, 2, 3, 6, 4, 0.5f, true)
-      .save(folder / "cached.safetensors", false, {{"tokens", R"(["a","b","c","d","e","f"])"}});
-  open(folder / "cached.safetensors");
-  EXPECT_TRUE(page().config->causal);
-  EXPECT_EQ(page().queryToken(0), "d");
-  const auto marks = app::MarkedMask(page().layer(0)->mask).marks[0];
-  EXPECT_EQ(marks(0, 3), 0);
-  EXPECT_LT(marks(0, 4), 0) << "the first query stands at the fourth place";
-}
-
-TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
-  TemporaryFolder folder;
-  Recording(1, 2, 6, 6, 4, 0.5f, true).save(folder / "root.safetensors", true);
-  open(folder / "root.safetensors");
-  rest();
-  ASSERT_TRUE(page().recorded && page().recorded->value);
-  EXPECT_TRUE(page().recorded->value->byRootOfDim) << "1/√4";
-  EXPECT_TRUE(page().recorded->value->explains());
-  EXPECT_TRUE(ui.has("recorded.terms"));
-  EXPECT_TRUE(ui.has("recorded.output"));
-  // Another scale is found, and said.
-  Recording(1, 2, 6, 6, 4, 0.31f, true).save(folder / "other.safetensors", true);
-  open(folder / "other.safetensors");
-  rest();
-  ASSERT_TRUE(page().recorded && page().recorded->value);
-  EXPECT_FALSE(page().recorded->value->byRootOfDim);
-  EXPECT_NEAR(page().recorded->value->scale, 0.31, 1e-3);
-  EXPECT_TRUE(page().recorded->value->explains());
-  // Weights that are of something else are not explained away.
-  Recording mixed(1, 2, 6, 6, 4, 0.5f, true);
-  std::swap(mixed.q, mixed.v);
-  mixed.save(folder / "wrong.safetensors", true);
-  open(folder / "wrong.safetensors");
-  rest();
-  ASSERT_TRUE(page().recorded && page().recorded->value);
-  EXPECT_FALSE(page().recorded->value->explains());
-  EXPECT_FALSE(ui.has("recorded.terms"));
-}
-
 TEST_F(ModelHeads, LooksAsItDid) {
   ui.resize(1920, 1080);
   ui.click("learned");
@@ -398,22 +265,6 @@ TEST_F(ModelHeads, ManyHeadsLookAsTheyDid) {
   ui.hoverAt("model.row.20", 0.4f, 0.5f);
   ui.frames(4);
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_magnifier"));
-}
-
-TEST_F(ModelHeads, RecordedPartsLookAsTheyDid) {
-  TemporaryFolder folder;
-  Recording(2, 4, 4, 9, 16, 0.25f, false)
-      .save(folder / "cross.safetensors", true,
-            {{"tokens", R"(["Das","Tier","war","zu","alt","für","die","Straße","."])"},
-             {"query_tokens", R"(["It","was","too","old"])"}});
-  ui.resize(1920, 1080);
-  open(folder / "cross.safetensors");
-  ui.wait(5);
-  ui.hoverAt("model.1.2", 0.3f, 0.6f);
-  ui.frames(3);
-  ui.park();
-  rest();
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_recorded"));
 }
 
 }  // namespace

@@ -15,8 +15,10 @@ std::string layerShape(const Scene& scene, bool causal) {
   const ModelSetup& model = scene.setup.model;
   static constexpr std::array kNames{"MHA", "GQA", "MQA"};
   const SubjectSetup& subject = scene.setup.subject;
-  const std::string of =
-      subject.opened ? fmt::format("{} layer {} · ", subject.opened->name, subject.layer) : "";
+  const std::string of = subject.opened ? fmt::format("{} layer {} · ", subject.opened->name, subject.layer)
+                         : isStack(scene.setup) ? fmt::format("layer {} of {} · ", shownLayer(scene.setup),
+                                                              layerCount(scene.setup))
+                                                : "";
   std::string text = of + fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
                                       model.heads, model.kvHeads, model.modelDim);
   if (scene.setup.input.cross)
@@ -45,9 +47,8 @@ LabStatus layerStatus(const LabServices& services, const Scene& scene) {
   if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
   if (timings)  // of this machine
     status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
-  const SubjectSetup& subject = scene.setup.subject;
-  const auto off = std::count_if(subject.switchedOff.begin(), subject.switchedOff.end(),
-                                 [&](const auto& head) { return head.layer == shownLayer(subject); });
+  const auto off =
+      std::ranges::count(scene.setup.subject.switchedOff, shownLayer(scene.setup), &SwitchedHead::layer);
   if (off > 0)
     status.figures.push_back({"switched off", fmt::format("{} {}", off, off == 1 ? "head" : "heads"), 0});
   status.shape = layerShape(scene, snapshot && snapshot->causal);

@@ -129,16 +129,16 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
 }
 
 void layerSlider(Scene& scene, View& view) {
-  SubjectSetup& subject = scene.setup.subject;
-  const Index layers = subject.opened->config().layerCount();
+  const Index layers = layerCount(scene.setup);
+  Index& shown = scene.setup.subject.layer;
   std::vector<Index> stops(static_cast<std::size_t>(layers));
   std::iota(stops.begin(), stops.end(), 0);
   SliderSpec spec;
   spec.name = "model.layer";
-  spec.label = "Layer";
+  spec.label = scene.setup.subject.opened ? "Layer" : "Layer shown";
   spec.disabledReason = layers == 1 ? "The model has one layer" : "";
-  spec.help = "Which of the model's layers is shown, counted from 0.";
-  if (slider(view, spec, stops, subject.layer)) scene.cursor.model.layer = subject.layer;
+  spec.help = "Which of the layers is shown, counted from 0.";
+  if (slider(view, spec, stops, shown)) scene.cursor.model.layer = shown;
 }
 
 void scopeChoice(Scene& scene, View& view) {

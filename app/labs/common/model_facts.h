@@ -11,7 +11,7 @@ namespace headscope::app {
 /// how to open another. Without a model: what was wrong with the one that the scene names.
 /// `read`: how many of the checkpoint's bytes were read so far; not said without it.
 void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read = {});
-/// Which of the model's layers the page shows.
+/// Which of the layers the page shows, of the model or made here.
 void layerSlider(Scene& scene, View& view);
 /// Which of the model's layers masks, biases and gains act on.
 void scopeChoice(Scene& scene, View& view);

@@ -93,7 +93,9 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   } else {
     const Index heads = snapshot.config.heads;
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                   (scene.setup.subject.opened ? fmt::format("Layer {} · ", scene.setup.subject.layer) : "") +
+                   (layerCount(scene.setup) > 1 || scene.setup.subject.opened
+                        ? fmt::format("Layer {} · ", shownLayer(scene.setup))
+                        : "") +
                        std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
     std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
@@ -208,8 +210,7 @@ void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnap
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
   paintAxes(view, list, sequence, plan, tile, query, key);
   paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
-  const SubjectSetup& subject = snapshot.setup.subject;
-  if (switchedOff(subject, shownLayer(subject), tile.head)) paintOff(view, list, tile.area);
+  if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head)) paintOff(view, list, tile.area);
   paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
                  static_cast<Index>(sequence.keys.size()));
 }

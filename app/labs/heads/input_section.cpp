@@ -88,7 +88,9 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (ofModel) return;
   if (typed) {
     fieldToggle(view, scene, "input.ignore_case");
-    if (fieldToggle(view, scene, "input.cross")) {
+    const std::string one =
+        isStack(scene.setup) ? "Several layers read one text; cross-attention reads a second" : "";
+    if (fieldToggle(view, scene, "input.cross", one)) {
       if (input.cross && input.contextText.empty()) input.contextText = kSampleContext;
       followCross(scene.setup);
     }

@@ -198,6 +198,21 @@ void sizeSliders(Scene& scene, HeadsPage& page, const std::string& locked) {
   if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
 }
 
+/// How many layers stand one upon the other, and which of them is looked at.
+void layerControls(Scene& scene, View& view) {
+  ModelSetup& model = scene.setup.model;
+  const std::string cross =
+      scene.setup.input.cross ? "Cross-attention reads a second text; several layers read one" : "";
+  if (fieldSlider(view, scene, "model.layers", {cross})) {
+    Index& shown = scene.setup.subject.layer;
+    shown = scene.cursor.model.layer = std::min(shown, model.layers - 1);
+    if (growModelDim(model, plantingSuits(scene.setup))) view.gaveWay("model_dim");
+  }
+  if (!isStack(scene.setup)) return;
+  layerSlider(scene, view);
+  fieldToggle(view, scene, "model.norm");
+}
+
 /// Which query heads read which kv head, in the colours of the groups.
 void sharingHint(const ModelSetup& model, View& view) {
   const Index group = model.heads / model.kvHeads;
@@ -248,6 +263,7 @@ void modelSection(Scene& scene, HeadsPage& page) {
   gap(view, 4);
   headSliders(scene, page, locked);
   sizeSliders(scene, page, locked);
+  layerControls(scene, view);
   fieldSlider(view, scene, "model.sharpness");
   sharingHint(model, view);
   if (const PlacedError* error = errorAt(snapshot, Place::model)) problem(view, error->message);

@@ -1,3 +1,6 @@
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "app/compute/layer_inputs.h"
@@ -19,7 +22,7 @@ struct NamedPlant {
   PlantedHead head;
 };
 
-constexpr std::array<NamedPlant, 12> kPlants{{{"previous token", "previous", {Behaviour::offset, 1}},
+constexpr std::array<NamedPlant, 13> kPlants{{{"previous token", "previous", {Behaviour::offset, 1}},
                                               {"self", "self", {Behaviour::offset, 0}},
                                               {"next token", "next", {Behaviour::offset, -1}},
                                               {"2 back", "back2", {Behaviour::offset, 2}},
@@ -29,6 +32,7 @@ constexpr std::array<NamedPlant, 12> kPlants{{{"previous token", "previous", {Be
                                               {"same token", "same_token", {Behaviour::sameToken, 1}},
                                               {"local band", "local_band", {Behaviour::localBand, 1}},
                                               {"separator", "separator", {Behaviour::separator, 1}},
+                                              {"induction", "induction", {Behaviour::induction, 1}},
                                               {"uniform", "uniform", {Behaviour::uniform, 1}},
                                               {"random", "random", {Behaviour::random, 1}}}};
 
@@ -57,12 +61,18 @@ void plantedChoices(Scene& scene, View& view) {
       all.push_back({attention::describe(heads[i]), "", "other"});
     }
     if (dropdown(view, "plant." + std::to_string(i), all, chosen, width - numberWidth) &&
-        chosen < static_cast<int>(kPlants.size())) {
-      std::vector<PlantedHead>& planted = scene.setup.weights.planted;
-      while (planted.size() <= i) planted.push_back(defaultPlant(static_cast<Index>(planted.size())));
-      planted[i] = kPlants[static_cast<std::size_t>(chosen)].head;
-    }
+        chosen < static_cast<int>(kPlants.size()))
+      plantHead(scene.setup, static_cast<Index>(i), kPlants[static_cast<std::size_t>(chosen)].head);
   }
+}
+
+/// Where an induction head has nothing to find its word by.
+void inductionHint(const Setup& setup, const View& view) {
+  const auto heads = plantedHeads(setup);
+  const bool any = std::ranges::find(heads, Behaviour::induction, &PlantedHead::behaviour) != heads.end();
+  if (!any || carriedBelow(setup)) return;
+  hint(view, isStack(setup) ? "Induction needs a head that looks at the previous token in a layer below."
+                            : "Induction takes two layers: the first carries the previous token on.");
 }
 
 /// How random weights are drawn.
@@ -99,11 +109,15 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   }
   drawControls(scene, view);
   gap(view, 3);
-  if (weights.source == WeightSource::planted) plantedChoices(scene, view);
+  if (weights.source == WeightSource::planted) {
+    if (isStack(scene.setup)) hint(view, fmt::format("Heads of layer {}", shownLayer(scene.setup)));
+    plantedChoices(scene, view);
+    inductionHint(scene.setup, view);
+  }
   if (weights.source == WeightSource::file) {
     hint(view, std::filesystem::path(weights.file).filename().string());
     SliderState layer;
-    if (weights.layer < 0) layer.shown = "the only";
+    if (weights.layer < 0) layer.shown = isStack(scene.setup) ? "the first" : "the only";
     fieldSlider(view, scene, "weights.layer", layer);
     if (button(view, "load_weights", "Load another…")) view.request("weights.open");
   }

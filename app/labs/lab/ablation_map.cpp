@@ -15,14 +15,14 @@ namespace headscope::app {
 
 void toggleHead(Scene& scene, Index head) {
   SubjectSetup& subject = scene.setup.subject;
-  const Index layer = shownLayer(subject);
+  const Index layer = shownLayer(scene.setup);
   switchHead(subject, {layer, head, scene.cursor.lab.offBy}, switchedOff(subject, layer, head) == nullptr);
 }
 
 bool anyOff(const Scene& scene) {
-  const SubjectSetup& subject = scene.setup.subject;
-  return std::any_of(subject.switchedOff.begin(), subject.switchedOff.end(),
-                     [&](const SwitchedHead& off) { return off.layer == shownLayer(subject); });
+  const auto& off = scene.setup.subject.switchedOff;
+  return std::any_of(off.begin(), off.end(),
+                     [&](const SwitchedHead& one) { return one.layer == shownLayer(scene.setup); });
 }
 
 namespace {
@@ -64,7 +64,7 @@ void box(Scene& scene, const AblationPage& ablation, Index head, ImVec2 middle, 
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const bool on = !switchedOff(scene.setup.subject, shownLayer(scene.setup.subject), head);
+  const bool on = !switchedOff(scene.setup.subject, shownLayer(scene.setup), head);
   const ImVec2 from(std::round(middle.x - size / 2), std::round(middle.y - size / 2)),
       to(from.x + size, from.y + size);
   const float hit = std::max(size, view.px(14));
@@ -114,8 +114,7 @@ void rowHeaders(Scene& scene, const AblationPage& ablation, const EffectRows& ro
       box(scene, ablation, row, ImVec2(left + view.px(9), y), std::min(view.px(15), cell - 2));
     const bool lit = row == map.litRow;
     if (!lit && (row % step != 0 || (map.litRow >= 0 && std::abs(row - map.litRow) < step))) continue;
-    const bool off =
-        row < rows.heads && switchedOff(scene.setup.subject, shownLayer(scene.setup.subject), row);
+    const bool off = row < rows.heads && switchedOff(scene.setup.subject, shownLayer(scene.setup), row);
     const std::uint32_t color = lit ? theme.text : theme.secondary;
     const std::string name = row < rows.heads ? headName(row) : row == rows.bias ? "bias" : "those off";
     float x = left + view.px(26);

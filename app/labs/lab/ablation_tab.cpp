@@ -163,13 +163,13 @@ class AblationTab : public InnerTab {
   static void changeBy(Scene& scene) {
     SubjectSetup& subject = scene.setup.subject;
     for (SwitchedHead& off : subject.switchedOff)
-      if (off.layer == shownLayer(subject)) off.by = scene.cursor.lab.offBy;
+      if (off.layer == shownLayer(scene.setup)) off.by = scene.cursor.lab.offBy;
   }
 
   static void restore(Scene& scene) {
     SubjectSetup& subject = scene.setup.subject;
     std::erase_if(subject.switchedOff,
-                  [&](const SwitchedHead& off) { return off.layer == shownLayer(subject); });
+                  [&](const SwitchedHead& off) { return off.layer == shownLayer(scene.setup); });
   }
 
   void heads(Scene& scene, const ImRect& area, bool small) {
@@ -187,7 +187,7 @@ class AblationTab : public InnerTab {
     const ModelQuestion base = modelQuestion(allOn);
     const std::vector<SwitchedHead>& now = scene.setup.subject.switchedOff;
     const HeadOff by = scene.cursor.lab.offBy;
-    const Index layer = shownLayer(scene.setup.subject), heads = scene.setup.subject.opened->config().heads;
+    const Index layer = shownLayer(scene.setup), heads = scene.setup.subject.opened->config().heads;
     if (!(base == lossBase_) || layer != lossLayer_ || lossBy_ != by) {
       if (!(base == lossBase_)) ablation_.allOn.reset();
       lossBase_ = base;

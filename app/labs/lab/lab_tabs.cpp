@@ -46,6 +46,8 @@ void headChips(Scene& scene, LabPage& page, const ImRect& line, float left) {
   int chosen = static_cast<int>(cell.head);
   const std::string kv = fmt::format("KV {}", config.kvHeadOf(cell.head));
   const float head = textWidth(view.fonts->text, heads[static_cast<std::size_t>(chosen)].label) + view.px(24);
+  const Index layers = layerCount(scene.setup);
+  const float layerWide = layers > 1 ? textWidth(view.fonts->text, "Layer 00") + view.px(30) : 0;
   const float badge = textWidth(view.fonts->small, kv) + view.px(12);
   const auto chip = [&](const char* word, const std::vector<attention::Token>& tokens, Index at,
                         std::uint32_t color) {
@@ -55,7 +57,7 @@ void headChips(Scene& scene, LabPage& page, const ImRect& line, float left) {
     const float wide =
         textWidth(view.fonts->monoSmall, index) + textWidth(view.fonts->mono, text) + view.px(20);
     const float all = wide + textWidth(view.fonts->text, word) + view.px(30);
-    if (x - all - head - badge - view.px(30) < left) return;
+    if (x - all - head - layerWide - badge - view.px(30) < left) return;
     const ImVec2 from(x - wide, y - view.px(14)), to(x, y + view.px(14));
     list.AddRectFilled(from, to, mixed(theme.background, color, 0.16f), view.px(4));
     const float offset =
@@ -75,6 +77,16 @@ void headChips(Scene& scene, LabPage& page, const ImRect& line, float left) {
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
   if (dropdown(view, "lab.head", heads, chosen, 0, "Which head is taken apart (PgUp and PgDn)."))
     scene.cursor.cell.head = chosen;
+  if (layers > 1) {
+    std::vector<Choice> all;
+    for (Index l = 0; l < layers; ++l) all.push_back({fmt::format("Layer {}", l), "", std::to_string(l)});
+    int layer = static_cast<int>(shownLayer(scene.setup));
+    if (x - layerWide < left) return;
+    x -= layerWide;
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
+    if (dropdown(view, "lab.layer", all, layer, 0, "Which layer is taken apart."))
+      scene.setup.subject.layer = scene.cursor.model.layer = layer;
+  }
   const auto at = static_cast<std::size_t>(cell.head);
   if (at >= sequence.profiles.size()) return;
   const attention::HeadLabel label = sequence.label(cell.head, scene.look.labelThreshold);

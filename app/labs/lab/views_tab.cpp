@@ -39,10 +39,20 @@ constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
      "sum to 1."},
     {"Difference of two heads", "A_h[i][j] − A_g[i][j]",
      "Where the one head looks more than the other, and where less. Rows sum to 0."},
+    {"Rollout", "R_l = (½·mean A_h + ½·I) · R_{l−1}",
+     "How much of each token has come through all layers up to this one, if half of a token stays in the "
+     "residual stream and all heads count alike (Abnar & Zuidema 2020). Values, norms and MLPs are left "
+     "out."},
 }};
 
 const PictureWords& wordsOf(HeadPicture picture) {
   return kWords[static_cast<std::size_t>(picture)];
+}
+
+/// The layers that it goes through.
+std::string rolloutTitle(const ViewQuestion& asked) {
+  const Index last = shownLayer(asked.layer->question.snapshot->setup);
+  return last == 0 ? "Rollout through layer 0" : fmt::format("Rollout through layers 0 to {}", last);
 }
 
 render::Colormap colormapOf(const Look& look, HeadPicture picture) {
@@ -50,6 +60,7 @@ render::Colormap colormapOf(const Look& look, HeadPicture picture) {
 }
 
 std::string valueText(HeadPicture picture, float value) {
+  if (value == -INFINITY && picture == HeadPicture::rollout) return "nothing comes through";
   if (value == -INFINITY) return picture == HeadPicture::firstOut ? "left out or masked" : "masked";
   return cellText(static_cast<double>(value));
 }
@@ -58,9 +69,8 @@ std::string valueText(HeadPicture picture, float value) {
 
 ViewsTab::ViewsTab(LabServices& services, LabPage& page)
     : InnerTab(services, page),
-      answer_(services.workers, [](const ViewQuestion& question, std::stop_token stop) {
-        return attention::Result<std::shared_ptr<const ViewStudy>>(
-            std::make_shared<const ViewStudy>(studyViews(question, stop)));
+      answer_(services.workers, [&services](const ViewQuestion& question, std::stop_token stop) {
+        return studyViews(question, services.resources, stop);
       }) {}
 
 bool ViewsTab::take(const Scene&) {
@@ -118,7 +128,8 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const PictureWords& words = wordsOf(picture);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const bool ofAll = picture == HeadPicture::mean || picture == HeadPicture::max;
-  const std::string title = picture == HeadPicture::difference
+  const std::string title = picture == HeadPicture::rollout ? rolloutTitle(asked)
+                            : picture == HeadPicture::difference
                                 ? fmt::format("Head {} less head {}", asked.head, asked.other)
                             : ofAll ? fmt::format("{} {}", words.name, asked.layer->config().heads)
                                     : fmt::format("{} of head {}", words.name, asked.head);
@@ -136,6 +147,11 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (wide < view.px(60) || high < view.px(60)) return;
   const Index n = shown.values.rows(), m = shown.values.cols();
+  if (n == 0) {
+    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, top), area.GetWidth(), theme.secondary,
+                   study_->noRollout);
+    return;
+  }
   const Window rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 10), 64), scene.cursor.cell.query);
   const Window cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
   const float size = std::floor(
@@ -224,7 +240,9 @@ void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   large(scene, ImRect(inner.Min.x, inner.Min.y, split - margin, inner.Max.y));
   if (scene.cursor.lab.picture == HeadPicture::difference)
     otherHead(scene, ImVec2(inner.Min.x, inner.Max.y - view.px(30)));
-  const float wide = (inner.Max.x - split - space) / 2, high = (inner.GetHeight() - 2 * space) / 3;
+  constexpr auto kRows = static_cast<float>((kWords.size() + 1) / 2);
+  const float wide = (inner.Max.x - split - space) / 2,
+              high = (inner.GetHeight() - (kRows - 1) * space) / kRows;
   for (std::size_t i = 0; i < kWords.size(); ++i) {
     const float x = split + (wide + space) * static_cast<float>(i % 2),
                 y = inner.Min.y + (high + space) * static_cast<float>(i / 2);

@@ -52,11 +52,12 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
   const float end = area.Max.x - bar - view.px(20);
   const Index head = state.map->field().head;
   float x = area.Min.x;
-  const float named = paintText(list, view.fonts->title, ImVec2(x, y), theme.text,
-                                (scene.setup.subject.opened && scene.map.source != MapSource::file
-                                     ? "Layer " + std::to_string(scene.setup.subject.layer) + " · "
-                                     : "") +
-                                    headName(head));
+  const float named =
+      paintText(list, view.fonts->title, ImVec2(x, y), theme.text,
+                ((scene.setup.subject.opened || isStack(scene.setup)) && scene.map.source != MapSource::file
+                     ? "Layer " + std::to_string(shownLayer(scene.setup)) + " · "
+                     : "") +
+                    headName(head));
   track("map.title." + std::to_string(head), ImVec2(x, y - view.px(10)), ImVec2(x + named, y + view.px(10)));
   x += named + view.px(10);
   if (state.kvHeads < state.heads) {

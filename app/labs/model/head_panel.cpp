@@ -160,8 +160,10 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
     const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
     if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.tokens()) {
       sectionTitle(view, "HEAD");
-      hint(view,
-           "The head that is pointed at comes here: what it looks at, and what it does to the next word.");
+      hint(view, page.madeHere()
+                     ? "The head that is pointed at comes here, large."
+                     : "The head that is pointed at comes here: what it looks at, and what it does to "
+                       "the next word.");
     } else {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float width = ImGui::GetContentRegionAvail().x;
@@ -171,7 +173,7 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
       const float below = view.px(view.present ? 250 : 430);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
       const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
-      if (scene.setup.subject.opened->recorded) {
+      if (page.opened->recorded) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
         recordedPanel(scene, page);
       } else {
@@ -181,7 +183,7 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
           buttons(scene, page);
           gap(view, 12);
         }
-        guessSection(scene, page, width);
+        if (!page.madeHere()) guessSection(scene, page, width);
       }
     }
   }

@@ -15,8 +15,7 @@ namespace headscope::app {
 const std::string& ModelPage::word(Index id) {
   auto [at, isNew] = words.try_emplace(id);
   if (isNew && study)
-    at->second =
-        modelTokens(study->question.setup.subject.opened->tokenizer.value(), std::span(&id, 1)).front().text;
+    at->second = modelTokens(study->opened->tokenizer.value(), std::span(&id, 1)).front().text;
   return at->second;
 }
 

@@ -103,27 +103,48 @@ void ModelLab::forgetModel() {
   copying_.forget();
 }
 
+void ModelLab::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
+  taken_ = answer;
+  page_.problem = answer->value ? "" : answer->value.error().message;
+  if (!answer->value) return;
+  page_.study = {answer, &*answer->value};
+  page_.layers = page_.study->layers;
+  page_.arrived = page_.layersRead = static_cast<Index>(page_.layers.size());
+  page_.headRead = page_.headRead || page_.study->lastLogits.size() > 0;
+  if (stack_) page_.copying.clear();  // the weights may be others
+}
+
+/// The page is about the layers as they were run: sliders may have gone on meanwhile.
+void ModelLab::takeStack(const Setup& setup) {
+  page_.opened = page_.study ? page_.study->opened : nullptr;
+  page_.config = page_.opened ? &page_.opened->config() : &page_.awaited;
+  if (page_.opened) return;
+  page_.awaited = {};
+  page_.awaited.causal = false;
+  page_.awaited.heads = setup.model.heads;
+  page_.awaited.kvHeads = setup.model.kvHeads;
+  page_.awaited.headDim = setup.model.headDim;
+  page_.awaited.modelDim = setup.model.modelDim;
+  page_.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
+}
+
 bool ModelLab::take(const Scene& scene) {
   const auto& opened = scene.setup.subject.opened;
+  const bool stack = isStack(scene.setup), wasStack = std::exchange(stack_, stack);
+  if (std::exchange(opened_, opened) != opened || wasStack != stack) forgetModel();
+  page_.opened = opened;
   page_.config = opened ? &opened->config() : nullptr;
-  if (std::exchange(opened_, opened) != opened) forgetModel();
   page_.busySeconds = study_.busySeconds();
   bool any = false;
   if (page_.busySeconds > 0.3) {
-    takeArriving(opened.get());  // what is quick comes whole
+    if (!stack) takeArriving(opened.get());  // what is quick comes whole
     any = true;
   }
-  if (const auto answer = study_.current(); answer && answer != taken_ && opened) {
-    taken_ = answer;
-    page_.problem = answer->value ? "" : answer->value.error().message;
-    if (answer->value) {
-      page_.study = {answer, &*answer->value};
-      page_.layers = page_.study->layers;
-      page_.arrived = page_.layersRead = static_cast<Index>(page_.layers.size());
-      page_.headRead = page_.headRead || page_.study->lastLogits.size() > 0;
-    }
+  if (const auto answer = study_.current(); answer && answer != taken_ && (opened || stack)) {
+    takeStudy(answer);
     any = true;
   }
+  if (stack) takeStack(scene.setup);
   const auto newer = [&](auto& held, const auto& answer) {
     if (auto now = answer.current(); now != held) {
       held = std::move(now);
@@ -133,7 +154,7 @@ bool ModelLab::take(const Scene& scene) {
   newer(page_.guesses, guesses_);
   newer(page_.strip, strip_);
   newer(page_.forecast, forecast_);
-  any = takeAboutHeads(scene) || any;
+  any = takeAboutHeads() || any;
   const auto streams = unchanged_.current();
   const bool wanted = streams && streams->value && changesModel(scene.setup) &&
                       streams->request == unchangedQuestion(scene.setup);
@@ -148,7 +169,7 @@ void ModelLab::prepare(Scene& scene) {
   if (!page_.config) return;
   advanceWriting(scene);
   if (!page_.ready()) return showPictures(scene);
-  if (page_.followsLast && page_.study->question == modelQuestion(scene.setup)) {
+  if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
     scene.cursor.cell.query = page_.queries() - 1;
     page_.followsLast = false;
   }
@@ -182,9 +203,9 @@ void ModelLab::fitCursor(Scene& scene) {
 
 bool writeOn(Scene& scene, const ModelStudy& study) {
   const GenerationSetup& setup = scene.generation;
-  const attention::ModelConfig& config = scene.setup.subject.opened->config();
-  if (study.lastLogits.size() == 0 || study.tokens() >= config.positionLimit().value_or(kMaxTokens) ||
-      study.tokens() >= kMaxTokens)
+  if (study.lastLogits.size() == 0) return false;
+  const attention::ModelConfig& config = study.opened->config();
+  if (study.tokens() >= config.positionLimit().value_or(kMaxTokens) || study.tokens() >= kMaxTokens)
     return false;
   const auto ends = [&](Index id) {
     return std::find(config.endTokens.begin(), config.endTokens.end(), id) != config.endTokens.end();
@@ -280,7 +301,7 @@ void ModelLab::reset() {
 }
 
 bool ModelLab::showsSide(const Scene& scene) const {
-  return scene.setup.subject.opened != nullptr;
+  return scene.setup.subject.opened != nullptr || isStack(scene.setup);
 }
 
 std::vector<CaptionPart> ModelLab::caption(const Scene& scene) const {
@@ -297,22 +318,21 @@ std::vector<CaptionPart> ModelLab::caption(const Scene& scene) const {
           {" with " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
 }
 
-LabStatus ModelLab::status(const Scene& scene) const {
+LabStatus ModelLab::status(const Scene&) const {
   LabStatus status;
   if (page_.study && services_.view.showTimings)
     status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
   if (page_.study)
     status.figures.push_back({"attention in sight", bytesText(static_cast<double>(page_.study->bytes)), 0});
-  if (page_.study && page_.config && scene.setup.subject.opened->model)
-    status.figures.push_back(
-        {"cache",
-         bytesText(static_cast<double>(page_.study->tokens()) *
-                   static_cast<double>(scene.setup.subject.opened->model->cacheBytesPerToken())),
-         420});
+  if (page_.study && page_.opened && page_.opened->model)
+    status.figures.push_back({"cache",
+                              bytesText(static_cast<double>(page_.study->tokens()) *
+                                        static_cast<double>(page_.opened->model->cacheBytesPerToken())),
+                              420});
   if (page_.config)
     status.shape =
-        fmt::format("{} · {} × {} heads{}", scene.setup.subject.opened->name, page_.config->layerCount(),
-                    page_.config->heads, page_.config->causal ? " · causal" : "");
+        fmt::format("{} · {} × {} heads{}", page_.madeHere() ? "made here" : page_.opened->name,
+                    page_.config->layerCount(), page_.config->heads, page_.config->causal ? " · causal" : "");
   else
     status.shape = "no model";
   status.busySeconds = page_.busySeconds;

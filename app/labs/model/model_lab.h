@@ -45,6 +45,8 @@ class ModelLab : public Lab {
 
   attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
   void takeArriving(const OpenModel* model);
+  void takeStudy(const std::shared_ptr<const StudyAnswer>& answer);
+  void takeStack(const Setup& setup);
   void fitCursor(Scene& scene);
   void advanceWriting(Scene& scene);
   void showPictures(const Scene& scene);
@@ -57,7 +59,7 @@ class ModelLab : public Lab {
   static constexpr double kRestSeconds = 0.15;  ///< the pointer rests before heads are tried without
   void askAboutHeads(const Scene& scene);
   void askAboutRecorded(const Scene& scene);
-  bool takeAboutHeads(const Scene& scene);
+  bool takeAboutHeads();
   void forgetModel();
   void lookForCached();
   void lookForRecent();
@@ -78,7 +80,8 @@ class ModelLab : public Lab {
   ModelRunner runner_;
   Arriving arriving_;
   std::shared_ptr<const StudyAnswer> taken_;
-  std::shared_ptr<const OpenModel> opened_;  ///< what the page is about
+  std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
+  bool stack_ = false;                       ///< that scene has layers made here
   /// What the textures hold.
   struct ShownRow {
     std::shared_ptr<const LayerSummary> layer;

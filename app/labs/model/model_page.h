@@ -122,10 +122,15 @@ struct ModelPage {
   std::string wanted;     ///< the folder of the model that was chosen in this frame
   std::string forgotten;  ///< the one that leaves the list of those opened before
 
-  const attention::ModelConfig* config = nullptr;  ///< of the scene's model; null without one
+  /// The scene's model, or the layers made here that were run last; null without one.
+  std::shared_ptr<const OpenModel> opened;
+  const attention::ModelConfig* config = nullptr;  ///< of these; null without one
+  attention::ModelConfig awaited;                  ///< of layers made here, before they were run
   std::map<Index, std::string> words;              ///< of ids, as people read them
 
   bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
+  /// Whether it is about layers that were made here, which say nothing about tokens.
+  bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
   Index tokens() const { return study ? study->tokens() : 0; }
   /// As many as tokens but of recorded attention from one text to another.
   Index queries() const { return study ? study->queries() : 0; }

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-bool ModelLab::takeAboutHeads(const Scene& scene) {
+bool ModelLab::takeAboutHeads() {
   bool any = false;
   if (auto now = losses_.current(); now != page_.losses) {
     page_.losses = std::move(now);
@@ -20,7 +20,7 @@ bool ModelLab::takeAboutHeads(const Scene& scene) {
     any = true;
   }
   const auto copying = copying_.current();
-  if (!copying || !copying->value || copying->request.opened != scene.setup.subject.opened) return any;
+  if (!copying || !copying->value || copying->request.opened != page_.opened) return any;
   const auto [at, isNew] =
       page_.copying.emplace(std::pair(copying->request.layer, copying->request.head), *copying->value);
   return any || isNew;
@@ -92,15 +92,20 @@ std::vector<Forecast> ModelLab::forecastsFor(const Scene& scene) const {
 }
 
 void ModelLab::ask(const Scene& scene) {
-  if (!scene.setup.subject.opened) {
+  const bool stack = isStack(scene.setup);
+  if (!scene.setup.subject.opened && !stack) {
     lookForRecent();
     return lookForCached();
   }
   page_.lookedForRecent = false;  // what is there may have changed by the next time
-  const ModelQuestion question = modelQuestion(scene.setup);
+  const ModelQuestion question = modelQuestion(scene.setup, scene.cursor.sequence);
   if (page_.stopped && *page_.stopped != question) page_.stopped.reset();
   if (page_.stopped) return;
   study_.ask(question, Lane::front);
+  if (stack) {
+    if (page_.ready() && page_.study->question == question) askAboutHeads(scene);
+    return;
+  }
   if (!scene.setup.subject.opened->model) return askAboutRecorded(scene);
   if (changesModel(scene.setup))
     unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
@@ -129,7 +134,8 @@ void ModelLab::askAboutHeads(const Scene& scene) {
   if (services_.view.time - page_.restingSince < kRestSeconds || page_.writing) return;
   const Cursor& cursor = scene.cursor;
   if (!page_.copying.contains({cursor.model.layer, cursor.cell.head}))
-    copying_.ask({scene.setup.subject.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
+    copying_.ask({page_.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
+  if (page_.madeHere()) return;
   page_.forecasts = forecastsFor(scene);
   if (!page_.forecasts.empty()) forecast_.ask(page_.forecasts, Lane::back);
   if (losesQuickly(*page_.study)) losses_.ask({page_.study}, Lane::back);

@@ -34,7 +34,9 @@ void textSection(Scene& scene, ModelPage& page) {
     if (written > 0) count = fmt::format("{} typed + {} written", typed, written);
   }
   sectionTitle(view, "TEXT", count);
-  textBox(view, "text", scene.setup.input.text, 3, "Type a sentence: the model reads it at once.");
+  textBox(view, "text", scene.setup.input.text, 3,
+          page.madeHere() ? "Type a sentence. Each line is a sequence."
+                          : "Type a sentence: the model reads it at once.");
   if (!page.problem.empty()) problem(view, page.problem);
   if (!page.ready()) return;
   gap(view, 2);
@@ -49,12 +51,26 @@ void textSection(Scene& scene, ModelPage& page) {
     x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, what);
     x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), color,
                    fitted(view.fonts->monoSmall, page.token(token), view.px(80)));
+    const Index id = page.study->text.ids[static_cast<std::size_t>(token)];
     x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->secondary,
-                   fmt::format(" id {}   ", page.study->text.ids[static_cast<std::size_t>(token)]));
+                   id < 0 ? "   " : fmt::format(" id {}   ", id));
   };
   say("query ", cell.query, view.theme->query);
   say("key ", cell.key, view.theme->key);
   ImGui::Dummy(ImVec2(1, view.px(18)));
+}
+
+/// What the layers made here are.
+void stackSection(Scene& scene, View& view) {
+  sectionTitle(view, "LAYERS MADE HERE");
+  fieldToggle(view, scene, "model.norm");
+  const ModelSetup& model = scene.setup.model;
+  hint(view,
+       fmt::format("x + Attn({}), {} heads over {} of size {}, model dim {}; no MLP.",
+                   model.norm ? "RMS x" : "x", model.heads, model.kvHeads, model.headDim, model.modelDim));
+  if (button(view, "model.sizes", "Change on Heads")) view.request("page.heads");
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "model.open", "Open a model…", "", true)) view.request("model.open");
 }
 
 /// A recording's tokens, which can't be changed.
@@ -82,12 +98,15 @@ void recordedSection(Scene& scene, ModelPage& page) {
 void actingSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
   attention::MaskLayers& layers = scene.setup.mask.layers;
-  sectionTitle(view, "STILL ACTING");
+  sectionTitle(view, page.madeHere() ? "ACTING ON ALL LAYERS" : "STILL ACTING");
   const ImVec2 after = ImGui::GetCursorScreenPos();
   const float wide = textWidth(view.fonts->text, "on layer 10 alone") + view.px(24);
-  ImGui::SetCursorScreenPos(ImVec2(after.x + ImGui::GetContentRegionAvail().x - wide, after.y - view.px(26)));
-  scopeChoice(scene, view);
-  ImGui::SetCursorScreenPos(after);
+  if (!page.madeHere()) {
+    ImGui::SetCursorScreenPos(
+        ImVec2(after.x + ImGui::GetContentRegionAvail().x - wide, after.y - view.px(26)));
+    scopeChoice(scene, view);
+    ImGui::SetCursorScreenPos(after);
+  }
   if (page.config->causal) {
     bool causal = true;
     toggle(view, "model.causal", "Causal, the model's own", causal,
@@ -262,6 +281,13 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
       skillSection(scene, page);
       gap(view, 12);
       writingSection(scene, view);
+    } else if (page.madeHere()) {
+      stackSection(scene, view);
+      gap(view, 12);
+      textSection(scene, page);
+      gap(view, 12);
+      actingSection(scene, page);
+      offSection(scene, page);
     } else if (!scene.setup.subject.model.empty()) {
       modelFacts(scene, view);
     } else {

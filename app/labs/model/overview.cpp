@@ -239,7 +239,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       bool hovered = false;
       for (Index at = 0; at < plan.layers; ++at) hovered = pointAtRow(scene, page, plan, at) || hovered;
       moveAbout(page, plan, scene.cursor, hovered);
-      if (plan.stream && page.ready() && scene.setup.subject.opened->model) streamColumns(scene, page, plan);
+      if (plan.stream && page.ready() && page.opened->model) streamColumns(scene, page, plan);
       compat::endChild();
       if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
         paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,

@@ -42,11 +42,11 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
   return clicked && enabled;
 }
 
-std::string cannotWrite(const Scene& scene, const ModelPage& page) {
+std::string cannotWrite(const ModelPage& page) {
   if (!page.study) return "The text is being read";
   const attention::ModelConfig& config = *page.config;
   if (!config.causal) return "An encoder fills gaps; it doesn't write on";
-  if (!scene.setup.subject.opened->model->guesses()) return "This checkpoint has no head that says tokens";
+  if (!page.opened->model->guesses()) return "This checkpoint has no head that says tokens";
   if (page.tokens() == 0) return "Type a sentence to go on from";
   if (const auto limit = config.positionLimit(); limit && page.tokens() >= *limit)
     return fmt::format("The model has {} positions, and the text fills them", *limit);
@@ -65,7 +65,7 @@ std::string samplingText(const GenerationSetup& generation) {
 
 void transport(const Scene& scene, ModelPage& page, const ImRect& area) {
   View& view = page.view;
-  const std::string reason = cannotWrite(scene, page);
+  const std::string reason = cannotWrite(page);
   const std::string nothing = scene.setup.subject.written.empty() ? "Nothing is written yet" : "";
   const float y = area.Min.y + view.px(6);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x - view.px(8), y));
@@ -252,12 +252,11 @@ void rowNames(const ModelPage& page, const ImRect& area, bool folded) {
   line(top + view.px(44 + 27), "loss, nats");
 }
 
-void cacheFigures(const Scene& scene, const ModelPage& page, const StripColumns& columns, float right,
-                  float y) {
+void cacheFigures(const ModelPage& page, const StripColumns& columns, float right, float y) {
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::ModelConfig& config = *page.config;
-  const auto perToken = static_cast<double>(scene.setup.subject.opened->model->cacheBytesPerToken());
+  const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
   const Index rows = config.layerCount() * config.kvHeads;
   const auto drawn = static_cast<Index>(page.cache.current().rows());
   const std::string of = drawn == rows
@@ -305,7 +304,7 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
     (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
     if (onWord) openTokenEdit(page, token);
   }
-  if (ImGui::IsMouseClicked(1) && scene.setup.subject.opened->model) {
+  if (ImGui::IsMouseClicked(1) && !page.madeHere() && page.opened->model) {
     scene.cursor.cell.query = token;
     view.menu = {"model.edit_token", "model.cut", "model.forget"};
   }
@@ -335,10 +334,13 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
     const float pad = view.px(20);
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
-    const bool recorded = scene.setup.subject.opened->recorded.has_value();
+    const bool recorded = page.madeHere() || page.opened->recorded;  // what has nothing to guess with
     if (recorded) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
-      hint(view, "Attention that another program recorded: there is no model here to say what comes next.");
+      hint(view,
+           page.madeHere()
+               ? "Layers made here have no vocabulary: nothing says what comes next. The text:"
+               : "Attention that another program recorded: there is no model here to say what comes next.");
     } else if (bar > 0) {
       transport(scene, page, inner);
     }
@@ -355,7 +357,7 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
       if (!folded && !recorded) {
         const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);
         cacheRows(scene, page, columns, ImRect(rows.Min.x, top, rows.Max.x, inner.Max.y - view.px(20)));
-        cacheFigures(scene, page, columns, inner.Max.x, inner.Max.y - view.px(8));
+        cacheFigures(page, columns, inner.Max.x, inner.Max.y - view.px(8));
       }
     }
   }

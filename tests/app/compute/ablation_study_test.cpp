@@ -45,7 +45,7 @@ TEST(SwitchedHeads, AblatingAndRestoringGivesTheSameBits) {
     const Snapshot before = computed(setup);
     for (const HeadOff by : {HeadOff::zero, HeadOff::mean}) {
       app::Setup ablated = setup;
-      const Index layer = shownLayer(setup.subject);
+      const Index layer = shownLayer(setup);
       switchHead(ablated.subject, {layer, 1, by}, true);
       const Snapshot without = computed(ablated);
       EXPECT_FALSE(sameBits(without.sequences[0].attention.output, before.sequences[0].attention.output));
@@ -92,7 +92,7 @@ TEST(AblationStudy, SharesAddUpForLayersMadeHereAndOfModels) {
 
 TEST(AblationStudy, SaysWhatIsMissingTogether) {
   for (app::Setup setup : {openingScene().setup, modelScene().setup}) {
-    const Index layer = shownLayer(setup.subject);
+    const Index layer = shownLayer(setup);
     const Parts all(setup);
     switchHead(setup.subject, {layer, 2, HeadOff::zero}, true);
     const Parts one(setup);

@@ -67,7 +67,7 @@ void fitModel(Dice& dice, const SceneSizes& sizes, ModelSetup& model) {
 std::vector<attention::PlantedHead> randomPlanted(Dice& dice, const SceneSizes& sizes) {
   std::vector<attention::PlantedHead> planted;
   for (Index i = dice.between(0, sizes.planted); i > 0; --i)
-    planted.push_back({dice.any(attention::Behaviour::random),
+    planted.push_back({dice.any(attention::Behaviour::induction),
                        dice.oneIn(4) ? dice.between(-kMaxTokens, kMaxTokens) : dice.between(-3, 3)});
   return planted;
 }
@@ -103,6 +103,12 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
     input.table = randomTable(dice, cols, sizes.words);
   input.contextText = dice.oneIn(4) ? randomLines(dice, sizes) : randomLine(dice, sizes.words);
   setup.weights.planted = randomPlanted(dice, sizes);
+  for (Index above = dice.between(0, kMaxMadeLayers - 1); above > 0; --above)
+    setup.weights.plantedAbove.push_back(randomPlanted(dice, sizes));
+  if (isStack(setup)) {
+    input.cross = false;
+    setup.subject.layer = dice.between(0, setup.model.layers - 1);
+  }
   // Most scenes are to be computed: what contradicts itself or names a file that isn't there stays the rarer.
   if (input.cross && !dice.oneIn(4)) input.source = EmbeddingSource::text;
   if (setup.weights.source == WeightSource::file && !dice.oneIn(4))

@@ -11,18 +11,18 @@
 namespace headscope::attention::test {
 namespace {
 
-constexpr Index kTokens = 20, kHeads = 4, kKvHeads = 2;
+constexpr Index kEvictedTokens = 20, kEvictedHeads = 4, kKvHeads = 2;
 
 AttentionResult causalResult(std::uint64_t seed = 1) {
   AttentionConfig config;
   config.modelDim = 32;
-  config.heads = kHeads;
+  config.heads = kEvictedHeads;
   config.kvHeads = kKvHeads;
   config.headDim = 8;
   config.gain = 3;
-  const Matrix x = gaussianMatrix(kTokens, 32, seed);
+  const Matrix x = gaussianMatrix(kEvictedTokens, 32, seed);
   return attend(config, xavierProjections(config, false, seed), x, x,
-                maskFor("causal", config, kTokens, kTokens));
+                maskFor("causal", config, kEvictedTokens, kEvictedTokens));
 }
 
 /// Entries that a kv head still has when `query` reads it.
@@ -37,11 +37,11 @@ TEST(Eviction, noneLosesNothing) {
   const AttentionResult full = causalResult();
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::none, 1});
   EXPECT_LE(run.massLost.maxCoeff(), 1e-6f);
-  for (Index i = 0; i < kTokens; ++i) {
+  for (Index i = 0; i < kEvictedTokens; ++i) {
     EXPECT_EQ(run.entries[static_cast<std::size_t>(i)], kKvHeads * (i + 1));
     EXPECT_LE(run.outputError[static_cast<std::size_t>(i)], 1e-5);
   }
-  for (Index h = 0; h < kHeads; ++h)
+  for (Index h = 0; h < kEvictedHeads; ++h)
     EXPECT_LE((run.weights[h] - full.weights[h]).cwiseAbs().maxCoeff(), 1e-6f);
 }
 
@@ -64,7 +64,7 @@ TEST(Eviction, heavyHittersAreThoseWithTheMostAccumulatedWeight) {
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::heavy, kBudget});
   // The definition, token by token: what left was the lightest of those that are not recent.
   for (Index g = 0; g < kKvHeads; ++g)
-    for (Index i = kBudget; i < kTokens; ++i) {
+    for (Index i = kBudget; i < kEvictedTokens; ++i) {
       const std::vector<Index> before = left(run, g, i - 1), after = left(run, g, i);
       const auto weight = [&](Index key) {
         double sum = 0;
@@ -88,7 +88,7 @@ TEST(Eviction, budgetsHoldAndOnlyWhatIsGoneIsLost) {
        {EvictionPolicy::window, EvictionPolicy::sinks, EvictionPolicy::heavy, EvictionPolicy::random})
     for (const Index budget : {1, 2, 5, 8}) {
       const EvictionRun run = runEviction(full, kKvHeads, {policy, budget});
-      for (Index i = 0; i < kTokens; ++i)
+      for (Index i = 0; i < kEvictedTokens; ++i)
         for (Index g = 0; g < kKvHeads; ++g) {
           const std::vector<Index> keys = left(run, g, i);
           EXPECT_EQ(static_cast<Index>(keys.size()), std::min(i + 1, budget));
@@ -112,9 +112,9 @@ TEST(Eviction, budgetsHoldAndOnlyWhatIsGoneIsLost) {
 TEST(Eviction, outputErrorIsThatOfTheOutputs) {
   const AttentionResult full = causalResult(7);
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::window, 3});
-  for (Index i = 0; i < kTokens; ++i) {
+  for (Index i = 0; i < kEvictedTokens; ++i) {
     double difference = 0, whole = 0;
-    for (Index h = 0; h < kHeads; ++h) {
+    for (Index h = 0; h < kEvictedHeads; ++h) {
       const Eigen::RowVectorXf output = run.weights[h].row(i) * full.v[h / 2];
       difference += static_cast<double>((output - full.headOutput[h].row(i)).squaredNorm());
       whole += static_cast<double>(full.headOutput[h].row(i).squaredNorm());
@@ -136,7 +136,7 @@ TEST(Eviction, misuseIsNamed) {
   const AttentionResult full = causalResult();
   EXPECT_THROW(runEviction(full, kKvHeads, {EvictionPolicy::window, 0}), std::invalid_argument);
   AttentionResult wide = full;
-  wide.scores = Stack(kHeads, 3, 5);
+  wide.scores = Stack(kEvictedHeads, 3, 5);
   EXPECT_THROW(runEviction(wide, kKvHeads, {EvictionPolicy::window, 2}), std::invalid_argument);
 }
 

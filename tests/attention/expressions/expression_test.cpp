@@ -55,7 +55,7 @@ double number(const std::string& text) {
   return evaluated(text).at(0);
 }
 /// The message of what is refused, at reading or at work.
-std::string refusal(const std::string& text, const ExpressionLimits& limits = {}) {
+std::string expressionRefusal(const std::string& text, const ExpressionLimits& limits = {}) {
   const auto expression = Expression::parse(text);
   if (!expression) return expression.error().message;
   const auto value = expression->evaluate(Names(), limits);
@@ -147,96 +147,99 @@ TEST(Expression, foldsOfNothingAndOfNaN) {
 }
 
 TEST(Expression, saysWhatCantBeReadAndWhere) {
-  EXPECT_EQ(refusal(""), "column 1: the expression ends where a value is expected");
-  EXPECT_EQ(refusal("1 +"), "column 4: the expression ends where a value is expected");
-  EXPECT_EQ(refusal("(1"), "column 3: the expression ends where ) is expected");
-  EXPECT_EQ(refusal("W[1"), "column 4: the expression ends where ] or , is expected");
-  EXPECT_EQ(refusal("1 2"), "column 3: \"2\" stands where the end or an operator is expected");
-  EXPECT_EQ(refusal("W[]"), "column 3: \"]\" stands where an index is expected");
-  EXPECT_THAT(refusal("a = 1"), HasSubstr("column 3: = stands alone"));
-  EXPECT_THAT(refusal("a & b"), HasSubstr("joined by && and ||"));
-  EXPECT_THAT(refusal("1 < 2 < 3"), HasSubstr("column 7: one comparison follows another"));
-  EXPECT_THAT(refusal("1.2.3"), HasSubstr("\"1.2.3\" is no number"));
-  EXPECT_THAT(refusal("2x"), HasSubstr("is no number"));
-  EXPECT_THAT(refusal("1e999"), HasSubstr("too large"));
+  EXPECT_EQ(expressionRefusal(""), "column 1: the expression ends where a value is expected");
+  EXPECT_EQ(expressionRefusal("1 +"), "column 4: the expression ends where a value is expected");
+  EXPECT_EQ(expressionRefusal("(1"), "column 3: the expression ends where ) is expected");
+  EXPECT_EQ(expressionRefusal("W[1"), "column 4: the expression ends where ] or , is expected");
+  EXPECT_EQ(expressionRefusal("1 2"), "column 3: \"2\" stands where the end or an operator is expected");
+  EXPECT_EQ(expressionRefusal("W[]"), "column 3: \"]\" stands where an index is expected");
+  EXPECT_THAT(expressionRefusal("a = 1"), HasSubstr("column 3: = stands alone"));
+  EXPECT_THAT(expressionRefusal("a & b"), HasSubstr("joined by && and ||"));
+  EXPECT_THAT(expressionRefusal("1 < 2 < 3"), HasSubstr("column 7: one comparison follows another"));
+  EXPECT_THAT(expressionRefusal("1.2.3"), HasSubstr("\"1.2.3\" is no number"));
+  EXPECT_THAT(expressionRefusal("2x"), HasSubstr("is no number"));
+  EXPECT_THAT(expressionRefusal("1e999"), HasSubstr("too large"));
   EXPECT_EQ(number("1e-999"), 0);
-  EXPECT_THAT(refusal("open."), HasSubstr("column 6: a name is expected behind the point"));
-  EXPECT_THAT(refusal("\"a"), HasSubstr("a closing quote is missing"));
-  EXPECT_THAT(refusal("\"a\" == 1"), HasSubstr("a text can stand only among the arguments"));
-  EXPECT_THAT(refusal("max(\"a\")"), HasSubstr("max takes no text"));
-  EXPECT_THAT(refusal("max()"), HasSubstr("max has 0 arguments, expected max(x[, axis])"));
-  EXPECT_THAT(refusal("where(1, 2)"), HasSubstr("where has 2 arguments"));
-  EXPECT_THAT(refusal("None"), HasSubstr("only in square brackets"));
-  EXPECT_THAT(refusal("a ° b"), HasSubstr("\"°\" can't stand in an expression"));
-  EXPECT_THAT(refusal("count(unique(x))"), HasSubstr("size(unique(…))"));
-  EXPECT_THAT(refusal(std::string("\0", 1)), HasSubstr("\\x00"));
+  EXPECT_THAT(expressionRefusal("open."), HasSubstr("column 6: a name is expected behind the point"));
+  EXPECT_THAT(expressionRefusal("\"a"), HasSubstr("a closing quote is missing"));
+  EXPECT_THAT(expressionRefusal("\"a\" == 1"), HasSubstr("a text can stand only among the arguments"));
+  EXPECT_THAT(expressionRefusal("max(\"a\")"), HasSubstr("max takes no text"));
+  EXPECT_THAT(expressionRefusal("max()"), HasSubstr("max has 0 arguments, expected max(x[, axis])"));
+  EXPECT_THAT(expressionRefusal("where(1, 2)"), HasSubstr("where has 2 arguments"));
+  EXPECT_THAT(expressionRefusal("None"), HasSubstr("only in square brackets"));
+  EXPECT_THAT(expressionRefusal("a ° b"), HasSubstr("\"°\" can't stand in an expression"));
+  EXPECT_THAT(expressionRefusal("count(unique(x))"), HasSubstr("size(unique(…))"));
+  EXPECT_THAT(expressionRefusal(std::string("\0", 1)), HasSubstr("\\x00"));
 }
 
 TEST(Expression, saysWhatCantBeComputedAndWhere) {
-  EXPECT_EQ(refusal("1 + nobody"), "column 5: nobody is unknown here");
-  EXPECT_EQ(refusal("1 + nobody(2)"), "column 5: nobody is no function here");
-  EXPECT_EQ(refusal("W[1][3]"), "column 1: index 3 is out of range: axis 0 of [3, 3] has -3 to 2");
-  EXPECT_THAT(refusal("W[0, 0, 0, 0]"), HasSubstr("4 indices pick from [2, 3, 3], which has 3 axes"));
-  EXPECT_THAT(refusal("x[0.5]"), HasSubstr("an index is 0.5, expected a whole number"));
-  EXPECT_THAT(refusal("x[1e300]"), HasSubstr("expected a whole number"));
-  EXPECT_THAT(refusal("x[::0]"), HasSubstr("step is 0"));
-  EXPECT_THAT(refusal("x[inf:]"), HasSubstr("whole number"));
-  EXPECT_EQ(refusal("2 * (x + [1, 2, 3])"), "column 5: the shapes [4] and [3] don't fit each other");
-  EXPECT_THAT(refusal("sum(x, 1)"), HasSubstr("axis 1 is not among the 1 of [4]"));
-  EXPECT_THAT(refusal("max(x[9:])"), HasSubstr("nothing of which"));
-  EXPECT_THAT(refusal("[1, [2]]"), HasSubstr("entries of the shapes a number and [1]"));
-  EXPECT_THAT(refusal("nan > 0"), HasSubstr("NaN, which is neither true nor false"));
-  EXPECT_THAT(refusal("!nan"), HasSubstr("NaN"));
-  EXPECT_THAT(refusal("any(nan)"), HasSubstr("NaN"));
-  EXPECT_THAT(refusal("where(nan, 1, 2)"), HasSubstr("NaN"));
-  EXPECT_THAT(refusal("unique(nan)"), HasSubstr("NaN"));
-  EXPECT_THAT(refusal("rank(nan[None])"), HasSubstr("not finite"));
-  EXPECT_THAT(refusal("rank(3)"), HasSubstr("needs matrices"));
-  EXPECT_THAT(refusal("matmul(x, x)"), HasSubstr("needs matrices"));
-  EXPECT_THAT(refusal("matmul(W, W[:, :2])"), HasSubstr("can't multiply [2, 3, 3] by [2, 2, 3]"));
-  EXPECT_THAT(refusal("entropy([-1])"), HasSubstr("entropy meets -1"));
-  EXPECT_THAT(refusal("transpose(W, [0, 0, 1])"), HasSubstr("each axis of [2, 3, 3] once"));
-  EXPECT_THAT(refusal("W[None][None][None][None]"), HasSubstr("at most 6 axes"));
-  EXPECT_THAT(refusal("[[[[[[[1]]]]]]]"), HasSubstr("at most 6 axes"));
+  EXPECT_EQ(expressionRefusal("1 + nobody"), "column 5: nobody is unknown here");
+  EXPECT_EQ(expressionRefusal("1 + nobody(2)"), "column 5: nobody is no function here");
+  EXPECT_EQ(expressionRefusal("W[1][3]"), "column 1: index 3 is out of range: axis 0 of [3, 3] has -3 to 2");
+  EXPECT_THAT(expressionRefusal("W[0, 0, 0, 0]"),
+              HasSubstr("4 indices pick from [2, 3, 3], which has 3 axes"));
+  EXPECT_THAT(expressionRefusal("x[0.5]"), HasSubstr("an index is 0.5, expected a whole number"));
+  EXPECT_THAT(expressionRefusal("x[1e300]"), HasSubstr("expected a whole number"));
+  EXPECT_THAT(expressionRefusal("x[::0]"), HasSubstr("step is 0"));
+  EXPECT_THAT(expressionRefusal("x[inf:]"), HasSubstr("whole number"));
+  EXPECT_EQ(expressionRefusal("2 * (x + [1, 2, 3])"),
+            "column 5: the shapes [4] and [3] don't fit each other");
+  EXPECT_THAT(expressionRefusal("sum(x, 1)"), HasSubstr("axis 1 is not among the 1 of [4]"));
+  EXPECT_THAT(expressionRefusal("max(x[9:])"), HasSubstr("nothing of which"));
+  EXPECT_THAT(expressionRefusal("[1, [2]]"), HasSubstr("entries of the shapes a number and [1]"));
+  EXPECT_THAT(expressionRefusal("nan > 0"), HasSubstr("NaN, which is neither true nor false"));
+  EXPECT_THAT(expressionRefusal("!nan"), HasSubstr("NaN"));
+  EXPECT_THAT(expressionRefusal("any(nan)"), HasSubstr("NaN"));
+  EXPECT_THAT(expressionRefusal("where(nan, 1, 2)"), HasSubstr("NaN"));
+  EXPECT_THAT(expressionRefusal("unique(nan)"), HasSubstr("NaN"));
+  EXPECT_THAT(expressionRefusal("rank(nan[None])"), HasSubstr("not finite"));
+  EXPECT_THAT(expressionRefusal("rank(3)"), HasSubstr("needs matrices"));
+  EXPECT_THAT(expressionRefusal("matmul(x, x)"), HasSubstr("needs matrices"));
+  EXPECT_THAT(expressionRefusal("matmul(W, W[:, :2])"), HasSubstr("can't multiply [2, 3, 3] by [2, 2, 3]"));
+  EXPECT_THAT(expressionRefusal("entropy([-1])"), HasSubstr("entropy meets -1"));
+  EXPECT_THAT(expressionRefusal("transpose(W, [0, 0, 1])"), HasSubstr("each axis of [2, 3, 3] once"));
+  EXPECT_THAT(expressionRefusal("W[None][None][None][None]"), HasSubstr("at most 6 axes"));
+  EXPECT_THAT(expressionRefusal("[[[[[[[1]]]]]]]"), HasSubstr("at most 6 axes"));
 }
 
 TEST(Expression, deepAndLongTextsEndEarly) {
   for (const std::size_t depth : {65u, 1000u, 2000u}) {
-    EXPECT_THAT(refusal(std::string(depth, '(') + "1" + std::string(depth, ')')),
+    EXPECT_THAT(expressionRefusal(std::string(depth, '(') + "1" + std::string(depth, ')')),
                 HasSubstr("nested deeper than 64"));
-    EXPECT_THAT(refusal(std::string(depth, '[')), HasSubstr("nested deeper"));
-    EXPECT_THAT(refusal(std::string(depth, '-') + "1"), HasSubstr("nested deeper"));
+    EXPECT_THAT(expressionRefusal(std::string(depth, '[')), HasSubstr("nested deeper"));
+    EXPECT_THAT(expressionRefusal(std::string(depth, '-') + "1"), HasSubstr("nested deeper"));
     std::string picks = "x", powers = "2", ands = "1";
     for (std::size_t i = 0; i < depth && picks.size() < 4000; ++i) picks += "[:]";
     for (std::size_t i = 0; i < depth && powers.size() < 4000; ++i) powers += "^1";
-    EXPECT_THAT(refusal(picks), HasSubstr("nested deeper"));
-    EXPECT_THAT(refusal(powers), HasSubstr("nested deeper"));
+    EXPECT_THAT(expressionRefusal(picks), HasSubstr("nested deeper"));
+    EXPECT_THAT(expressionRefusal(powers), HasSubstr("nested deeper"));
   }
   EXPECT_EQ(number(std::string(60, '(') + "7" + std::string(60, ')')), 7);
   std::string sum = "1";
   for (int i = 0; i < 2000; ++i) sum += "+1";
   EXPECT_EQ(number(sum), 2001);
-  EXPECT_THAT(refusal(std::string(5000, '1')), HasSubstr("5000 bytes, expected at most 4096"));
+  EXPECT_THAT(expressionRefusal(std::string(5000, '1')), HasSubstr("5000 bytes, expected at most 4096"));
 }
 
 TEST(Expression, workAndMemoryAreLimited) {
-  EXPECT_THAT(refusal("range(1e12)"), HasSubstr("more than 1024 MiB"));
-  EXPECT_THAT(refusal("range(9e14)[:, None] * range(9e14)"), HasSubstr("more than"));
-  EXPECT_THAT(refusal("sum(range(100000)[:, None] * range(100000))"), HasSubstr("would read more than"));
+  EXPECT_THAT(expressionRefusal("range(1e12)"), HasSubstr("more than 1024 MiB"));
+  EXPECT_THAT(expressionRefusal("range(9e14)[:, None] * range(9e14)"), HasSubstr("more than"));
+  EXPECT_THAT(expressionRefusal("sum(range(100000)[:, None] * range(100000))"),
+              HasSubstr("would read more than"));
   const char* huge = "x[:, None, None, None, None, None] * 1";
   EXPECT_EQ(evaluated(huge).size(), 4);
   ExpressionLimits few;
   few.visits = 100;
-  EXPECT_THAT(refusal("sum(range(90))", few), HasSubstr("would read more than 100 values"));
+  EXPECT_THAT(expressionRefusal("sum(range(90))", few), HasSubstr("would read more than 100 values"));
   few = {};
   few.bytes = 1 << 20;
-  EXPECT_THAT(refusal("range(200000)", few), HasSubstr("more than 1 MiB"));
+  EXPECT_THAT(expressionRefusal("range(200000)", few), HasSubstr("more than 1 MiB"));
   // Six axes of 10⁵ are 10³⁰ values.
   std::string wide = "range(1e5)";
   for (const char* axes :
        {"[:, None]", "[:, None, None]", "[:, None, None, None]", "[:, None, None, None, None]"})
     wide += std::string(" * range(1e5)") + axes;
-  EXPECT_THAT(refusal("sum(" + wide + ")"), HasSubstr("more than"));
+  EXPECT_THAT(expressionRefusal("sum(" + wide + ")"), HasSubstr("more than"));
 }
 
 TEST(Expression, picksFromLargeFloatsWithoutCopying) {

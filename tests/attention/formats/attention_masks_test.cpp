@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Shape = std::vector<std::uint64_t>;
 
-constexpr Index kBatch = 2, kHeads = 4, kTokens = 3;
+constexpr Index kBatch = 2, kFileHeads = 4, kFileTokens = 3;
 
 /// Two sequences of three tokens on four heads.
 SafetensorsFile batchOfTwo() {
@@ -66,9 +66,9 @@ void expectCells(const std::string& name, DType type, const Shape& shape, bool s
   const auto problem = read(file);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   for (Index s = 0; s < kBatch; ++s)
-    for (Index head = 0; head < kHeads; ++head)
-      for (Index query = 0; query < kTokens; ++query)
-        for (Index key = 0; key < kTokens; ++key)
+    for (Index head = 0; head < kFileHeads; ++head)
+      for (Index query = 0; query < kFileTokens; ++query)
+        for (Index key = 0; key < kFileTokens; ++key)
           EXPECT_EQ(visible(problem->masks[static_cast<std::size_t>(s)], head, query, key),
                     (flags[at(s, head, query, key)] == 1) == setIsVisible)
               << s << ", " << head << ", " << query << ", " << key;
@@ -76,16 +76,16 @@ void expectCells(const std::string& name, DType type, const Shape& shape, bool s
 }
 
 std::size_t ofRow(Index, Index, Index query, Index key) {
-  return static_cast<std::size_t>(query * kTokens + key);
+  return static_cast<std::size_t>(query * kFileTokens + key);
 }
 std::size_t ofHead(Index s, Index head, Index query, Index key) {
-  return static_cast<std::size_t>(((s * kHeads + head) * kTokens + query) * kTokens + key);
+  return static_cast<std::size_t>(((s * kFileHeads + head) * kFileTokens + query) * kFileTokens + key);
 }
 std::size_t ofSequence(Index s, Index, Index query, Index key) {
-  return static_cast<std::size_t>((s * kTokens + query) * kTokens + key);
+  return static_cast<std::size_t>((s * kFileTokens + query) * kFileTokens + key);
 }
 std::size_t ofKey(Index s, Index, Index, Index key) {
-  return static_cast<std::size_t>(s * kTokens + key);
+  return static_cast<std::size_t>(s * kFileTokens + key);
 }
 
 TEST(ForeignMasks, MultiheadAttentionsTrueMasks) {

@@ -15,11 +15,11 @@
 namespace headscope::attention::kernels::test {
 namespace {
 
-constexpr std::size_t kMiB = (std::size_t{1} << 20) / sizeof(float);
+constexpr std::size_t kMebibyte = (std::size_t{1} << 20) / sizeof(float);
 
 TEST(Buffer, isAlignedAndHasRoom) {
   for (const std::size_t floats :
-       {std::size_t{1}, std::size_t{17}, std::size_t{1000}, kMiB - 1, kMiB, 3 * kMiB + 5}) {
+       {std::size_t{1}, std::size_t{17}, std::size_t{1000}, kMebibyte - 1, kMebibyte, 3 * kMebibyte + 5}) {
     const Buffer buffer(floats);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u) << floats;
     ASSERT_GE(buffer.capacity(), floats);
@@ -46,20 +46,20 @@ TEST(Buffer, memoryOfLargeOnesIsUsedAgain) {
   EXPECT_EQ(idleBufferBytes(), 0u);
   float* data = nullptr;
   {
-    const Buffer buffer(8 * kMiB);
+    const Buffer buffer(8 * kMebibyte);
     data = buffer.data();
   }
-  EXPECT_GE(idleBufferBytes(), 8 * kMiB * sizeof(float));
+  EXPECT_GE(idleBufferBytes(), 8 * kMebibyte * sizeof(float));
   const std::uint64_t before = bufferAllocations();
   {
-    const Buffer again(7 * kMiB);
+    const Buffer again(7 * kMebibyte);
     EXPECT_EQ(again.data(), data);
     EXPECT_EQ(idleBufferBytes(), 0u);
   }
   EXPECT_EQ(bufferAllocations(), before);
   {
     // Much smaller ones don't take it: it would be wasted on them.
-    const Buffer small(2 * kMiB);
+    const Buffer small(2 * kMebibyte);
     EXPECT_NE(small.data(), data);
     EXPECT_EQ(bufferAllocations(), before + 1);
   }
@@ -71,7 +71,7 @@ TEST(Buffer, noMoreIsKeptThanTheLimit) {
   releaseIdleBuffers();
   {
     std::vector<Buffer> many;
-    for (int i = 0; i < 12; ++i) many.emplace_back(100 * kMiB);
+    for (int i = 0; i < 12; ++i) many.emplace_back(100 * kMebibyte);
   }
   EXPECT_LE(idleBufferBytes(), kMaxIdleBufferBytes);
   EXPECT_GE(idleBufferBytes(), kMaxIdleBufferBytes / 2);

@@ -5,7 +5,7 @@
 namespace headscope::attention::test {
 namespace {
 
-constexpr Index kHeads = 5;
+constexpr Index kCaseHeads = 5;
 
 struct Sizes {
   Index queries, keys, cacheLength;
@@ -15,10 +15,10 @@ constexpr Sizes kSizes[] = {{24, 24, 0}, {12, 12, 0},  {1, 1, 0},  {5, 24, 19}, 
 
 void expectPattern(const PatternCase& expected, const Sizes& sizes) {
   const auto mask =
-      compiled(expected.text, geometryOf(sizes.queries, sizes.keys, sizes.cacheLength, kHeads, 1));
+      compiled(expected.text, geometryOf(sizes.queries, sizes.keys, sizes.cacheLength, kCaseHeads, 1));
   ASSERT_EQ(mask->queries(), sizes.queries);
   ASSERT_EQ(mask->keys(), sizes.keys);
-  for (Index head = 0; head < kHeads; ++head) {
+  for (Index head = 0; head < kCaseHeads; ++head) {
     const MaskPicture found = pictureOf(*mask, head);
     MaskPicture wanted;
     for (Index row = 0; row < sizes.queries; ++row) {

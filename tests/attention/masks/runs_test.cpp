@@ -7,12 +7,12 @@
 namespace headscope::attention::test {
 namespace {
 
-constexpr Index kKeys = 9;
+constexpr Index kRunKeys = 9;
 
 /// Bit k of `bits` is key k.
 KeyRuns runsOf(unsigned bits) {
   KeyRuns runs;
-  for (Index key = 0; key < kKeys; ++key)
+  for (Index key = 0; key < kRunKeys; ++key)
     if (bits >> key & 1) appendRun(runs, key, key + 1);
   return runs;
 }
@@ -26,13 +26,13 @@ unsigned bitsOf(const KeyRuns& runs) {
 
 TEST(Runs, operationsAreThoseOfSets) {
   // Every pair of sets of nine keys.
-  constexpr unsigned kSets = 1u << kKeys;
+  constexpr unsigned kSets = 1u << kRunKeys;
   std::vector<KeyRuns> sets;
   for (unsigned bits = 0; bits < kSets; ++bits) sets.push_back(runsOf(bits));
   KeyRuns out{{7, 2}};
   for (unsigned a = 0; a < kSets; ++a) {
-    ASSERT_TRUE(wellFormed(sets[a], kKeys));
-    complement(sets[a], kKeys, out);
+    ASSERT_TRUE(wellFormed(sets[a], kRunKeys));
+    complement(sets[a], kRunKeys, out);
     ASSERT_EQ(out, sets[kSets - 1 - a]);
     ASSERT_EQ(keysIn(sets[a]), __builtin_popcount(a));
     for (unsigned b = 0; b < kSets; ++b) {
@@ -76,7 +76,7 @@ TEST(Runs, anyRunsComeIntoOrder) {
     KeyRuns runs;
     unsigned bits = 0;
     for (Index count = pick(random, 6); count > 0; --count) {
-      const KeyRun run{pick(random, kKeys + 1), pick(random, kKeys + 1)};
+      const KeyRun run{pick(random, kRunKeys + 1), pick(random, kRunKeys + 1)};
       runs.push_back(run);
       bits |= bitsOf({run});
     }

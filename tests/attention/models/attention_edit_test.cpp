@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<Index> kIds{5, 250, 17, 99, 3, 41, 180, 77, 6, 12, 200, 33};
 
-MaskLayers parsed(const std::string& text) {
+MaskLayers parsedEdit(const std::string& text) {
   const ParsedMask mask = parseMask(text);
   if (mask.error) throw std::runtime_error(mask.error->message);
   return mask.layers;
@@ -47,7 +47,7 @@ AttentionEdit edit(std::optional<Index> layer) {
 
 TEST(AttentionEdit, aMaskOnOneLayerJoinsTheModelsOwn) {
   AttentionEdit sinkless = edit(1);
-  sinkless.mask = parsed("full & !sinks(2)");
+  sinkless.mask = parsedEdit("full & !sinks(2)");
   const Outcome plain = passWith("llama", {}), edited = passWith("llama", {sinkless});
   // The layer before is untouched, to the bit.
   EXPECT_EQ(plain.layer(0).hidden, edited.layer(0).hidden);
@@ -61,7 +61,7 @@ TEST(AttentionEdit, aMaskOnOneLayerJoinsTheModelsOwn) {
 
 TEST(AttentionEdit, aMaskInsteadOfTheModelsOwnMayLookAhead) {
   AttentionEdit open = edit({});
-  open.mask = parsed("full");
+  open.mask = parsedEdit("full");
   open.replacesMask = true;
   const Outcome edited = passWith("mistral", {open});
   for (Index layer = 0; layer < 3; ++layer) EXPECT_GT(edited.layer(layer).weights.at(0, 0, 11), 0);
@@ -70,7 +70,7 @@ TEST(AttentionEdit, aMaskInsteadOfTheModelsOwnMayLookAhead) {
 TEST(AttentionEdit, anAlternativeStaysInsideBracketsOfItsOwn) {
   // "a | b" joined by "&" to a causal mask must not become "causal & a | b".
   AttentionEdit either = edit({});
-  either.mask = parsed("sinks(1) | full");
+  either.mask = parsedEdit("sinks(1) | full");
   const Outcome plain = passWith("gpt2", {}), edited = passWith("gpt2", {either});
   EXPECT_EQ(plain.pass.logits, edited.pass.logits);
 }
@@ -143,7 +143,7 @@ TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {
 TEST(AttentionEdit, masksThatGoByRowsSayTheSameStepByStep) {
   // Documents, prefixes and added numbers stand at positions of the whole text, not of a step's rows.
   AttentionEdit masked = edit({});
-  masked.mask = parsed("documents([0, 5]) | sinks(1)");
+  masked.mask = parsedEdit("documents([0, 5]) | sinks(1)");
   auto added = std::make_shared<Stack>(4, 12, 12);
   for (Index i = 0; i < added->size(); ++i) added->data()[i] = static_cast<float>(i % 7) / 3;
   masked.additive = added;
@@ -177,7 +177,7 @@ TEST(AttentionEdit, whatDoesNotFitIsNamed) {
       message(small),
       "the numbers added to layer 1's scores are [1, 5, 5], expected [1 or 4, N, N] with N at least 12");
   AttentionEdit missing = edit({});
-  missing.mask = parsed("painted(\"gone\")");
+  missing.mask = parsedEdit("painted(\"gone\")");
   EXPECT_NE(message(missing).find("gone"), std::string::npos);
   AttentionEdit capped = edit({});
   capped.softcap = -1.0f;

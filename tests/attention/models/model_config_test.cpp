@@ -28,7 +28,7 @@ std::string with(std::string text, const std::string& key, const std::string& va
   return value.empty() ? text : text.insert(text.find('{') + 1, name + ": " + value + ", ");
 }
 
-std::string refusal(const std::string& config) {
+std::string configRefusal(const std::string& config) {
   const auto read = readModelConfig(config, "config.json");
   return read ? "no error" : read.error().message;
 }
@@ -36,60 +36,62 @@ std::string refusal(const std::string& config) {
 TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
   const std::string llama = goldenConfig("llama");
   EXPECT_EQ(
-      refusal(with(llama, "model_type", "\"mamba\"")),
+      configRefusal(with(llama, "model_type", "\"mamba\"")),
       "config.json: model_type \"mamba\" is not one of gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, "
       "gemma3_text, gemma3, phi3, gpt_neox, opt, bert, roberta, distilbert");
   EXPECT_EQ(
-      refusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
+      configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
       "config.json: quantization_config says the weights are quantised by \"gptq\", expected a checkpoint "
       "with F32, F16, BF16 or F64 weights");
-  EXPECT_EQ(refusal(with(llama, "num_local_experts", "8")),
+  EXPECT_EQ(configRefusal(with(llama, "num_local_experts", "8")),
             "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP a "
             "layer");
   EXPECT_EQ(
-      refusal(with(llama, "is_encoder_decoder", "true")),
+      configRefusal(with(llama, "is_encoder_decoder", "true")),
       "config.json: is_encoder_decoder is true, expected an encoder or a decoder alone, as bert or llama");
   EXPECT_EQ(
-      refusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0}")),
+      configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0}")),
       "config.json: rope_scaling.rope_type is \"yarn\", expected one of default, linear, llama3, longrope");
   EXPECT_EQ(
-      refusal(with(llama, "hidden_act", "\"mish\"")),
+      configRefusal(with(llama, "hidden_act", "\"mish\"")),
       "config.json: hidden_act is \"mish\", expected one of gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, "
       "silu, swish, relu");
-  EXPECT_EQ(refusal(with(goldenConfig("bert"), "position_embedding_type", "\"relative_key\"")),
+  EXPECT_EQ(configRefusal(with(goldenConfig("bert"), "position_embedding_type", "\"relative_key\"")),
             "config.json: position_embedding_type is \"relative_key\", expected \"absolute\"");
 }
 
 TEST(ModelConfig, sizesThatCannotBeAreNamed) {
   const std::string llama = goldenConfig("llama");
   const std::string range = "expected a whole number from 1 to 1048576";
-  EXPECT_EQ(refusal(with(llama, "hidden_size", "")), "config.json: hidden_size is absent, " + range);
-  EXPECT_EQ(refusal(with(llama, "hidden_size", "null")), "config.json: hidden_size is absent, " + range);
+  EXPECT_EQ(configRefusal(with(llama, "hidden_size", "")), "config.json: hidden_size is absent, " + range);
+  EXPECT_EQ(configRefusal(with(llama, "hidden_size", "null")),
+            "config.json: hidden_size is absent, " + range);
   for (const char* value : {"-32", "0", "32.5", "1e999", "99999999999999999999", "true", "[32]", "1048577"})
-    EXPECT_NE(refusal(with(llama, "hidden_size", value)), "no error") << value;
-  EXPECT_EQ(refusal(with(llama, "hidden_size", "\"32\"")), "config.json: hidden_size is \"32\", " + range);
-  EXPECT_EQ(refusal(with(llama, "num_key_value_heads", "3")),
+    EXPECT_NE(configRefusal(with(llama, "hidden_size", value)), "no error") << value;
+  EXPECT_EQ(configRefusal(with(llama, "hidden_size", "\"32\"")),
+            "config.json: hidden_size is \"32\", " + range);
+  EXPECT_EQ(configRefusal(with(llama, "num_key_value_heads", "3")),
             "config.json: num_key_value_heads is 3, expected a divisor of the 4 heads");
-  EXPECT_EQ(refusal(with(llama, "num_attention_heads", "5")),
+  EXPECT_EQ(configRefusal(with(llama, "num_attention_heads", "5")),
             "config.json: hidden_size is 32, expected a multiple of num_attention_heads (5)");
   EXPECT_EQ(
-      refusal(with(llama, "head_dim", "7")),
+      configRefusal(with(llama, "head_dim", "7")),
       "config.json: rope: 7 of a head's 7 dimensions are to be rotated, expected an even number from 2");
-  EXPECT_EQ(refusal(with(llama, "num_hidden_layers", "5000")),
+  EXPECT_EQ(configRefusal(with(llama, "num_hidden_layers", "5000")),
             "config.json: num_hidden_layers is 5000, expected a whole number from 1 to 4096");
-  EXPECT_EQ(refusal(with(llama, "rms_norm_eps", "-1")),
+  EXPECT_EQ(configRefusal(with(llama, "rms_norm_eps", "-1")),
             "config.json: rms_norm_eps is -1, expected a finite number above 0");
-  EXPECT_EQ(refusal(with(goldenConfig("gemma2"), "layer_types", "[\"full_attention\"]")),
+  EXPECT_EQ(configRefusal(with(goldenConfig("gemma2"), "layer_types", "[\"full_attention\"]")),
             "config.json: layer_types is a list of 1, expected one for each of the 3 layers");
 }
 
 TEST(ModelConfig, whatIsNoConfigIsNamed) {
-  EXPECT_EQ(refusal(""), "config.json: is not valid JSON at byte 1");
-  EXPECT_EQ(refusal("[1]"), "config.json: is a list of 1, expected an object");
-  EXPECT_EQ(refusal("{}").substr(0, 50), "config.json: model_type is absent, expected one of");
-  EXPECT_EQ(refusal("{\"architectures\": [\"T5ForConditionalGeneration\"]}").substr(0, 70),
+  EXPECT_EQ(configRefusal(""), "config.json: is not valid JSON at byte 1");
+  EXPECT_EQ(configRefusal("[1]"), "config.json: is a list of 1, expected an object");
+  EXPECT_EQ(configRefusal("{}").substr(0, 50), "config.json: model_type is absent, expected one of");
+  EXPECT_EQ(configRefusal("{\"architectures\": [\"T5ForConditionalGeneration\"]}").substr(0, 70),
             "config.json: architectures begins with \"T5ForConditionalGeneration\", e");
-  EXPECT_EQ(refusal(std::string(200000, '[')), "config.json: is not valid JSON at byte 200001");
+  EXPECT_EQ(configRefusal(std::string(200000, '[')), "config.json: is not valid JSON at byte 200001");
 }
 
 TEST(ModelConfig, architecturesNameTheFamilyWhereModelTypeDoesNot) {

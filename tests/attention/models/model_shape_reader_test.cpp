@@ -72,35 +72,35 @@ TEST(ModelShapeReader, readsMixturesLatentsAndOthersByTheirUsualNames) {
   EXPECT_TRUE(star->tied);
 }
 
-std::string refusal(std::string_view json) {
+std::string shapeRefusal(std::string_view json) {
   const auto read = readModelShape(json, "config.json");
   return read.ok() ? "no error" : read.error().message;
 }
 
 TEST(ModelShapeReader, namesWhatAnUnknownArchitectureLacks) {
-  EXPECT_EQ(refusal(R"({"architectures": ["MambaForCausalLM"], "d_model": 768, "n_layer": 24})"),
+  EXPECT_EQ(shapeRefusal(R"({"architectures": ["MambaForCausalLM"], "d_model": 768, "n_layer": 24})"),
             "config.json: the architecture \"MambaForCausalLM\" is not known, and it lacks heads "
             "(num_attention_heads, n_head, n_heads or num_heads)");
-  EXPECT_EQ(refusal("{}"),
+  EXPECT_EQ(shapeRefusal("{}"),
             "config.json: the architecture without a model_type is not known, and it lacks layers "
             "(num_hidden_layers, n_layer, n_layers or num_layers); the model's size (hidden_size, n_embd or "
             "d_model); heads (num_attention_heads, n_head, n_heads or num_heads)");
-  EXPECT_EQ(refusal("[1]"), "config.json: is a list of 1, expected an object");
-  EXPECT_EQ(refusal("{"), "config.json: is not valid JSON at byte 2");
+  EXPECT_EQ(shapeRefusal("[1]"), "config.json: is a list of 1, expected an object");
+  EXPECT_EQ(shapeRefusal("{"), "config.json: is not valid JSON at byte 2");
 }
 
 TEST(ModelShapeReader, namesSizesThatDontFit) {
   const std::string_view sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
   const auto with = [&](const std::string& more) { return "{" + std::string(sizes) + ", " + more + "}"; };
-  EXPECT_EQ(refusal(with(R"("num_key_value_heads": 3)")),
+  EXPECT_EQ(shapeRefusal(with(R"("num_key_value_heads": 3)")),
             "config.json: kv_heads is 3, expected a divisor of the 8 heads");
-  EXPECT_EQ(refusal(with(R"("num_key_value_heads": 0)")),
+  EXPECT_EQ(shapeRefusal(with(R"("num_key_value_heads": 0)")),
             "config.json: kv_heads is 0, expected 1 to 2147483648");
-  EXPECT_EQ(refusal(with(R"("num_key_value_heads": -8)")),
+  EXPECT_EQ(shapeRefusal(with(R"("num_key_value_heads": -8)")),
             "config.json: num_key_value_heads is -8, expected a whole number from 0 to 1048576");
-  EXPECT_EQ(refusal(with(R"("head_dim": 1e300)")),
+  EXPECT_EQ(shapeRefusal(with(R"("head_dim": 1e300)")),
             "config.json: head_dim is 1e+300, expected a whole number from 0 to 1048576");
-  EXPECT_EQ(refusal(with(R"("vocab_size": 10)")), "no error");
+  EXPECT_EQ(shapeRefusal(with(R"("vocab_size": 10)")), "no error");
 }
 
 TEST(ModelShapeReader, aFilesFolderNamesTheShape) {

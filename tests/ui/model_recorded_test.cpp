@@ -1,0 +1,94 @@
+// The page of the model on attention from elsewhere, with its queries and keys.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/labs/model/overview_parts.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/ui/model_heads_support.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
+  TemporaryFolder folder;
+  Recording(2, 3, 3, 5, 4, 0.5f, false)
+      .save(folder / "cross.safetensors", true,
+            {{"tokens", R"(["Das","Tier","war","zu","alt"])"}, {"query_tokens", R"(["It","was","old"])"}});
+  open(folder / "cross.safetensors");
+  ASSERT_TRUE(page().ready()) << page().problem;
+  EXPECT_EQ(page().queries(), 3);
+  EXPECT_EQ(page().tokens(), 5);
+  ui.hoverAt("model.1.2", 0.95f, 0.95f);
+  ui.frames(3);
+  EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 2, 4}));
+  EXPECT_EQ(page().queryToken(2), "old");
+  EXPECT_TRUE(ui.has("model.large"));
+  EXPECT_TRUE(ui.has("query.2"));
+  EXPECT_TRUE(ui.has("token.4"));
+}
+
+TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
+  TemporaryFolder folder;
+  Recording(1, 2, 3, 6, 4, 0.5f, true)
+      .save(folder / "cached.safetensors", false, {{"tokens", R"(["a","b","c","d","e","f"])"}});
+  open(folder / "cached.safetensors");
+  EXPECT_TRUE(page().config->causal);
+  EXPECT_EQ(page().queryToken(0), "d");
+  const auto marks = app::MarkedMask(page().layer(0)->mask).marks[0];
+  EXPECT_EQ(marks(0, 3), 0);
+  EXPECT_LT(marks(0, 4), 0) << "the first query stands at the fourth place";
+}
+
+TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
+  TemporaryFolder folder;
+  Recording(1, 2, 6, 6, 4, 0.5f, true).save(folder / "root.safetensors", true);
+  open(folder / "root.safetensors");
+  rest();
+  ASSERT_TRUE(page().recorded && page().recorded->value);
+  EXPECT_TRUE(page().recorded->value->byRootOfDim) << "1/√4";
+  EXPECT_TRUE(page().recorded->value->explains());
+  EXPECT_TRUE(ui.has("recorded.terms"));
+  EXPECT_TRUE(ui.has("recorded.output"));
+  // Another scale is found, and said.
+  Recording(1, 2, 6, 6, 4, 0.31f, true).save(folder / "other.safetensors", true);
+  open(folder / "other.safetensors");
+  rest();
+  ASSERT_TRUE(page().recorded && page().recorded->value);
+  EXPECT_FALSE(page().recorded->value->byRootOfDim);
+  EXPECT_NEAR(page().recorded->value->scale, 0.31, 1e-3);
+  EXPECT_TRUE(page().recorded->value->explains());
+  // Weights that are of something else are not explained away.
+  Recording mixed(1, 2, 6, 6, 4, 0.5f, true);
+  std::swap(mixed.q, mixed.v);
+  mixed.save(folder / "wrong.safetensors", true);
+  open(folder / "wrong.safetensors");
+  rest();
+  ASSERT_TRUE(page().recorded && page().recorded->value);
+  EXPECT_FALSE(page().recorded->value->explains());
+  EXPECT_FALSE(ui.has("recorded.terms"));
+}
+
+TEST_F(ModelHeads, RecordedPartsLookAsTheyDid) {
+  TemporaryFolder folder;
+  Recording(2, 4, 4, 9, 16, 0.25f, false)
+      .save(folder / "cross.safetensors", true,
+            {{"tokens", R"(["Das","Tier","war","zu","alt","für","die","Straße","."])"},
+             {"query_tokens", R"(["It","was","too","old"])"}});
+  ui.resize(1920, 1080);
+  open(folder / "cross.safetensors");
+  ui.wait(5);
+  ui.hoverAt("model.1.2", 0.3f, 0.6f);
+  ui.frames(3);
+  ui.park();
+  rest();
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_recorded"));
+}
+
+}  // namespace
+}  // namespace headscope::test

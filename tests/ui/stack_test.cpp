@@ -1,0 +1,144 @@
+// Several layers made here, by the controls: how many, which one is looked at, and all of them on one page.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/labs/common/layer_status.h"
+#include "app/labs/lab/head_lab.h"
+#include "app/labs/model/model_lab.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using attention::Index;
+using ::testing::HasSubstr;
+
+constexpr const char* kRepeated =
+    "red fox blue owl green cat red fox blue owl green cat red fox blue owl green cat";
+
+class MadeLayers : public testing::Test {
+ protected:
+  void makeTwo() {
+    ui.replaceText("text", kRepeated);
+    ui.clickAway();
+    ui.typeValue("layers", "2");
+    ui.draw();
+  }
+  const app::ModelPage& overview() { return ui.session().lab<app::ModelLab>().page(); }
+  float induction() { return ui.sequence().profiles[0]["induction"].raw; }
+
+  UiDriver ui;
+};
+
+TEST_F(MadeLayers, TheSecondOneShowsInductionOnRepeatedText) {
+  makeTwo();
+  EXPECT_EQ(ui.scene().setup.model.layers, 2);
+  EXPECT_LT(induction(), 0.5f) << "the first layer is shown, which looks one word back";
+  ui.typeValue("model.layer", "1");
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.subject.layer, 1);
+  EXPECT_GT(induction(), 0.95f);
+  EXPECT_THAT(app::layerShape(ui.scene(), true), HasSubstr("layer 1 of 2"));
+}
+
+TEST_F(MadeLayers, PlantedHeadsAreThoseOfTheShownLayer) {
+  makeTwo();
+  ui.typeValue("model.layer", "1");
+  ui.choose("plant.0", "uniform");
+  ui.draw();
+  EXPECT_LT(induction(), 0.4f);
+  EXPECT_EQ(ui.scene().setup.weights.planted, app::openingScene().setup.weights.planted)
+      << "the first layer's stay";
+  EXPECT_EQ(ui.scene().setup.weights.plantedAbove[0][0].behaviour, attention::Behaviour::uniform);
+}
+
+TEST_F(MadeLayers, OneLayerFewerTakesWhatIsShownAlongAndUndoBringsItBack) {
+  makeTwo();
+  ui.typeValue("layers", "4");
+  ui.typeValue("model.layer", "3");
+  ui.draw();
+  const app::Setup before = ui.scene().setup;
+  ui.typeValue("layers", "2");
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.subject.layer, 1);
+  ui.key(static_cast<Key>('Z'), {.ctrl = true});
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup, before);
+}
+
+TEST_F(MadeLayers, AllStandOnTheModelPageAndAClickOpensOne) {
+  makeTwo();
+  ui.key(static_cast<Key>('6'));
+  ui.draw();
+  ASSERT_TRUE(overview().ready());
+  ASSERT_EQ(overview().layers.size(), 2u);
+  EXPECT_GT(overview().summary(1, 0)->profile["induction"].raw, 0.95f);
+  ui.hover("model.1.0");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+  ui.key(Key::x);
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
+  ui.key(Key::x);
+  ui.hover("model.0.0");
+  ui.key(Key::x);
+  ui.draw();
+  EXPECT_LT(overview().summary(1, 0)->profile["induction"].raw, 0.3f)
+      << "without the head that looks one word back there is no induction";
+  ui.key(Key::x);
+  ui.click("model.1.0");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.page, "heads");
+  EXPECT_EQ(ui.scene().setup.subject.layer, 1);
+}
+
+TEST_F(MadeLayers, SlidersMovedWhileTheOverviewShowsAreFollowed) {
+  makeTwo();
+  ui.key(static_cast<Key>('6'));
+  ui.draw();
+  const float before = overview().summary(0, 0)->entropy;
+  ui.typeValue("sharpness", "0.3");
+  ui.draw();
+  EXPECT_GT(overview().summary(0, 0)->entropy, before + 0.05f);
+  ui.click("norm");
+  ui.draw();
+  EXPECT_TRUE(ui.scene().setup.model.norm);
+  ui.click("model.sizes");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.page, "heads");
+  ui.typeValue("layers", "1");
+  ui.key(static_cast<Key>('6'));
+  ui.draw();
+  EXPECT_EQ(overview().config, nullptr) << "one layer has no overview";
+}
+
+TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
+  makeTwo();
+  ui.key(static_cast<Key>('7'));
+  ui.draw();
+  ui.choose("lab.layer", "1");
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.subject.layer, 1);
+  const app::LabPage& page = ui.session().lab<app::HeadLab>().page();
+  ASSERT_TRUE(page.layer);
+  EXPECT_EQ(page.layer->question.snapshot->setup.subject.layer, 1);
+}
+
+TEST_F(MadeLayers, ReadOneTextAndSayWhyNotTwo) {
+  makeTwo();
+  ui.click("cross");
+  ui.draw();
+  EXPECT_FALSE(ui.scene().setup.input.cross);
+  ui.typeValue("layers", "1");
+  ui.click("cross");
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.input.cross);
+  ui.dragTo("layers", 1);
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.model.layers, 1);
+}
+
+}  // namespace
+}  // namespace headscope::test
