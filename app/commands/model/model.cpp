@@ -69,7 +69,7 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 }
 
 /// Writes on, and how fast.
-Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelRun& run) {
+Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelReport& run) {
   if (!session.model().config().causal)
     return Error{"this model is an encoder, which sees both ways and writes nothing on; expected a decoder"};
   const Index before = session.length();
@@ -91,7 +91,7 @@ Status writeOn(const ModelOptions& options, attention::ModelSession& session, Mo
 }
 
 /// The tokenizer of the folder, if it has one: a text needs it, ids are shown with it.
-Status openTokenizer(const ModelOptions& options, ModelRun& run) {
+Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   std::error_code ignored;
   const bool needed = options.ids.empty();
   if (!needed && !std::filesystem::exists(std::filesystem::path(options.folder) / "tokenizer.json", ignored))
@@ -103,7 +103,7 @@ Status openTokenizer(const ModelOptions& options, ModelRun& run) {
 }
 
 /// The ids that were given, or those of the text.
-Status readInput(const ModelOptions& options, ModelRun& run) {
+Status readInput(const ModelOptions& options, ModelReport& run) {
   run.inputIds = options.ids;
   if (const Status status = openTokenizer(options, run); !status) return status;
   if (!options.ids.empty()) return attention::success();
@@ -136,7 +136,7 @@ int runModel(const ModelOptions& options) {
   if (!opened) return fail(opened.error());
   const auto model = std::make_shared<const attention::Model>(std::move(*opened));
   const PassRequest request = requestOf(options, *model);
-  ModelRun run;
+  ModelReport run;
   if (const Status status = readInput(options, run); !status) return fail(status.error());
   if (const Status status = checkMemory(*model, std::ssize(run.inputIds), request); !status)
     return fail(status.error());

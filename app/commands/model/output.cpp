@@ -83,19 +83,19 @@ Index firstGuess(const attention::Model& model, const Matrix& logits) {
 }
 
 /// As people read it; "" where nobody knows.
-std::string readable(const ModelRun& run, Index id) {
+std::string readable(const ModelReport& run, Index id) {
   if (!run.tokenizer) return "";
   return run.tokenizer->readable(static_cast<attention::TokenId>(id)).value_or("");
 }
 
 /// "464", with a tokenizer "464 The".
-std::string named(const ModelRun& run, Index id) {
+std::string named(const ModelReport& run, Index id) {
   const std::string text = readable(run, id);
   return text.empty() ? fmt::format("{}", id) : fmt::format("{} {}", id, text);
 }
 
 /// The text that was written on; none where nobody knows.
-std::optional<std::string> writtenText(const ModelRun& run) {
+std::optional<std::string> writtenText(const ModelReport& run) {
   if (!run.tokenizer || !run.generatedIds) return std::nullopt;
   std::vector<attention::TokenId> ids;
   for (const Index id : *run.generatedIds) ids.push_back(static_cast<attention::TokenId>(id));
@@ -103,13 +103,13 @@ std::optional<std::string> writtenText(const ModelRun& run) {
   return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
-Index positionOf(const ModelRun& run, Index row) {
+Index positionOf(const ModelReport& run, Index row) {
   return std::ssize(run.inputIds) - run.pass.logits.rows() + row;
 }
 
 }  // namespace
 
-attention::Status writeModelRun(const std::string& path, const ModelRun& run, bool chosenLayers,
+attention::Status writeModelRun(const std::string& path, const ModelReport& run, bool chosenLayers,
                                 const std::vector<std::string>& arrays) {
   const auto wanted = [&](const char* name) {
     return std::find(arrays.begin(), arrays.end(), name) != arrays.end();
@@ -137,7 +137,7 @@ attention::Status writeModelRun(const std::string& path, const ModelRun& run, bo
   return attention::writeSafetensors(path, std::move(tensors), metadata);
 }
 
-std::string modelTable(const attention::Model& model, const ModelRun& run) {
+std::string modelTable(const attention::Model& model, const ModelReport& run) {
   const attention::ModelConfig& config = model.config();
   std::string text = fmt::format(
       "{}: {} layers, {} heads over {} of size {}, width {}, vocabulary {}, {:.1f} MB of weights\n",
@@ -162,7 +162,7 @@ std::string modelTable(const attention::Model& model, const ModelRun& run) {
   return text;
 }
 
-std::string modelJson(const attention::Model& model, const ModelRun& run) {
+std::string modelJson(const attention::Model& model, const ModelReport& run) {
   const attention::ModelConfig& config = model.config();
   nlohmann::ordered_json json{{"family", config.family->name},
                               {"layers", config.layerCount()},

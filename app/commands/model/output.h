@@ -11,7 +11,7 @@
 namespace headscope::app {
 
 /// What a run of `headscope model` came to.
-struct ModelRun {
+struct ModelReport {
   std::shared_ptr<const attention::TextTokenizer>
       tokenizer;  ///< null where ids were given and the folder has none
   std::vector<attention::Index> inputIds;
@@ -27,13 +27,13 @@ inline constexpr const char* kModelArrays[] = {"attention", "q", "k", "v", "hidd
 /// [layers, heads, n, n], q [layers, heads, n, head_dim], k and v [layers, kv_heads, n, head_dim], hidden
 /// [layers + 1, n, d], logits [n, vocabulary]. With a choice of layers hidden is [layers, n, d], without the
 /// embedding, and the metadata names them.
-attention::Status writeModelRun(const std::string& path, const ModelRun& run, bool chosenLayers,
+attention::Status writeModelRun(const std::string& path, const ModelReport& run, bool chosenLayers,
                                 const std::vector<std::string>& arrays);
 
 /// What is printed: the model, the tokens, the guesses behind the last (an encoder's for each token), what
 /// was written on.
-std::string modelTable(const attention::Model& model, const ModelRun& run);
+std::string modelTable(const attention::Model& model, const ModelReport& run);
 /// The same as JSON.
-std::string modelJson(const attention::Model& model, const ModelRun& run);
+std::string modelJson(const attention::Model& model, const ModelReport& run);
 
 }  // namespace headscope::app

@@ -28,8 +28,8 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float space = view.px(44), top = area.Min.y + view.px(64);
   const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - view.px(84);
-  const Window rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 12), 48), at.query);
-  const Window cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, 12), 48), at.key);
+  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 12), 48), at.query);
+  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, 12), 48), at.key);
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
   if (size >= 4) size = std::floor(size);
@@ -131,8 +131,8 @@ struct Strip {
   bool ofQueries;
 };
 
-float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, const Strip& strip, Window rows,
-                 float rowHigh, float labels) {
+float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, const Strip& strip,
+                 CellsInSight rows, float rowHigh, float labels) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const attention::AttentionConfig& config = page.layer->config();
@@ -142,7 +142,7 @@ float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, con
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float left = area.Min.x + labels, width = area.GetWidth() - labels;
   const Index shown = std::min<Index>(count, std::max<Index>(1, static_cast<Index>(width / view.px(26))));
-  const Window window = windowOf(count, shown, lit);
+  const CellsInSight window = windowOf(count, shown, lit);
   const float space = view.px(window.count > 16 ? 3 : 8);
   const float each =
       (width - space * static_cast<float>(window.count - 1)) / static_cast<float>(window.count);
@@ -220,8 +220,8 @@ void splitStage(Scene& scene, LabPage& page, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (const Strip& strip : strips) {
     const Index total = strip.ofQueries ? n : m;
-    const Window rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
-                                 strip.ofQueries ? scene.cursor.cell.query : scene.cursor.cell.key);
+    const CellsInSight rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
+                                       strip.ofQueries ? scene.cursor.cell.query : scene.cursor.cell.key);
     const float each =
         std::max(2.0f, std::floor(std::min(high / static_cast<float>(rows.count), view.px(joins ? 30 : 18))));
     const bool q = strip.ink == Ink::query;
@@ -247,8 +247,9 @@ void inputStage(Scene& scene, LabPage& page, const ImRect& area) {
   const Index n = layer.x.rows(), d = layer.x.cols();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float top = area.Min.y + view.px(64);
-  const Window rows = windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48),
-                               scene.cursor.cell.query);
+  const CellsInSight rows =
+      windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48),
+               scene.cursor.cell.query);
   const float each =
       std::floor(std::min((area.Max.y - top - view.px(40)) / static_cast<float>(rows.count), view.px(30)));
   const auto columns = static_cast<Index>((area.GetWidth() - labels) / view.px(3));

@@ -223,8 +223,10 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const float top = area.Min.y + view.px(46) + std::max(words, room);
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (high < view.px(40) || wide < view.px(40)) return;
-  const Window rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 9), 48), scene.cursor.cell.query);
-  const Window cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, 9), 48), scene.cursor.cell.key);
+  const CellsInSight rows =
+      windowOf(n, std::min<Index>(cellsThatFit(view, high, 9), 48), scene.cursor.cell.query);
+  const CellsInSight cols =
+      windowOf(m, std::min<Index>(cellsThatFit(view, wide, 9), 48), scene.cursor.cell.key);
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
   const float x = std::round(area.Min.x + labels);

@@ -152,7 +152,7 @@ void dragCell(Scene& scene, HandPage& hand, const MapView& map) {
 }
 
 /// All columns at once, with the part that is in sight framed: a click or a drag goes there.
-void overview(const Scene& scene, HandPage& hand, const ImRect& area, const Window& cols, Index dims) {
+void overview(const Scene& scene, HandPage& hand, const ImRect& area, const CellsInSight& cols, Index dims) {
   const View& view = hand.page.view;
   const Theme& theme = *view.theme;
   const Picture picture{"hand.overview", Ink::stream, -hand.study->largest, hand.study->largest};

@@ -12,7 +12,7 @@
 
 namespace headscope::app {
 
-Window windowOf(Index total, Index most, Index around) {
+CellsInSight windowOf(Index total, Index most, Index around) {
   const Index count = std::min(total, std::max<Index>(most, 1));
   return {std::clamp<Index>(around - count / 2, 0, total - count), count};
 }

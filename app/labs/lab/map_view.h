@@ -8,20 +8,20 @@
 namespace headscope::app {
 
 /// Rows or columns of a matrix that are in sight.
-struct Window {
+struct CellsInSight {
   Index first = 0, count = 0;
   bool whole(Index total) const { return count == total; }
   Index end() const { return first + count; }
 };
 /// At most `most` of `total`, about `around`.
-Window windowOf(Index total, Index most, Index around);
+CellsInSight windowOf(Index total, Index most, Index around);
 
 /// A matrix drawn cell by cell: where it is, what of it is in sight, and what is lit.
 struct MapView {
   std::string name;  ///< of the place; tests call it "stage.NAME"
   Ink ink = Ink::map;
   ImRect cells;
-  Window rows, cols;
+  CellsInSight rows, cols;
   Index litRow = -1, litCol = -1;
   std::uint32_t rowColor = 0, colColor = 0;
   float low = 0, high = 1;

@@ -23,7 +23,7 @@ struct Product {
   Matrix cells;               ///< [rows in sight, columns in sight]
   float leftMost, aboveMost;  ///< ends of their ramps; 0: of what is in sight
   float low, high;            ///< of C
-  Window rows, cols;
+  CellsInSight rows, cols;
   Index litRow, litCol;
   std::uint32_t rowColor, colColor;
   const std::vector<attention::Token>*rowTokens,
@@ -152,7 +152,7 @@ MapHit paintProduct(const Scene& scene, LabPage& page, const ImRect& area, const
 }
 
 /// As many tokens a side as can be told apart.
-Window tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
+CellsInSight tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
   const ProductRoom room = roomOf(view, area);
   return windowOf(
       total,
@@ -161,7 +161,7 @@ Window tokensInSight(const View& view, const ImRect& area, Index total, Index ar
       around);
 }
 
-Window dimsInSight(const View& view, const ImRect& area, Index total, Index around) {
+CellsInSight dimsInSight(const View& view, const ImRect& area, Index total, Index around) {
   return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
 }
 
@@ -324,8 +324,8 @@ void outputStage(Scene& scene, LabPage& page, const ImRect& area) {
   product.a = Ink::value;
   product.b = product.c = Ink::stream;
   product.rows = tokensInSight(view, area, n, scene.cursor.cell.query, true);
-  const Window window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
-                                 std::clamp<Index>(column - first, 0, have - 1));
+  const CellsInSight window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
+                                       std::clamp<Index>(column - first, 0, have - 1));
   product.cols = {first + window.first, window.count};
   product.left.resize(product.rows.count, wide);
   for (Index h = 0; h < layer.config().heads; ++h)

@@ -152,8 +152,10 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
                    study_->noRollout);
     return;
   }
-  const Window rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 10), 64), scene.cursor.cell.query);
-  const Window cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
+  const CellsInSight rows =
+      windowOf(n, std::min<Index>(cellsThatFit(view, high, 10), 64), scene.cursor.cell.query);
+  const CellsInSight cols =
+      windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(50)}));
   const ImVec2 from(std::round(area.Min.x + labels), std::round(top));

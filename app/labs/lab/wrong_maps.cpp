@@ -38,7 +38,7 @@ struct Side {
 };
 
 /// Weights with hidden cells marked; what is not a number stays so.
-Matrix shownWeights(const Side& side, Window rows, Window cols) {
+Matrix shownWeights(const Side& side, CellsInSight rows, CellsInSight cols) {
   Matrix shown = side.weights.block(rows.first, cols.first, rows.count, cols.count);
   for (Index i = 0; i < rows.count; ++i)
     for (Index j = 0; j < cols.count; ++j)
@@ -138,9 +138,9 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
               space = view.px(40);
   const float top = area.Min.y + view.px(40), below = view.px(area.GetHeight() > view.px(520) ? 200 : 150);
   const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - below;
-  const Window rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 12), 48),
-                               std::min(scene.cursor.cell.query, n - 1));
-  const Window cols =
+  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 12), 48),
+                                     std::min(scene.cursor.cell.query, n - 1));
+  const CellsInSight cols =
       windowOf(m, std::min<Index>(cellsThatFit(view, wide, 12), 48), std::min(scene.cursor.cell.key, m - 1));
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(40)});

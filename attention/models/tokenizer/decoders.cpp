@@ -47,7 +47,7 @@ class FromByteCharacters final : public Decoder {
 
 class Replace final : public Decoder {
  public:
-  Replace(Pattern pattern, std::string by) : pattern_(std::move(pattern)), by_(std::move(by)) {}
+  Replace(TextPattern pattern, std::string by) : pattern_(std::move(pattern)), by_(std::move(by)) {}
   Status decode(std::vector<std::string>& tokens) const override {
     PatternFinder finder(pattern_);
     std::vector<ByteRange> matches;
@@ -70,7 +70,7 @@ class Replace final : public Decoder {
   }
 
  private:
-  Pattern pattern_;
+  TextPattern pattern_;
   std::string by_;
 };
 
@@ -197,7 +197,7 @@ Status readByteLevel(const JsonValue&, FieldReader&, Decoders& rules) {
 }
 
 Status readReplace(const JsonValue& value, FieldReader& fields, Decoders& rules) {
-  auto pattern = Pattern::read(value, fields.where());
+  auto pattern = TextPattern::read(value, fields.where());
   if (!pattern) return pattern.error();
   add<Replace>(rules, std::move(*pattern), fields.text("content"));
   return success();

@@ -135,7 +135,7 @@ class Prepend final : public Normalizer {
 
 class Replace final : public Normalizer {
  public:
-  Replace(Pattern pattern, std::string by) : pattern_(std::move(pattern)), by_(std::move(by)) {}
+  Replace(TextPattern pattern, std::string by) : pattern_(std::move(pattern)), by_(std::move(by)) {}
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const override {
     std::vector<ByteRange> matches;
     if (const auto status = PatternFinder(pattern_).find(text.text(), matches, stop); !status)
@@ -155,7 +155,7 @@ class Replace final : public Normalizer {
   }
 
  private:
-  Pattern pattern_;
+  TextPattern pattern_;
   std::string by_;
 };
 
@@ -198,7 +198,7 @@ Status readBert(const JsonValue&, FieldReader& fields, Normalizers& rules) {
 }
 
 Status readReplace(const JsonValue& value, FieldReader& fields, Normalizers& rules) {
-  auto pattern = Pattern::read(value, fields.where());
+  auto pattern = TextPattern::read(value, fields.where());
   if (!pattern) return pattern.error();
   add<Replace>(rules, std::move(*pattern), fields.text("content"));
   return success();

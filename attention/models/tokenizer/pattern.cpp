@@ -45,18 +45,18 @@ PCRE2_SPTR bytesOf(std::string_view text) {
 
 }  // namespace
 
-struct Pattern::Compiled {
+struct TextPattern::Compiled {
   Owned<pcre2_code> code;
 };
 
-Pattern Pattern::exactly(std::string text) {
+TextPattern TextPattern::exactly(std::string text) {
   require(!text.empty(), "an empty string is nothing to look for");
-  Pattern pattern;
+  TextPattern pattern;
   pattern.text_ = std::move(text);
   return pattern;
 }
 
-Result<Pattern> Pattern::expression(std::string_view expression) {
+Result<TextPattern> TextPattern::expression(std::string_view expression) {
   if (expression.size() > kLongestExpression)
     return Error{
         fmt::format("an expression of {} bytes, expected at most {}", expression.size(), kLongestExpression)};
@@ -74,13 +74,13 @@ Result<Pattern> Pattern::expression(std::string_view expression) {
         fmt::format("the expression {} can't be read: {}", quotedText(expression), pcre2Message(code))};
   // Where the system gives no memory to write programs into, the interpreter runs it.
   (void)pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
-  Pattern pattern;
+  TextPattern pattern;
   pattern.text_ = expression;
   pattern.compiled_ = std::make_shared<const Compiled>(Compiled{std::move(compiled)});
   return pattern;
 }
 
-Result<Pattern> Pattern::read(const JsonValue& component, const std::string& where) {
+Result<TextPattern> TextPattern::read(const JsonValue& component, const std::string& where) {
   FieldReader fields(component, where);
   const JsonValue& pattern = fields.object("pattern");
   if (fields.error()) return *fields.error();
@@ -91,7 +91,7 @@ Result<Pattern> Pattern::read(const JsonValue& component, const std::string& whe
   }
   const std::string expression = kind.text("Regex");
   if (kind.error()) return *kind.error();
-  auto made = Pattern::expression(expression);
+  auto made = TextPattern::expression(expression);
   if (!made) return Error{where + ": " + made.error().message};
   return made;
 }
@@ -113,7 +113,7 @@ struct PatternFinder::Search {
   Owned<pcre2_jit_stack> stack;  // made once the usual one is too small
 };
 
-PatternFinder::PatternFinder(const Pattern& pattern) : pattern_(pattern) {
+PatternFinder::PatternFinder(const TextPattern& pattern) : pattern_(pattern) {
   if (!pattern.compiled_) return;
   search_ = std::make_unique<Search>();
   search_->data = owned(pcre2_match_data_create(1, nullptr));

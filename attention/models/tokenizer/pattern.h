@@ -12,20 +12,20 @@
 namespace headscope::attention {
 
 /// What a tokenizer looks for in a text: an exact string or a regular expression.
-class Pattern {
+class TextPattern {
  public:
   /// A string that is not empty.
-  static Pattern exactly(std::string text);
+  static TextPattern exactly(std::string text);
   /// An expression in the syntax of Oniguruma, which is what tokenizer.json holds. Errors: what PCRE2 would
   /// read differently or not at all.
-  static Result<Pattern> expression(std::string_view expression);
+  static Result<TextPattern> expression(std::string_view expression);
   /// {"String": …} or {"Regex": …} under "pattern".
-  static Result<Pattern> read(const JsonValue& component, const std::string& where);
+  static Result<TextPattern> read(const JsonValue& component, const std::string& where);
 
  private:
   friend class PatternFinder;
   struct Compiled;
-  Pattern() = default;
+  TextPattern() = default;
   std::string text_;  ///< as it stands in the file
   std::shared_ptr<const Compiled> compiled_;
 };
@@ -33,7 +33,7 @@ class Pattern {
 /// Finds a pattern in one text after another; one thread's.
 class PatternFinder {
  public:
-  explicit PatternFinder(const Pattern& pattern);
+  explicit PatternFinder(const TextPattern& pattern);
   ~PatternFinder();
   PatternFinder(const PatternFinder&) = delete;
   PatternFinder& operator=(const PatternFinder&) = delete;
@@ -50,7 +50,7 @@ class PatternFinder {
   Status findExpression(std::string_view text, std::vector<ByteRange>& matches, const std::stop_token& stop);
   Error exploded() const;
 
-  const Pattern& pattern_;
+  const TextPattern& pattern_;
   std::unique_ptr<Search> search_;
   std::size_t steps_ = 0;
 };

@@ -22,7 +22,7 @@ constexpr std::string_view kGpt2Expression =
 
 class SplitAtPattern final : public PreTokenizer {
  public:
-  SplitAtPattern(Pattern pattern, SplitBehaviour behaviour, bool invert)
+  SplitAtPattern(TextPattern pattern, SplitBehaviour behaviour, bool invert)
       : pattern_(std::move(pattern)), behaviour_(behaviour), invert_(invert) {}
   Status apply(Pieces& pieces, const std::stop_token& stop) const override {
     PatternFinder finder(pattern_);
@@ -36,7 +36,7 @@ class SplitAtPattern final : public PreTokenizer {
   }
 
  private:
-  Pattern pattern_;
+  TextPattern pattern_;
   SplitBehaviour behaviour_;
   bool invert_;
 };
@@ -183,7 +183,7 @@ SplitBehaviour readBehaviour(FieldReader& fields, const std::string& otherwise) 
 Status readByteLevel(const JsonValue&, FieldReader& fields, PreTokenizers& rules) {
   if (fields.flag("add_prefix_space", true)) add<LeadingSpace>(rules);
   if (fields.flag("use_regex", true)) {
-    auto pattern = Pattern::expression(kGpt2Expression);
+    auto pattern = TextPattern::expression(kGpt2Expression);
     if (!pattern) return pattern.error();
     add<SplitAtPattern>(rules, std::move(*pattern), SplitBehaviour::isolated, false);
   }
@@ -192,7 +192,7 @@ Status readByteLevel(const JsonValue&, FieldReader& fields, PreTokenizers& rules
 }
 
 Status readSplit(const JsonValue& value, FieldReader& fields, PreTokenizers& rules) {
-  auto pattern = Pattern::read(value, fields.where());
+  auto pattern = TextPattern::read(value, fields.where());
   if (!pattern) return pattern.error();
   const SplitBehaviour behaviour = readBehaviour(fields, "");
   add<SplitAtPattern>(rules, std::move(*pattern), behaviour, fields.flag("invert", false));
@@ -241,7 +241,7 @@ Status readMetaspace(const JsonValue&, FieldReader& fields, PreTokenizers& rules
                     : scheme == "first" ? Front::first
                                         : Front::never);
   if (fields.flag("split", true))
-    add<SplitAtPattern>(rules, Pattern::exactly(mark), SplitBehaviour::mergedWithNext, false);
+    add<SplitAtPattern>(rules, TextPattern::exactly(mark), SplitBehaviour::mergedWithNext, false);
   return success();
 }
 

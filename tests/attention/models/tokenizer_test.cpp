@@ -207,7 +207,7 @@ TEST(TokenizerTime, ofWordPiecesIsBoundedByTheLongestToken) {
 }
 
 double searchSteps(const std::string& expression, const std::string& unit, std::size_t bytes) {
-  const auto pattern = Pattern::expression(expression);
+  const auto pattern = TextPattern::expression(expression);
   EXPECT_TRUE(pattern.ok()) << pattern.error().message;
   std::string text;
   while (text.size() < bytes) text += unit;
@@ -233,7 +233,7 @@ TEST(TokenizerTime, ofExpressionsThatExplodeIsAnError) {
   const std::string text = std::string(200'000, 'a') + "cb";
   // Exponential, quadratic by going back, and quadratic without ever going back.
   for (const char* expression : {"(a+)+b", "(a|a)*b", "a*?b|a", "a*b|a", "(?:a|b)*d|a"}) {
-    const auto pattern = Pattern::expression(expression);
+    const auto pattern = TextPattern::expression(expression);
     ASSERT_TRUE(pattern.ok()) << pattern.error().message;
     PatternFinder finder(*pattern);
     std::vector<ByteRange> matches;
