@@ -238,6 +238,8 @@ TEST_F(ViewsOnScreen, AllHaveRoomAndAreChosenByClickAndArrow) {
     expectRoom(std::string(name));
   }
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_views"));
+  ui.click("views.difference");
+  ui.draw();
   ui.choose("views.other", "4");
   ui.draw();
   EXPECT_EQ(study().question.other, 4);
