@@ -1,6 +1,6 @@
 #include "app/compute/matrix_csv.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

@@ -1,12 +1,10 @@
 #include "app/platform/fonts.h"
 
-#include <fontconfig/fontconfig.h>
-
 #include <cmath>
 #include <map>
-#include <memory>
 #include <vector>
 
+#include "app/platform/font_match.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/ui_state.h"
 #include "app/platform/wide_glyphs.h"
@@ -28,13 +26,6 @@ std::vector<unsigned> codepoints(std::string_view text) {
   return result;
 }
 
-struct FcDeleter {
-  void operator()(FcPattern* p) const { FcPatternDestroy(p); }
-  void operator()(FcCharSet* p) const { FcCharSetDestroy(p); }
-};
-using Pattern = std::unique_ptr<FcPattern, FcDeleter>;
-using CharSet = std::unique_ptr<FcCharSet, FcDeleter>;
-
 std::string fileOf(FcPattern* match) {
   FcChar8* file = nullptr;
   if (!match || FcPatternGetString(match, FC_FILE, 0, &file) != FcResultMatch) return {};
@@ -45,13 +36,13 @@ std::string findFont(FcPattern* wanted) {
   FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
   FcDefaultSubstitute(wanted);
   FcResult result;
-  const Pattern match(FcFontMatch(nullptr, wanted, &result));
+  const FontPattern match(FcFontMatch(nullptr, wanted, &result));
   return fileOf(match.get());
 }
 
 /// The file fontconfig picks for the first installed of the families.
 std::string fontFile(const char* family, const char* fallback, int weight) {
-  const Pattern wanted(FcPatternCreate());
+  const FontPattern wanted(FcPatternCreate());
   FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(family));
   FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(fallback));
   FcPatternAddInteger(wanted.get(), FC_WEIGHT, weight);
@@ -61,9 +52,9 @@ std::string fontFile(const char* family, const char* fallback, int weight) {
 }
 
 std::string fontWith(unsigned character) {
-  const CharSet set(FcCharSetCreate());
+  const CharacterSet set(FcCharSetCreate());
   FcCharSetAddChar(set.get(), character);
-  const Pattern wanted(FcPatternCreate());
+  const FontPattern wanted(FcPatternCreate());
   FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
   FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
   FcPatternAddBool(wanted.get(), FC_COLOR, FcFalse);

@@ -1,28 +1,22 @@
 #include "app/platform/wide_glyphs.h"
 
 #include <fmt/core.h>
-#include <fontconfig/fontconfig.h>
 #include <ft2build.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <tuple>
 
+#include "app/platform/font_match.h"
 #include "app/platform/ui_state.h"
 #include FT_FREETYPE_H
 
 namespace headscope::app {
 
 namespace {
-
-struct FcDeleter {
-  void operator()(FcPattern* p) const { FcPatternDestroy(p); }
-  void operator()(FcCharSet* p) const { FcCharSetDestroy(p); }
-};
 
 struct FontFile {
   std::string path;
@@ -34,16 +28,16 @@ struct FontFile {
 
 /// The font fontconfig picks among those that have the character, and colours or not; an empty path where
 /// none has.
-FontFile fontWith(std::uint32_t code, FcBool colored) {
-  const std::unique_ptr<FcCharSet, FcDeleter> set(FcCharSetCreate());
+FontFile wideFont(std::uint32_t code, FcBool colored) {
+  const CharacterSet set(FcCharSetCreate());
   FcCharSetAddChar(set.get(), code);
-  const std::unique_ptr<FcPattern, FcDeleter> wanted(FcPatternCreate());
+  const FontPattern wanted(FcPatternCreate());
   FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
   FcPatternAddBool(wanted.get(), FC_COLOR, colored);
   FcConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
   FcDefaultSubstitute(wanted.get());
   FcResult result;
-  const std::unique_ptr<FcPattern, FcDeleter> match(FcFontMatch(nullptr, wanted.get(), &result));
+  const FontPattern match(FcFontMatch(nullptr, wanted.get(), &result));
   FcChar8* file = nullptr;
   FcCharSet* has = nullptr;
   FontFile found;
@@ -56,9 +50,9 @@ FontFile fontWith(std::uint32_t code, FcBool colored) {
 }
 
 /// One with colours where there is one.
-FontFile fontWith(std::uint32_t code) {
-  const FontFile colored = fontWith(code, FcTrue);
-  return colored.path.empty() ? fontWith(code, FcFalse) : colored;
+FontFile wideFont(std::uint32_t code) {
+  const FontFile colored = wideFont(code, FcTrue);
+  return colored.path.empty() ? wideFont(code, FcFalse) : colored;
 }
 
 using Picture = WideGlyphs::Picture;
@@ -218,7 +212,7 @@ void WideGlyphs::reserveIn(Atlas& atlas, const std::vector<WideCharacter>& chara
   if constexpr (kTakesGlyphs<Atlas>) {
     GlyphPainter painter;
     for (const WideCharacter& character : characters) {
-      const FontFile file = fontWith(character.code);
+      const FontFile file = wideFont(character.code);
       bool all = !file.path.empty();
       for (ImFont* font : all ? fonts : std::vector<ImFont*>{}) {
         std::optional<Picture> picture = painter.paint(file, character.code, sizeIn(atlas, font));

@@ -1,13 +1,29 @@
 #include "attention/core/decompositions.h"
 
 #include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
+#include <Eigen/QR>
+#include <algorithm>
 #include <limits>
 
 namespace headscope::attention {
 
+Eigen::MatrixXd triangularFactor(const Eigen::MatrixXd& matrix) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(matrix);
+  return qr.matrixQR().topRows(std::min(matrix.rows(), matrix.cols())).triangularView<Eigen::Upper>();
+}
+
 Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix) {
-  return Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues();
+  const Index count = std::min(matrix.rows(), matrix.cols());
+  if (count == 0) return {};
+  // [0 R; Rᵀ 0] has R's singular values and their negatives. Eigen's own solver of them takes half a minute
+  // to compile.
+  const Eigen::MatrixXd triangle =
+      matrix.rows() < matrix.cols() ? triangularFactor(matrix.transpose()) : triangularFactor(matrix);
+  Eigen::MatrixXd both = Eigen::MatrixXd::Zero(2 * count, 2 * count);
+  both.topRightCorner(count, count) = triangle;
+  both.bottomLeftCorner(count, count) = triangle.transpose();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(both, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().tail(count).reverse().cwiseMax(0);
 }
 
 Index numericalRank(const Eigen::VectorXd& singular, Index longerSide) {

@@ -6,7 +6,11 @@ namespace headscope::attention {
 
 // Eigen's solvers, compiled once: their templates take longer to compile than all that uses them.
 
-/// Singular values of a matrix, min(rows, cols) of them, descending.
+/// R of the thin QR of a matrix, [min(rows, cols), cols].
+Eigen::MatrixXd triangularFactor(const Eigen::MatrixXd& matrix);
+
+/// Singular values of a matrix, min(rows, cols) of them, descending; exact to the largest one · epsilon of
+/// double. Golub and Van Loan, Matrix Computations, 8.6.1.
 Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix);
 /// How many of a float matrix's singular values are above largest · longer side · epsilon of float, as
 /// NumPy's matrix_rank counts.

@@ -1,6 +1,5 @@
 #include "attention/heads/spectrum.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <stdexcept>
 
@@ -17,19 +16,12 @@ void requireAlike(const Matrix& a, const Matrix& b) {
                                 shapeText(b.rows(), b.cols()));
 }
 
-/// R of the thin QR of a matrix.
-Eigen::MatrixXd triangle(const Matrix& values) {
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(values.cast<double>());
-  const Index count = std::min(values.rows(), values.cols());
-  return qr.matrixQR().topRows(count).triangularView<Eigen::Upper>();
-}
-
 }  // namespace
 
 Spectrum productSpectrum(const Matrix& a, const Matrix& b) {
   requireAlike(a, b);
   Spectrum spectrum;
-  const Eigen::MatrixXd core = triangle(a) * triangle(b).transpose();
+  const Eigen::MatrixXd core = triangularFactor(a.cast<double>()) * triangularFactor(b.cast<double>()).transpose();
   const Eigen::VectorXd singular = singularValues(core);
   spectrum.singular.assign(singular.begin(), singular.end());
   spectrum.rank = numericalRank(singular, std::max(a.rows(), a.cols()));

@@ -13,21 +13,20 @@
 // After foreach_target.h, which sets the target that this is compiled for.
 #include "attention/kernels/numbers-inl.h"
 #include "attention/kernels/vector-inl.h"
-#include "hwy/cache_control.h"
 #include "hwy/contrib/math/math-inl.h"
 
 #ifndef HEADSCOPE_KERNELS_DECODE_SHARED_
 #define HEADSCOPE_KERNELS_DECODE_SHARED_
 namespace headscope::attention::kernels {
 
-/// Keys that are taken at once: their values stay in the first cache.
-inline constexpr std::size_t kDecodeKeys = 32;
+/// Keys that are taken at once: long stretches of rows that are read as they lie, which a processor fetches
+/// ahead by itself, and scores that stay in the first cache. Rows asked for by hand, several rows beside each
+/// other, and values read down the columns each cost a quarter to a half of what memory gives.
+inline constexpr std::size_t kDecodeKeys = 512;
+/// Keys that are passed over together where no head sees them.
+inline constexpr std::size_t kPassedOver = 32;
 /// Heads whose sums are held in registers together.
 inline constexpr std::size_t kDecodeHeads = 4;
-/// Rows of keys that are asked for ahead of their use.
-inline constexpr std::size_t kAhead = 64;
-/// Bytes that memory brings at once.
-inline constexpr std::size_t kLine = 64;
 
 }  // namespace headscope::attention::kernels
 #endif
@@ -35,46 +34,111 @@ inline constexpr std::size_t kLine = 64;
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Dot products of kHeads queries with one key.
-template <size_t kHeads, typename Number>
-HWY_INLINE void dots(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT key, size_t headDim, float* to) {
+/// Heads that are gathered together: with eight vectors beside each other their sums fill half of the
+/// registers.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+inline constexpr size_t kGathered = 2;
+#else
+inline constexpr size_t kGathered = 1;
+#endif
+
+/// Sums of each of kCount vectors that lie beside each other, in their order: pairs of neighbours are added
+/// until one vector holds them all, which takes a third of the steps of summing one after the other. kCount
+/// is a power of 2.
+template <size_t kCount>
+HWY_INLINE Lanes sumEach(const float* HWY_RESTRICT vectors) {
   const Lane d;
-  const size_t n = hn::Lanes(d);
-  Lanes sums[kHeads];
-  HWY_UNROLL(4)
-  for (size_t h = 0; h < kHeads; ++h) sums[h] = hn::Zero(d);
-  size_t t = 0;
-  for (; t + n <= headDim; t += n) {
-    const Lanes k = loadNumbers(key + t);
-    HWY_UNROLL(4)
-    for (size_t h = 0; h < kHeads; ++h) sums[h] = hn::MulAdd(hn::LoadU(d, q + h * headDim + t), k, sums[h]);
+#if HWY_TARGET != HWY_SCALAR  // whose vectors have nothing to add up
+  if constexpr (kCount > 1) {
+    constexpr size_t kHalf = kCount / 2;
+    const Lanes low = sumEach<kHalf>(vectors), high = sumEach<kHalf>(vectors + kHalf * hn::Lanes(d));
+    return hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
   }
-  if (t < headDim) {
-    const Lanes k = loadNumbersPart(key + t, headDim - t);
-    HWY_UNROLL(4)
-    for (size_t h = 0; h < kHeads; ++h)
-      sums[h] = hn::MulAdd(loadPart(q + h * headDim + t, headDim - t), k, sums[h]);
-  }
-  HWY_UNROLL(4)
-  for (size_t h = 0; h < kHeads; ++h) to[h * kDecodeKeys] = hn::GetLane(hn::SumOfLanes(d, sums[h]));
+#endif
+  return hn::Load(d, vectors);
 }
 
-/// output[h] += Σ weights[h][key]·values[key] over a vector of dimensions that begins at `values`.
-template <size_t kHeads, typename Load>
-HWY_INLINE void gather(size_t keys, const float* HWY_RESTRICT weights, float* const* output,
-                       const Load& load) {
+/// sums[h] += q[h]·key over kWide vectors of dimensions.
+template <size_t kHeads, size_t kWide, typename Number>
+HWY_INLINE void multiply(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT key, size_t headDim,
+                         Lanes* sums) {
   const Lane d;
-  Lanes sums[kHeads];
-  HWY_UNROLL(4)
-  for (size_t h = 0; h < kHeads; ++h) sums[h] = hn::LoadU(d, output[h]);
-  for (size_t key = 0; key < keys; ++key) {
-    const Lanes v = load(key);
+  const size_t n = hn::Lanes(d);
+  HWY_UNROLL(8)
+  for (size_t v = 0; v < kWide; ++v) {
+    const Lanes k = loadNumbers(key + v * n);
     HWY_UNROLL(4)
     for (size_t h = 0; h < kHeads; ++h)
-      sums[h] = hn::MulAdd(hn::Set(d, weights[h * kDecodeKeys + key]), v, sums[h]);
+      sums[h] = hn::MulAdd(hn::LoadU(d, q + h * headDim + v * n), k, sums[h]);
   }
-  HWY_UNROLL(4)
-  for (size_t h = 0; h < kHeads; ++h) hn::StoreU(sums[h], d, output[h]);
+}
+
+/// Dot products of kHeads queries with a vector's number of keys or fewer, to scores[head][key].
+template <size_t kHeads, typename Number>
+HWY_INLINE void dots(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT keys, size_t count,
+                     size_t headDim, float* HWY_RESTRICT scores) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  HWY_ALIGN float parts[kHeads * hn::MaxLanes(d) * hn::MaxLanes(d)];
+  if (count < n) std::fill_n(parts, kHeads * n * n, 0.0f);
+  for (size_t j = 0; j < count; ++j, keys += headDim) {
+    Lanes sums[kHeads];
+    HWY_UNROLL(4)
+    for (size_t h = 0; h < kHeads; ++h) sums[h] = hn::Zero(d);
+    size_t t = 0;
+    for (; t + 8 * n <= headDim; t += 8 * n) multiply<kHeads, 8>(q + t, keys + t, headDim, sums);
+    for (; t + n <= headDim; t += n) multiply<kHeads, 1>(q + t, keys + t, headDim, sums);
+    if (t < headDim) {
+      const Lanes k = loadNumbersPart(keys + t, headDim - t);
+      HWY_UNROLL(4)
+      for (size_t h = 0; h < kHeads; ++h)
+        sums[h] = hn::MulAdd(loadPart(q + h * headDim + t, headDim - t), k, sums[h]);
+    }
+    HWY_UNROLL(4)
+    for (size_t h = 0; h < kHeads; ++h) hn::Store(sums[h], d, parts + (h * n + j) * n);
+  }
+  for (size_t h = 0; h < kHeads; ++h)
+    hn::Store(sumEach<hn::MaxLanes(d)>(parts + h * n * n), d, scores + h * kDecodeKeys);
+}
+
+/// output[h] += Σ weights[h][key]·values[key] over kWide vectors of dimensions that begin at `values` and
+/// `output`.
+template <size_t kHeads, size_t kWide, typename Load>
+HWY_INLINE void gather(size_t keys, const float* HWY_RESTRICT weights, float* HWY_RESTRICT output,
+                       size_t stride, const Load& load) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  Lanes sums[kHeads][kWide];
+  for (size_t h = 0; h < kHeads; ++h)
+    for (size_t v = 0; v < kWide; ++v) sums[h][v] = hn::LoadU(d, output + h * stride + v * n);
+  for (size_t key = 0; key < keys; ++key) {
+    HWY_UNROLL(8)
+    for (size_t v = 0; v < kWide; ++v) {
+      const Lanes value = load(key, v * n);
+      HWY_UNROLL(2)
+      for (size_t h = 0; h < kHeads; ++h)
+        sums[h][v] = hn::MulAdd(hn::Set(d, weights[h * kDecodeKeys + key]), value, sums[h][v]);
+    }
+  }
+  for (size_t h = 0; h < kHeads; ++h)
+    for (size_t v = 0; v < kWide; ++v) hn::StoreU(sums[h][v], d, output + h * stride + v * n);
+}
+
+/// The same over all dimensions of a head.
+template <size_t kHeads, typename Number>
+HWY_INLINE void gatherRows(size_t keys, const Number* HWY_RESTRICT values, size_t headDim,
+                           const float* HWY_RESTRICT weights, float* HWY_RESTRICT output, size_t stride) {
+  const size_t n = hn::Lanes(Lane());
+  size_t t = 0;
+  const auto whole = [&](size_t key, size_t from)
+                         HWY_ATTR { return loadNumbers(values + key * headDim + t + from); };
+  for (; t + 8 * n <= headDim; t += 8 * n) gather<kHeads, 8>(keys, weights, output + t, stride, whole);
+  for (; t + 4 * n <= headDim; t += 4 * n) gather<kHeads, 4>(keys, weights, output + t, stride, whole);
+  for (; t + n <= headDim; t += n) gather<kHeads, 1>(keys, weights, output + t, stride, whole);
+  if (t < headDim)
+    gather<kHeads, 1>(keys, weights, output + t, stride, [&](size_t key, size_t) HWY_ATTR {
+      return loadNumbersPart(values + key * headDim + t, headDim - t);
+    });
 }
 
 /// Scale, bias, soft-cap, additive numbers and the mask on one head's products with keys key … key+count−1.
@@ -98,15 +162,16 @@ HWY_INLINE void finishScores(const DecodePart& part, size_t head, size_t key, si
     if (run->begin > from) std::fill(scores + (from - key), scores + (run->begin - key), kMinusInfinity);
     from = std::min(run->end, key + count);
   }
-  std::fill(scores + (from - key), scores + kDecodeKeys, kMinusInfinity);
+  std::fill(scores + (from - key), scores + roundedUp(count, n), kMinusInfinity);
 }
 
 /// The running softmax of one head takes some scores in, which become exponentials.
-HWY_INLINE void takeScores(const DecodePart& part, size_t head, size_t stride, float* scores, float* output) {
+HWY_INLINE void takeScores(const DecodePart& part, size_t head, size_t count, size_t stride, float* scores,
+                           float* output) {
   const Lane d;
   const size_t n = hn::Lanes(d);
   Lanes top = hn::Set(d, kMinusInfinity);
-  for (size_t j = 0; j < kDecodeKeys; j += n) top = hn::Max(hn::Load(d, scores + j), top);
+  for (size_t j = 0; j < count; j += n) top = hn::Max(hn::Load(d, scores + j), top);
   const float before = part.max[head];
   const float max = std::max(before, hn::GetLane(hn::MaxOfLanes(d, top)));
   if (before != kMinusInfinity && max > before) {
@@ -116,7 +181,7 @@ HWY_INLINE void takeScores(const DecodePart& part, size_t head, size_t stride, f
   }
   const Lanes reference = hn::Set(d, max == kMinusInfinity ? 0.0f : max);
   Lanes total = hn::Zero(d);
-  for (size_t j = 0; j < kDecodeKeys; j += n) {
+  for (size_t j = 0; j < count; j += n) {
     const Lanes e = expNonPositive(hn::Sub(hn::Load(d, scores + j), reference));
     hn::Store(e, d, scores + j);
     total = hn::Add(total, e);
@@ -125,54 +190,43 @@ HWY_INLINE void takeScores(const DecodePart& part, size_t head, size_t stride, f
   part.sum[head] += hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-/// Asks for a row to be brought near; beyond the cache's end nothing happens.
-template <typename Number>
-HWY_INLINE void fetchRow(const Number* row, size_t headDim) {
-  for (size_t t = 0; t < headDim; t += kLine / sizeof(Number)) hwy::Prefetch(row + t);
-}
-
 /// kHeads heads from `head` on over one stretch of keys.
 template <size_t kHeads, typename Number>
 HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t count, size_t stride,
                          float* output) {
-  const Lane d;
-  const size_t n = hn::Lanes(d), headDim = part.headDim;
+  const size_t headDim = part.headDim;
   HWY_ALIGN float scores[kHeads * kDecodeKeys];
   const Number* const keys = static_cast<const Number*>(part.keys) + key * headDim;
   const Number* const values = static_cast<const Number*>(part.values) + key * headDim;
   const float* const q = part.q + head * headDim;
-  for (size_t j = 0; j < count; ++j) {
-    // Both streams at once: the values come while the keys are worked on, and the keys some rows ahead.
-    fetchRow(values + j * headDim, headDim);
-    fetchRow(keys + (j + kAhead) * headDim, headDim);
-    dots<kHeads>(q, keys + j * headDim, headDim, scores + j);
-  }
-  float* places[kHeads];
+  const size_t n = hn::Lanes(Lane());
+  for (size_t j = 0; j < count; j += n)
+    dots<kHeads>(q, keys + j * headDim, std::min(n, count - j), headDim, scores + j);
+  float* const sums = output + head * stride;
   for (size_t h = 0; h < kHeads; ++h) {
     float* const own = scores + h * kDecodeKeys;
-    std::fill(own + count, own + kDecodeKeys, 0.0f);
     finishScores(part, head + h, key, count, own);
     if (part.scores) std::copy_n(own, count, part.scores + (head + h) * part.scoresRow + key);
-    takeScores(part, head + h, stride, own, output + (head + h) * stride);
+    takeScores(part, head + h, count, stride, own, sums + h * stride);
   }
-  for (size_t t = 0; t < headDim; t += n) {
-    for (size_t h = 0; h < kHeads; ++h) places[h] = output + (head + h) * stride + t;
-    const size_t some = headDim - t;
-    if (some >= n)
-      gather<kHeads>(count, scores, places,
-                     [&](size_t j) HWY_ATTR { return loadNumbers(values + j * headDim + t); });
-    else
-      gather<kHeads>(count, scores, places,
-                     [&](size_t j) HWY_ATTR { return loadNumbersPart(values + j * headDim + t, some); });
-  }
+  constexpr size_t kTogether = kHeads < kGathered ? kHeads : kGathered;
+  for (size_t h = 0; h < kHeads; h += kTogether)
+    gatherRows<kTogether>(count, values, headDim, scores + h * kDecodeKeys, sums + h * stride, stride);
 }
 
 /// Whether any head sees a key of these.
-HWY_INLINE bool anySees(const DecodePart& part, size_t key, size_t count) {
-  const Run* const end = part.runs + part.firstRun[part.heads];
-  for (const Run* run = part.runs + part.firstRun[0]; run != end; ++run)
-    if (run->begin < key + count && run->end > key) return true;
-  return false;
+HWY_INLINE bool anySees(const DecodePart& part, size_t key, size_t end) {
+  const Run* const last = part.runs + part.firstRun[part.heads];
+  return std::any_of(part.runs + part.firstRun[0], last,
+                     [&](const Run& run) { return run.begin < end && run.end > key; });
+}
+
+/// How many keys from `key` on are taken at once; 0 where the next ones are passed over.
+HWY_INLINE size_t seenKeys(const DecodePart& part, size_t key) {
+  const size_t end = std::min(key + kDecodeKeys, part.keyEnd);
+  size_t seen = key;
+  while (seen < end && anySees(part, seen, seen + kPassedOver)) seen += kPassedOver;
+  return std::min(seen, end) - key;
 }
 
 template <typename Number>
@@ -181,9 +235,10 @@ void decodeAs(const DecodePart& part, float* output) {
   std::fill_n(part.max, part.heads, kMinusInfinity);
   std::fill_n(part.sum, part.heads, 0.0f);
   std::fill_n(output, part.heads * stride, 0.0f);
-  for (size_t key = part.keyBegin; key < part.keyEnd; key += kDecodeKeys) {
-    const size_t count = std::min(kDecodeKeys, part.keyEnd - key);
-    if (!anySees(part, key, count)) {
+  for (size_t key = part.keyBegin, count = 0; key < part.keyEnd; key += count) {
+    count = seenKeys(part, key);
+    if (count == 0) {
+      count = std::min(kPassedOver, part.keyEnd - key);
       for (size_t h = 0; part.scores && h < part.heads; ++h)
         std::fill_n(part.scores + h * part.scoresRow + key, count, kMinusInfinity);
       continue;

@@ -1,6 +1,6 @@
 #include "app/commands/cost/output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>

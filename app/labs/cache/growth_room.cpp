@@ -17,10 +17,6 @@ namespace headscope::app {
 
 namespace {
 
-std::string counted(Index tokens) {
-  return countText(static_cast<std::uint64_t>(tokens));
-}
-
 /// "GQA (2 kv heads) is ¼ of MHA."
 std::string sentence(const attention::AttentionConfig& config, const CacheBytes& bytes) {
   if (config.heads == 1) return "1 head: nothing to share.";
@@ -44,8 +40,8 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
   const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
               sentence(config, bytes));
-  std::string rest = fmt::format("{} of {} tokens{}", counted(state.now), counted(state.tokens),
-                                 small ? "" : " in the cache");
+  std::string rest = fmt::format("{} of {} tokens{}", countText(attention::asSize(state.now)),
+                                 countText(attention::asSize(state.tokens)), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
     rest += "  ·  MHA would hold " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
   rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"

@@ -18,10 +18,6 @@ namespace headscope::app {
 
 namespace {
 
-std::string counted(Index value) {
-  return countText(static_cast<std::uint64_t>(value));
-}
-
 struct Fact {
   const char* name;
   std::string value;
@@ -100,9 +96,9 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   if (subject.opened->recorded) {
     const attention::ModelConfig& shape = subject.opened->config();
     hint(view, "attention that another program recorded, to look at");
-    return factLines(view, {{"Layers", counted(shape.layerCount())},
-                            {"Heads", counted(shape.heads)},
-                            {"Tokens", counted(shape.maxPositions)},
+    return factLines(view, {{"Layers", countText(attention::asSize(shape.layerCount()))},
+                            {"Heads", countText(attention::asSize(shape.heads))},
+                            {"Tokens", countText(attention::asSize(shape.maxPositions))},
                             {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
   }
   const attention::Model& model = *subject.opened->model;
@@ -112,13 +108,14 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
                                        : kind + ", all layers on this text");
   gap(view, 2);
   const auto limit = config.positionLimit();
-  factLines(view, {{"Layers", counted(config.layerCount())},
-                   {"Heads", counted(config.heads)},
-                   {"KV heads", counted(config.kvHeads)},
-                   {"Head dim", counted(config.headDim)},
-                   {"Width", counted(config.modelDim)},
-                   {"Positions", limit ? counted(*limit) : counted(config.maxPositions)},
-                   {"Vocabulary", counted(config.vocabulary)},
+  factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
+                   {"Heads", countText(attention::asSize(config.heads))},
+                   {"KV heads", countText(attention::asSize(config.kvHeads))},
+                   {"Head dim", countText(attention::asSize(config.headDim))},
+                   {"Width", countText(attention::asSize(config.modelDim))},
+                   {"Positions", limit ? countText(attention::asSize(*limit))
+                                       : countText(attention::asSize(config.maxPositions))},
+                   {"Vocabulary", countText(attention::asSize(config.vocabulary))},
                    {"Stored as", storedAs(model)}});
   if (read)
     readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));

@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-
 #include "app/compute/bytes_read.h"
 #include "app/compute/head_copying.h"
 #include "app/compute/head_losses.h"
 #include "app/compute/model_guesses.h"
+#include "attention/core/decompositions.h"
 #include "tests/app/compute/golden_scene.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
@@ -107,7 +106,7 @@ TEST(HeadCopying, IsThatOfTheWholeProductsEigenvalues) {
     const Index kv = head * config.kvHeads / config.heads;
     const Eigen::MatrixXd whole =
         (o.middleCols(head * size, size) * v.middleRows(kv * size, size)).cast<double>();
-    const auto eigenvalues = Eigen::EigenSolver<Eigen::MatrixXd>(whole, false).eigenvalues();
+    const auto eigenvalues = attention::eigenvalues(whole);
     const double expected = eigenvalues.real().sum() / eigenvalues.cwiseAbs().sum();
     const auto found = headCopying({opened, 1, head});
     ASSERT_TRUE(found.ok());

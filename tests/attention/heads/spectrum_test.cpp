@@ -4,16 +4,35 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
+#include "attention/core/decompositions.h"
 
 namespace headscope::attention::test {
 namespace {
+
+/// I − 2·v·vᵀ/|v|² of a random v: orthogonal.
+Eigen::MatrixXd reflection(Index size) {
+  const Eigen::VectorXd v = Eigen::VectorXd::Random(size).normalized();
+  return Eigen::MatrixXd::Identity(size, size) - 2 * v * v.transpose();
+}
+
+TEST(SingularValues, AreThoseAMatrixWasBuiltFrom) {
+  const Eigen::Vector<double, 5> built(1e3, 7, 7, 1e-6, 0);
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{5, 5}, {40, 5}, {5, 40}, {9, 7}}) {
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(rows, cols);
+    matrix.diagonal().head(5) = built;
+    const Eigen::VectorXd found = singularValues(reflection(rows) * matrix * reflection(cols));
+    ASSERT_EQ(found.size(), std::min(rows, cols));
+    for (Index i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], i < 5 ? built[i] : 0, 1e-11) << rows << "×" << cols;
+  }
+  EXPECT_EQ(singularValues(Eigen::MatrixXd(0, 3)).size(), 0);
+}
 
 TEST(Spectrum, IsThatOfTheWholeProduct) {
   const Matrix a = Matrix::Random(24, 6), b = Matrix::Random(24, 6);
   const Spectrum spectrum = productSpectrum(a, b);
   const Eigen::MatrixXd whole = (a * b.transpose()).cast<double>();
-  const Eigen::VectorXd expected = Eigen::JacobiSVD<Eigen::MatrixXd>(whole).singularValues();
+  const Eigen::VectorXd expected = singularValues(whole);
   ASSERT_EQ(spectrum.singular.size(), 6u);
   for (std::size_t i = 0; i < 6; ++i)
     EXPECT_NEAR(spectrum.singular[i], expected[static_cast<Index>(i)], 1e-4);
