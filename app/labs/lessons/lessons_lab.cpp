@@ -179,6 +179,7 @@ Layout LessonsLab::stageLayout(const Layout& window, bool hasSide, bool hasStrip
                                                                            : 180)
                                : 0;
   stage.narrow = true;
+  if (page_.lesson) stage.named = page_.at().look.control;
   stage.showLeft = false;
   stage.left = ImRect(area.Min.x, area.Min.y, area.Min.x, area.Max.y);
   stage.showRight = side;
