@@ -303,6 +303,7 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   write(kSmall);
   ASSERT_TRUE(page().study);
   EXPECT_THAT(page().study->text, HasSubstr("A weight"));
+  EXPECT_EQ(ui.view().messages.error, "") << "the error goes with its cause";
 }
 
 TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {

@@ -86,18 +86,16 @@ void fixLine(const LabPage& page, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float y = (area.Min.y + area.Max.y) / 2;
-  float x = area.Min.x + view.px(60);
+  float x = area.Min.x;
+  // Who presents says that it is the fix.
+  if (!page.presents)
+    x += paintSpaced(list, view.fonts->smallBold, ImVec2(x, y), theme.faint, "FIX", view.px(1)) + view.px(36);
   ImFont* font = view.fonts->monoHero;
   const auto wide = [&](ImFont* f) {
     return textWidth(f, info.before) + textWidth(f, info.added) + textWidth(f, info.after) + view.px(40);
   };
   for (ImFont* smaller : {view.fonts->monoTitle, view.fonts->mono, view.fonts->monoSmall})
     if (x + wide(font) > area.Max.x) font = smaller;
-  // A long line takes the place of its title.
-  if (x + wide(font) > area.Max.x)
-    x = area.Min.x;
-  else
-    paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, y), theme.faint, "FIX", view.px(1));
   x += paintText(list, font, ImVec2(x, y), theme.secondary, info.before);
   const float pad = view.px(7), added = textWidth(font, info.added);
   x += pad + view.px(2);

@@ -75,6 +75,9 @@ bool LessonsLab::takeLibrary() {
   const auto& found = *answer->value;
   if (page_.library.get() == &found->first) return false;
   const bool first = !page_.library;
+  // An error goes with its cause.
+  std::string& error = services_.view.messages.error;
+  if (!first && !page_.library->problems.empty() && error == page_.library->problems.back()) error.clear();
   page_.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
   page_.covers.assign(page_.library->lessons.size(), std::nullopt);
   if (first) page_.progress = found->second;
