@@ -6,19 +6,24 @@
 
 #include "attention/core/linear_maps.h"
 #include "attention/core/random.h"
-#include "attention/core/weight_init.h"
 
 namespace headscope::attention {
 namespace {
 
-Linear xavier(Index out, Index in, bool bias, std::uint64_t seed, std::uint64_t map) {
-  Linear linear{xavierRows(out, out, in, seed, map), {}};
-  if (!bias) return linear;
-  // A stream of its own: switching biases on leaves the weights as they are.
-  Random random(mixSeed(mixSeed(seed, map), 1));
-  const double limit = 1 / std::sqrt(static_cast<double>(in));
-  linear.bias.resize(out);
-  for (float& value : linear.bias) value = static_cast<float>((2 * random.uniform() - 1) * limit);
+Linear xavier(Index out, Index in, bool bias, std::uint64_t seed) {
+  Linear linear;
+  linear.weight.resize(out, in);
+  const auto fill = [](auto& values, double limit, std::uint64_t stream) {
+    Random random(stream);
+    for (Index i = 0; i < values.size(); ++i)
+      values.data()[i] = static_cast<float>((2 * random.uniform() - 1) * limit);
+  };
+  fill(linear.weight, std::sqrt(6.0 / static_cast<double>(in + out)), mixSeed(seed, 0));
+  if (bias) {
+    // A stream of its own: switching biases on leaves the weights as they are.
+    linear.bias.resize(out);
+    fill(linear.bias, 1 / std::sqrt(static_cast<double>(in)), mixSeed(seed, 1));
+  }
   return linear;
 }
 
@@ -49,8 +54,10 @@ Matrix Linear::apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop) co
 
 Projections xavierProjections(const AttentionConfig& config, bool bias, std::uint64_t seed) {
   const Index query = config.heads * config.headDim, key = config.kvHeads * config.headDim;
-  return {xavier(query, config.modelDim, bias, seed, 0), xavier(key, config.modelDim, bias, seed, 1),
-          xavier(key, config.modelDim, bias, seed, 2), xavier(config.modelDim, query, bias, seed, 3)};
+  return {xavier(query, config.modelDim, bias, mixSeed(seed, 0)),
+          xavier(key, config.modelDim, bias, mixSeed(seed, 1)),
+          xavier(key, config.modelDim, bias, mixSeed(seed, 2)),
+          xavier(config.modelDim, query, bias, mixSeed(seed, 3))};
 }
 
 void requireProjectionShapes(const AttentionConfig& config, const Projections& projections) {

@@ -1,15 +1,15 @@
 #include "attention/heads/mistakes.h"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "attention/core/attention.h"
-#include "attention/core/parallel.h"
+#include "attention/core/projections.h"
 #include "attention/core/random.h"
 #include "attention/core/softmax.h"
-#include "attention/core/weight_init.h"
 
 namespace headscope::attention {
 
@@ -293,6 +293,26 @@ void requireInput(const MistakeInput& in) {
                                 " kv heads, visible " + shapeText(in.visible.rows(), in.visible.cols()));
 }
 
+/// One head of a random layer as wide as the demonstration's, without drawing its maps. Tokens X = Rᵀ·Qᵀ span
+/// k ≤ n dimensions, and along an orthonormal Q a normal map is normal again: X·W is Rᵀ·G, G [k, headDim].
+/// W has Xavier's variance, 2 ÷ (in + out) = 1 ÷ modelDim.
+MistakeInput randomHead(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
+  MistakeInput input;
+  input.modelDim = mistake == Mistake::noScale ? headDim : 8 * headDim;
+  Random random(mixSeed(seed, 1));
+  const auto draw = [&random] { return random.gaussian(); };
+  const Index spanned = std::min(tokens, input.modelDim);
+  const Eigen::HouseholderQR<Matrix> parts(Matrix::NullaryExpr(input.modelDim, tokens, draw));
+  const Matrix span = parts.matrixQR().topRows(spanned).triangularView<Eigen::Upper>();
+  for (Stack* made : {&input.q, &input.k}) {
+    const Matrix map = Matrix::NullaryExpr(spanned, headDim, draw);
+    *made = splitHeads(span.transpose() * map / std::sqrt(static_cast<float>(input.modelDim)), 1);
+  }
+  input.scale = 1 / std::sqrt(static_cast<float>(headDim));
+  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
+  return input;
+}
+
 }  // namespace
 
 MistakeResult makeMistake(Mistake mistake, const MistakeInput& input) {
@@ -326,38 +346,26 @@ double meanEntropy(const Matrix& weights, const Matrix& visible) {
   return rows ? sum / static_cast<double>(rows) : 0;
 }
 
-namespace {
-
-/// The random layer's first `heads` query heads and the keys that they read.
-MistakeInput randomLayer(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed, Index heads) {
-  const bool scales = mistake == Mistake::noScale || mistake == Mistake::modelScale;
-  const Index all = mistake == Mistake::noScale ? 1 : 8, allKv = scales ? all : 2;
-  const Index dim = scales ? headDim : 32, modelDim = all * dim;
-  heads = std::min(heads, all);
-  const Index kvHeads = std::max<Index>(1, heads * allKv / all);
-  Random random(mixSeed(seed, 1));
-  Matrix x(tokens, modelDim);
-  for (Index i = 0; i < x.size(); ++i) x.data()[i] = random.gaussian();
-  const auto mapped = [&](Index count, Index of, std::uint64_t map) {
-    const Linear linear{xavierRows(count * dim, of * dim, modelDim, seed, map), {}};
-    return splitHeads(linear.apply(x), count);
-  };
-  MistakeInput input;
-  input.q = mapped(heads, all, 0);
-  input.k = mapped(kvHeads, allKv, 1);
-  input.modelDim = modelDim;
-  input.scale = 1 / std::sqrt(static_cast<float>(dim));
-  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
-  return input;
-}
-
-}  // namespace
-
 MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
-  MistakeInput input = randomLayer(mistake, tokens, headDim, seed, 8);
+  const bool scales = mistake == Mistake::noScale || mistake == Mistake::modelScale;
+  AttentionConfig config;
+  config.heads = mistake == Mistake::noScale ? 1 : 8;
+  config.kvHeads = scales ? config.heads : 2;
+  config.headDim = scales ? headDim : 32;
+  config.modelDim = config.heads * config.headDim;
+  const Projections maps = xavierProjections(config, false, seed);
+  Random random(mixSeed(seed, 1));
+  Matrix x(tokens, config.modelDim);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = random.gaussian();
+  MistakeInput input;
+  input.q = splitHeads(maps.q.apply(x), config.heads);
+  input.k = splitHeads(maps.k.apply(x), config.kvHeads);
+  input.modelDim = config.modelDim;
+  input.scale = 1 / std::sqrt(static_cast<float>(config.headDim));
   // Where the mistake needs large scores, the queries are large.
   if (mistake == Mistake::noMaximum || mistake == Mistake::maskAfterRenormalised)
     for (Index i = 0; i < input.q.size(); ++i) input.q.data()[i] *= 128;
+  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
   if (mistake == Mistake::paddingSeen) {
     input.paddedFrom = tokens - tokens / 3;
     input.visible.rightCols(tokens - input.paddedFrom).setZero();
@@ -372,27 +380,19 @@ MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::ui
 
 std::vector<SaturationPoint> saturation(Mistake mistake, std::span<const Index> headDims, Index tokens,
                                         Index layers, std::stop_token stop) {
-  const Index dims = std::ssize(headDims);
-  std::vector<SaturationPoint> each(static_cast<std::size_t>(dims * layers));
-  // The widest first, so that no thread is left with it at the end. One head is all that is looked at.
-  forEach(dims * layers, stop, [&](Index task) {
-    const Index at = dims - 1 - task / layers, layer = task % layers;
-    const MistakeInput input = randomLayer(mistake, tokens, headDims[static_cast<std::size_t>(at)],
-                                           static_cast<std::uint64_t>(layer) + 1, 1);
-    const MistakeResult result = makeMistake(mistake, input);
-    each[static_cast<std::size_t>(at * layers + layer)] = {
-        input.q.cols(), meanLargestWeight(result.wrongWeights, input.visible),
-        meanLargestWeight(result.rightWeights, input.visible),
-        meanEntropy(result.wrongWeights, input.visible), meanEntropy(result.rightWeights, input.visible)};
-  });
   std::vector<SaturationPoint> points;
-  for (std::size_t i = 0; i < each.size(); ++i) {
-    const auto share = 1 / static_cast<double>(layers);
-    if (points.size() * static_cast<std::size_t>(layers) <= i) points.push_back({each[i].headDim});
-    points.back().wrongLargest += share * each[i].wrongLargest;
-    points.back().rightLargest += share * each[i].rightLargest;
-    points.back().wrongEntropy += share * each[i].wrongEntropy;
-    points.back().rightEntropy += share * each[i].rightEntropy;
+  for (const Index dim : headDims) {
+    SaturationPoint point{dim};
+    for (Index layer = 0; layer < layers && !stop.stop_requested(); ++layer) {
+      const MistakeInput input = randomHead(mistake, tokens, dim, static_cast<std::uint64_t>(layer) + 1);
+      const MistakeResult result = makeMistake(mistake, input);
+      const auto share = 1 / static_cast<double>(layers);
+      point.wrongLargest += share * meanLargestWeight(result.wrongWeights, input.visible);
+      point.rightLargest += share * meanLargestWeight(result.rightWeights, input.visible);
+      point.wrongEntropy += share * meanEntropy(result.wrongWeights, input.visible);
+      point.rightEntropy += share * meanEntropy(result.rightWeights, input.visible);
+    }
+    points.push_back(point);
   }
   return points;
 }

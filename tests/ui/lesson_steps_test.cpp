@@ -89,6 +89,5 @@ INSTANTIATE_TEST_SUITE_P(Sizes, LessonSteps, testing::Values(std::pair(1280, 720
                            return fmt::format("at{}x{}", info.param.first, info.param.second);
                          });
 
-
 }  // namespace
 }  // namespace headscope::test
