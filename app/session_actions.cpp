@@ -272,7 +272,11 @@ std::vector<Action> Session::helpActions() {
        {Key::f1, {}},
        true,
        false,
-       [this](Scene&) { services_.view.dialog = std::make_shared<ShortcutSheet>(actions_); }},
+       [this](Scene&) {
+         std::vector<std::string> pages{document_.scene().cursor.page};
+         if (onStage()) pages.push_back(scene().cursor.page);
+         services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
+       }},
       {"quit",
        "Quit",
        "Help",

@@ -23,18 +23,48 @@ void keyLine(const View& view, const std::string& keys, const std::string& what)
 
 }  // namespace
 
+/// Whether it is an action of a page that is shown, and has a key.
+bool ShortcutSheet::isShown(const Action& action) const {
+  return action.shortcut.key != Key::none &&
+         std::find(pages_.begin(), pages_.end(), action.page) != pages_.end();
+}
+
+/// What a key does while those pages are shown.
+const Action* ShortcutSheet::acting(const KeyPress& press) const {
+  const Action* found = nullptr;
+  for (const std::string& page : pages_) {
+    found = actions_.pressed(press, page, false, false);
+    if (found && found->page == page) break;
+  }
+  return found;
+}
+
 void ShortcutSheet::draw(Scene&, View& view, bool) {
   if (beginDialog(view, "shortcuts", "Keyboard and mouse", 900, 740)) {
     const float half = ImGui::GetContentRegionAvail().x / 2 - view.px(10);
     ImGui::BeginChild("keys", ImVec2(half, 0), false, ImGuiWindowFlags_NoBackground);
+    const auto line = [&](const Action& info) {
+      keyLine(view, shortcutText(info.shortcut), info.name);
+      trackItem("shortcut." + info.id);
+    };
+    bool any = false;
+    for (const Action& info : actions_.all()) {
+      if (!isShown(info) || acting(info.shortcut) != &info) continue;
+      if (!any) sectionTitle(view, "ON THIS PAGE");
+      any = true;
+      line(info);
+    }
+    if (any) gap(view, 6);
+    if (any) sectionTitle(view, "EVERYWHERE AND ON OTHER PAGES");
     std::string section;
     for (const Action& info : actions_.all()) {
-      if (info.shortcut.key == Key::none) continue;
+      if (info.shortcut.key == Key::none || isShown(info)) continue;
+      if (info.page.empty() && acting(info.shortcut) != &info) continue;
       if (section != info.section) {
         if (!section.empty()) gap(view, 5);
         section = info.section;
       }
-      keyLine(view, shortcutText(info.shortcut), info.name);
+      line(info);
     }
     compat::endChild();
     ImGui::SameLine(0, view.px(20));

@@ -53,15 +53,21 @@ class Palette : public Dialog {
   int chosen_ = 0;
 };
 
-/// Every key and what the mouse does.
+/// Every key and what the mouse does: those of the pages that are shown first, and without the window's that
+/// they take over. Of `pages`, the first one's keys act before the second's.
 class ShortcutSheet : public Dialog {
  public:
-  explicit ShortcutSheet(const ActionTable& actions) : actions_(actions) {}
+  ShortcutSheet(const ActionTable& actions, std::vector<std::string> pages)
+      : actions_(actions), pages_(std::move(pages)) {}
   std::string name() const override { return "shortcuts"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
  private:
+  bool isShown(const Action& action) const;
+  const Action* acting(const KeyPress& press) const;
+
   const ActionTable& actions_;
+  const std::vector<std::string> pages_;
 };
 
 /// Leaving would lose what was edited in `sceneName`.

@@ -12,6 +12,9 @@ struct Layout {
   bool presents = false;  ///< nothing but the page and a line below it
   bool showLeft = true, showRight = true, showCache = true;
   bool cacheLine = false;  ///< the strip at the bottom is one line
+  /// What words beside the page speak of, as it is tracked: where there is little room, the rest folds away
+  /// before it does.
+  std::string named;
 };
 
 /// Follows the window and the text size: panels fold away before the heads get small.

@@ -1,5 +1,6 @@
 #include "attention/heads/mistakes.h"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -292,6 +293,26 @@ void requireInput(const MistakeInput& in) {
                                 " kv heads, visible " + shapeText(in.visible.rows(), in.visible.cols()));
 }
 
+/// One head of a random layer as wide as the demonstration's, without drawing its maps. Tokens X = Rᵀ·Qᵀ span
+/// k ≤ n dimensions, and along an orthonormal Q a normal map is normal again: X·W is Rᵀ·G, G [k, headDim].
+/// W has Xavier's variance, 2 ÷ (in + out) = 1 ÷ modelDim.
+MistakeInput randomHead(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
+  MistakeInput input;
+  input.modelDim = mistake == Mistake::noScale ? headDim : 8 * headDim;
+  Random random(mixSeed(seed, 1));
+  const auto draw = [&random] { return random.gaussian(); };
+  const Index spanned = std::min(tokens, input.modelDim);
+  const Eigen::HouseholderQR<Matrix> parts(Matrix::NullaryExpr(input.modelDim, tokens, draw));
+  const Matrix span = parts.matrixQR().topRows(spanned).triangularView<Eigen::Upper>();
+  for (Stack* made : {&input.q, &input.k}) {
+    const Matrix map = Matrix::NullaryExpr(spanned, headDim, draw);
+    *made = splitHeads(span.transpose() * map / std::sqrt(static_cast<float>(input.modelDim)), 1);
+  }
+  input.scale = 1 / std::sqrt(static_cast<float>(headDim));
+  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
+  return input;
+}
+
 }  // namespace
 
 MistakeResult makeMistake(Mistake mistake, const MistakeInput& input) {
@@ -358,12 +379,12 @@ MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::ui
 }
 
 std::vector<SaturationPoint> saturation(Mistake mistake, std::span<const Index> headDims, Index tokens,
-                                        Index layers) {
+                                        Index layers, std::stop_token stop) {
   std::vector<SaturationPoint> points;
   for (const Index dim : headDims) {
     SaturationPoint point{dim};
-    for (Index layer = 0; layer < layers; ++layer) {
-      const MistakeInput input = demonstration(mistake, tokens, dim, static_cast<std::uint64_t>(layer) + 1);
+    for (Index layer = 0; layer < layers && !stop.stop_requested(); ++layer) {
+      const MistakeInput input = randomHead(mistake, tokens, dim, static_cast<std::uint64_t>(layer) + 1);
       const MistakeResult result = makeMistake(mistake, input);
       const auto share = 1 / static_cast<double>(layers);
       point.wrongLargest += share * meanLargestWeight(result.wrongWeights, input.visible);

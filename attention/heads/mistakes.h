@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,8 +96,10 @@ struct SaturationPoint {
   Index headDim = 0;
   double wrongLargest = 0, rightLargest = 0, wrongEntropy = 0, rightEntropy = 0;
 };
-/// Means over `layers` random layers of `tokens` tokens, for each dimension.
+/// Means over `layers` random layers of `tokens` tokens, for each dimension: normal maps of Xavier's
+/// variance, of which one head is looked at. Of the mistakes about scale. Once `stop` is requested the result
+/// is undefined.
 std::vector<SaturationPoint> saturation(Mistake mistake, std::span<const Index> headDims, Index tokens,
-                                        Index layers);
+                                        Index layers, std::stop_token stop = {});
 
 }  // namespace headscope::attention

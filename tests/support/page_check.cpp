@@ -195,7 +195,8 @@ std::vector<std::string> overlaps(UiDriver& ui) {
   return wrong;
 }
 
-std::vector<std::string> cutOff(UiDriver& ui) {
+std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling) {
+  const bool reaches = scrolling == Scrolling::reaches;
   watchedFrame(ui, Hidden::nothing);
   const app::UiState& state = app::uiState();
   const ImRect window = windowOf();
@@ -205,15 +206,15 @@ std::vector<std::string> cutOff(UiDriver& ui) {
     ImRect room = window;
     if (clip != state.clips.end()) {
       room = clipped(room, clip->second.seen);
-      if (clip->second.scrollsX) room.Min.x = -FLT_MAX, room.Max.x = FLT_MAX;
-      if (clip->second.scrollsY) room.Min.y = -FLT_MAX, room.Max.y = FLT_MAX;
+      if (reaches && clip->second.scrollsX) room.Min.x = -FLT_MAX, room.Max.x = FLT_MAX;
+      if (reaches && clip->second.scrollsY) room.Min.y = -FLT_MAX, room.Max.y = FLT_MAX;
     }
     if (!contains(room, rect))
       wrong.push_back(name + " " + placeText(rect) + " reaches out of " + placeText(room));
   }
   for (const DrawnText& text : state.texts) {
     const ImRect room = clipped(text.clip, window);
-    if (text.scrolls || text.text.empty() || contains(room, text.area)) continue;
+    if ((reaches && text.scrolls) || text.text.empty() || contains(room, text.area)) continue;
     wrong.push_back(nameOf(text) + " reaches out of " + placeText(room));
   }
   return wrong;

@@ -14,7 +14,8 @@ namespace headscope::test {
 std::vector<std::string> overlaps(UiDriver& ui);
 
 /// Widgets and texts that reach out of the window or of the panel that clips them, unless it scrolls there.
-std::vector<std::string> cutOff(UiDriver& ui);
+enum class Scrolling { reaches, doesnt };  ///< in a hall nobody scrolls
+std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling = Scrolling::reaches);
 
 /// Texts whose contrast (WCAG 2, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio) with what they stand on is
 /// below `least`. What they stand on is the same frame drawn without them.

@@ -153,6 +153,14 @@ TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
   EXPECT_TRUE(page().answered);
 }
 
+TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
+  open("sinks", 3);
+  ui.key(app::Key::f1);
+  ASSERT_TRUE(ui.has("shortcut.lesson.next"));
+  EXPECT_FALSE(ui.has("shortcut.look.next_head")) << "Page Down goes on in the lesson";
+  EXPECT_LT(ui.find("shortcut.lesson.next").Max.y, ui.find("shortcut.scene.open").Min.y);
+}
+
 TEST_F(Lessons, InAHallHandsAreCountedFirst) {
   open("sinks", 1);
   while (!page().asking()) next();
@@ -295,6 +303,7 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   write(kSmall);
   ASSERT_TRUE(page().study);
   EXPECT_THAT(page().study->text, HasSubstr("A weight"));
+  EXPECT_EQ(ui.view().messages.error, "") << "the error goes with its cause";
 }
 
 TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {

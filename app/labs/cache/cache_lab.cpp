@@ -124,6 +124,8 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
     const ImRect area(layout.center.Min.x + margin, layout.center.Min.y + view.px(8),
                       layout.center.Max.x - margin, layout.center.Max.y - view.px(10));
     const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+    page_.fieldAlone = layout.presents && area.GetHeight() < view.px(330) &&
+                       (layout.named == "field" || layout.named.starts_with("void."));
     float top = area.Min.y;
     if (!layout.presents) {
       top += view.px(small ? 46 : 56);

@@ -60,6 +60,7 @@ struct CachePage {
   double playedAt = 0;
   Index filling = -1;  ///< tokens there are while the prefill is not complete; −1 = it is
 
+  bool fieldAlone = false;  ///< there is little room, and words beside the page speak of the field
   Index bandPixels = 32, columnPixels = 1024;  ///< as the field was drawn: how coarse its picture may be
 };
 

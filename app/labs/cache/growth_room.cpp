@@ -214,7 +214,7 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
   const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
   const float tokens = view.px(small ? 26 : 34),
-              stairs = std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
+              stairs = page.fieldAlone ? 0 : std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
   headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
   const float top = area.Min.y + headHeight + bracketHeight,
               bottom = area.Max.y - stairs - tokens - view.px(8);
@@ -230,13 +230,15 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
   const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
                          area.Max.y - view.px(8));
-  if (decoding)
-    list.AddRectFilled(ImVec2(place.playheadX(), axis.Max.y),
-                       ImVec2(place.playheadX() + place.column(), stairArea.Max.y),
-                       view.theme->light ? 0xFFE2F1FF : 0xFF11161C);
-  paintStairs(scene, page, place, stairArea, labelRight, small);
+  if (!page.fieldAlone) {
+    if (decoding)
+      list.AddRectFilled(ImVec2(place.playheadX(), axis.Max.y),
+                         ImVec2(place.playheadX() + place.column(), stairArea.Max.y),
+                         view.theme->light ? 0xFFE2F1FF : 0xFF11161C);
+    paintStairs(scene, page, place, stairArea, labelRight, small);
+  }
   tokenAxis(scene, page, place, axis);
-  paintPlayhead(scene, page, place, top - view.px(4), stairArea.Max.y);
+  paintPlayhead(scene, page, place, top - view.px(4), page.fieldAlone ? axis.Max.y : stairArea.Max.y);
   if (!state.reason.empty())
     notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
   if (state.now == 0) {

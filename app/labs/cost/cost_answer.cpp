@@ -152,7 +152,7 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
 
 }  // namespace
 
-float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small) {
+float costAnswer(CostPage& page, const ImRect& area, bool small) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
@@ -167,8 +167,13 @@ float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 16)), room,
               view.theme->secondary, costExplanation(figures));
   track("cost.sentence", ImVec2(x, y - view.px(24)), ImVec2(area.Max.x, y + view.px(26)));
-  if (!figures.shape.decodes) return y + view.px(small ? 30 : 44);
-  const float top = y + view.px(small ? 52 : 92);
+  return y + view.px(small ? 30 : 44);
+}
+
+float costProduct(Scene& scene, CostPage& page, const ImRect& area, bool small) {
+  const View& view = page.view;
+  if (!page.figures.shape.decodes) return area.Min.y;
+  const float top = area.Min.y + view.px(small ? 22 : 48);
   product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   return top + view.px(small ? 78 : 92);
 }

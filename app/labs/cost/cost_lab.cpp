@@ -89,9 +89,18 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
                    view.theme->text);
     } else {
       const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
-      float y = costAnswer(scene, page_, area, small);
-      y = costRuler(scene, page_, ImRect(area.Min.x, y, area.Max.x, area.Max.y), small);
-      costPlots(scene, page_, ImRect(area.Min.x, y, area.Max.x, area.Max.y), small);
+      ImRect rest = area;
+      // Over words that present there is room for the answer, or for the one plot that they speak of.
+      const bool low = layout.presents && area.GetHeight() < view.px(330);
+      const ImRect plot(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
+      if (!low || !costPlot(scene, page_, plot, layout.named)) {
+        rest.Min.y = costAnswer(page_, rest, small);
+        rest.Min.y = costProduct(scene, page_, rest, small);
+      }
+      if (!low) {
+        rest.Min.y = costRuler(scene, page_, rest, small);
+        costPlots(scene, page_, rest, small);
+      }
     }
   }
   endPanel();

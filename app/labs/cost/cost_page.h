@@ -38,11 +38,15 @@ struct CostPage {
 // The page's parts, from the top down. Each takes the area it may use.
 
 void costControls(Scene& scene, CostPage& page, const Layout& layout);
-/// The bytes, the sentence, and the product that makes them; returns where it ends.
-float costAnswer(Scene& scene, CostPage& page, const ImRect& area, bool small);
+/// The bytes and the sentence; returns where they end.
+float costAnswer(CostPage& page, const ImRect& area, bool small);
+/// The product that makes the bytes; returns where it ends.
+float costProduct(Scene& scene, CostPage& page, const ImRect& area, bool small);
 /// What one GPU holds and where the cards end, and the choice of GPUs below it.
 float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small);
 void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small);
+/// One of them alone, by the name under which it is tracked: "plot.memory". Whether there is such a one.
+bool costPlot(Scene& scene, CostPage& page, const ImRect& area, std::string_view name);
 
 /// Names of shapes in the list at the left, as the search leaves them; kThisLayer is the first.
 std::vector<std::string> listedModels(const Scene& scene, const CostPage& page);

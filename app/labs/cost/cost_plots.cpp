@@ -16,6 +16,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::array<const char*, 3> kTabs{"Memory", "Work", "Roofline"};
+constexpr std::array<std::string_view, 3> kNames{"plot.memory", "plot.work", "plot.roofline"};
 
 /// One plot with its title, the choice of what it shows, and its notes.
 /// `titleRoom`: what of its line the title leaves to others at the right.
@@ -40,8 +41,7 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
   // In a wide plot the notes stand beside the title of its axis.
   const bool beside = area.GetWidth() > view.px(700);
   const float foot = area.Max.y - noteLine * (static_cast<float>(shown.notes.size()) - (beside ? 1 : 0));
-  static constexpr std::array<const char*, 3> kNames{"plot.memory", "plot.work", "plot.roofline"};
-  const std::optional<double> pointed = drawPlot(view, kNames[static_cast<std::size_t>(which)],
+  const std::optional<double> pointed = drawPlot(view, std::string(kNames[static_cast<std::size_t>(which)]),
                                                  ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
                                                  shown.plot, which == 2 ? std::nullopt : page.tokensLit);
   if (pointed && which != 2) page.tokensLit = pointed;
@@ -53,6 +53,14 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
 }
 
 }  // namespace
+
+bool costPlot(Scene& scene, CostPage& page, const ImRect& area, std::string_view name) {
+  const auto which = std::find(kNames.begin(), kNames.end(), name) - kNames.begin();
+  if (which == std::ssize(kNames)) return false;
+  onePlot(scene, page, static_cast<int>(which),
+          ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - page.view.px(6)), 0);
+  return true;
+}
 
 void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   View& view = page.view;

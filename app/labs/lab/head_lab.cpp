@@ -71,6 +71,7 @@ void HeadLab::draw(Scene& scene, const Layout& layout) {
   area.Min.x = layout.left.Min.x;  // the page has no panel at the left
   Layout whole = layout;
   whole.center = area;
+  page_.presents = layout.presents;
   page_.small = layout.narrow || layout.presents || area.GetHeight() < view.px(760);
   if (beginPanel(view, "lab.page", area, 0, 0,
                  ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {

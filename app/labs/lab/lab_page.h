@@ -42,8 +42,8 @@ struct LabPage {
   std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< of a mistake about scale
   bool showsEntropy = false;  ///< in small windows: the curve of the entropy, not of the largest weight
   bool catchingUp = false;
-  bool small = false;          ///< there is little room: lists are choices in the line of tabs
-  bool sentenceBelow = false;  ///< who presents reads it in the line below the page
+  bool small = false;     ///< there is little room: lists are choices in the line of tabs
+  bool presents = false;  ///< sentences stand in the line below the page, or beside it
 };
 
 /// The steps that the drawn head has: the bias only where something is added or capped.
@@ -89,7 +89,7 @@ std::string shapeText(Index rows, Index cols);
 void weightsRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
 
 /// The classic mistakes: which one, both results, how to know it and the fix.
-void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small);
+void wrongRoom(Scene& scene, LabPage& page, const ImRect& area);
 
 // The pipeline's parts. `page.head` is there.
 

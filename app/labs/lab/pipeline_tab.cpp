@@ -80,6 +80,12 @@ void PipelineTab::mapChoice(Scene& scene, const ImRect& area) {
 void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   View& view = page_.view;
   const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
+  // Who presents words beside the page has room for the product alone.
+  if (layout.presents && unitsWide < 640) {
+    ImRect alone = area;
+    alone.Expand(ImVec2(-view.px(20), -view.px(14)));
+    return stage(scene, page_, alone);
+  }
   const bool small = layout.narrow || layout.presents || unitsHigh < 760;
   const bool folds = layout.presents || unitsWide < 1100 || unitsHigh < 520;
   const float filmHigh = view.px(folds ? 44 : small ? 150 : 282);
@@ -93,7 +99,6 @@ void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
     mapChoice(scene, left);
     left.Max.y -= view.px(24);
   }
-  page_.sentenceBelow = layout.presents;
   stage(scene, page_, left);
   const float buttons = view.px(layout.presents ? 0 : 40);
   workedOut(scene, page_,

@@ -156,7 +156,7 @@ void mixSum(const Scene& scene, LabPage& page, const ImRect& area) {
   const std::vector<attention::Token>& keys = layer.sequence().keys;
   paintSum(
       page, area,
-      {fmt::format("Σ a[j] · {}[{}]", "vⱼ", dim), "j", "weight", fmt::format("vⱼ[{}]", dim), "a · v",
+      {fmt::format("Σ a[j] · v[j, {}]", dim), "j", "weight", fmt::format("v[j, {}]", dim), "a · v",
        theme.query, theme.value, result.weights[cell.head].row(cell.query), result.v[kv].col(dim).transpose(),
        0, false, "", [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
 }
@@ -362,7 +362,7 @@ void workedOut(Scene& scene, LabPage& page, const ImRect& area) {
   paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
             fitted(view.fonts->hero, words.title, area.GetWidth()));
   const float top = area.Min.y + view.px(34);
-  const bool roomy = area.GetHeight() > view.px(200) && !page.sentenceBelow;
+  const bool roomy = area.GetHeight() > view.px(200) && !page.presents;
   const float used =
       roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
   const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,

@@ -57,8 +57,9 @@ void sideTitle(const View& view, const Side& side, const ImRect& cells) {
   float x = cells.Min.x + view.px(24);
   x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, side.wrong ? "Wrong" : "Right") +
        view.px(14);
-  paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary,
-            fitted(view.fonts->text, side.formula, cells.Max.x - x));
+  const std::string formula = fitted(view.fonts->text, side.formula, cells.Max.x - x);
+  if (!view.present || formula == side.formula)
+    paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, formula);
   list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(6)),
                      ImVec2(cells.Max.x, cells.Min.y - view.px(3)), side.wrong ? theme.error : theme.text);
 }
@@ -136,24 +137,27 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
   cell.key = std::clamp<Index>(cell.key, 0, m - 1);
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.08f, 64.0f, 88.0f)),
               space = view.px(40);
-  const float top = area.Min.y + view.px(40), below = view.px(area.GetHeight() > view.px(520) ? 200 : 150);
+  // Who presents shows the maps alone: the row's bars take room from them.
+  const float barsRoom = page.presents ? 0 : view.px(area.GetHeight() > view.px(520) ? 138 : 88);
+  const float top = area.Min.y + view.px(40), below = barsRoom + view.px(62);
   const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - below;
-  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 12), 48),
+  const float least = page.presents ? 8 : 12, title = std::min(view.px(180), wide);
+  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48),
                                      std::min(scene.cursor.cell.query, n - 1));
-  const CellsInSight cols =
-      windowOf(m, std::min<Index>(cellsThatFit(view, wide, 12), 48), std::min(scene.cursor.cell.key, m - 1));
+  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48),
+                                     std::min(scene.cursor.cell.key, m - 1));
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(40)});
   if (size >= 4) size = std::floor(size);
   const float x0 = std::round(area.Min.x + labels), across = size * static_cast<float>(cols.count);
-  const float x1 = std::round(x0 + std::max(across, view.px(180)) + space),
+  const float x1 = std::round(x0 + std::max(across, title) + space),
               down = size * static_cast<float>(rows.count);
   const Side sides[] = {{"wrong", true, info.wrong, result.wrongScores, result.wrongWeights},
                         {"right", false, info.right, result.rightScores, result.rightWeights}};
   for (const Side& side : sides) {
     const float x = side.wrong ? x0 : x1;
     const ImRect cells(x, std::round(top), x + across, std::round(top) + down);
-    sideTitle(view, side, ImRect(cells.Min.x, cells.Min.y, x + std::max(across, view.px(180)), cells.Max.y));
+    sideTitle(view, side, ImRect(cells.Min.x, cells.Min.y, x + std::max(across, title), cells.Max.y));
     if (side.wrong && result.clash) {
       clashView(view, *result.clash, ImRect(cells.Min.x, cells.Min.y, x1 - labels - view.px(8), cells.Max.y));
       continue;
@@ -163,9 +167,11 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
     paintMap(scene, page, map, shownWeights(side, rows, cols));
     if (x == x0 || result.clash) rowNames(page, map, study.queries, labels);
     map.litCol = cell.key;
-    const float bars = cells.Max.y + view.px(12), tall = below - view.px(124);
-    rowBars(page, side, map, cell.query, bars, tall);
-    map.cells.Max.y = bars + tall + view.px(18);
+    if (barsRoom > 0) {
+      const float bars = cells.Max.y + view.px(12), tall = below - view.px(124);
+      rowBars(page, side, map, cell.query, bars, tall);
+      map.cells.Max.y = bars + tall + view.px(18);
+    }
     columnNames(page, map, study.keys);
     map.cells = cells;
     chooseCell(scene, page, hitMap(map));
@@ -178,7 +184,7 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
     paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), cells.Max.y + view.px(16)), theme.key, "key →",
               Align::right);
   const float y = std::min(area.Max.y - view.px(56), cells.Max.y + below - view.px(52));
-  return {x0, y, x0 + std::max(across, view.px(180)), area.Max.y};
+  return {x0, y, x0 + std::max(across, title), area.Max.y};
 }
 
 }  // namespace headscope::app

@@ -86,9 +86,10 @@ void fixLine(const LabPage& page, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float y = (area.Min.y + area.Max.y) / 2;
-  const float label =
-      paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, y), theme.faint, "FIX", view.px(1));
-  float x = area.Min.x + label + view.px(36);
+  float x = area.Min.x;
+  // Who presents says that it is the fix.
+  if (!page.presents)
+    x += paintSpaced(list, view.fonts->smallBold, ImVec2(x, y), theme.faint, "FIX", view.px(1)) + view.px(36);
   ImFont* font = view.fonts->monoHero;
   const auto wide = [&](ImFont* f) {
     return textWidth(f, info.before) + textWidth(f, info.added) + textWidth(f, info.after) + view.px(40);
@@ -108,9 +109,39 @@ void fixLine(const LabPage& page, const ImRect& area) {
 
 }  // namespace
 
-void wrongRoom(Scene& scene, LabPage& page, const ImRect& area, bool small) {
+namespace {
+
+/// Who presents shows both maps, the numbers to know it by and the fix: the rest is said.
+void presentedRoom(Scene& scene, LabPage& page, const ImRect& area) {
+  const View& view = page.view;
+  const MistakeStudy& study = *page.study;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImRect rest(area.Min.x + view.px(20), area.Min.y + view.px(10), area.Max.x - view.px(20), area.Max.y);
+  paintText(list, view.fonts->hero, ImVec2(rest.Min.x, rest.Min.y + view.px(16)), view.theme->text,
+            fitted(view.fonts->hero, infoOf(study.question.mistake).title, rest.GetWidth()));
+  const float fix = rest.Max.y - view.px(46), line = view.px(28);
+  const bool same = !study.result.same.empty();
+  const float lines = same ? 2 : static_cast<float>(study.result.measures.size());
+  const ImRect measures(rest.Min.x, fix - lines * line - view.px(4), rest.Max.x, fix);
+  fixLine(page, ImRect(rest.Min.x, fix, rest.Max.x, rest.Max.y));
+  wrongMaps(scene, page, ImRect(rest.Min.x, rest.Min.y + view.px(36), rest.Max.x, measures.Min.y));
+  if (same)
+    paintParagraph(list, view.fonts->text, measures.Min, measures.GetWidth(), view.theme->secondary,
+                   "Same here: " + study.result.same + ".");
+  else
+    wrongMeasures(page, measures, line);
+}
+
+}  // namespace
+
+void wrongRoom(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
+  const bool small = page.small;
+  if (page.presents) {
+    if (page.study) presentedRoom(scene, page, area);
+    return;
+  }
   ImRect rest = area;
   if (!small) {
     mistakeList(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + view.px(372), area.Max.y));

@@ -144,6 +144,26 @@ void curves(Scene& scene, LabPage& page, const ImRect& area) {
 
 }  // namespace
 
+void wrongMeasures(const LabPage& page, const ImRect& area, float line) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float each = view.px(26) + textWidth(view.fonts->monoTitle, "0.0000") + view.px(14);
+  float y = area.Min.y + line / 2;
+  for (const attention::MistakeMeasure& measure : page.study->result.measures) {
+    const float wrong = area.Max.x - 2 * each, right = area.Max.x - each;
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+              fitted(view.fonts->text, measure.name, wrong - view.px(10) - area.Min.x));
+    paintCross(view, list, ImVec2(wrong + view.px(7), y), view.px(5));
+    paintText(list, view.fonts->monoTitle, ImVec2(wrong + view.px(22), y), theme.text,
+              measureText(measure.wrong));
+    paintTick(view, list, ImVec2(right + view.px(7), y), view.px(6));
+    paintText(list, view.fonts->monoTitle, ImVec2(right + view.px(22), y), theme.text,
+              measureText(measure.right));
+    y += line;
+  }
+}
+
 void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;

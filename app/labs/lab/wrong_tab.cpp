@@ -21,9 +21,9 @@ class WrongTab : public InnerTab {
                    return attention::Result<std::shared_ptr<const MistakeStudy>>(
                        std::make_shared<const MistakeStudy>(studyMistake(question)));
                  }),
-        curve_(services.workers, [](const attention::Mistake& mistake, std::stop_token) {
+        curve_(services.workers, [](const attention::Mistake& mistake, std::stop_token stop) {
           return attention::Result<std::shared_ptr<const Points>>(std::make_shared<const Points>(
-              attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers)));
+              attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers, stop)));
         }) {}
 
   bool take(const Scene& scene) override {
@@ -40,15 +40,14 @@ class WrongTab : public InnerTab {
     return any;
   }
 
-  void draw(Scene& scene, const ImRect& area, const Layout&) override {
-    wrongRoom(scene, page_, area, page_.small);
-  }
+  void draw(Scene& scene, const ImRect& area, const Layout&) override { wrongRoom(scene, page_, area); }
 
   void ask(const Scene& scene) override;
   void choices(Scene& scene, const ImRect& line, float left) override;
 
   void leave() override {
     mistake_.forget();
+    curve_.cancel();
     page_.study.reset();
   }
 
@@ -88,7 +87,7 @@ void WrongTab::ask(const Scene& scene) {
     question.head = std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1);
   }
   mistake_.ask(std::move(question), Lane::front);
-  if (aboutScale(shown.mistake)) curve_.ask(shown.mistake, Lane::back);
+  if (aboutScale(shown.mistake) && !page_.presents) curve_.ask(shown.mistake, Lane::back);
 }
 
 /// What mistakes are made on; in narrow windows the list of mistakes too.

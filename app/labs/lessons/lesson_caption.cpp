@@ -11,36 +11,57 @@ namespace headscope::app {
 
 namespace {
 
-/// Options side by side, for a hall.
-void options(LessonsPage& page, const ImRect& area) {
+/// Options side by side, for a hall, at least `high`; returns how high they are.
+float options(LessonsPage& page, ImVec2 at, float width, float high) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::size_t count = page.study->options.size();
-  const float gap = view.px(10);
-  const float width = (area.GetWidth() - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
-  for (std::size_t i = 0; i < count; ++i) {
+  const float gap = view.px(10), pad = view.px(10);
+  const float each = (width - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
+  const float letter = textWidth(view.fonts->monoTitle, "A") + view.px(8), room = each - letter - 2 * pad;
+  const auto words = [&](ImDrawList* into, std::size_t i, ImVec2 from) {
     const OptionStudy& option = page.study->options[i];
-    const ImVec2 from(area.Min.x + (width + gap) * static_cast<float>(i), area.Min.y);
-    const ImVec2 to(from.x + width, area.Max.y);
-    const bool right = page.answered && option.holds, chosen = page.guess == static_cast<Index>(i);
+    const bool right = page.answered && option.holds;
+    const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
+                          page.answered && !right ? theme.secondary : theme.text};
+    return paintRichText(view, into, fonts, richOrPlain((right ? "✓ " : "") + option.text), from, room);
+  };
+  for (std::size_t i = 0; i < count; ++i)
+    high = std::max(high, words(nullptr, i, ImVec2(0, 0)) + view.px(12));
+  for (std::size_t i = 0; i < count; ++i) {
+    const ImVec2 from(at.x + (each + gap) * static_cast<float>(i), at.y);
+    const ImVec2 to(from.x + each, from.y + high);
+    const bool right = page.answered && page.study->options[i].holds,
+               chosen = page.guess == static_cast<Index>(i);
     ImGui::SetCursorScreenPos(from);
     const std::string name = "lesson.option." + optionLetter(i);
-    if (ImGui::InvisibleButton(name.c_str(), ImVec2(width, to.y - from.y)) && !page.answered)
+    if (ImGui::InvisibleButton(name.c_str(), ImVec2(each, high)) && !page.answered)
       page.chosen = static_cast<Index>(i);
     trackItem(name);
     if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));
     compat::rectOutline(list, from, to, chosen || right ? theme.text : theme.line, view.px(6), 1);
-    const bool over = page.answered && !right;
-    const std::uint32_t color = over ? theme.secondary : theme.text;
-    const float x = from.x + view.px(10), y = from.y + view.px(16);
-    const float letter = paintText(list, view.fonts->monoTitle, ImVec2(x, y), color, optionLetter(i));
-    list.PushClipRect(from, to, true);
-    const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small, color};
-    paintRichText(view, &list, fonts, richOrPlain((right ? "✓ " : "") + option.text),
-                  ImVec2(x + letter + view.px(8), from.y + view.px(6)), width - letter - view.px(28));
-    list.PopClipRect();
+    paintText(list, view.fonts->monoTitle, ImVec2(from.x + pad, from.y + view.px(16)),
+              page.answered && !right ? theme.secondary : theme.text, optionLetter(i));
+    words(&list, i, ImVec2(from.x + pad + letter, from.y + view.px(6)));
   }
+  return high;
+}
+
+/// The question over its options, and after the answer why.
+void askBelow(LessonsPage& page, const ImRect& area) {
+  const View& view = page.view;
+  const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
+                        view.theme->text};
+  const float x = area.Min.x, width = area.GetWidth();
+  float y = area.Min.y;
+  y += paintRichText(view, ImGui::GetWindowDrawList(), fonts, richOrPlain(page.study->ask), ImVec2(x, y),
+                     width) +
+       view.px(6);
+  const float high = page.answered ? 0 : area.Max.y - view.px(8) - y;
+  y += options(page, ImVec2(x, y), width, high);
+  if (page.answered) y += view.px(6) + questionReason(page, ImVec2(x, y + view.px(6)), width);
+  track("lesson.caption.words", area.Min, ImVec2(area.Max.x, y));
 }
 
 }  // namespace
@@ -75,11 +96,7 @@ void lessonCaption(LessonsPage& page, const ImRect& area) {
         compat::endChild();
         return endPanel();
       }
-      const RichFonts asks{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
-                           theme.text};
-      y += paintRichText(view, &list, asks, richOrPlain(page.study->ask), ImVec2(x, y), width) + view.px(8);
-      options(page, ImRect(x, y, x + width, area.Max.y - view.px(8)));
-      track("lesson.caption.words", ImVec2(x, area.Min.y), ImVec2(x + width, area.Max.y - view.px(8)));
+      askBelow(page, ImRect(x, y, x + width, area.Max.y));
     } else {
       y += paintRichText(
                view, &list,

@@ -153,13 +153,25 @@ void knob(LessonsPage& page, const std::string& path) {
   }
 }
 
+/// At the right of the knobs' title, so that none of them moves when it comes.
+void wayBack(View& view, ImVec2 line) {
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  const char* label = "Back to the step  Esc";
+  const float width = textWidth(view.fonts->text, label) + view.px(24);
+  ImGui::SetCursorScreenPos(ImVec2(line.x + ImGui::GetContentRegionAvail().x - width, line.y - view.px(4)));
+  if (button(view, "lesson.restore", label)) view.request("lesson.restore");
+  ImGui::SetCursorScreenPos(below);
+}
+
 /// Knobs of this step, and the way back where something was moved.
 void knobs(LessonsPage& page) {
   View& view = page.view;
   const LessonStep& step = page.at();
   if (step.tries.empty() && !page.changed) return;
   gap(view, 14);
-  sectionTitle(view, "TRY IT", page.changed ? "changed by you" : "as the lesson set it");
+  const ImVec2 line = ImGui::GetCursorScreenPos();
+  sectionTitle(view, "TRY IT", page.changed ? "" : "as the lesson set it");
+  if (page.changed) wayBack(view, line);
   if (!page.asking())
     for (const std::string& path : step.tries) knob(page, path);
   if (!page.changed) return;
@@ -170,7 +182,6 @@ void knobs(LessonsPage& page) {
     hint(view, fmt::format("You changed {}: {} → {}{}", moved.front().label, moved.front().before,
                            moved.front().now,
                            moved.size() > 1 ? fmt::format(", and {} more", moved.size() - 1) : ""));
-  if (button(view, "lesson.restore", "Back to the step  Esc")) view.request("lesson.restore");
 }
 
 /// Back and on, always in sight.

@@ -156,6 +156,9 @@ void LessonsLab::remember(const LessonCursor& at) {
   progress.last = id;
   page_.progress.last = at.lesson;
   if (!known) saveProgress();
+  // Who has opened a lesson needs none to be offered.
+  Preferences& preferences = services_.view.preferences;
+  if (!std::exchange(preferences.lessonOffered, true)) savePreferences(preferences);
 }
 
 void LessonsLab::saveProgress() {

@@ -18,9 +18,12 @@ float comparisonWidth(const View& view, const ImRect& area) {
 }
 
 ImRect captionArea(const LessonsPage& page, const ImRect& area) {
-  const bool beside = page.stage && page.stage->scene().cursor.page == "heads";
+  const Cursor* cursor = page.stage ? &page.stage->scene().cursor : nullptr;
+  const bool square =
+      cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
+                 (cursor->page == "lab" && cursor->lab.tab != "ablation"));
   ImRect caption = area;
-  if (beside)
+  if (square)
     caption.Min.x = std::round(area.Max.x - area.GetWidth() * 0.4f);
   else
     caption.Min.y = std::round(area.Max.y - area.GetHeight() * 0.32f);
@@ -129,15 +132,16 @@ struct MarkPlace {
 };
 
 /// Beside what is looked at, where neither words nor numbers stand.
-MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
+MarkPlace markPlace(const LessonsPage& page, const ImRect& rect, const ImRect& area) {
   const View& view = page.view;
   const LessonLook& look = page.at().look;
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
-  if (!look.control.empty() && look.at != "right" && look.at != "above")
-    return {ImVec2(rect.Min.x - view.px(16), y), ImVec2(rect.Min.x, y)};
-  // In a hall marks are large: what is small has no room beside it.
-  if (view.present && look.at == "right" && rect.GetWidth() < view.px(40))
-    return {ImVec2(rect.Max.x - view.px(13), rect.Min.y + view.px(13)), {}, false};
+  if (!look.control.empty() && look.at != "right" && look.at != "above") {
+    // Between the place and the window's edge there may be just room for it.
+    const float x0 = rect.Min.x - view.px(16), least = area.Min.x + view.px(12);
+    const bool squeezed = x0 < least && rect.Min.x - area.Min.x >= view.px(22);
+    return {ImVec2(squeezed ? area.Min.x + view.px(11) : x0, y), ImVec2(rect.Min.x, y), !squeezed};
+  }
   if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
   if (look.at == "column") {
     // Causal masks leave the top of a column free; else it stands beside the title.
@@ -155,7 +159,11 @@ MarkPlace markPlace(const LessonsPage& page, const ImRect& rect) {
   // A cell's row and column are outlined; its mark stands where a row's does.
   const auto whole = look.at == "cell" ? headRect(page) : std::nullopt;
   const float right = whole ? whole->Max.x : rect.Max.x;
-  return {ImVec2(right + view.px(20), y), ImVec2(right, y)};
+  // A small control has another one beside it, on which the mark finds room.
+  const float away = view.px(!look.control.empty() && rect.GetWidth() < view.px(40) ? 15 : 20);
+  // Not over the words at the right.
+  if (right + away + view.px(11) > area.Max.x) return {ImVec2(right - view.px(14), y), {}, false};
+  return {ImVec2(right + away, y), ImVec2(right, y)};
 }
 
 }  // namespace
@@ -165,11 +173,13 @@ void lookMark(const LessonsPage& page, const ImRect& area) {
   const int mark = page.at().look.mark;
   const auto rect = lookRect(page);
   if (mark <= 0 || !rect || view.dialog) return;
+  ImRect free = area;
+  if (view.present && captionArea(page, area).Min.x > area.Min.x) free.Max.x = captionArea(page, area).Min.x;
   if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  MarkPlace place = markPlace(page, *rect);
+  MarkPlace place = markPlace(page, *rect, free);
   // Where it would reach out of the window it stands in the place's corner.
-  if (place.center.x < area.Min.x + view.px(12))
+  if (place.center.x < free.Min.x + view.px(11))
     place = {ImVec2(rect->Max.x - view.px(16), rect->Min.y + view.px(16)), {}, false};
   const ImVec2 center = place.center;
   if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));

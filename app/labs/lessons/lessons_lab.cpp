@@ -75,6 +75,9 @@ bool LessonsLab::takeLibrary() {
   const auto& found = *answer->value;
   if (page_.library.get() == &found->first) return false;
   const bool first = !page_.library;
+  // An error goes with its cause.
+  std::string& error = services_.view.messages.error;
+  if (!first && !page_.library->problems.empty() && error == page_.library->problems.back()) error.clear();
   page_.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
   page_.covers.assign(page_.library->lessons.size(), std::nullopt);
   if (first) page_.progress = found->second;
@@ -179,6 +182,7 @@ Layout LessonsLab::stageLayout(const Layout& window, bool hasSide, bool hasStrip
                                                                            : 180)
                                : 0;
   stage.narrow = true;
+  if (page_.lesson) stage.named = page_.at().look.control;
   stage.showLeft = false;
   stage.left = ImRect(area.Min.x, area.Min.y, area.Min.x, area.Max.y);
   stage.showRight = side;

@@ -86,6 +86,8 @@ void lessonList(LessonsPage& page, const Layout& layout);
 void lessonColumn(LessonsPage& page, const ImRect& area);
 /// The step's question with its options; returns how far down it goes. `width` from `at` on.
 float questionPart(LessonsPage& page, ImVec2 at, float width);
+/// Why the answer is right, and why the guess was tempting; returns how far down that goes.
+float questionReason(const LessonsPage& page, ImVec2 at, float width);
 /// While presenting: the text, or the question with its options.
 void lessonCaption(LessonsPage& page, const ImRect& area);
 /// What was before beside what is now: the head's map, what it says, how far that moved.

@@ -72,8 +72,9 @@ float optionLine(LessonsPage& page, std::size_t at, ImVec2 from, float width) {
   return high;
 }
 
-/// Why the guess was tempting, or why the answer is right.
-float reason(const LessonsPage& page, ImVec2 at, float width) {
+}  // namespace
+
+float questionReason(const LessonsPage& page, ImVec2 at, float width) {
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto& options = page.study->options;
@@ -93,8 +94,6 @@ float reason(const LessonsPage& page, ImVec2 at, float width) {
   return y - at.y;
 }
 
-}  // namespace
-
 float questionPart(LessonsPage& page, ImVec2 at, float width) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -105,7 +104,7 @@ float questionPart(LessonsPage& page, ImVec2 at, float width) {
   for (std::size_t i = 0; i < page.study->options.size(); ++i)
     y += optionLine(page, i, ImVec2(at.x, y), width) + view.px(6);
   y += view.px(8);
-  if (page.answered) y += reason(page, ImVec2(at.x, y), width);
+  if (page.answered) y += questionReason(page, ImVec2(at.x, y), width);
   return y - at.y;
 }
 

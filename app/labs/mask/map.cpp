@@ -72,8 +72,11 @@ void titleBar(Scene& scene, View& view, ImDrawList& list, const MapSpec& spec, c
     end = cells.Max.x - aside;
     paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
   }
-  paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), end - space - cells.Min.x,
-              view.theme->text, spec.title);
+  // "Mask, head 3": which head it is goes first.
+  const float room = end - space - cells.Min.x;
+  const bool whole = textWidth(view.fonts->bold, spec.title) <= room;
+  paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), room, view.theme->text,
+              whole ? spec.title : spec.title.substr(0, spec.title.find(',')));
 }
 
 /// A rectangle round the cells the brush would paint.

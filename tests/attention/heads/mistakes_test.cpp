@@ -145,6 +145,28 @@ TEST(Mistakes, SaturationGrowsWithTheDimensionUnlessScaled) {
   EXPECT_LT(points[1].wrongEntropy, points[1].rightEntropy);
 }
 
+/// The curve draws no maps; what it says is what layers with maps show.
+TEST(Mistakes, SaturationIsThatOfWholeLayers) {
+  constexpr Index kLayers = 300;
+  for (const Mistake mistake : {Mistake::noScale, Mistake::modelScale})
+    for (const Index dim : {8, 32}) {
+      const auto point = saturation(mistake, std::vector<Index>{dim}, 12, kLayers).front();
+      SaturationPoint whole{dim};
+      for (Index layer = 0; layer < kLayers; ++layer) {
+        const MistakeInput input = demonstration(mistake, 12, dim, static_cast<std::uint64_t>(layer) + 1);
+        const MistakeResult result = makeMistake(mistake, input);
+        whole.wrongLargest += meanLargestWeight(result.wrongWeights, input.visible) / kLayers;
+        whole.rightLargest += meanLargestWeight(result.rightWeights, input.visible) / kLayers;
+        whole.wrongEntropy += meanEntropy(result.wrongWeights, input.visible) / kLayers;
+        whole.rightEntropy += meanEntropy(result.rightWeights, input.visible) / kLayers;
+      }
+      EXPECT_NEAR(point.wrongLargest, whole.wrongLargest, 0.02) << dim;
+      EXPECT_NEAR(point.rightLargest, whole.rightLargest, 0.02) << dim;
+      EXPECT_NEAR(point.wrongEntropy, whole.wrongEntropy, 0.02) << dim;
+      EXPECT_NEAR(point.rightEntropy, whole.rightEntropy, 0.02) << dim;
+    }
+}
+
 TEST(Mistakes, InputsThatDontFitAreRefused) {
   MistakeInput input = demonstration(Mistake::noScale, 12, 32, 1);
   input.head = 1;
