@@ -28,10 +28,13 @@ void paintMap(Scene& scene, LabPage& page, const ImRect& area, const NamedMap& m
   paintText(list, view.fonts->mono, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
             fitted(view.fonts->mono, map.shape, area.GetWidth() - used - view.px(12)));
   const ImRect cells(area.Min.x, area.Min.y + view.px(28), area.Max.x, area.Max.y - view.px(16));
-  Picture picture{std::string("weights.") + map.name, map.ink, -map.picture.most, map.picture.most};
+  Picture picture{std::string("weights.") + map.name, map.ink, -map.picture.colours, map.picture.colours};
   paintPicture(page, picture, map.picture.values, cells, scene.look);
+  std::string range = "±" + cellText(static_cast<double>(map.picture.most));
+  if (map.picture.colours < map.picture.most)
+    range += "; colours to ±" + cellText(static_cast<double>(map.picture.colours));
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(5)), view.theme->secondary,
-            "±" + cellText(static_cast<double>(map.picture.most)));
+            fitted(view.fonts->small, range, area.GetWidth()));
   track(picture.name, cells.Min, cells.Max);
 }
 
