@@ -136,8 +136,8 @@ double addTiles(Drawing& drawing, const DrawingColors& colors, const std::vector
   for (const RoomTile& tile : tiles) {
     drawing.shapes.push_back(
         TextRun{tile.name, x, kTilesTop - 12, 12, colors.text, Anchor::start, false, true});
-    drawing.shapes.push_back(TextRun{tile.more, x + drawnWidth(tile.name, 12, false) + 10, kTilesTop - 12,
-                                     10.5, colors.secondary});
+    drawing.shapes.push_back(TextRun{tile.more, x + drawnWidth(tile.name, 12, false) * 1.15 + 10,
+                                     kTilesTop - 12, 10.5, colors.secondary});
     const Frame frame{x, kTilesTop, kTile, kTile};
     if (tile.cells.size() > 0) drawing.shapes.push_back(Cells{frame, tile.cells, style});
     drawing.shapes.push_back(Box{frame, colors.line, 0.75});
@@ -319,12 +319,14 @@ attention::Result<Drawing> drawPaging(const Scene& scene, const Snapshot& snapsh
       rooms{"contiguous", {}, Dash::dashed};
   for (std::size_t at = 0; at < study->steps.size(); ++at) {
     const attention::PagedStep& step = study->steps[at];
+    if (step.running.empty()) break;  // all are done: lines end where their labels can be told apart
     const auto x = static_cast<double>(at);
     used.points.push_back({x, token * static_cast<double>(step.storedTokens)});
     blocks.points.push_back({x, token * static_cast<double>(step.usedBlocks * cache.block)});
     rooms.points.push_back({x, token * static_cast<double>(step.contiguousTokens)});
   }
   Plot plot = linesOver({used, blocks, rooms}, "step");
+  plot.labelRoom = 140;
   for (const double share : {0.0, 0.5, 1.0})
     plot.y.ticks.push_back({share * plot.y.high, bytesText(share * plot.y.high)});
   Drawing drawing = roomPage(
