@@ -52,7 +52,7 @@ void orthonormalize(Matrix& rows, const std::stop_token& stop) {
     for (Index i = 0; i < rows.rows(); ++i)
       if (const float length = rows.row(i).norm(); length > 0) rows.row(i) /= length;
     const SymmetricEigen solved = symmetricEigen(productsOf(rows, rows, stop));
-    const double least = solved.values.maxCoeff() * 1e-7;
+    const double least = std::max(solved.values.maxCoeff() * 1e-7, 1e-30);
     rows = turned(solved.vectors * solved.values.cwiseMax(least).cwiseSqrt().cwiseInverse().asDiagonal(),
                   rows, stop);
   }

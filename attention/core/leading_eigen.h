@@ -11,7 +11,7 @@ namespace headscope::attention {
 /// rows.
 struct LeadingEigen {
   Eigen::VectorXd values;
-  Matrix rows;  ///< [count, side], orthonormal
+  Matrix rows;  ///< [count, side], orthonormal; of a matrix of zeros zero
 };
 
 /// x·Wᵀ of x [rows, in] and W [out, in] by the kernels; incomplete once `stop` is requested.
