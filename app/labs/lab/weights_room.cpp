@@ -73,9 +73,9 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
 }
 
 std::string copyingWords(double copying) {
-  return copying > 0.5    ? "copying: what it reads it writes back"
-         : copying < -0.5 ? "copying: what it reads it takes away"
-                          : "copying: neither copies nor takes away";
+  return copying > 0.5    ? "copying: gives it back"
+         : copying < -0.5 ? "copying: takes it away"
+                          : "copying: neither";
 }
 
 /// A product of two maps, its spectrum and what it says.
@@ -89,7 +89,7 @@ struct Circuit {
 void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& shown) {
   const View& view = page.view;
   const WeightStudy& study = *page.weights;
-  const float size = std::min(area.GetHeight(), area.GetWidth() * 0.5f);
+  const float size = std::min(area.GetHeight(), area.GetWidth() * 0.62f);
   paintMap(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + size - view.px(44), area.Min.y + size),
            shown.map);
   const float x = area.Min.x + size - view.px(20), width = area.Max.x - x;
@@ -104,7 +104,7 @@ void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& sho
     figure(view, ImVec2(x, y), width, cellText(study.copying), copyingWords(study.copying));
     y += view.px(36);
   }
-  spectrumBars(view, ImRect(x, y, area.Max.x, std::min(area.Min.y + size, y + view.px(180))), shown.spectrum,
+  spectrumBars(view, ImRect(x, y, area.Max.x, std::min(area.Min.y + size, y + view.px(240))), shown.spectrum,
                inkColor(*view.theme, shown.map.ink));
 }
 
