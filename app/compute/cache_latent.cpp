@@ -24,9 +24,6 @@ using attention::Stack;
 
 namespace {
 
-/// The side of the largest matrix that is taken apart into its directions: some seconds.
-constexpr Index kMaxMapSide = 1536;
-
 /// What keys go through beside their map.
 struct KeyPath {
   Matrix positions;             ///< [tokens, dims] cosines and sines of what turns them; empty: nothing does
@@ -126,17 +123,19 @@ AttentionResult attendParts(const SequenceSnapshot& sequence, AttentionConfig co
   return result;
 }
 
-/// The memory that taking maps apart needs, or why they are too large for it.
-Result<MemoryShare> mapMemory(const AttentionConfig& config, const Resources& resources,
+/// The memory that taking maps apart needs, or why a latent is too wide to be found.
+Result<MemoryShare> mapMemory(const AttentionConfig& config, Index latent, const Resources& resources,
                               std::stop_token stop) {
   const Index d = config.modelDim, outputs = 2 * config.kvHeads * config.headDim, side = std::min(d, outputs);
-  if (side > kMaxMapSide)
+  if (const Index most = attention::mostLatent(d, outputs); latent > most)
     return Error{
-        fmt::format("Latent attention is computed where the model dim or keys and values have up to "
-                    "{} dimensions; here they have {} and {}.",
-                    kMaxMapSide, d, outputs)};
+        fmt::format("A latent of {} dimensions takes too long to find where the model dim is {} and keys and "
+                    "values have {}: "
+                    "up to {} are.",
+                    latent, d, outputs, most)};
   const auto floats =
-      static_cast<std::uint64_t>(d * (config.heads * config.headDim + 4 * outputs) + 8 * side * side);
+      static_cast<std::uint64_t>(d * (config.heads * config.headDim + 4 * outputs) +
+                                 (attention::mostLatent(d, outputs) < d ? 2 : 8) * side * side);
   MemoryShare share = resources.memory.reserve(floats * sizeof(float), stop);
   if (share) return share;
   return Error{fmt::format("Taking this layer's maps apart needs {}, and {} of the budget of {} are in use.",
@@ -149,7 +148,7 @@ Result<MemoryShare> mapMemory(const AttentionConfig& config, const Resources& re
 Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot, Index line, Index latent,
                                  Index rotary, Resources& resources, std::stop_token stop) {
   const AttentionConfig& config = snapshot->config;
-  const auto memory = mapMemory(config, resources, stop);
+  const auto memory = mapMemory(config, std::min(latent, config.modelDim), resources, stop);
   if (!memory) return memory.error();
   const auto parts = layerParts({snapshot, line}, resources, stop);
   if (!parts) return parts.error();
@@ -158,7 +157,7 @@ Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot
   const Index turned = config.kvHeads * path.positions.cols();
   const attention::LatentMaps through =
       attention::latentMaps(maps, config.kvHeads, config.headDim, path.positions,
-                            std::min(latent, config.modelDim), std::min(rotary, turned) / 2 * 2);
+                            std::min(latent, config.modelDim), std::min(rotary, turned) / 2 * 2, stop);
   if (stop.stop_requested()) return Error{"stopped"};
   const attention::LatentRead read = attention::readLatent(through, maps, (*parts)->keySource());
   Stack plain = attention::splitHeads(read.plainKeys, config.kvHeads);

@@ -1,5 +1,7 @@
 #include "app/compute/layer_file.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "app/compute/memory_budget.h"
@@ -23,7 +25,34 @@ attention::Result<attention::AttentionProblem> readLayerOf(const attention::Tens
   return attention::readLayer(file, options, name, budget);
 }
 
+/// "layer 3", "layers 0 and 1", "layers 0 to 3".
+std::string layersText(Index first, Index last) {
+  return first == last       ? fmt::format("layer {}", first)
+         : first + 1 == last ? fmt::format("layers {} and {}", first, last)
+                             : fmt::format("layers {} to {}", first, last);
+}
+
 }  // namespace
+
+attention::Status checkFileLayers(const std::filesystem::path& path, Index first, Index count) {
+  const attention::Result<attention::TensorSource> file = attention::TensorSource::open(path);
+  if (!file) return file.error();
+  const std::vector<attention::LayerPlace> layers = attention::findLayers(file->header());
+  if (layers.empty()) return attention::success();  // which reading one says better
+  const auto has = [&](Index number) {
+    return std::ranges::any_of(layers, [&](const auto& layer) { return layer.number == number; });
+  };
+  Index missing = first;
+  while (missing < first + count && has(missing)) ++missing;
+  if (missing == first + count) return attention::success();
+  const auto lowest = layers.front().number, highest = layers.back().number;
+  return attention::Error{fmt::format(
+      "The {} layers made here take {} of {}, which holds {}.", count, layersText(first, first + count - 1),
+      attention::shownPath(path.filename()),
+      !lowest || !highest                                           ? "one layer without a number"
+      : *highest - *lowest + 1 == static_cast<Index>(layers.size()) ? layersText(*lowest, *highest)
+                                                                    : fmt::format("no layer {}", missing))};
+}
 
 attention::Result<attention::AttentionProblem> readLayerFile(const std::filesystem::path& path, Index layer,
                                                              Index heads, std::uint64_t budget) {

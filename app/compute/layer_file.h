@@ -16,6 +16,10 @@ attention::Result<attention::AttentionProblem> readLayerFile(const std::filesyst
                                                              attention::Index layer, attention::Index heads,
                                                              std::uint64_t budget);
 
+/// Whether a file has the layers first … first+count−1, which as many layers made here read.
+attention::Status checkFileLayers(const std::filesystem::path& path, attention::Index first,
+                                  attention::Index count);
+
 /// The layer sizes and masks a weights file asks the sliders to take.
 struct LoadedWeights {
   attention::AttentionConfig config;

@@ -314,6 +314,13 @@ std::string plantedMisfit(const Setup& setup) {
   return "";
 }
 
+Index narrowInduction(const Setup& setup) {
+  const Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
+  if (!layout) return 0;
+  const Index compared = attention::comparedByInduction(configOf(setup), *layout, plantedHeads(setup));
+  return compared < attention::kEnoughCompared ? compared : 0;
+}
+
 Suits plantingSuits(const Setup& setup) {
   if (!usesPlantedEmbedding(setup)) return {};
   return [trial = setup](const ModelSetup& model) mutable {

@@ -76,6 +76,8 @@ bool usesPlantedEmbedding(const Setup& setup);
 /// Why the heads of one of the layers can't be planted in so few dimensions; "" where they can, or aren't
 /// planted.
 std::string plantedMisfit(const Setup& setup);
+/// By how many dimensions the shown layer's induction heads tell words apart, where that is too few; else 0.
+Index narrowInduction(const Setup& setup);
 /// Whether the same heads can be planted in another model; empty where they aren't planted.
 Suits plantingSuits(const Setup& setup);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/layer_file.h"
 #include "app/compute/mask_inputs.h"
 #include "app/scene/number_text.h"
 #include "attention/core/saturating.h"
@@ -113,6 +114,10 @@ Result<Matrix> streamBefore(const Setup& setup, const LineTokens& line, Index se
 
 attention::Status checkStack(const Setup& setup, const MemoryBudget& memory) {
   if (!isStack(setup)) return attention::success();
+  if (setup.weights.source == WeightSource::file && !setup.weights.file.empty())
+    if (auto has = checkFileLayers(setup.weights.file, layerOfFile(withLayer(setup, 0)), setup.model.layers);
+        !has)
+      return has;
   const ModelSetup& model = setup.model;
   const std::uint64_t bytes = attention::saturatingProduct(
       {2 * model.layers, model.heads + model.kvHeads, model.headDim, model.modelDim, sizeof(float)});

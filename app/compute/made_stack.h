@@ -27,8 +27,8 @@ struct ModelRun {
 attention::Result<ModelRun> prepareRun(const Setup& setup, Index sequence, Resources& resources,
                                        std::stop_token stop = {});
 
-/// An error where the weights of a stack's layers, which are needed at once, leave too little of the memory.
-/// A single layer has no such limit.
+/// An error where the weights of a stack's layers, which are needed at once, leave too little of the memory,
+/// and where their file hasn't as many. A single layer has no such limits.
 attention::Status checkStack(const Setup& setup, const MemoryBudget& memory);
 
 /// The first `depth` layers of a stack on one line, whose embeddings are the rows of `x`.

@@ -15,12 +15,14 @@ namespace {
 
 constexpr Index kPicture = 256;  // cells a side
 
-/// |a − b| of one head, the largest of factor × factor cells.
-Matrix pooledDifference(const attention::MatrixView& a, const attention::MatrixView& b, int factor) {
+/// |a − b| of one head, the largest of factor × factor cells; −inf where all of them are masked.
+Matrix pooledDifference(const attention::MatrixView& a, const attention::MatrixView& b,
+                        const attention::MatrixView& scores, int factor) {
   const auto parts = [&](Index size) { return (size + factor - 1) / factor; };
-  Matrix pooled = Matrix::Zero(parts(a.rows()), parts(a.cols()));
+  Matrix pooled = Matrix::Constant(parts(a.rows()), parts(a.cols()), attention::kMinusInfinity);
   for (Index i = 0; i < a.rows(); ++i)
     for (Index j = 0; j < a.cols(); ++j) {
+      if (scores(i, j) == attention::kMinusInfinity) continue;
       const float difference = std::abs(a(i, j) - b(i, j));
       float& cell = pooled(i / factor, j / factor);
       if (!(difference <= cell)) cell = difference;  // NaN stays
@@ -29,16 +31,16 @@ Matrix pooledDifference(const attention::MatrixView& a, const attention::MatrixV
 }
 
 FormatDifference differenceOf(attention::NumberFormat format, const RoundedLayer& exact,
-                              const RoundedLayer& rounded, int factor) {
+                              const RoundedLayer& rounded, const Stack& scores, int factor) {
   FormatDifference difference;
   difference.format = format;
   const Index heads = exact.weights.count();
   for (Index head = 0; head < heads; ++head) {
-    const Matrix pooled = pooledDifference(exact.weights[head], rounded.weights[head], factor);
+    const Matrix pooled = pooledDifference(exact.weights[head], rounded.weights[head], scores[head], factor);
     if (difference.weights.empty()) difference.weights = Stack(heads, pooled.rows(), pooled.cols());
     difference.weights[head] = pooled;
     HeadDifference one;
-    one.weights = pooled.maxCoeff<Eigen::PropagateNaN>();
+    one.weights = std::max(pooled.maxCoeff<Eigen::PropagateNaN>(), 0.0f);
     const float whole = exact.headOutput[head].norm();
     one.output = whole > 0 ? (rounded.headOutput[head] - exact.headOutput[head]).norm() / whole : 0;
     difference.finite = difference.finite && std::isfinite(one.weights) && std::isfinite(one.output);
@@ -71,8 +73,8 @@ LayerPrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& laye
   while (longest / study.factor > kPicture) study.factor *= 2;
   for (std::size_t i = 0; i < study.formats.size() && !stop.stop_requested(); ++i) {
     const attention::NumberFormat format = LayerPrecisionStudy::kFormats[i];
-    study.formats[i] =
-        differenceOf(format, exact, attention::roundedLayer(input, format, stop), study.factor);
+    study.formats[i] = differenceOf(format, exact, attention::roundedLayer(input, format, stop),
+                                    result.scores, study.factor);
   }
   return study;
 }

@@ -16,7 +16,7 @@ struct HeadDifference {
 /// A layer in one format.
 struct FormatDifference {
   attention::NumberFormat format = attention::NumberFormat::fp16;
-  attention::Stack weights;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉] |Δweight|, max-pooled
+  attention::Stack weights;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉] |Δweight|, max-pooled; −inf: masked
   std::vector<HeadDifference> heads;
   attention::Vector output;  ///< [n] ‖Δoutput‖ / ‖output‖; empty of a model's layer
   float largest = 0;         ///< the largest |Δweight| of all heads

@@ -326,7 +326,8 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   if (setup.subject.opened)
     return fillOfModel(snapshot, std::move(batch), *std::move(masks), resources, stop);
   if (const auto fits = checkStack(setup, resources.memory); !fits) {
-    snapshot.error = PlacedError{Place::memory, fits.error().message};
+    const bool ofFile = setup.weights.source == WeightSource::file;
+    snapshot.error = PlacedError{ofFile ? Place::weights : Place::memory, fits.error().message};
     return;
   }
   const auto projections = resources.inputs.projections(setup, std::max(queries, keys));

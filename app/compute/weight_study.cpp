@@ -1,6 +1,8 @@
 #include "app/compute/weight_study.h"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace headscope::app {
 
@@ -9,11 +11,26 @@ using attention::Matrix;
 namespace {
 
 constexpr Index kSquare = 160;
+constexpr float kTowering = 8;
+
+/// What nearly all values other than 0 are within, where the largest would leave no colour to them.
+float colourReach(const Matrix& values, float most) {
+  std::vector<float> sizes;
+  for (Index i = 0; i < values.size(); ++i)
+    if (values.data()[i] != 0) sizes.push_back(std::abs(values.data()[i]));
+  if (sizes.size() < 8) return most;
+  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 9 / 10);
+  std::nth_element(sizes.begin(), at, sizes.end());
+  return most > kTowering * *at ? *at : most;
+}
 
 WeightPicture pictureOf(Matrix pooled) {
-  WeightPicture picture{std::move(pooled), 1};
+  WeightPicture picture{std::move(pooled), 1, 1};
   const float most = picture.values.size() ? picture.values.cwiseAbs().maxCoeff() : 0;
-  if (most > 0) picture.most = most;
+  if (most > 0) {
+    picture.most = most;
+    picture.colours = colourReach(picture.values, most);
+  }
   return picture;
 }
 

@@ -9,6 +9,7 @@ namespace headscope::app {
 struct WeightPicture {
   attention::Matrix values;  ///< pooled by the number farthest from 0
   float most = 1;            ///< the largest |value|
+  float colours = 1;  ///< what colours reach to: the same, or less where few values tower over all others
 };
 
 /// What one head's weights are, whatever the text.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/core/decompositions.h"
+#include "attention/core/leading_eigen.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -17,6 +18,11 @@ using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
 using Eigen::VectorXcd;
 using Eigen::VectorXd;
+
+/// The side of the largest matrix of which all eigenvectors are computed: some seconds.
+constexpr Index kMostSide = 1536;
+/// Up to here they take no time worth saving.
+constexpr Index kSmallSide = 512;
 
 /// A complex sum over the heads' pairs of one frequency.
 struct Shared {
@@ -74,14 +80,39 @@ std::vector<Shared> principalSums(const Linear& queries, const Linear& keys, Ind
   return all;
 }
 
+/// The directions in single precision, from a block of vectors.
+Matrix leadingDirections(const Linear& keys, const Linear& values, Index count, const std::stop_token& stop) {
+  const Index d = keys.weight.cols(), outputs = keys.weight.rows() + values.weight.rows();
+  Matrix both(outputs, d);
+  both << keys.weight, values.weight;
+  if (d <= outputs) both.transposeInPlace();  // [smaller side, larger]
+  const auto found = leadingEigen(timesTransposed(both, both, stop), std::min(count, both.rows()), stop);
+  if (!found) return Matrix(d, 0);
+  if (d <= outputs) return found->rows.transpose();
+  both.transposeInPlace();
+  Matrix directions = timesTransposed(both, found->rows, stop);
+  if (stop.stop_requested()) return Matrix(d, 0);
+  directions.colwise().normalize();
+  return directions;
+}
+
 }  // namespace
 
-Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim) {
+Index mostLatent(Index modelDim, Index outputs) {
+  if (std::min(modelDim, outputs) <= kMostSide) return modelDim;
+  return kMostSide * 8 / 9;  // with the vectors that are held beyond them
+}
+
+Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim,
+                        const std::stop_token& stop) {
   const Index d = keys.weight.cols(), outputs = keys.weight.rows() + values.weight.rows();
   require(values.weight.cols() == d,
           fmt::format("keys are made of {} dimensions and values of {}", d, values.weight.cols()));
   require(latentDim >= 1 && latentDim <= d,
           fmt::format("a latent of {} dimensions, expected 1 to {}", latentDim, d));
+  const Index side = std::min(d, outputs);
+  if (side > kMostSide || (side > kSmallSide && leadingBlock(latentDim, side) <= side / 2))
+    return leadingDirections(keys, values, latentDim, stop);
   MatrixXd both(outputs, d);
   both << keys.weight.cast<double>(), values.weight.cast<double>();
   // Right singular vectors of W are eigenvectors of WᵀW, or Wᵀ times those of WWᵀ: whichever is smaller.
@@ -130,12 +161,12 @@ Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads
 }
 
 LatentMaps latentMaps(const Projections& layer, Index kvHeads, Index headDim, const Matrix& positions,
-                      Index latentDim, Index rotaryDim) {
+                      Index latentDim, Index rotaryDim, const std::stop_token& stop) {
   LatentMaps maps;
   maps.rotary = rotaryDirections(layer.q, layer.k, kvHeads, headDim, positions, rotaryDim);
   Linear rest{layer.k.weight, {}};
   if (rotaryDim > 0) rest.weight -= maps.rotary * (maps.rotary.transpose() * layer.k.weight);
-  maps.latent = latentDirections(rest, layer.v, latentDim);
+  maps.latent = latentDirections(rest, layer.v, latentDim, stop);
   return maps;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stop_token>
+
 #include "attention/core/projections.h"
 
 namespace headscope::attention {
@@ -19,9 +21,16 @@ struct LatentMaps {
 /// Orthonormal directions of the input, [modelDim, latentDim], from which keys and values lose least: the
 /// first right singular vectors of both maps' weights, one above the other, whose maps of x·P·Pᵀ are the
 /// nearest of that rank (Eckart & Young 1936). Fewer columns where keys and values together have fewer
-/// independent outputs than modelDim and that is all of them. Throws std::invalid_argument unless latentDim
-/// is 1 to modelDim.
-Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim);
+/// independent outputs than modelDim and that is all of them. Few of many are found by leadingEigen(), within
+/// a thousandth of what the best leave out, and nothing ([modelDim, 0]) once `stop` is requested; else the
+/// decomposition of the smaller side is exact and isn't stopped. Throws std::invalid_argument unless
+/// latentDim is 1 to modelDim.
+Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim,
+                        const std::stop_token& stop = {});
+
+/// The widest latent that is found within some seconds where keys and values together have `outputs`
+/// dimensions.
+Index mostLatent(Index modelDim, Index outputs);
 
 /// Directions of the keys of all heads, [kvHeads · headDim, rotaryDim], that keep their rotation: a pair of
 /// dimensions (t, t + dims/2) taken as a complex number is turned by the same angle in every head, so that
@@ -33,9 +42,9 @@ Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDi
 Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads, Index headDim,
                         const Matrix& positions, Index rotaryDim);
 
-/// Both: the latent has what the rotary key leaves.
+/// Both: the latent has what the rotary key leaves; it has no columns once `stop` is requested.
 LatentMaps latentMaps(const Projections& layer, Index kvHeads, Index headDim, const Matrix& positions,
-                      Index latentDim, Index rotaryDim);
+                      Index latentDim, Index rotaryDim, const std::stop_token& stop = {});
 
 /// Keys and values as they come out of what tokens x [m, modelDim] cache, [m, kvHeads · headDim] each. A key
 /// is the sum of both parts; neither is turned yet, and the first never is.

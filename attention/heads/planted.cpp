@@ -257,6 +257,20 @@ Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
   return success();
 }
 
+Index comparedByInduction(const AttentionConfig& config, const EmbeddingLayout& layout,
+                          const std::vector<PlantedHead>& heads) {
+  const Index group = config.groupSize();
+  Index fewest = 0;
+  for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
+    const std::span<const PlantedHead> readers(heads.data() + kvHead * group,
+                                               static_cast<std::size_t>(group));
+    const Result<Division> division = divide(config, layout, readers, kvHead);
+    if (!division) return 0;
+    if (division->previous > 0 && (fewest == 0 || division->previous < fewest)) fewest = division->previous;
+  }
+  return fewest;
+}
+
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed, bool writesPrevious) {

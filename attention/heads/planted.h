@@ -48,4 +48,12 @@ Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLay
 Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
                 const std::vector<PlantedHead>& heads);
 
+/// By how many dimensions of identity induction heads tell words apart: what their kv head has room for
+/// beside what else its group reads, the fewest where several differ. 0 without an induction head, and where
+/// the heads can't be planted.
+Index comparedByInduction(const AttentionConfig& config, const EmbeddingLayout& layout,
+                          const std::vector<PlantedHead>& heads);
+/// With fewer, different words are often taken for one another.
+inline constexpr Index kEnoughCompared = 6;
+
 }  // namespace headscope::attention

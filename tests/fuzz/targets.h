@@ -62,7 +62,7 @@ inline void holdSameHead(const attention::Result<attention::Matrix>& read, const
 
 inline void fuzzQkFile(Bytes bytes) {
   using namespace attention;
-  const test::MemoryFile memory(bytes);
+  const headscope::test::MemoryFile memory(bytes);
   const auto file = QkFile::open(memory.path());
   if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
   const auto whole = parseSafetensors(bytes, "fuzz");
@@ -100,7 +100,7 @@ inline constexpr std::uint64_t kMostFuzzedBytes = 1 << 18;
 
 inline void fuzzNpz(Bytes bytes) {
   using namespace attention;
-  const test::MemoryFile memory(bytes);
+  const headscope::test::MemoryFile memory(bytes);
   const auto file = NpzFile::open(memory.path());
   if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
   hold(!file->header().tensors.empty());
@@ -133,7 +133,7 @@ inline void holdRecorded(const attention::RecordedAttention& file,
 
 inline void fuzzRecorded(Bytes bytes) {
   using namespace attention;
-  const test::MemoryFile memory(bytes);
+  const headscope::test::MemoryFile memory(bytes);
   const auto file = RecordedAttention::open(memory.path());
   if (!file) return hold(file.error().message.starts_with(memory.path() + ": "));
   const auto& layers = file->layers();

@@ -3,6 +3,7 @@
 #include "app/compute/cost_figures.h"
 #include "app/compute/drawings/drawing.h"
 #include "app/compute/map_source.h"
+#include "app/compute/resources.h"
 #include "app/compute/snapshot.h"
 
 namespace headscope::app {
@@ -25,6 +26,11 @@ Drawing headDrawing(const Scene& scene, const Snapshot& snapshot, Index head, co
 Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options);
 /// Keys and values of every kv head, and the bytes they take.
 Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options);
+/// What the scene's room of the page Cache shows, computed anew: four shapes, precision and eviction as
+/// pictures of one head with their figures, paging as tokens over the schedule's steps. Errors: what those
+/// studies refuse.
+attention::Result<Drawing> cacheRoomDrawing(const Scene& scene, const Snapshot& snapshot,
+                                            Resources& resources, const DrawingOptions& options);
 /// The mask of one head over the tokens of the sequence in sight.
 Drawing maskDrawing(const Scene& scene, const Snapshot& snapshot, Index head, const DrawingOptions& options);
 /// What the page Cost says of a model: the bytes, the product that makes them, what a GPU holds, and the

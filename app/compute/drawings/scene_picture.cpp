@@ -63,6 +63,8 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
     case PictureKind::mask:
       return maskDrawing(scene, *snapshot, head, options);
     case PictureKind::cache:
+      if (scene.cursor.page == "cache" && scene.cursor.cacheRoom != CacheRoom::growth)
+        return cacheRoomDrawing(scene, *snapshot, resources, options);
       return cacheDrawing(scene, *snapshot, options);
     case PictureKind::head:
       return withCache(headDrawing(scene, *snapshot, head, options));

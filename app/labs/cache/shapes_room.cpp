@@ -75,17 +75,21 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   const ImRect errors(area.Min.x, map.Max.y + view.px(14), area.Min.x + side, map.Max.y + view.px(14) + bars);
   if (one.missing.empty()) errorBars(view, list, one, mostError, errors);
   float y = errors.Max.y + view.px(24);
-  const auto figure = [&](const char* label, const std::string& value, bool bold = false) {
+  // The share is set in the text's face: a fraction of the other is too small to read.
+  const auto figure = [&](const char* label, const std::string& value, bool bold = false,
+                          const std::string& share = "") {
     const float right = area.Min.x + std::max(side, view.px(190));
-    const float taken = paintText(list, bold ? view.fonts->bold : view.fonts->mono, ImVec2(right, y),
-                                  theme.text, value, Align::right);
+    float taken = paintText(list, view.fonts->text, ImVec2(right, y), theme.text, share, Align::right);
+    if (taken > 0) taken += view.px(10);
+    taken += paintText(list, bold ? view.fonts->bold : view.fonts->mono, ImVec2(right - taken, y), theme.text,
+                       value, Align::right);
     paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), right - area.Min.x - taken - view.px(6),
                 theme.secondary, label);
     y += view.px(small ? 22 : 27);
   };
   figure("output is off by", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
   if (!one.missing.empty()) return;
-  figure("cache a token", exactBytes(bytes) + (at == 0 ? "" : "  " + fractionText(bytes, mha)));
+  figure("cache a token", exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
   const auto tokens = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
   figure("read by the last step", fourDigitBytes(bytes * tokens));
   figure("parameters", countText(one.parameters));

@@ -66,11 +66,19 @@ void plantedChoices(Scene& scene, View& view) {
   }
 }
 
-/// Where an induction head has nothing to find its word by.
+/// Where an induction head has nothing to find its word by, or too little.
 void inductionHint(const Setup& setup, const View& view) {
   const auto heads = plantedHeads(setup);
   const bool any = std::ranges::find(heads, Behaviour::induction, &PlantedHead::behaviour) != heads.end();
-  if (!any || carriedBelow(setup)) return;
+  if (!any) return;
+  if (carriedBelow(setup)) {
+    if (const Index narrow = narrowInduction(setup); narrow > 0)
+      hint(view,
+           fmt::format("Induction tells words apart by {} of the head's {} dimensions: too few. A larger "
+                       "head size, or fewer behaviours on its kv head, leave it more.",
+                       narrow, setup.model.headDim));
+    return;
+  }
   hint(view, isStack(setup) ? "Induction needs a head that looks at the previous token in a layer below."
                             : "Induction takes two layers: the first carries the previous token on.");
 }

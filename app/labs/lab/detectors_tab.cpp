@@ -214,9 +214,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text,
             fmt::format("Head {}", shown.question.head));
-  const float words =
-      paintParagraph(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
-                     theme.secondary, sentenceOf(*shown.question.study, shown));
+  const float words = paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
+                                     ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
+                                     theme.secondary, sentenceOf(*shown.question.study, shown));
   const Index n = shown.values.rows(), m = shown.values.cols();
   const float labels = view.px(page_.small ? 62 : 84), below = view.px(page_.small ? 62 : 78);
   const float room = view.px(page_.small ? 58 : 80);  // for the longest sentence, so that nothing moves

@@ -37,7 +37,7 @@ TablePlan planOf(const View& view, const ImRect& area, const ScoreTable& table, 
   const float height = area.GetHeight() - head - view.px(22);
   const auto heads = std::ssize(table.rows);
   plan.shown = std::min<Index>(heads, std::max<Index>(static_cast<Index>(height / view.px(15)), 1));
-  plan.high = std::floor(std::min(height / static_cast<float>(std::max<Index>(plan.shown, 1)), view.px(84)));
+  plan.high = std::floor(std::min(height / static_cast<float>(std::max<Index>(plan.shown, 1)), view.px(110)));
   plan.picture = !small && plan.high >= view.px(52) ? plan.high - view.px(8) : 0;
   const float names = view.px(small ? 132 : 196) + plan.picture * 0.75f;
   plan.cells = ImRect(area.Min.x + names, area.Min.y + head, area.Max.x, area.Max.y - view.px(22));

@@ -25,18 +25,15 @@ constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
     {"Weights", "A[i][j]", "What the softmax gives: how a row shares its attention out."},
     {"Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
      "What reaches the output: a weight counts as much as what is written for it is long. A bright cell over "
-     "a "
-     "value of nearly no length brings nothing."},
+     "a value of nearly no length brings nothing."},
     {"Without the first token", "A[i][j] ÷ (1 − A[i][0])",
      "Many heads park what they don't need on the first token. Without its column, rows sum to 1 again, and "
-     "what "
-     "is left can be seen."},
+     "what is left can be seen."},
     {"Mean over heads", "Σ_h A_h[i][j] ÷ H",
      "All heads of the layer in one picture. What a single head does is thinned out by the others."},
     {"Max over heads", "max_h A_h[i][j]",
      "The strongest weight that any head puts on a cell: nothing that one head sees is lost, and rows "
-     "needn't "
-     "sum to 1."},
+     "needn't sum to 1."},
     {"Difference of two heads", "A_h[i][j] − A_g[i][j]",
      "Where the one head looks more than the other, and where less. Rows sum to 0."},
     {"Rollout", "R_l = (½·mean A_h + ½·I) · R_{l−1}",
@@ -157,7 +154,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const CellsInSight cols =
       windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
   const float size = std::floor(
-      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(50)}));
+      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(60)}));
   const ImVec2 from(std::round(area.Min.x + labels), std::round(top));
   MapView map{"views.map",
               Ink::map,
@@ -242,12 +239,13 @@ void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   large(scene, ImRect(inner.Min.x, inner.Min.y, split - margin, inner.Max.y));
   if (scene.cursor.lab.picture == HeadPicture::difference)
     otherHead(scene, ImVec2(inner.Min.x, inner.Max.y - view.px(30)));
-  constexpr auto kRows = static_cast<float>((kWords.size() + 1) / 2);
-  const float wide = (inner.Max.x - split - space) / 2,
+  constexpr std::size_t kColumns = 3;
+  constexpr auto kRows = static_cast<float>((kWords.size() + kColumns - 1) / kColumns);
+  const float wide = (inner.Max.x - split - space * (kColumns - 1)) / kColumns,
               high = (inner.GetHeight() - (kRows - 1) * space) / kRows;
   for (std::size_t i = 0; i < kWords.size(); ++i) {
-    const float x = split + (wide + space) * static_cast<float>(i % 2),
-                y = inner.Min.y + (high + space) * static_cast<float>(i / 2);
+    const float x = split + (wide + space) * static_cast<float>(i % kColumns),
+                y = inner.Min.y + (high + space) * static_cast<float>(i / kColumns);
     thumbnail(scene, ImRect(x, y, x + wide, y + high), static_cast<HeadPicture>(i));
   }
 }

@@ -28,10 +28,13 @@ void paintMap(Scene& scene, LabPage& page, const ImRect& area, const NamedMap& m
   paintText(list, view.fonts->mono, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
             fitted(view.fonts->mono, map.shape, area.GetWidth() - used - view.px(12)));
   const ImRect cells(area.Min.x, area.Min.y + view.px(28), area.Max.x, area.Max.y - view.px(16));
-  Picture picture{std::string("weights.") + map.name, map.ink, -map.picture.most, map.picture.most};
+  Picture picture{std::string("weights.") + map.name, map.ink, -map.picture.colours, map.picture.colours};
   paintPicture(page, picture, map.picture.values, cells, scene.look);
+  std::string range = "±" + cellText(static_cast<double>(map.picture.most));
+  if (map.picture.colours < map.picture.most)
+    range += "; colours to ±" + cellText(static_cast<double>(map.picture.colours));
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(5)), view.theme->secondary,
-            "±" + cellText(static_cast<double>(map.picture.most)));
+            fitted(view.fonts->small, range, area.GetWidth()));
   track(picture.name, cells.Min, cells.Max);
 }
 
@@ -70,9 +73,9 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
 }
 
 std::string copyingWords(double copying) {
-  return copying > 0.5    ? "copying: what it reads it writes back"
-         : copying < -0.5 ? "copying: what it reads it takes away"
-                          : "copying: neither copies nor takes away";
+  return copying > 0.5    ? "copying: gives it back"
+         : copying < -0.5 ? "copying: takes it away"
+                          : "copying: neither";
 }
 
 /// A product of two maps, its spectrum and what it says.
@@ -86,7 +89,7 @@ struct Circuit {
 void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& shown) {
   const View& view = page.view;
   const WeightStudy& study = *page.weights;
-  const float size = std::min(area.GetHeight(), area.GetWidth() * 0.5f);
+  const float size = std::min(area.GetHeight(), area.GetWidth() * 0.62f);
   paintMap(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + size - view.px(44), area.Min.y + size),
            shown.map);
   const float x = area.Min.x + size - view.px(20), width = area.Max.x - x;
@@ -101,7 +104,7 @@ void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& sho
     figure(view, ImVec2(x, y), width, cellText(study.copying), copyingWords(study.copying));
     y += view.px(36);
   }
-  spectrumBars(view, ImRect(x, y, area.Max.x, std::min(area.Min.y + size, y + view.px(180))), shown.spectrum,
+  spectrumBars(view, ImRect(x, y, area.Max.x, std::min(area.Min.y + size, y + view.px(240))), shown.spectrum,
                inkColor(*view.theme, shown.map.ink));
 }
 

@@ -10,6 +10,7 @@
 #include "app/compute/patch_study.h"
 #include "app/compute/precision_study.h"
 #include "app/compute/text_loss.h"
+#include "app/compute/weight_study.h"
 #include "app/scene/open_model.h"
 #include "tests/app/compute/snapshot_support.h"
 
@@ -178,7 +179,28 @@ TEST(LayerPrecisionStudy, DiffersLessInFp16ThanInBf16) {
       EXPECT_GT(format.largest, 0);
     }
     EXPECT_LT(study.formats[0].largest, study.formats[1].largest);
+    EXPECT_EQ(study.formats[0].weights.at(0, 0, 1), -INFINITY) << "masked cells have no difference";
+    EXPECT_GE(study.formats[0].weights.at(0, 1, 0), 0);
   }
+}
+
+TEST(WeightStudy, ColoursReachWhatMostNumbersAreWithin) {
+  app::Setup setup = openingScene().setup;
+  setup.model.layers = 2;
+  setup.subject.layer = 1;  // an induction head, whose W_Q has one number far above all others
+  Parts planted(setup);
+  const auto towering = headParts({planted.layer, 0, 0}, planted.resources);
+  ASSERT_TRUE(towering.ok());
+  const WeightPicture q = studyWeights(*towering).q;
+  EXPECT_LT(q.colours, q.most / 8);
+  EXPECT_GT(q.colours, 0);
+  setup.weights.source = WeightSource::random;
+  Parts random(setup);
+  const auto even = headParts({random.layer, 0, 0}, random.resources);
+  ASSERT_TRUE(even.ok());
+  const WeightStudy study = studyWeights(*even);
+  EXPECT_EQ(study.q.colours, study.q.most);
+  EXPECT_EQ(study.match.colours, study.match.most);
 }
 
 TEST(TextLoss, IsLargerWithoutHeadsThatMatter) {

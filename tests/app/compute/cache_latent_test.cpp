@@ -131,7 +131,7 @@ TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
   }
 }
 
-TEST(CacheLatent, ALayerThatIsTooLargeSaysSo) {
+TEST(CacheLatent, AWideLayerIsComputedOrSaysWhatIs) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->setup = openingScene().setup;
   snapshot->config = configOf(snapshot->setup);
@@ -139,14 +139,25 @@ TEST(CacheLatent, ALayerThatIsTooLargeSaysSo) {
   snapshot->config.heads = snapshot->config.kvHeads = 32;
   snapshot->config.headDim = 128;
   Resources resources(kRoomy);
-  const auto refused = attendLatent(snapshot, 0, 64, 16, resources, {});
+  const auto refused = attendLatent(snapshot, 0, 2000, 16, resources, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message,
-              testing::HasSubstr("up to 1536 dimensions; here they have 4096 and 8192"));
-  snapshot->config.modelDim = 1024;
+  EXPECT_EQ(
+      refused.error().message,
+      "A latent of 2000 dimensions takes too long to find where the model dim is 4096 and keys and values "
+      "have 8192: up to 1365 are.");
   Resources tight(Limits{1 << 20});
   EXPECT_THAT(attendLatent(snapshot, 0, 64, 16, tight, {}).error().message,
               testing::HasSubstr("of the budget of 1 MiB are in use"));
+  app::Setup wide = openingScene().setup;
+  wide.input.text = "the cat saw the dog";
+  wide.weights.source = WeightSource::random;
+  wide.model.position = PositionKind::rope;
+  wide.model.linked = false;
+  wide.model.modelDim = 2048;
+  wide.model.heads = wide.model.kvHeads = 16;
+  wide.model.headDim = 64;
+  const auto layer = computedLayer(wide);
+  EXPECT_LT(latentError(layer, 512, 64), latentError(layer, 128, 64)) << "as anywhere, more of it is nearer";
 }
 
 }  // namespace

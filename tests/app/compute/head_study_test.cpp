@@ -19,7 +19,7 @@ using attention::Matrix;
 using test::layersFrom;
 using test::plainSetup;
 
-std::shared_ptr<const Snapshot> snapshotOf(const app::Setup& setup) {
+std::shared_ptr<const Snapshot> headSnapshot(const app::Setup& setup) {
   return std::make_shared<const Snapshot>(test::computed(setup));
 }
 
@@ -83,7 +83,7 @@ TEST(HeadStudy, TheEffectIsTheWeightsMinusThoseWithoutBiases) {
   int setups = 0;
   for (const app::Setup& setup : biasedSetups()) {
     ++setups;
-    const auto snapshot = snapshotOf(setup);
+    const auto snapshot = headSnapshot(setup);
     for (std::size_t s = 0; s < snapshot->sequences.size(); ++s) {
       const AttentionResult plain = withoutBiases(*snapshot, s);
       const AttentionResult& result = snapshot->sequences[s].attention;
@@ -117,7 +117,7 @@ TEST(HeadStudy, TheEffectIsTheWeightsMinusThoseWithoutBiases) {
 
 TEST(HeadStudy, TheBiasIsWhatReceiptsAdd) {
   for (const app::Setup& setup : biasedSetups()) {
-    const auto snapshot = snapshotOf(setup);
+    const auto snapshot = headSnapshot(setup);
     const SequenceSnapshot& sequence = snapshot->sequences.front();
     for (Index head = 0; head < 4; ++head) {
       const HeadStudy study = studyHead({snapshot, 0, head});
@@ -143,7 +143,7 @@ TEST(HeadStudy, TheBiasIsWhatReceiptsAdd) {
 }
 
 TEST(HeadStudy, WithoutBiasesThereIsNoEffect) {
-  const HeadStudy study = studyHead({snapshotOf(plainSetup("a b c")), 0, 1});
+  const HeadStudy study = studyHead({headSnapshot(plainSetup("a b c")), 0, 1});
   EXPECT_FALSE(study.biased);
   EXPECT_EQ(study.effect.values.size(), 0);
   EXPECT_EQ(study.bias.extreme, 0);
@@ -155,9 +155,9 @@ TEST(HeadStudy, WithoutBiasesThereIsNoEffect) {
 TEST(HeadStudy, DropoutIsNoEffect) {
   app::Setup setup = plainSetup("a b c d e f");
   setup.model.position = PositionKind::alibi;
-  const HeadStudy plain = studyHead({snapshotOf(setup), 0, 2});
+  const HeadStudy plain = studyHead({headSnapshot(setup), 0, 2});
   setup.model.dropout = 0.5F;
-  const HeadStudy dropped = studyHead({snapshotOf(setup), 0, 2});
+  const HeadStudy dropped = studyHead({headSnapshot(setup), 0, 2});
   // Weights are at most 1; one side computed them once more.
   const float rounding = 8 * std::numeric_limits<float>::epsilon();
   EXPECT_LE((dropped.effect.values - plain.effect.values).cwiseAbs().maxCoeff(), rounding);
@@ -168,10 +168,10 @@ TEST(HeadStudy, TheDifferenceIsTheSecondMasksWeightsMinusTheFirsts) {
   setup.mask.layers = layersFrom("causal & padding");
   setup.mask.compare = true;
   setup.mask.other = layersFrom("window_both(2) & !(sinks(1) & !window(1))");
-  const auto snapshot = snapshotOf(setup);
+  const auto snapshot = headSnapshot(setup);
   app::Setup second = setup;
   second.mask.layers = setup.mask.other;
-  const auto alone = snapshotOf(second);
+  const auto alone = headSnapshot(second);
   for (std::size_t s = 0; s < 2; ++s)
     for (Index head = 0; head < 4; ++head) {
       const AttentionResult &a = snapshot->sequences[s].attention, &b = alone->sequences[s].attention;
@@ -195,7 +195,7 @@ TEST(HeadStudy, RowsThatSeeNothing) {
   setup.mask.layers = layersFrom("window(1) & !sinks(2)");
   setup.mask.compare = true;
   setup.mask.other = layersFrom("causal & !sinks(1)");
-  const SignedPicture picture = studyHead({snapshotOf(setup), 0, 0}).difference;
+  const SignedPicture picture = studyHead({headSnapshot(setup), 0, 0}).difference;
   EXPECT_EQ(picture.values.row(0), Eigen::RowVectorXf::Constant(4, render::kDeadCell));
   EXPECT_EQ(picture.values(1, 0), render::kMaskedCell);
   EXPECT_EQ(picture.values(1, 1), 1) << "all of the row is the second mask's";
@@ -213,7 +213,7 @@ TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
   setup.model.linked = false;
   setup.mask.layers = layersFrom("streaming(sinks=3, window=20)");
   setup.mask.additive = attention::Table{{}, Matrix::Random(1100, 1100) * 2};
-  const auto snapshot = snapshotOf(setup);
+  const auto snapshot = headSnapshot(setup);
   const SequenceSnapshot& sequence = snapshot->sequences[0];
   const SignedPicture bias = studyHead({snapshot, 0, 1}).bias;
   ASSERT_EQ(bias.factor, 2);
@@ -235,7 +235,7 @@ TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
 TEST(HeadStudy, ALineOrHeadThatIsNotThereYetIsTheLast) {
   app::Setup setup = plainSetup("a b c\nd e f g");
   setup.model.position = PositionKind::alibi;
-  const auto snapshot = snapshotOf(setup);
+  const auto snapshot = headSnapshot(setup);
   const Index heads = snapshot->config.heads;
   const HeadStudy last = studyHead({snapshot, 1, heads - 1});
   EXPECT_EQ(studyHead({snapshot, 2, heads - 1}).bias.values, last.bias.values);
@@ -251,7 +251,7 @@ TEST(HeadStudy, StopsWhenAsked) {
   setup.mask.compare = true;
   std::stop_source stop;
   stop.request_stop();
-  const HeadStudy study = studyHead({snapshotOf(setup), 0, 0}, stop.get_token());
+  const HeadStudy study = studyHead({headSnapshot(setup), 0, 0}, stop.get_token());
   EXPECT_EQ(study.effect.values.size(), 0);
   EXPECT_EQ(study.difference.values.size(), 0);
 }

@@ -96,8 +96,48 @@ TEST_P(EveryDetector, ScoresItsBaselineWhereWeightIsEven) {
   }
 }
 
+/// A causal head that does nothing but what the detector looks for: each row looks at its targets, evenly;
+/// where it has none, at itself. Without targets every row looks at the first token.
+Matrix constructedWeights(const Detector& detector, const HeadText& text, Index n) {
+  Matrix weights = Matrix::Zero(n, n);
+  for (Index i = 0; i < n; ++i) {
+    std::vector<Index> keys;
+    if (detector.targets) detector.targets(text, i, keys);
+    std::erase_if(keys, [&](Index key) { return key < 0 || key > i; });
+    if (keys.empty()) keys = {detector.targets ? i : 0};
+    for (const Index key : keys) weights(i, key) = 1 / static_cast<float>(keys.size());
+  }
+  return weights;
+}
+
+TEST_P(EveryDetector, ScoresTheHeadThatDoesNothingElse) {
+  constexpr Index kTokens = 64;
+  const std::vector<Token> tokens = sentences(kTokens);
+  const HeadText text(tokens, tokens, true);
+  const Matrix weights = constructedWeights(detector_, text, kTokens);
+  Matrix scores = Matrix::Zero(kTokens, kTokens);
+  for (Index i = 0; i < kTokens; ++i) scores.row(i).tail(kTokens - i - 1).setConstant(kMinusInfinity);
+  const HeadMaps copies{Matrix::Identity(8, 4), Matrix::Identity(8, 4)};
+  const DetectorScore score = scoreOf(
+      detector_,
+      {MatrixView(weights.data(), kTokens, kTokens), MatrixView(scores.data(), kTokens, kTokens), text},
+      &copies);
+  if (detector_.name == "next") {
+    EXPECT_EQ(score.rows, 0) << "a causal head never sees it";
+  } else if (detector_.name == "uniform") {
+    EXPECT_NEAR(score.raw, 0, 1e-6f) << "one key has no entropy";
+  } else if (detector_.name == "distance") {
+    EXPECT_FLOAT_EQ(score.raw, (kTokens - 1) / 2.0f) << "of all rows";
+  } else if (detector_.name == "offset") {
+    EXPECT_LT(score.raw, 0.5f) << "a column is no diagonal";
+  } else {
+    EXPECT_GT(score.rows, 0);
+    EXPECT_NEAR(score.raw, 1, 1e-5f);
+  }
+}
+
 TEST_P(EveryDetector, FindsTheHeadThatIsPlantedForIt) {
-  if (!detector_.planted) GTEST_SKIP() << "no head can be planted for it";
+  if (!detector_.planted) GTEST_SKIP() << "none can be planted in one layer; the test above constructs it";
   const bool ahead = detector_.planted->offset < 0;
   AttentionConfig config;
   config.modelDim = 256;

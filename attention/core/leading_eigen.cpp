@@ -1,0 +1,134 @@
+#include "attention/core/leading_eigen.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/core/decompositions.h"
+#include "attention/core/random.h"
+#include "attention/core/result.h"
+#include "attention/kernels/gemm.h"
+
+namespace headscope::attention {
+
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr int kMostRounds = 24, kMostDegree = 8;
+/// How much more a filter may enlarge the first vector than the last: single precision has seven digits.
+constexpr double kMostSpread = 1e4;
+/// A round that adds less than this share of what is left out is the last.
+constexpr double kLittle = 1e-4;
+
+Matrix product(const Matrix& x, const Matrix& w, bool transposed, const std::stop_token& stop) {
+  const Index out = transposed ? w.cols() : w.rows();
+  Matrix y = Matrix::Zero(x.rows(), out);
+  const kernels::Columns<const float> from{x.data(), asSize(x.cols()), asSize(x.cols()), 0};
+  const kernels::LinearMap map{.weight = w.data(),
+                               .out = asSize(out),
+                               .y = {y.data(), asSize(out), asSize(out), 0},
+                               .transposed = transposed};
+  kernels::applyMaps(kernels::sharedPool(), asSize(x.rows()), asSize(x.cols()), from, {&map, 1}, stop);
+  return y;
+}
+
+/// Of b vectors as rows [b, side].
+MatrixXd productsOf(const Matrix& a, const Matrix& b, const std::stop_token& stop) {
+  const MatrixXd all = product(a, b, false, stop).cast<double>();
+  return 0.5 * (all + all.transpose());
+}
+
+/// Rows turned by the columns of `turn` [b, b].
+Matrix turned(const MatrixXd& turn, const Matrix& rows, const std::stop_token& stop) {
+  return product(turn.transpose().cast<float>(), rows, true, stop);
+}
+
+/// By the eigenvectors of the rows' products, twice, as the first time rounds what was nearly dependent.
+void orthonormalize(Matrix& rows, const std::stop_token& stop) {
+  for (int round = 0; round < 2 && !stop.stop_requested(); ++round) {
+    for (Index i = 0; i < rows.rows(); ++i)
+      if (const float length = rows.row(i).norm(); length > 0) rows.row(i) /= length;
+    const SymmetricEigen solved = symmetricEigen(productsOf(rows, rows, stop));
+    const double least = std::max(solved.values.maxCoeff() * 1e-7, 1e-30);
+    rows = turned(solved.vectors * solved.values.cwiseMax(least).cwiseSqrt().cwiseInverse().asDiagonal(),
+                  rows, stop);
+  }
+}
+
+/// The best that the rows' space holds (Rayleigh and Ritz), largest first.
+VectorXd bestOf(const Matrix& gram, Matrix& rows, const std::stop_token& stop) {
+  const SymmetricEigen solved = symmetricEigen(productsOf(product(rows, gram, false, stop), rows, stop));
+  rows = turned(solved.vectors.rowwise().reverse(), rows, stop);
+  return solved.values.reverse();
+}
+
+/// The largest degree whose polynomial doesn't enlarge one end of the block too much more than the other.
+int degreeFor(double largest, double smallest) {
+  const double at = std::acosh(2 * largest / smallest - 1);
+  int degree = 1;
+  while (degree < kMostDegree && std::cosh((degree + 1) * at) <= kMostSpread) ++degree;
+  return degree;
+}
+
+/// A Chebyshev polynomial of the matrix, small from 0 to `end` and about 1 at `largest`.
+void filter(const Matrix& gram, Matrix& rows, double largest, double end, const std::stop_token& stop) {
+  const double middle = end / 2;
+  const double first = middle / (largest - middle);
+  double sigma = first;
+  const auto step = [&](const Matrix& x, double factor) {
+    Matrix y = product(x, gram, false, stop);
+    y = static_cast<float>(factor) * (y - static_cast<float>(middle) * x);
+    return y;
+  };
+  Matrix next = step(rows, first / middle);
+  for (int degree = degreeFor(largest, end); degree > 1 && !stop.stop_requested(); --degree) {
+    const double after = 1 / (2 / first - sigma);
+    Matrix beyond = step(next, 2 * after / middle);
+    beyond -= static_cast<float>(sigma * after) * rows;
+    rows = std::move(next);
+    next = std::move(beyond);
+    sigma = after;
+  }
+  rows = std::move(next);
+}
+
+}  // namespace
+
+Matrix timesTransposed(const Matrix& x, const Matrix& w, const std::stop_token& stop) {
+  require(x.cols() == w.cols(), fmt::format("{} columns times {}", x.cols(), w.cols()));
+  return product(x, w, false, stop);
+}
+
+Index leadingBlock(Index count, Index side) {
+  return std::min(side, count + std::max<Index>(8, count / 8));
+}
+
+std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const std::stop_token& stop) {
+  const Index side = gram.rows();
+  require(gram.cols() == side && count >= 1 && count <= side,
+          fmt::format("{} eigenvectors of a matrix {} × {}", count, side, gram.cols()));
+  Random random(1);
+  Matrix rows(leadingBlock(count, side), side);
+  for (Index i = 0; i < rows.size(); ++i) rows.data()[i] = random.gaussian();
+  rows = product(rows, gram, false, stop);
+  orthonormalize(rows, stop);
+  VectorXd values = bestOf(gram, rows, stop);
+  const double trace = gram.diagonal().cast<double>().sum();
+  double held = values.head(count).sum();
+  for (int round = 0; round < kMostRounds && rows.rows() < side && !stop.stop_requested(); ++round) {
+    const double largest = values(0), end = values(values.size() - 1);
+    if (!(end > largest * 1e-6)) break;  // the block holds all that there is
+    filter(gram, rows, largest, end, stop);
+    orthonormalize(rows, stop);
+    values = bestOf(gram, rows, stop);
+    const double now = values.head(count).sum();
+    if (now - std::exchange(held, now) <= kLittle * std::max(trace - now, 1e-6 * trace)) break;
+  }
+  if (stop.stop_requested()) return std::nullopt;
+  return LeadingEigen{values.head(count), rows.topRows(count)};
+}
+
+}  // namespace headscope::attention
