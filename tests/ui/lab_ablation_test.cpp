@@ -6,7 +6,6 @@
 
 #include "app/labs/lab/head_lab.h"
 #include "app/platform/ui_state.h"
-#include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
@@ -15,7 +14,6 @@
 namespace headscope::test {
 namespace {
 
-using app::EmbeddingSource;
 using app::HeadOff;
 using app::Key;
 using ::testing::ElementsAre;

@@ -16,9 +16,7 @@ namespace headscope::test {
 namespace {
 
 using app::EmbeddingSource;
-using app::HeadOff;
 using app::Key;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class Embeddings : public LabTabOnScreen {

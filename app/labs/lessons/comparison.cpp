@@ -111,8 +111,10 @@ void outputs(const LessonsPage& page, const ComparedRow& before, const ComparedR
   x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.text,
                  moved == 0 ? "0" : numberText(moved, 3)) +
        view.px(6);
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y), at.x + width - x, theme.secondary,
-              "times its own length");
+  const float room = at.x + width - x;
+  const char* words = "times its own length";
+  if (textWidth(view.fonts->text, words) > room) words = "× its length";
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, theme.secondary, words);
   paintFitted(view, list, view.fonts->small, ImVec2(at.x, y + view.px(24)), width, theme.secondary,
               "‖now − before‖ ÷ ‖before‖");
 }

@@ -203,11 +203,14 @@ void ways(LessonsPage& page, const ImRect& area) {
   paintText(list, view.fonts->small, ImVec2(from.x + view.px(14), y), ink, "◀");
   paintText(list, view.fonts->text, ImVec2(from.x + view.px(36), y), ink, "Back");
   const auto steps = static_cast<Index>(page.lesson->steps.size());
-  std::string label = "Finish the lesson";
-  if (page.asking())
+  std::string label = "Finish the lesson", brief = "Finish";
+  if (page.asking()) {
     label = page.guess >= 0 ? "Show the answer" : "Skip: show the answer";
-  else if (page.step + 1 < steps)
+    brief = "Answer";
+  } else if (page.step + 1 < steps) {
     label = page.lesson->steps[static_cast<std::size_t>(page.step + 1)].title;
+    brief = "Next";
+  }
   const float left = std::max(from.x + backSize.x + view.px(16), area.Max.x - pad - view.px(252));
   const ImVec2 nextFrom(left, y - half), nextTo(area.Max.x - pad, y + half);
   ImGui::SetCursorScreenPos(nextFrom);
@@ -217,8 +220,11 @@ void ways(LessonsPage& page, const ImRect& area) {
   const std::uint32_t words = page.asking() ? theme.text : theme.background;
   list.AddRectFilled(nextFrom, nextTo, ImGui::IsItemHovered() ? mixed(ground, theme.line, 0.25f) : ground,
                      view.px(6));
-  paintFitted(view, list, view.fonts->bold, ImVec2(left + view.px(16), y), nextTo.x - left - view.px(50),
-              words, label);
+  const float room = nextTo.x - left - view.px(50);
+  // A title of some length may end in dots; a few letters of it say nothing.
+  const bool tight = room < view.px(100) && textWidth(view.fonts->bold, label) > room;
+  paintFitted(view, list, view.fonts->bold, ImVec2(left + view.px(16), y), room, words,
+              tight ? brief : label);
   paintText(list, view.fonts->small, ImVec2(nextTo.x - view.px(16), y), words, "▶", Align::right);
   const float hintLeft = from.x + backSize.x + view.px(10);
   if (left - hintLeft > view.px(110))
