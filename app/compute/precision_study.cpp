@@ -13,7 +13,7 @@ using attention::Stack;
 
 namespace {
 
-constexpr Index kPicture = 256;  // cells a side
+constexpr Index kPrecisionSide = 256;  // cells a side
 
 /// |a − b| of one head, the largest of factor × factor cells; −inf where all of them are masked.
 Matrix pooledDifference(const attention::MatrixView& a, const attention::MatrixView& b,
@@ -70,7 +70,7 @@ LayerPrecisionStudy studyPrecision(const std::shared_ptr<const LayerParts>& laye
   }
   const RoundedLayer exact = attention::roundedLayer(input, attention::NumberFormat::fp32, stop);
   const Index longest = std::max(result.weights.rows(), result.weights.cols());
-  while (longest / study.factor > kPicture) study.factor *= 2;
+  while (longest / study.factor > kPrecisionSide) study.factor *= 2;
   for (std::size_t i = 0; i < study.formats.size() && !stop.stop_requested(); ++i) {
     const attention::NumberFormat format = LayerPrecisionStudy::kFormats[i];
     study.formats[i] = differenceOf(format, exact, attention::roundedLayer(input, format, stop),

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-using Kind = RichSpan::Kind;
+using SpanKind = RichSpan::Kind;
 
 namespace {
 
@@ -57,16 +57,16 @@ class RichPainter {
  private:
   float spaceWidth() const { return textWidth(fonts_.plain, " "); }
 
-  ImFont* font(Kind kind) const {
-    return kind == Kind::code ? fonts_.code : kind == Kind::plain ? fonts_.plain : fonts_.bold;
+  ImFont* font(SpanKind kind) const {
+    return kind == SpanKind::code ? fonts_.code : kind == SpanKind::plain ? fonts_.plain : fonts_.bold;
   }
 
-  std::uint32_t color(Kind kind) const {
+  std::uint32_t color(SpanKind kind) const {
     const Theme& theme = *view_.theme;
-    const std::uint32_t hue = kind == Kind::query   ? theme.query
-                              : kind == Kind::key   ? theme.key
-                              : kind == Kind::value ? theme.value
-                                                    : fonts_.color;
+    const std::uint32_t hue = kind == SpanKind::query   ? theme.query
+                              : kind == SpanKind::key   ? theme.key
+                              : kind == SpanKind::value ? theme.value
+                                                        : fonts_.color;
     return theme.light && hue != fonts_.color ? mixed(hue, theme.text, 0.45f) : hue;
   }
 
@@ -74,7 +74,7 @@ class RichPainter {
     std::vector<Piece> all;
     bool space = false;
     for (const RichSpan& span : spans) {
-      if (span.kind == Kind::formula || span.kind == Kind::mark) {
+      if (span.kind == SpanKind::formula || span.kind == SpanKind::mark) {
         const float half = lineHeight(fonts_.plain) / 2;
         const FormulaSize size =
             span.formula ? formulaSize(fonts_, *span.formula) : FormulaSize{markWidth(view_), half, half};
@@ -122,9 +122,9 @@ class RichPainter {
 
   void paintPiece(const Piece& piece, ImVec2 at) {
     const RichSpan& span = *piece.span;
-    if (span.kind == Kind::formula) {
+    if (span.kind == SpanKind::formula) {
       paintFormula(view_, *list_, fonts_, *span.formula, at);
-    } else if (span.kind == Kind::mark) {
+    } else if (span.kind == SpanKind::mark) {
       paintMark(view_, *list_, ImVec2(at.x + markWidth(view_) / 2, at.y), span.text);
     } else {
       paintText(*list_, font(span.kind), at, color(span.kind), piece.text);

@@ -23,11 +23,11 @@ struct Touch {
   std::string text;    ///< typed
 };
 
-struct Place {
+struct SliderPlace {
   float labelEnd, trackFrom, trackTo, right, y;
 };
 
-Place placeOf(const View& view, ImVec2 from, float width, float height) {
+SliderPlace placeOf(const View& view, ImVec2 from, float width, float height) {
   const float right = from.x + width;
   const float trackFrom = from.x + std::min(view.px(112), width * 0.36f);
   return {trackFrom - view.px(6), trackFrom, right - view.px(62), right, from.y + height / 2};
@@ -38,7 +38,7 @@ struct Position {
   float value, lowest = 0, highest = 1;
 };
 
-void paintSlider(const View& view, const SliderSpec& spec, const Place& at, float left,
+void paintSlider(const View& view, const SliderSpec& spec, const SliderPlace& at, float left,
                  const Position& position, const std::string& shown, bool lit) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
@@ -64,7 +64,7 @@ void paintSlider(const View& view, const SliderSpec& spec, const Place& at, floa
 }
 
 /// The text field over the value while it is typed. Returns true when Enter was pressed.
-bool typeField(View& view, const Place& at, float height, std::string& text) {
+bool typeField(View& view, const SliderPlace& at, float height, std::string& text) {
   ImGui::SetCursorScreenPos(ImVec2(at.trackTo + view.px(8), at.y - height / 2 + view.px(2)));
   ImGui::PushItemWidth(at.right - at.trackTo - view.px(8));
   compat::pushFont(view.fonts->mono);
@@ -97,7 +97,7 @@ int touchedSteps(const View& view, bool wheel) {
 Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, const std::string& shown) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(28);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const Place at = placeOf(view, from, width, height);
+  const SliderPlace at = placeOf(view, from, width, height);
   const bool typing = view.controls.typed.control == spec.name;
   Touch touch;
   ImGui::PushID(spec.name.c_str());

@@ -43,8 +43,26 @@ SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix) {
 }
 
 HermitianEigen hermitianEigen(const Eigen::MatrixXcd& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(matrix);
-  return {solver.eigenvalues(), solver.eigenvectors()};
+  // [A −B; B A] has A + iB's eigenvalues, each twice: of x + iy come (x; y) and (−y; x), or any two
+  // directions of their plane. So a vector counts where it isn't a complex multiple of those before it.
+  // Eigen's own solver of complex matrices takes as long to compile as of real ones.
+  const Index size = matrix.rows();
+  Eigen::MatrixXd both(2 * size, 2 * size);
+  both << matrix.real(), -matrix.imag(), matrix.imag(), matrix.real();
+  const SymmetricEigen solved = symmetricEigen(both);
+  HermitianEigen result{Eigen::VectorXd::Zero(size), Eigen::MatrixXcd::Zero(size, size)};
+  Index found = 0;
+  for (Index i = 0; i < 2 * size && found < size; ++i) {
+    Eigen::VectorXcd vector(size);
+    vector.real() = solved.vectors.col(i).head(size);
+    vector.imag() = solved.vectors.col(i).tail(size);
+    for (Index j = 0; j < found; ++j) vector -= result.vectors.col(j).dot(vector) * result.vectors.col(j);
+    const double left = vector.norm();
+    if (left < 1e-3) continue;
+    result.values(found) = solved.values(i);
+    result.vectors.col(found++) = vector / left;
+  }
+  return result;
 }
 
 }  // namespace headscope::attention

@@ -1,12 +1,12 @@
 #include "attention/heads/mistakes.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "attention/core/attention.h"
+#include "attention/core/decompositions.h"
 #include "attention/core/projections.h"
 #include "attention/core/random.h"
 #include "attention/core/softmax.h"
@@ -302,8 +302,8 @@ MistakeInput randomHead(Mistake mistake, Index tokens, Index headDim, std::uint6
   Random random(mixSeed(seed, 1));
   const auto draw = [&random] { return random.gaussian(); };
   const Index spanned = std::min(tokens, input.modelDim);
-  const Eigen::HouseholderQR<Matrix> parts(Matrix::NullaryExpr(input.modelDim, tokens, draw));
-  const Matrix span = parts.matrixQR().topRows(spanned).triangularView<Eigen::Upper>();
+  const Matrix drawn = Matrix::NullaryExpr(input.modelDim, tokens, draw);
+  const Matrix span = triangularFactor(drawn.cast<double>()).cast<float>();
   for (Stack* made : {&input.q, &input.k}) {
     const Matrix map = Matrix::NullaryExpr(spanned, headDim, draw);
     *made = splitHeads(span.transpose() * map / std::sqrt(static_cast<float>(input.modelDim)), 1);

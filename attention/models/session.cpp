@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attention/core/saturating.h"
+#include "attention/core/stopped.h"
 #include "attention/models/block.h"
 
 namespace headscope::attention {
@@ -12,10 +13,6 @@ namespace {
 
 bool contains(const std::optional<std::vector<Index>>& list, Index value) {
   return !list || std::find(list->begin(), list->end(), value) != list->end();
-}
-
-Error stopped() {
-  return {"stopped"};
 }
 
 /// The weights of the heads asked for; those of all without a copy.

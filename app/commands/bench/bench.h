@@ -16,6 +16,8 @@
 
 namespace headscope::app {
 
+constexpr int kBenchWidth = 1920, kBenchHeight = 1080;  ///< of the pictures that are drawn for a figure
+
 /// What `headscope bench` measures.
 struct BenchShape {
   attention::AttentionConfig config;

@@ -17,15 +17,13 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kWidth = 1920, kHeight = 1080;
-
 /// Opened: from the list, with nothing computed for it. Computed ahead: with Page Down, of a question the
 /// slower of asking and answering.
 class LessonBench {
  public:
   LessonBench() {
     requireAddressSpace();
-    app_ = std::make_unique<HeadlessApp>(kWidth, kHeight);
+    app_ = std::make_unique<HeadlessApp>(kBenchWidth, kBenchHeight);
     show({});
     if (!page().library) throw std::runtime_error("the lessons can't be read");
     for (const LessonEntry& entry : page().library->lessons) lessons_.push_back(entry.lesson);
@@ -131,7 +129,7 @@ BenchReport benchLessons(int rounds) {
   const auto lessons = std::make_shared<LessonBench>();
   BenchReport report =
       runCases({{lessons->lines(), [lessons] { return lessons->run(); }}, claimCase()}, rounds);
-  report.title = fmt::format("every step of the lessons to its picture, {} × {}", kWidth, kHeight);
+  report.title = fmt::format("every step of the lessons to its picture, {} × {}", kBenchWidth, kBenchHeight);
   return report;
 }
 

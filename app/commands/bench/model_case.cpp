@@ -18,7 +18,7 @@ using attention::Model;
 using attention::ModelSession;
 using attention::Result;
 
-constexpr double kCaseSeconds = 0.5;
+constexpr double kModelCaseSeconds = 0.5;
 
 /// The numbers that a token's pass through all layers multiplies with: matrices, without tables of
 /// embeddings.
@@ -64,7 +64,7 @@ BenchCase passCase(std::shared_ptr<const Model> model, const std::vector<Index>&
   const double flop = 2 * n * layerNumbers(*model) + 2 * headNumbers(*model) +
                       4 * pairs * static_cast<double>(config.heads * config.headDim * config.layerCount());
   const auto run = [model, ids] {
-    return std::vector{medianSeconds(kCaseSeconds, [&] {
+    return std::vector{medianSeconds(kModelCaseSeconds, [&] {
       ModelSession session(model);
       attention::require(session.append(ids).ok(), "the pass was refused");
     })};
@@ -82,7 +82,7 @@ BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index
   const double bytes = storedBytes(*model) * (layerNumbers(*model) + headNumbers(*model)) +
                        static_cast<double>(model->cacheBytesPerToken()) * static_cast<double>(ids.size());
   const auto run = [session, length = session->length()] {
-    return std::vector{medianSeconds(kCaseSeconds, [&] {
+    return std::vector{medianSeconds(kModelCaseSeconds, [&] {
       attention::PassRequest step;
       step.weights = false;
       session->truncate(length);

@@ -8,13 +8,13 @@
 namespace headscope::app {
 namespace {
 
-using Kind = BenchWork::Kind;
+using WorkKind = BenchWork::Kind;
 
 /// "153 GFLOP/s", "21.4 GB/s"; "" of nothing.
-std::string rateText(Kind kind, double perSecond) {
-  if (kind == Kind::none) return "";
+std::string rateText(WorkKind kind, double perSecond) {
+  if (kind == WorkKind::none) return "";
   return fmt::format("{:.{}f} {}", perSecond / 1e9, perSecond >= 99.5e9 ? 0 : 1,
-                     kind == Kind::flop ? "GFLOP/s" : "GB/s");
+                     kind == WorkKind::flop ? "GFLOP/s" : "GB/s");
 }
 
 /// Three digits: what changes by a percent from run to run is not worth more.
@@ -64,9 +64,11 @@ std::string benchTable(const BenchReport& report) {
   for (const BenchRow& row : report.rows)
     text += written({row.line.meaning, durationText(row.seconds), durationText(row.fastest),
                      durationText(row.slowest), rateText(row.line.work.kind, row.rate()),
-                     row.line.work.kind == Kind::none ? "" : percentText(row.share)});
-  text += written({"ceiling of multiply-adds", "", "", "", rateText(Kind::flop, report.ceilings.flops), ""});
-  text += written({"ceiling of reading", "", "", "", rateText(Kind::bytes, report.ceilings.readBytes), ""});
+                     row.line.work.kind == WorkKind::none ? "" : percentText(row.share)});
+  text +=
+      written({"ceiling of multiply-adds", "", "", "", rateText(WorkKind::flop, report.ceilings.flops), ""});
+  text +=
+      written({"ceiling of reading", "", "", "", rateText(WorkKind::bytes, report.ceilings.readBytes), ""});
   text += "peak memory: " + bytesText(static_cast<double>(report.peakBytes)) + "\n";
   if (!report.omitted.empty()) text += "The window was not measured: " + report.omitted + "\n";
   return text;
@@ -87,8 +89,8 @@ std::string benchJson(const BenchReport& report) {
                                  {"seconds", row.seconds},
                                  {"fastest", row.fastest},
                                  {"slowest", row.slowest}};
-    if (const BenchWork& work = row.line.work; work.kind != Kind::none) {
-      const std::string unit = work.kind == Kind::flop ? "flop" : "bytes";
+    if (const BenchWork& work = row.line.work; work.kind != WorkKind::none) {
+      const std::string unit = work.kind == WorkKind::flop ? "flop" : "bytes";
       entry[unit] = work.amount;
       entry[unit + "_per_second"] = row.rate();
       entry["share"] = row.share;

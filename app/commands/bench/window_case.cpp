@@ -16,7 +16,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kWidth = 1920, kHeight = 1080;
 constexpr int kFrames = 7;
 
 /// As many words on random weights of the shape: what a person who typed them would have.
@@ -90,7 +89,7 @@ class WindowBench {
  private:
   void open() {
     requireAddressSpace();
-    app_ = std::make_unique<HeadlessApp>(kWidth, kHeight);
+    app_ = std::make_unique<HeadlessApp>(kBenchWidth, kBenchHeight);
     app_->session().settle();
     drawFrame();
   }

@@ -44,7 +44,7 @@ void stepButtons(Scene& scene, HeadsPage& page, const CacheState& state, ImVec2 
   }
 }
 
-std::string stepText(const Scene& scene, const CacheState& state) {
+std::string decodeStepText(const Scene& scene, const CacheState& state) {
   if (!scene.cursor.decoding || !state.reason.empty())
     return state.tokens == 1 ? "1 token" : fmt::format("all {} tokens", state.tokens);
   return fmt::format("step {} of {}", state.now, state.tokens);
@@ -151,7 +151,7 @@ void cacheLine(Scene& scene, HeadsPage& page, const CacheState& state, const ImR
   const auto bytes = [&](Index tokens) {
     return bytesText(cacheBytes(snapshot, snapshot.config.kvHeads, tokens, scene.look.cacheBytes));
   };
-  std::string cost = stepText(scene, state) + " · " + bytes(state.now);
+  std::string cost = decodeStepText(scene, state) + " · " + bytes(state.now);
   if (!snapshot.setup.input.cross) cost += " · +" + bytes(1) + " a token";
   const float costWidth = textWidth(view.fonts->small, cost);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
@@ -190,7 +190,7 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
                                       "KV CACHE", view.px(1.2f));
       stepButtons(scene, page, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
-      std::string step = stepText(scene, state);
+      std::string step = decodeStepText(scene, state);
       if (const auto [first, count] = shownHeads(scene, *snapshot, view, left.GetHeight() - view.px(72));
           count < snapshot->config.kvHeads)
         step =

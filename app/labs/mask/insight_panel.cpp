@@ -19,7 +19,7 @@ std::string listText(const std::vector<Index>& values, Index total) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more ? ", …" : "");
 }
 
-std::string tokenAt(const std::vector<attention::Token>& tokens, Index position) {
+std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index position) {
   return position >= 0 && position < static_cast<Index>(tokens.size())
              ? "“" + tokens[static_cast<std::size_t>(position)].text + "”"
              : std::to_string(position);
@@ -69,8 +69,8 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   const bool first = mask == &study.mask;  // whose ways were followed
   if (!mask->seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
   const std::vector<Index>& leak = page.reach->leak;
-  std::string way = tokenAt(study.line()->queries, leak.front());
-  for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenAt(study.line()->keys, leak[i]);
+  std::string way = tokenOrPosition(study.line()->queries, leak.front());
+  for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenOrPosition(study.line()->keys, leak[i]);
   hint(view, fmt::format("Shortest way: {} (query {} reads position {})", way, leak.front(), leak.back()));
 }
 
@@ -153,10 +153,10 @@ void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Inde
     way = attention::shortestPath(*question.mask, variantsOf(question), query, key, question.layers);
   std::string text;
   for (const Index position : way)
-    text += (text.empty() ? "" : " ← ") + tokenAt(study.line()->queries, position);
+    text += (text.empty() ? "" : " ← ") + tokenOrPosition(study.line()->queries, position);
   if (way.empty())
-    text = "Nothing of " + tokenAt(study.line()->queries, key) + " gets to " +
-           tokenAt(study.line()->queries, query);
+    text = "Nothing of " + tokenOrPosition(study.line()->queries, key) + " gets to " +
+           tokenOrPosition(study.line()->queries, query);
   paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
 }
 
@@ -207,7 +207,7 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
 std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
   Index known = 0;
   for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
-  return fmt::format("{} knows of {} of {} tokens", tokenAt(study.line()->queries, query), known,
+  return fmt::format("{} knows of {} of {} tokens", tokenOrPosition(study.line()->queries, query), known,
                      reach.tokens);
 }
 

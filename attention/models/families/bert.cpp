@@ -27,14 +27,14 @@ void families::readBertFields(const ConfigReader& json, Index firstPosition, Mod
 namespace {
 
 // BERT (Devlin et al. 2019).
-constexpr std::string_view kPrefixes[] = {"bert.", ""};
+constexpr std::string_view kBertPrefixes[] = {"bert.", ""};
 
 }  // namespace
 
 constinit const Family families::bert{
     .name = "bert",
     .architecture = "Bert",
-    .prefixes = kPrefixes,
+    .prefixes = kBertPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kBertNames,
     .read = [](const ConfigReader& json, ModelConfig& config) { readBertFields(json, 0, config); },

@@ -5,9 +5,9 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"distilbert.", ""};
+constexpr std::string_view kDistilbertPrefixes[] = {"distilbert.", ""};
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readDistilbert(const ConfigReader& json, ModelConfig& config) {
   config.modelDim = json.size("dim");
   config.innerDim = json.size("hidden_dim");
   config.vocabulary = json.size("vocab_size");
@@ -27,7 +27,7 @@ void read(const ConfigReader& json, ModelConfig& config) {
 constinit const Family families::distilbert{
     .name = "distilbert",
     .architecture = "DistilBert",
-    .prefixes = kPrefixes,
+    .prefixes = kDistilbertPrefixes,
     .headPrefixes = kNoPrefix,
     .names = {.embedding = "embeddings.word_embeddings",
               .positions = "embeddings.position_embeddings",
@@ -45,7 +45,7 @@ constinit const Family families::distilbert{
               .headDense = "vocab_transform",
               .headNorm = "vocab_layer_norm",
               .headBias = "vocab_projector.bias"},
-    .read = read,
+    .read = readDistilbert,
 };
 
 }  // namespace headscope::attention

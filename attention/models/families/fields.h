@@ -24,6 +24,12 @@ inline constexpr TensorNames kLlamaNames{.embedding = "embed_tokens",
                                          .mlpNorm = "post_attention_layernorm",
                                          .finalNorm = "norm",
                                          .head = "lm_head"};
+/// With a norm of each head's queries and keys.
+constexpr TensorNames withHeadNorms(TensorNames names) {
+  names.qNorm = "self_attn.q_norm";
+  names.kNorm = "self_attn.k_norm";
+  return names;
+}
 inline constexpr std::string_view kLlamaPrefixes[] = {"model.", ""};
 
 /// Where two sizes are needed to make a third: heads that divide the width.

@@ -15,7 +15,7 @@ void families::readGemmaSizes(const ConfigReader& json, ModelConfig& config, con
 namespace {
 
 // Gemma (Gemma Team 2024): Llama with 1 + w in its norms, √d on embeddings and GELU.
-void read(const ConfigReader& json, ModelConfig& config) {
+void readGemma(const ConfigReader& json, ModelConfig& config) {
   families::readGemmaSizes(json, config);
   families::readRotation(json, {}, config);
 }
@@ -28,7 +28,7 @@ constinit const Family families::gemma{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
-    .read = read,
+    .read = readGemma,
 };
 
 }  // namespace headscope::attention

@@ -13,7 +13,7 @@ std::optional<float> readCap(const ConfigReader& json, std::string_view key, dou
   return static_cast<float>(json.positive(key, standard));
 }
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readGemma2(const ConfigReader& json, ModelConfig& config) {
   families::readGemmaSizes(json, config);
   config.order = BlockOrder::around;
   const double scalar = json.positive("query_pre_attn_scalar", 256);
@@ -34,7 +34,7 @@ constinit const Family families::gemma2{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kGemmaNames,
-    .read = read,
+    .read = readGemma2,
 };
 
 }  // namespace headscope::attention

@@ -8,14 +8,9 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"language_model.model.", "model.language_model.", "model.", ""};
+constexpr std::string_view kGemma3Prefixes[] = {"language_model.model.", "model.language_model.", "model.",
+                                                ""};
 constexpr std::string_view kHeadPrefixes[] = {"", "language_model."};
-
-constexpr TensorNames withHeadNorms(TensorNames names) {
-  names.qNorm = "self_attn.q_norm";
-  names.kNorm = "self_attn.k_norm";
-  return names;
-}
 
 /// rotations[0] for full layers, [1] for those with a window. Newer files nest one set of fields per kind.
 void readRotations(const ConfigReader& json, ModelConfig& config) {
@@ -60,18 +55,18 @@ void readWithPictures(const ConfigReader& json, ModelConfig& config) {
 constinit const Family families::gemma3Text{
     .name = "gemma3_text",
     .architecture = "Gemma3",
-    .prefixes = kPrefixes,
+    .prefixes = kGemma3Prefixes,
     .headPrefixes = kHeadPrefixes,
-    .names = withHeadNorms(kGemmaNames),
+    .names = families::withHeadNorms(kGemmaNames),
     .read = readText,
 };
 
 constinit const Family families::gemma3{
     .name = "gemma3",
     .architecture = "Gemma3ForConditionalGeneration",
-    .prefixes = kPrefixes,
+    .prefixes = kGemma3Prefixes,
     .headPrefixes = kHeadPrefixes,
-    .names = withHeadNorms(kGemmaNames),
+    .names = families::withHeadNorms(kGemmaNames),
     .read = readWithPictures,
 };
 

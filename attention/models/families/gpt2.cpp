@@ -7,9 +7,9 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"transformer.", ""};
+constexpr std::string_view kGpt2Prefixes[] = {"transformer.", ""};
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readGpt2(const ConfigReader& json, ModelConfig& config) {
   config.modelDim = json.size("n_embd");
   config.innerDim = json.size("n_inner", std::min(4 * config.modelDim, kMaxConfigSize));
   config.heads = config.kvHeads = json.size("n_head");
@@ -32,7 +32,7 @@ void read(const ConfigReader& json, ModelConfig& config) {
 constinit const Family families::gpt2{
     .name = "gpt2",
     .architecture = "GPT2",
-    .prefixes = kPrefixes,
+    .prefixes = kGpt2Prefixes,
     .headPrefixes = kNoPrefix,
     .names = {.embedding = "wte",
               .positions = "wpe",
@@ -46,7 +46,7 @@ constinit const Family families::gpt2{
               .finalNorm = "ln_f",
               .head = "lm_head",
               .inFirst = true},
-    .read = read,
+    .read = readGpt2,
 };
 
 }  // namespace headscope::attention

@@ -6,9 +6,9 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"gpt_neox.", ""};
+constexpr std::string_view kGptNeoxPrefixes[] = {"gpt_neox.", ""};
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readGptNeox(const ConfigReader& json, ModelConfig& config) {
   config.modelDim = json.size("hidden_size");
   config.innerDim = json.size("intermediate_size");
   config.vocabulary = json.size("vocab_size");
@@ -31,7 +31,7 @@ void read(const ConfigReader& json, ModelConfig& config) {
 constinit const Family families::gptNeox{
     .name = "gpt_neox",
     .architecture = "GPTNeoX",
-    .prefixes = kPrefixes,
+    .prefixes = kGptNeoxPrefixes,
     .headPrefixes = kNoPrefix,
     .names = {.embedding = "embed_in",
               .layer = "layers.N.",
@@ -44,7 +44,7 @@ constinit const Family families::gptNeox{
               .mlpNorm = "post_attention_layernorm",
               .finalNorm = "final_layer_norm",
               .head = "embed_out"},
-    .read = read,
+    .read = readGptNeox,
 };
 
 }  // namespace headscope::attention

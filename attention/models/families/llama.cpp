@@ -6,7 +6,7 @@
 namespace headscope::attention {
 namespace {
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readLlama(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config);
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.mlpBias = json.flag("mlp_bias", false);
@@ -21,7 +21,7 @@ constinit const Family families::llama{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
-    .read = read,
+    .read = readLlama,
 };
 
 }  // namespace headscope::attention

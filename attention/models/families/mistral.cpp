@@ -5,7 +5,7 @@
 namespace headscope::attention {
 namespace {
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readMistral(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.kvHeads = 8});
   families::readRotation(json, {}, config);
   // Absent means 4096, null none.
@@ -23,7 +23,7 @@ constinit const Family families::mistral{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
-    .read = read,
+    .read = readMistral,
 };
 
 }  // namespace headscope::attention

@@ -5,12 +5,12 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"model.decoder.", "decoder."};
+constexpr std::string_view kOptPrefixes[] = {"model.decoder.", "decoder."};
 
 /// The table of positions has so many rows more than there are positions.
 constexpr Index kFirstRow = 2;
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readOpt(const ConfigReader& json, ModelConfig& config) {
   config.modelDim = json.size("hidden_size");
   config.innerDim = json.size("ffn_dim");
   config.vocabulary = json.size("vocab_size");
@@ -37,7 +37,7 @@ void read(const ConfigReader& json, ModelConfig& config) {
 constinit const Family families::opt{
     .name = "opt",
     .architecture = "OPT",
-    .prefixes = kPrefixes,
+    .prefixes = kOptPrefixes,
     .headPrefixes = kNoPrefix,
     .names = {.embedding = "embed_tokens",
               .positions = "embed_positions",
@@ -52,7 +52,7 @@ constinit const Family families::opt{
               .mlpNorm = "final_layer_norm",
               .finalNorm = "final_layer_norm",
               .head = "lm_head"},
-    .read = read,
+    .read = readOpt,
 };
 
 }  // namespace headscope::attention

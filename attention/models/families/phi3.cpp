@@ -5,7 +5,7 @@
 namespace headscope::attention {
 namespace {
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readPhi3(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config);
   config.epsilon = json.positive("rms_norm_eps", 1e-5);
   families::readRotation(json, {}, config);
@@ -30,7 +30,7 @@ constinit const Family families::phi3{
               .mlpNorm = "post_attention_layernorm",
               .finalNorm = "norm",
               .head = "lm_head"},
-    .read = read,
+    .read = readPhi3,
 };
 
 }  // namespace headscope::attention

@@ -5,7 +5,7 @@
 namespace headscope::attention {
 namespace {
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readQwen2(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config);
   config.qkvBias = true;
   families::readRotation(json, {}, config);
@@ -20,7 +20,7 @@ constinit const Family families::qwen2{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
-    .read = read,
+    .read = readQwen2,
 };
 
 }  // namespace headscope::attention

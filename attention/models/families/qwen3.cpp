@@ -5,13 +5,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr TensorNames withHeadNorms(TensorNames names) {
-  names.qNorm = "self_attn.q_norm";
-  names.kNorm = "self_attn.k_norm";
-  return names;
-}
-
-void read(const ConfigReader& json, ModelConfig& config) {
+void readQwen3(const ConfigReader& json, ModelConfig& config) {
   families::readLlamaSizes(json, config, {.headDim = 128});
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.qkNorm = true;
@@ -26,8 +20,8 @@ constinit const Family families::qwen3{
     .architecture = "Qwen3",
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
-    .names = withHeadNorms(kLlamaNames),
-    .read = read,
+    .names = families::withHeadNorms(kLlamaNames),
+    .read = readQwen3,
 };
 
 }  // namespace headscope::attention

@@ -5,7 +5,7 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"roberta.", ""};
+constexpr std::string_view kRobertaPrefixes[] = {"roberta.", ""};
 
 constexpr TensorNames withHead(TensorNames names) {
   names.head = "lm_head.decoder";
@@ -15,7 +15,7 @@ constexpr TensorNames withHead(TensorNames names) {
   return names;
 }
 
-void read(const ConfigReader& json, ModelConfig& config) {
+void readRoberta(const ConfigReader& json, ModelConfig& config) {
   families::readBertFields(json, json.size("pad_token_id", 1, 0) + 1, config);
 }
 
@@ -24,10 +24,10 @@ void read(const ConfigReader& json, ModelConfig& config) {
 constinit const Family families::roberta{
     .name = "roberta",
     .architecture = "Roberta",
-    .prefixes = kPrefixes,
+    .prefixes = kRobertaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = withHead(kBertNames),
-    .read = read,
+    .read = readRoberta,
 };
 
 }  // namespace headscope::attention

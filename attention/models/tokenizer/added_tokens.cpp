@@ -6,7 +6,7 @@
 
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

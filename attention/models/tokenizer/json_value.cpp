@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 const JsonValue& emptyValue() {
   static const JsonValue kEmpty;
@@ -22,7 +22,7 @@ const JsonValue& emptyValue() {
 bool readValue(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep);
 
 bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
-  value.kind = Kind::object;
+  value.kind = JsonKind::object;
   if (!cursor.enter('{')) return false;
   std::string buffer;
   while (cursor.next()) {
@@ -35,7 +35,7 @@ bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep)
 }
 
 bool readItems(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
-  value.kind = Kind::list;
+  value.kind = JsonKind::list;
   if (!cursor.enter('[')) return false;
   while (cursor.next())
     if (!readValue(cursor, value.items.emplace_back(), depth + 1, tooDeep)) return false;
@@ -43,7 +43,7 @@ bool readItems(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
 }
 
 bool readText(JsonCursor& cursor, JsonValue& value) {
-  value.kind = Kind::text;
+  value.kind = JsonKind::text;
   std::string buffer;
   std::string_view text;
   if (!cursor.string(text, buffer)) return false;
@@ -55,9 +55,9 @@ bool readWord(JsonCursor& cursor, JsonValue& value) {
   std::string_view word;
   if (!cursor.word(word)) return false;
   if (word == "null") return true;
-  value.kind = word == "true" || word == "false" ? Kind::boolean : Kind::number;
+  value.kind = word == "true" || word == "false" ? JsonKind::boolean : JsonKind::number;
   value.boolean = word == "true";
-  if (value.kind == Kind::number) value.text = word;
+  if (value.kind == JsonKind::number) value.text = word;
   return true;
 }
 
@@ -80,13 +80,13 @@ bool readValue(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
 
 const JsonValue* JsonValue::find(std::string_view name) const {
   for (const auto& [key, value] : members)
-    if (key == name) return value.kind == Kind::null ? nullptr : &value;
+    if (key == name) return value.kind == JsonKind::null ? nullptr : &value;
   return nullptr;
 }
 
 std::optional<std::int64_t> JsonValue::integer() const {
   std::int64_t value = 0;
-  if (kind != Kind::number) return std::nullopt;
+  if (kind != JsonKind::number) return std::nullopt;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -94,17 +94,17 @@ std::optional<std::int64_t> JsonValue::integer() const {
 
 std::string JsonValue::described() const {
   switch (kind) {
-    case Kind::null:
+    case JsonKind::null:
       return "null";
-    case Kind::boolean:
+    case JsonKind::boolean:
       return boolean ? "true" : "false";
-    case Kind::number:
+    case JsonKind::number:
       return text.substr(0, 40);
-    case Kind::text:
+    case JsonKind::text:
       return quotedText(text);
-    case Kind::list:
+    case JsonKind::list:
       return "a list";
-    case Kind::object:
+    case JsonKind::object:
       return "an object";
   }
   return "";
@@ -123,7 +123,8 @@ void FieldReader::fail(const std::string& message) {
   if (!error_) error_ = Error{where_ + ": " + message};
 }
 
-const JsonValue* FieldReader::expect(std::string_view name, Kind kind, const char* expected, bool required) {
+const JsonValue* FieldReader::expect(std::string_view name, JsonKind kind, const char* expected,
+                                     bool required) {
   const JsonValue* value = object_.find(name);
   if (value && value->kind == kind) return value;
   if (value || required)
@@ -133,17 +134,17 @@ const JsonValue* FieldReader::expect(std::string_view name, Kind kind, const cha
 }
 
 bool FieldReader::flag(std::string_view name, bool otherwise) {
-  const JsonValue* value = expect(name, Kind::boolean, "true or false", false);
+  const JsonValue* value = expect(name, JsonKind::boolean, "true or false", false);
   return value ? value->boolean : otherwise;
 }
 
 std::string FieldReader::text(std::string_view name, std::string otherwise) {
-  const JsonValue* value = expect(name, Kind::text, "a text", false);
+  const JsonValue* value = expect(name, JsonKind::text, "a text", false);
   return value ? value->text : otherwise;
 }
 
 std::string FieldReader::text(std::string_view name) {
-  const JsonValue* value = expect(name, Kind::text, "a text", true);
+  const JsonValue* value = expect(name, JsonKind::text, "a text", true);
   return value ? value->text : std::string();
 }
 
@@ -152,7 +153,7 @@ std::int64_t FieldReader::integer(std::string_view name, std::int64_t otherwise)
 }
 
 std::int64_t FieldReader::integer(std::string_view name) {
-  const JsonValue* value = expect(name, Kind::number, "a whole number", true);
+  const JsonValue* value = expect(name, JsonKind::number, "a whole number", true);
   if (!value) return 0;
   const auto number = value->integer();
   if (!number) fail(fmt::format("{} is {}, expected a whole number", quotedText(name), value->described()));
@@ -160,7 +161,7 @@ std::int64_t FieldReader::integer(std::string_view name) {
 }
 
 const JsonValue& FieldReader::list(std::string_view name) {
-  const JsonValue* value = expect(name, Kind::list, "a list", true);
+  const JsonValue* value = expect(name, JsonKind::list, "a list", true);
   return value ? *value : emptyValue();
 }
 
@@ -169,7 +170,7 @@ Error unsupportedType(const std::string& where, const std::string& type, const s
 }
 
 const JsonValue& FieldReader::object(std::string_view name) {
-  const JsonValue* value = expect(name, Kind::object, "an object", true);
+  const JsonValue* value = expect(name, JsonKind::object, "an object", true);
   return value ? *value : emptyValue();
 }
 

@@ -8,7 +8,7 @@
 
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/json_cursor.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 

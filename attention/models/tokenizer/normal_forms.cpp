@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "attention/models/tokenizer/characters.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

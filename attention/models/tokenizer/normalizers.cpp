@@ -7,7 +7,7 @@
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/normal_forms.h"
 #include "attention/models/tokenizer/pattern.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/regex_syntax.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

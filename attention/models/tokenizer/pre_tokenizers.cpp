@@ -11,7 +11,7 @@
 #include "attention/models/tokenizer/normalizers.h"
 #include "attention/models/tokenizer/pattern.h"
 #include "attention/models/tokenizer/split.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

@@ -9,7 +9,7 @@
 #include "attention/formats/quote.h"
 #include "attention/formats/regular_file.h"
 #include "attention/models/tokenizer/added_tokens.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 #include "attention/models/tokenizer/tokenizer_parts.h"
 #include "attention/models/tokenizer/utf8_repair.h"
 #include "attention/text/tokenizer.h"

@@ -4,7 +4,7 @@
 
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/models/tokenizer/stopped.h"
+#include "attention/core/stopped.h"
 #include "attention/models/tokenizer/token_model.h"
 
 namespace headscope::attention {

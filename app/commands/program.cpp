@@ -1,0 +1,73 @@
+#include "app/commands/program.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "app/commands/attend.h"
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+#include "attention/formats/temporary_file.h"
+#include "attention/text/suggestion.h"
+
+namespace headscope::app {
+namespace {
+
+/// "; did you mean --window?" for an option that none of the commands has.
+std::string meantOption(const CLI::App& app, const CLI::Error& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
+  const std::string message = error.what();
+  const std::size_t begin = message.find(" --");
+  if (begin == std::string::npos) return "";
+  const std::string word = message.substr(begin + 1, message.find_first_of(" =", begin + 1) - begin - 1);
+  std::vector<std::string> options;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return each->count() > 0; }))
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  return attention::suggestion(word, std::vector<std::string_view>(options.begin(), options.end()));
+}
+
+}  // namespace
+
+int runProgram(int argc, const char* const* argv, const std::string& version) {
+  attention::removeTemporaryFilesOnSignals();
+  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.",
+               "headscope"};
+  app.set_version_flag("--version", "headscope " + version);
+  app.require_subcommand(0, 1);
+  app.fallthrough(false);
+  std::string scene;
+  app.add_option("SCENE", scene, "A scene, a lesson, or a model's folder, to open in the window")
+      ->check(namesFile);
+  int exitCode = 0;
+  addRenderCommand(app, exitCode);
+  addAttendCommand(app, exitCode);
+  addSnapshotCommand(app, exitCode);
+  addSceneCommand(app, exitCode);
+  addMaskCommand(app, exitCode);
+  addModelCommand(app, exitCode);
+  addViewCommand(app, exitCode);
+  addBenchCommand(app, exitCode);
+  addTokenizeCommand(app, exitCode);
+  addCostCommand(app, exitCode);
+  addLessonCommand(app, exitCode);
+  // Before the commands run: what stands in front of one would be passed over in silence.
+  app.parse_complete_callback([&] {
+    if (!app.get_subcommands().empty() && !scene.empty())
+      throw CLI::ValidationError("\"" + scene + "\" stands before the command " +
+                                 app.get_subcommands().front()->get_name() + ", expected behind it");
+  });
+  app.failure_message([&app](const CLI::App*, const CLI::Error& error) {
+    return "headscope: " + printable(error.what()) + meantOption(app, error) + "\n";
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and the version are exceptions too.
+    if (app.exit(error) != 0) return kExitUsage;
+    return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  }
+  if (app.get_subcommands().empty()) exitCode = guarded([&] { return runWindow(scene); });
+  return exitCode;
+}
+
+}  // namespace headscope::app
