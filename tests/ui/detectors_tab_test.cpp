@@ -279,11 +279,13 @@ TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
   EXPECT_EQ(study().wide.likeness, 1);
   EXPECT_LT(study().small.likeness, 0.95);
   expectRoom("opening scene");
+  EXPECT_TRUE(ui.has("axis.query") && ui.has("axis.key")) << "tokens have their names";
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_many"));
   ui.choose("many.heads", "32");
   ui.draw();
   EXPECT_EQ(study().small.heads, 32);
   expectRoom("32 heads");
+  EXPECT_GT(ui.find("many.wide.0").GetWidth(), 3 * ui.find("many.small.0").GetWidth());
   ui.key(Key::right);
   ui.draw();
   EXPECT_EQ(study().small.heads, 64);

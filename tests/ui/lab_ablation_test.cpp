@@ -179,6 +179,7 @@ TEST_F(Precision, IsShownPerHeadAndFormat) {
   EXPECT_TRUE(ui.has("precision.fp16.7"));
   EXPECT_TRUE(ui.has("precision.row.7"));
   expectTidy("fp16");
+  EXPECT_TRUE(ui.has("axis.query") && ui.has("axis.key")) << "tokens have their names";
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_precision"));
   ui.click("precision.format.bf16");
   ui.draw();

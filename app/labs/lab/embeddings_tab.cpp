@@ -86,7 +86,7 @@ class EmbeddingsTab : public InnerTab {
     Look look = scene.look;
     look.quantity = Quantity::weights;
     headMaps(scene, page_, area,
-             {"hand.head", level.weights, level.factor, hand_.drag.kind == HandPage::Drag::Kind::none,
+             {"hand.head", level.weights, level.factor, hand_.drag.kind == HandPage::Drag::Kind::none, false,
               [&](Index head) { return rangeFor(look, sequence.pictures, head); }});
   }
 

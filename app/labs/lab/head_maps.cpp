@@ -8,6 +8,7 @@
 #include "app/platform/track.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -44,6 +45,28 @@ void pointAt(Scene& scene, LabPage& page, const HeadMaps& maps, const HeatTile& 
   if (clicked) scene.cursor.cell = {tile.head, cell->row, cell->col};
 }
 
+/// What the tokens' names take at the left of the maps and below them; nothing where the maps would lose more
+/// than they are worth.
+ImVec2 nameRoom(const View& view, ImVec2 area, const SequenceSnapshot& sequence, Index heads) {
+  const Index n = std::ssize(sequence.queries), m = std::ssize(sequence.keys);
+  const ImVec2 room(longestLabel(view, sequence.queries, view.px(96)) + view.px(14), view.px(60));
+  const MapGrid bare = mapGrid(view, area, heads, n, m),
+                named = mapGrid(view, ImVec2(area.x - room.x, area.y - room.y), heads, n, m);
+  return named.width >= view.px(100) && named.width >= 0.75f * bare.width ? room : ImVec2();
+}
+
+/// Queries beside the first map of a row, keys below a map that has none under it.
+void paintNames(const LabPage& page, const HeatTile& tile, const MapGrid& grid, Index heads, ImVec2 room,
+                const Cell& lit) {
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  const std::vector<attention::Token> none;
+  const bool first = tile.head % grid.columns == 0, last = tile.head + grid.columns >= heads;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintAxisLabels(page.view, list, tile,
+                  {first ? &sequence.queries : &none, last ? &sequence.keys : &none, first ? lit.query : -1,
+                   last ? lit.key : -1, room.x, room.y});
+}
+
 }  // namespace
 
 MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index keys) {
@@ -63,12 +86,14 @@ MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index
   return best;
 }
 
-void headMaps(Scene& scene, LabPage& page, const ImRect& area, const HeadMaps& maps) {
+void headMaps(Scene& scene, LabPage& page, const ImRect& whole, const HeadMaps& maps) {
   View& view = page.view;
   const SequenceSnapshot& sequence = page.layer->sequence();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const Index heads = maps.values.count();
   if (heads == 0 || n == 0 || m == 0) return;
+  const ImVec2 room = maps.names ? nameRoom(view, whole.GetSize(), sequence, heads) : ImVec2();
+  const ImRect area(whole.Min.x + room.x, whole.Min.y, whole.Max.x, whole.Max.y - room.y);
   const MapGrid grid = mapGrid(view, area.GetSize(), heads, n, m);
   const auto c = static_cast<float>(grid.columns), r = static_cast<float>(grid.rows);
   const float stepX = grid.columns > 1 ? (area.GetWidth() - grid.width) / (c - 1) : 0;
@@ -95,8 +120,13 @@ void headMaps(Scene& scene, LabPage& page, const ImRect& area, const HeadMaps& m
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
+  if (room.x > 0) {
+    const HeatTile& lowest = tiles[static_cast<std::size_t>((grid.rows - 1) * grid.columns)];
+    paintAxisTitles(view, list, ImRect(tiles.front().area.Min, lowest.area.Max), room.x);
+  }
   for (const HeatTile& tile : tiles) {
     paintTitle(page, look, maps, tile.head, tile.area);
+    if (room.x > 0) paintNames(page, tile, grid, heads, room, {tile.head, query, key});
     paintCrosshair(view, list, tile, query, key, n, m);
     pointAt(scene, page, maps, tile, n, m);
   }

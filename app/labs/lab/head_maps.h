@@ -13,7 +13,8 @@ struct HeadMaps {
   std::string name;                ///< of the place; tests call the maps NAME.0, NAME.1, …
   const attention::Stack& values;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
   int factor = 1;
-  bool eases = true;  ///< what was there moves to what comes
+  bool eases = true;   ///< what was there moves to what comes
+  bool names = false;  ///< tokens beside the first map of each row and below the last, where there is room
   std::function<ValueRange(Index head)> range;
   /// Draws the line above a map, within `width`; nothing: the head's name and what it does.
   std::function<void(Index head, ImVec2 leftMiddle, float width)> title = {};

@@ -8,7 +8,9 @@
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -32,6 +34,34 @@ float sideFigure(const View& view, ImVec2 at, float width, const std::string& nu
   paintText(list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
             view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
   return view.px(28);
+}
+
+/// Maps of one size in lines of so many, as large as an area allows.
+struct MapLines {
+  Index columns = 1, lines = 1;
+  float gap = 0, each = 0;  ///< pixels
+};
+MapLines linesOf(const View& view, ImVec2 area, Index heads) {
+  MapLines best;
+  best.gap = view.px(heads > 16 ? 4 : 10);
+  for (Index columns = 1; columns <= heads; ++columns) {
+    const Index lines = (heads + columns - 1) / columns;
+    const auto c = static_cast<float>(columns), l = static_cast<float>(lines);
+    const float each =
+        std::floor(std::min((area.x - best.gap * (c - 1)) / c, (area.y - best.gap * (l - 1)) / l));
+    if (each > best.each) best = {columns, lines, best.gap, each};
+  }
+  return best;
+}
+
+/// Tokens at the left of the first map of a line and below those that have none under them.
+void tokenNames(const View& view, const SequenceSnapshot& sequence, const HeatTile& tile,
+                const MapLines& lines, Index heads, ImVec2 room) {
+  const std::vector<attention::Token> none;
+  const bool first = tile.head % lines.columns == 0, last = tile.head + lines.columns >= heads;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintAxisLabels(view, list, tile,
+                  {first ? &sequence.queries : &none, last ? &sequence.keys : &none, -1, -1, room.x, room.y});
 }
 
 /// The singular values of all heads as steps over each other, the largest at the left; both sides share the
@@ -137,22 +167,36 @@ void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown
                                              : fmt::format("{} heads of {}", shown.heads, shown.headDim);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
   const float below = view.px(page_.small ? 150 : 300);
-  const ImRect maps(area.Min.x, area.Min.y + view.px(30), area.Max.x, area.Max.y - below);
-  const auto columns = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(shown.heads))));
-  const Index lines = (shown.heads + columns - 1) / columns;
-  const float gap = view.px(shown.heads > 16 ? 4 : 10);
-  const float each = std::floor(
-      std::min((maps.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns),
-               (maps.GetHeight() - gap * static_cast<float>(lines - 1)) / static_cast<float>(lines)));
-  if (each < 4) return;
+  const SequenceSnapshot& sequence = study_->question.layer->sequence();
+  ImRect maps(area.Min.x, area.Min.y + view.px(42), area.Max.x, area.Max.y - below);
+  MapLines lines = linesOf(view, maps.GetSize(), shown.heads);
+  const ImVec2 room(longestLabel(view, sequence.queries, view.px(96)) + view.px(14), view.px(60));
+  const bool named = lines.each >= view.px(90);
+  if (named) {
+    maps.Min.x += room.x;
+    maps.Max.y -= room.y;
+    lines = linesOf(view, maps.GetSize(), shown.heads);
+  }
+  if (lines.each < 4) return;
   for (Index head = 0; head < shown.heads; ++head) {
     const StagePicture& picture = shown.weights[static_cast<std::size_t>(head)];
-    const float x = maps.Min.x + (each + gap) * static_cast<float>(head % columns),
-                y = maps.Min.y + (each + gap) * static_cast<float>(head / columns);
+    const ImVec2 from(maps.Min.x + (lines.each + lines.gap) * static_cast<float>(head % lines.columns),
+                      maps.Min.y + (lines.each + lines.gap) * static_cast<float>(head / lines.columns));
+    const ImRect cells(from, ImVec2(from.x + lines.each, from.y + lines.each));
     Picture look{fmt::format("many.{}.{}", name, head), Ink::map, 0, 1};
-    look.gap = each / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
-    paintPicture(page_, look, picture.values, ImRect(x, y, x + each, y + each), scene.look);
-    track(look.name, ImVec2(x, y), ImVec2(x + each, y + each));
+    look.gap =
+        lines.each / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
+    paintPicture(page_, look, picture.values, cells, scene.look);
+    track(look.name, cells.Min, cells.Max);
+    if (named)
+      tokenNames(view, sequence,
+                 {cells, 0, 0, static_cast<float>(sequence.queries.size()),
+                  static_cast<float>(sequence.keys.size()), head, -1},
+                 lines, shown.heads, room);
+  }
+  if (named) {
+    const float high = (lines.each + lines.gap) * static_cast<float>(lines.lines) - lines.gap;
+    paintAxisTitles(view, list, ImRect(maps.Min, ImVec2(maps.Max.x, maps.Min.y + high)), room.x);
   }
   float y = area.Max.y - below + view.px(page_.small ? 4 : 12);
   const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)

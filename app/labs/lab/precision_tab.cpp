@@ -111,7 +111,7 @@ class PrecisionTab : public InnerTab {
     const View& view = page_.view;
     const float high = shown().largest > 0 && std::isfinite(shown().largest) ? shown().largest : 1;
     headMaps(scene, page_, area,
-             {std::string("precision.") + formatName(format_), shown().weights, study_->factor, true,
+             {std::string("precision.") + formatName(format_), shown().weights, study_->factor, true, true,
               [high](Index) {
                 return ValueRange{0, high, false};
               },
