@@ -49,6 +49,12 @@ std::uint64_t latentParameters(const AttentionConfig& config, Index latent, Inde
 
 }  // namespace
 
+Index mergedKvHeads(const Setup& setup, Index kvHeads, Index merged) {
+  if (!setup.subject.opened && setup.weights.source != WeightSource::file) return kvHeads;
+  if (merged > 0 && kvHeads % merged == 0) return merged;
+  return kvHeads % 2 == 0 ? kvHeads / 2 : 1;
+}
+
 Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resources, std::stop_token stop) {
   const auto full = fullHeads(question, resources, stop);
   if (!full) return full.error();

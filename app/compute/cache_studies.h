@@ -51,6 +51,10 @@ attention::Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& questi
 
 // --- One layer, four shapes ------------------------------------------------------------------------------
 
+/// Kv heads of the shape between MHA and MQA: a layer made here has its own; those of one that was opened are
+/// merged as `merged` says, into half of them where that doesn't divide them.
+Index mergedKvHeads(const Setup& setup, Index kvHeads, Index merged);
+
 struct ShapesQuestion {
   std::shared_ptr<const Snapshot> snapshot;  ///< of the layer as it is
   Index sequence = 0, head = 0;

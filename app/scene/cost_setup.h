@@ -26,6 +26,7 @@ struct CacheSetup {
   Index chunk = 0;   ///< tokens that the prefill takes in at once; 0 = all
   double speed = 2;  ///< steps a second while playing
   bool mhaStair = true, mqaStair = true, mlaStair = true;  ///< lines beside the layer's own bytes
+  Index merged = 0;   ///< kv heads that an opened layer's are merged into; 0 = half of them
   Index latent = 64;  ///< dimensions of the latent that stands for keys and values (MLA)
   Index rotary = 16;  ///< dimensions of the rotary key beside it, where positions turn keys
   EvictionPolicy first = EvictionPolicy::sinks, second = EvictionPolicy::heavy;

@@ -65,6 +65,9 @@ constexpr Field kCostRows[] = {
      "Beside the layer's bytes those of latent attention with 4 head sizes for keys and values and half a "
      "one "
      "for positions."},
+    {"cost.cache.merged", kCache<&CacheSetup::merged>, Range{0, 1024, "kv heads"}, Elsewhere{"a slider"},
+     "Kv heads that those of an opened layer are merged into by their mean, a divisor of theirs; 0 for "
+     "half."},
     {"cost.cache.latent", kCache<&CacheSetup::latent>, Range{1, kMaxModelDim, "dimensions"},
      Slider{"cache.latent",
             "Latent",

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "app/compute/drawings/scene_picture.h"
 #include "app/labs/cache/cache_lab.h"
+#include "app/scene/open_model.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/ui_driver.h"
 
@@ -67,6 +71,39 @@ TEST_F(CacheRooms, TheRotaryKeyIsDraggedFromNoneToAllThatTurns) {
   ui.dragTo("cache.latent", 1.2f);
   ui.draw();
   EXPECT_EQ(latent().latent, 256) << "no more than the model dim";
+}
+
+/// Of the model that comes along, whose layers have three kv heads.
+TEST_F(CacheRooms, AnOpenedLayersMergeIsPartOfTheScene) {
+  const auto opened = app::openModel(app::kLearned);
+  ASSERT_TRUE(opened.ok());
+  app::Scene scene = ui.scene();
+  app::adoptModel(scene, app::kLearned, *opened);
+  ui.session().setScene(scene);
+  room("shapes");
+  const auto merged = [&] {
+    return ui.session().lab<app::CacheLab>().page().shapes->value->cases[1].kvHeads;
+  };
+  const auto inFigure = [&](const std::string& words) {
+    const auto& snapshot = ui.session().lab<app::CacheLab>().page().snapshot;
+    app::Resources resources(app::defaultLimits());
+    const auto drawing = app::drawPicture(app::PictureKind::page, ui.scene(), snapshot.get(), resources, {});
+    return drawing.ok() && std::ranges::any_of(drawing->shapes, [&](const app::Shape& shape) {
+             const auto* text = std::get_if<app::TextRun>(&shape);
+             return text && text->text == words;
+           });
+  };
+  const app::Index all = ui.session().lab<app::CacheLab>().page().snapshot->config.kvHeads;
+  ASSERT_EQ(all, 3);
+  EXPECT_EQ(merged(), 1);
+  ui.dragTo("cache.between", 1);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cost.cache.merged, 3);
+  EXPECT_EQ(merged(), 3);
+  EXPECT_TRUE(inFigure("3 kv heads")) << "Ctrl+P draws what is on screen";
+  ui.key(static_cast<Key>('Z'), {.ctrl = true});
+  ui.draw();
+  EXPECT_EQ(merged(), 1);
 }
 
 }  // namespace

@@ -185,10 +185,7 @@ std::string headText(Index head) {
 attention::Result<Drawing> drawShapes(const Scene& scene, const Snapshot& snapshot, Resources& resources,
                                       const DrawingColors& colors) {
   auto question = askedOf<ShapesQuestion>(scene, snapshot);
-  const Setup& setup = scene.setup;
-  const Index kvHeads = snapshot.config.kvHeads;
-  const bool made = !setup.subject.opened && setup.weights.source != WeightSource::file;
-  question.kvHeads = made ? kvHeads : kvHeads % 2 == 0 ? kvHeads / 2 : 1;
+  question.kvHeads = mergedKvHeads(scene.setup, snapshot.config.kvHeads, scene.cost.cache.merged);
   question.latent = scene.cost.cache.latent;
   question.rotary = scene.cost.cache.rotary;
   const auto study = studyShapes(question, resources, {});

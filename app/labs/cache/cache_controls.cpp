@@ -175,11 +175,11 @@ void shapesSection(Scene& scene, CachePage& page) {
   const bool made = lockedBy(scene.setup).empty();
   if (!made && page.snapshot) {
     const std::vector<Index> stops = divisors(page.snapshot->config.kvHeads);
-    Index between = betweenHeads(scene, page);
+    Index merged = mergedKvHeads(scene.setup, page.snapshot->config.kvHeads, scene.cost.cache.merged);
     const SliderSpec spec{"cache.between", "Merged into", stops.size() == 1 ? "There is one kv head" : "",
                           "divisors of the kv heads",
                           "Kv heads that the layer's are merged into by their mean."};
-    if (slider(view, spec, stops, between)) page.between = between;
+    if (slider(view, spec, stops, merged)) scene.cost.cache.merged = merged;
   }
   fieldSlider(view, scene, "cost.cache.latent");
   std::vector<Index> even;

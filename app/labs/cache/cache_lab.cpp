@@ -193,8 +193,10 @@ void CacheLab::askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>
     case CacheRoom::precision:
       return precision_.ask({snapshot, sequence, head}, Lane::back);
     case CacheRoom::shapes:
-      return shapes_.ask({snapshot, sequence, head, betweenHeads(scene, page_), cache.latent, cache.rotary},
-                         Lane::back);
+      return shapes_.ask(
+          {snapshot, sequence, head, mergedKvHeads(scene.setup, snapshot->config.kvHeads, cache.merged),
+           cache.latent, cache.rotary},
+          Lane::back);
     case CacheRoom::eviction: {
       const auto rules = [&](EvictionPolicy policy) {
         return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};

@@ -50,7 +50,6 @@ struct CachePage {
   EasedTextures keptWeights;
   std::shared_ptr<const Answered<PagingQuestion, PagingStudy>> paging;
   Index pagingStep = 12;  ///< of the schedule
-  Index between = 0;      ///< kv heads of the shape in the middle, where the layer's are not its own; 0: half
 
   ChosenHeads chosenHeads;
   HeadStops headStops;
@@ -118,8 +117,6 @@ void paintPicture(const View& view, const EasedTextures& textures, int layer, co
 Index roomHead(const Scene& scene, const attention::AttentionConfig& config);
 /// "0.31 %", "2·10⁻⁷": how far off outputs are.
 std::string errorText(double error);
-/// Kv heads of the shape between MHA and MQA.
-Index betweenHeads(const Scene& scene, const CachePage& page);
 /// Dimensions of all keys of the layer that positions turn: what a rotary key can have at the most.
 Index turnedDims(const CachePage& page);
 

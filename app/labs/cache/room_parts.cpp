@@ -81,14 +81,6 @@ std::string errorText(double error) {
   return numberText(error * 100, 3) + " %";
 }
 
-Index betweenHeads(const Scene& scene, const CachePage& page) {
-  const Index kvHeads = page.snapshot ? page.snapshot->config.kvHeads : scene.setup.model.kvHeads;
-  const bool made = !scene.setup.subject.opened && scene.setup.weights.source != WeightSource::file;
-  if (made) return kvHeads;
-  if (page.between > 0 && kvHeads % page.between == 0) return page.between;
-  return kvHeads % 2 == 0 ? kvHeads / 2 : 1;
-}
-
 Index turnedDims(const CachePage& page) {
   if (!page.snapshot) return 0;
   const Setup& setup = page.snapshot->setup;

@@ -140,11 +140,19 @@ void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& field, c
   const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
                                 theme.text, "Bytes of the cache");
-  // As far as the playhead's column.
-  const float end = field.now > 0 ? field.x(field.now - 1) : area.Max.x;
-  const std::string rest = "after each token, " + layers + "; the scale stays";
-  if (left + width + view.px(20) + textWidth(view.fonts->text, rest) < end)
+  // As far as the playhead's column, and as the highest stairs stay below the words.
+  float end = field.now > 0 ? field.x(field.now - 1) : area.Max.x;
+  const auto highest = static_cast<double>(cache.mhaStair || isMha ? bytes.mha : bytes.own);
+  Index step = 1;
+  while (step < field.tokens &&
+         place.y(highest * static_cast<double>(step)) > y + lineHeight(view.fonts->text) / 2 + view.px(4))
+    ++step;
+  end = std::min(end, field.x(step - 1));
+  for (const std::string& rest : {"after each token, " + layers + "; the scale stays", layers}) {
+    if (left + width + view.px(20) + textWidth(view.fonts->text, rest) >= end) continue;
     paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary, rest);
+    break;
+  }
   // The gap between MHA's stairs and one's own is what is saved.
   if (!isMha && cache.mhaStair && field.now > 0 && field.column() >= view.px(56)) {
     const double now = static_cast<double>(field.now);
