@@ -1,6 +1,7 @@
 #include "app/widgets/controls.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "app/platform/marks.h"
 #include "app/platform/track.h"
@@ -75,6 +76,8 @@ void restingHelp(View& view, const std::string& name, const char* help) {
   const int frame = ImGui::GetFrameCount();
   if (pointer.control != name || pointer.frame < frame - 1) pointer = {name, view.time};
   pointer.frame = frame;
+  // Who presses it knows it, and wants to see what it did: no help over that until the pointer comes again.
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) pointer.since = std::numeric_limits<double>::infinity();
   if (!*help || view.time - pointer.since < kHelpDelay) return;
   tooltip(view, help);
   trackItem("help." + name);

@@ -163,5 +163,18 @@ TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
   }
 }
 
+/// What was pressed is not hidden by words about it, until the pointer comes to it anew.
+TEST_F(FieldControls, HelpKeepsAwayFromWhatWasPressed) {
+  ui.key(static_cast<Key>('4'));
+  ui.draw();
+  ui.click("cache_room.precision");
+  ui.wait(3 * app::kHelpDelay);
+  EXPECT_FALSE(ui.has("help.cache_room"));
+  ui.park();
+  ui.hover("cache_room.precision");
+  ui.wait(app::kHelpDelay + 0.1);
+  EXPECT_TRUE(ui.has("help.cache_room"));
+}
+
 }  // namespace
 }  // namespace headscope::test
