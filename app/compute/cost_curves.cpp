@@ -205,15 +205,13 @@ CostPlot prefillPlot(const CostFigures& figures) {
   mark(figures.overtakesProjections, !wide);
   if (wide) mark(figures.overtakesAll, true);
   plot.labelRoom = 140;
-  shown.notes = {
-      wide ? fmt::format(
-                 "causal pairs, n(n+1)/2: past the projections at {}, past all at {}; FFN: feed-forward",
-                 crossing(figures.overtakesProjections), crossing(figures.overtakesAll))
-           : "causal pairs, n(n+1)/2",
-      fmt::format("all n²: {}{}  ·  one product each, as textbooks: n = d = {}",
-                  crossing(figures.overtakesProjectionsAll),
-                  wide ? " and " + crossing(figures.overtakesAllAll) : "",
-                  countText(static_cast<std::uint64_t>(shape.modelDim)))};
+  shown.notes = {wide ? fmt::format("causal pairs, n(n+1)/2: {} and {}; FFN: feed-forward",
+                                    crossing(figures.overtakesProjections), crossing(figures.overtakesAll))
+                      : "causal pairs, n(n+1)/2",
+                 fmt::format("all n²: {}{}  ·  one product each, as textbooks: n = d = {}",
+                             crossing(figures.overtakesProjectionsAll),
+                             wide ? " and " + crossing(figures.overtakesAllAll) : "",
+                             countText(static_cast<std::uint64_t>(shape.modelDim)))};
   return shown;
 }
 
