@@ -28,41 +28,31 @@ class Pages : public testing::TestWithParam<Size> {
  protected:
   Pages() : ui(GetParam().width, GetParam().height, GetParam().scale) {}
 
-  /// Every page in both themes, presenting and not.
-  template <typename Check>
-  void everywhere(Check check) {
-    for (const bool light : {false, true})
-      for (const bool present : {false, true})
-        for (const app::LabRow& lab : app::labTable()) {
-          ui.view().preferences.light = light;
-          ui.view().present = present;
-          ui.session().scene().cursor.page = lab.info.key;
-          ui.view().redraw();
-          ui.park();
-          ui.wait(0.3);
-          const std::string where = fmt::format("{}{}{}", lab.info.key, light ? ", light" : ", dark",
-                                                present ? ", presenting" : "");
-          SCOPED_TRACE(where);
-          check();
-        }
+  /// Parks the pointer and looks at the frame that is still then.
+  void expectAllToBeSeen() {
+    ui.park();
+    ui.wait(0.3);
+    EXPECT_THAT(overlaps(ui), IsEmpty());
+    EXPECT_THAT(cutOff(ui), IsEmpty());
+    EXPECT_THAT(faintTexts(ui), IsEmpty());
+    EXPECT_THAT(faintMarks(ui), IsEmpty());
   }
   UiDriver ui;
 };
 
-TEST_P(Pages, NothingLiesOverAnythingElse) {
-  everywhere([&] { EXPECT_THAT(overlaps(ui), IsEmpty()); });
-}
-
-TEST_P(Pages, NothingIsCutOff) {
-  everywhere([&] { EXPECT_THAT(cutOff(ui), IsEmpty()); });
-}
-
-TEST_P(Pages, EveryTextCanBeRead) {
-  everywhere([&] { EXPECT_THAT(faintTexts(ui), IsEmpty()); });
-}
-
-TEST_P(Pages, EveryMarkCanBeSeen) {
-  everywhere([&] { EXPECT_THAT(faintMarks(ui), IsEmpty()); });
+/// Nothing lies over anything else, is cut off, or is too faint.
+TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
+  for (const bool light : {false, true})
+    for (const bool present : {false, true})
+      for (const app::LabRow& lab : app::labTable()) {
+        SCOPED_TRACE(fmt::format("{}{}{}", lab.info.key, light ? ", light" : ", dark",
+                                 present ? ", presenting" : ""));
+        ui.view().preferences.light = light;
+        ui.view().present = present;
+        ui.session().scene().cursor.page = lab.info.key;
+        ui.view().redraw();
+        expectAllToBeSeen();
+      }
 }
 
 /// What the pages of heads and masks show besides: one large head, a decode, biases, two masks.
@@ -94,12 +84,7 @@ TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
       change(scene);
       ui.view().preferences.light = light;
       ui.session().setScene(scene);
-      ui.park();
-      ui.wait(0.3);
-      EXPECT_THAT(overlaps(ui), IsEmpty());
-      EXPECT_THAT(cutOff(ui), IsEmpty());
-      EXPECT_THAT(faintTexts(ui), IsEmpty());
-      EXPECT_THAT(faintMarks(ui), IsEmpty());
+      expectAllToBeSeen();
     }
 }
 

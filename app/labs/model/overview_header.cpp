@@ -151,7 +151,8 @@ std::string lossText(ModelPage& page) {
 }
 
 std::string changeText(float change) {
-  return fmt::format("{}{:.2f}", change < 0 ? "−" : "+", std::abs(change));
+  const std::string amount = fmt::format("{:.2f}", std::abs(change));
+  return amount == "0.00" ? amount : (change < 0 ? "−" : "+") + amount;
 }
 
 std::vector<Behaviour> behavioursOf(const ModelPage& page, float threshold) {
