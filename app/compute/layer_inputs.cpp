@@ -25,7 +25,7 @@ using attention::Token;
 using TokenLines = std::vector<std::vector<Token>>;
 
 bool usesPlantedEmbedding(const Setup& setup) {
-  return setup.weights.source == WeightSource::planted;
+  return !setup.subject.opened && setup.weights.source == WeightSource::planted;
 }
 
 namespace {
@@ -315,6 +315,7 @@ std::string plantedMisfit(const Setup& setup) {
 }
 
 Index narrowInduction(const Setup& setup) {
+  if (!usesPlantedEmbedding(setup)) return 0;
   const Result<attention::EmbeddingLayout> layout = plantedLayoutOf(setup);
   if (!layout) return 0;
   const Index compared = attention::comparedByInduction(configOf(setup), *layout, plantedHeads(setup));

@@ -71,7 +71,7 @@ bool carriesPrevious(const Setup& setup);
 /// The shown layer's weights by the Setup's choice: random, planted for texts of `longest` tokens, or a file.
 attention::Result<attention::Projections> buildProjections(const Setup& setup, Index longest);
 
-/// Whether embeddings are laid out in parts for planted heads.
+/// Whether embeddings are laid out in parts for planted heads; not those of an opened model.
 bool usesPlantedEmbedding(const Setup& setup);
 /// Why the heads of one of the layers can't be planted in so few dimensions; "" where they can, or aren't
 /// planted.

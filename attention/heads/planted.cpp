@@ -243,15 +243,26 @@ void keepParts(const AttentionConfig& config, const EmbeddingLayout& layout,
   }
 }
 
+void requireHeads(const AttentionConfig& config, const std::vector<PlantedHead>& heads) {
+  require(std::ssize(heads) == config.heads,
+          fmt::format("{} planted heads given, expected {}", heads.size(), config.heads));
+}
+
+/// Those that share a kv head.
+std::span<const PlantedHead> readersOf(const AttentionConfig& config, const std::vector<PlantedHead>& heads,
+                                       Index kvHead) {
+  requireHeads(config, heads);
+  const auto group = static_cast<std::size_t>(config.groupSize());
+  return std::span(heads).subspan(static_cast<std::size_t>(kvHead) * group, group);
+}
+
 }  // namespace
 
 Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
                 const std::vector<PlantedHead>& heads) {
-  const Index group = config.groupSize();
   for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
-    const std::span<const PlantedHead> readers(heads.data() + kvHead * group,
-                                               static_cast<std::size_t>(group));
-    if (const Result<Division> division = divide(config, layout, readers, kvHead); !division)
+    if (const Result<Division> division = divide(config, layout, readersOf(config, heads, kvHead), kvHead);
+        !division)
       return division.error();
   }
   return success();
@@ -259,12 +270,9 @@ Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
 
 Index comparedByInduction(const AttentionConfig& config, const EmbeddingLayout& layout,
                           const std::vector<PlantedHead>& heads) {
-  const Index group = config.groupSize();
   Index fewest = 0;
   for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
-    const std::span<const PlantedHead> readers(heads.data() + kvHead * group,
-                                               static_cast<std::size_t>(group));
-    const Result<Division> division = divide(config, layout, readers, kvHead);
+    const Result<Division> division = divide(config, layout, readersOf(config, heads, kvHead), kvHead);
     if (!division) return 0;
     if (division->previous > 0 && (fewest == 0 || division->previous < fewest)) fewest = division->previous;
   }
@@ -274,8 +282,7 @@ Index comparedByInduction(const AttentionConfig& config, const EmbeddingLayout& 
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed, bool writesPrevious) {
-  require(static_cast<Index>(heads.size()) == config.heads,
-          fmt::format("{} planted heads given, expected {}", heads.size(), config.heads));
+  requireHeads(config, heads);
   require(layout.modelDim == config.modelDim && layout.flags == kFlagCount,
           fmt::format("embedding layout is {} wide with {} flags, expected {} with {}", layout.modelDim,
                       layout.flags, config.modelDim, kFlagCount));
@@ -289,9 +296,7 @@ Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLay
   Planter planter(config, layout, maxPositions, seed);
   const Index group = config.groupSize();
   for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
-    const std::span<const PlantedHead> readers(heads.data() + kvHead * group,
-                                               static_cast<std::size_t>(group));
-    const Result<Division> division = divide(config, layout, readers, kvHead);
+    const Result<Division> division = divide(config, layout, readersOf(config, heads, kvHead), kvHead);
     if (!division) return division.error();
     planter.plantKeys(*division, kvHead,
                       projections.k.weight.middleRows(kvHead * config.headDim, config.headDim));

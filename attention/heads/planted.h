@@ -44,7 +44,8 @@ std::string describe(const PlantedHead& head);
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed, bool writesPrevious = false);
-/// The same error without the weights: whether the heads can be planted at all.
+/// The same error without the weights: whether the heads can be planted at all. All three throw
+/// std::invalid_argument unless there are config.heads of them.
 Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
                 const std::vector<PlantedHead>& heads);
 

@@ -6,6 +6,7 @@
 #include "app/compute/bytes_read.h"
 #include "app/compute/head_copying.h"
 #include "app/compute/head_losses.h"
+#include "app/compute/layer_inputs.h"
 #include "app/compute/model_guesses.h"
 #include "attention/core/decompositions.h"
 #include "tests/app/compute/golden_scene.h"
@@ -50,6 +51,19 @@ TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
       EXPECT_NEAR(losses->change(layer, head),
                   probability(now, last, losses->next, {{layer, head, HeadOff::zero}}) - with, 2e-5)
           << layer << "." << head;
+}
+
+/// The layer that was made before still stands in the setup, with another number of heads.
+TEST_P(HeadsOfModels, ArePlantedByNobody) {
+  Scene scene = goldenScene(GetParam(), "the cat sat on");
+  scene.setup.weights.source = WeightSource::planted;
+  for (const Index heads : {1, 2, 16}) {
+    scene.setup.model.heads = heads;
+    scene.setup.model.kvHeads = 1;
+    EXPECT_EQ(plantedMisfit(scene.setup), "");
+    EXPECT_EQ(narrowInduction(scene.setup), 0);
+    EXPECT_FALSE(plantingSuits(scene.setup)) << "nothing to suit";
+  }
 }
 
 TEST_P(HeadsOfModels, OfWrittenWordsTheMeanAndOfAHeadThatIsOffWhatItWouldAdd) {
