@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/compute/layer_file.h"
 #include "app/compute/mask_inputs.h"
@@ -200,6 +201,19 @@ Result<std::shared_ptr<const std::vector<LineInput>>> shownInputs(const Setup& s
     all->push_back({*std::move(x), {}});
   }
   return std::shared_ptr<const std::vector<LineInput>>(std::move(all));
+}
+
+bool staysInRange(const attention::AttentionResult& result, Index queries) {
+  const auto sums = result.lse.leftCols(queries).array();
+  return !(sums.isNaN() || sums == std::numeric_limits<float>::infinity()).any() &&
+         result.output.topRows(queries).allFinite();
+}
+
+std::string outgrownText(const Setup& setup) {
+  return (isStack(setup) ? fmt::format("Layer {}'s", shownLayer(setup)) : "The layer's") +
+         " numbers grow beyond 3.4·10³⁸, all that fp32 holds: use smaller weights (gain), a norm between "
+         "layers, "
+         "or scores ÷ √d.";
 }
 
 }  // namespace headscope::app

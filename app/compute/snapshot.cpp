@@ -346,6 +346,11 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
     snapshot.sequences.push_back(computeSequence(snapshot, std::move(batch.lines[i]),
                                                  MadeLine{**projections, (**inputs)[i], heads},
                                                  std::move((*masks)[i]), stop));
+    if (const SequenceSnapshot& line = snapshot.sequences.back();
+        !stop.stop_requested() && !staysInRange(line.attention, line.queryLength)) {
+      snapshot.error = PlacedError{Place::model, outgrownText(setup)};
+      return;
+    }
     snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   }
   snapshot.memory = resources.memory.count(snapshot.bytes);

@@ -68,6 +68,24 @@ TEST(SnapshotStop, SurvivesBeingStoppedAnywhere) {
   }
 }
 
+/// Weights a thousand times as large, in four layers upon each other: a sentence instead of NaN.
+TEST(SnapshotRange, NumbersThatOutgrowTheirFormatAreSaid) {
+  app::Setup setup = plainSetup(words(6));
+  setup.weights.source = WeightSource::random;
+  setup.weights.gain = 1000;
+  setup.model.scaled = false;
+  setup.model.layers = 4;
+  setup.model.norm = false;
+  setup.subject.layer = 0;
+  EXPECT_FALSE(computeSnapshot(setup, test::kRoomy).error);
+  setup.subject.layer = 3;
+  const Snapshot snapshot = computeSnapshot(setup, test::kRoomy);
+  ASSERT_TRUE(snapshot.error);
+  EXPECT_THAT(snapshot.error->message, HasSubstr("Layer 3's numbers grow beyond"));
+  setup.model.norm = true;
+  EXPECT_FALSE(computeSnapshot(setup, test::kRoomy).error);
+}
+
 /// Every legal choice with every other, small.
 TEST(SnapshotFuzz, AnyLegalSceneGivesAnErrorNothingOrAResult) {
   test::Dice dice(2024);
@@ -85,7 +103,7 @@ TEST(SnapshotFuzz, AnyLegalSceneGivesAnErrorNothingOrAResult) {
       EXPECT_THAT(snapshot.error->message, testing::Not(HasSubstr("can't be computed")))
           << "thrown, not foreseen";
     }
-    ASSERT_FALSE(testing::Test::HasFailure()) << "in round " << round;
+    ASSERT_FALSE(testing::Test::HasFailure()) << "in round " << round << " of\n" << formatScene(scene);
     ++(snapshot.error ? errors : snapshot.empty ? empty : results);
   }
   EXPECT_GT(errors, 50);
