@@ -130,8 +130,7 @@ Result<MemoryShare> mapMemory(const AttentionConfig& config, Index latent, const
   if (const Index most = attention::mostLatent(d, outputs); latent > most)
     return Error{
         fmt::format("A latent of {} dimensions takes too long to find where the model dim is {} and keys and "
-                    "values have {}: "
-                    "up to {} are.",
+                    "values have {}: up to {} are.",
                     latent, d, outputs, most)};
   const auto floats =
       static_cast<std::uint64_t>(d * (config.heads * config.headDim + 4 * outputs) +

@@ -211,9 +211,8 @@ bool staysInRange(const attention::AttentionResult& result, Index queries) {
 
 std::string outgrownText(const Setup& setup) {
   return (isStack(setup) ? fmt::format("Layer {}'s", shownLayer(setup)) : "The layer's") +
-         " numbers grow beyond 3.4·10³⁸, all that fp32 holds: use smaller weights (gain), a norm between "
-         "layers, "
-         "or scores ÷ √d.";
+         " numbers grow beyond 3.4·10³⁸, all that fp32 holds: use smaller weights (gain), "
+         "a norm between layers, or scores ÷ √d.";
 }
 
 }  // namespace headscope::app

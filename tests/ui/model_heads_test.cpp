@@ -26,6 +26,13 @@ using ::testing::IsEmpty;
 
 constexpr app::Mods kWithShift{.shift = true};
 
+TEST(ModelHeadTexts, NoChangeHasNoSign) {
+  EXPECT_EQ(app::changeText(-0.001f), "0.00");
+  EXPECT_EQ(app::changeText(0), "0.00");
+  EXPECT_EQ(app::changeText(-0.006f), "−0.01");
+  EXPECT_EQ(app::changeText(0.25f), "+0.25");
+}
+
 TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   ui.resize(1920, 1080);
   ui.click("learned");

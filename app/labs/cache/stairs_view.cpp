@@ -20,6 +20,7 @@ struct StairPlace {
   double most = 1;  ///< bytes at the top: MHA's when all tokens are cached
 
   float y(double bytes) const { return area.Max.y - static_cast<float>(bytes / most) * area.GetHeight(); }
+  double bytes(float y) const { return static_cast<double>((area.Max.y - y) / area.GetHeight()) * most; }
 };
 
 /// A staircase of one way to cache, from its first token to the end of the sequence.
@@ -141,13 +142,10 @@ void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& field, c
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
                                 theme.text, "Bytes of the cache");
   // As far as the playhead's column, and as the highest stairs stay below the words.
-  float end = field.now > 0 ? field.x(field.now - 1) : area.Max.x;
   const auto highest = static_cast<double>(cache.mhaStair || isMha ? bytes.mha : bytes.own);
-  Index step = 1;
-  while (step < field.tokens &&
-         place.y(highest * static_cast<double>(step)) > y + lineHeight(view.fonts->text) / 2 + view.px(4))
-    ++step;
-  end = std::min(end, field.x(step - 1));
+  const double below = place.bytes(y + lineHeight(view.fonts->text) / 2 + view.px(4)) / highest;
+  const Index clear = std::clamp<Index>(static_cast<Index>(below), 0, field.tokens);
+  const float end = std::min(field.now > 0 ? field.x(field.now - 1) : area.Max.x, field.x(clear));
   for (const std::string& rest : {"after each token, " + layers + "; the scale stays", layers}) {
     if (left + width + view.px(20) + textWidth(view.fonts->text, rest) >= end) continue;
     paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary, rest);

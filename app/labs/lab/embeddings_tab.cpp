@@ -86,8 +86,11 @@ class EmbeddingsTab : public InnerTab {
     Look look = scene.look;
     look.quantity = Quantity::weights;
     headMaps(scene, page_, area,
-             {"hand.head", level.weights, level.factor, hand_.drag.kind == HandPage::Drag::Kind::none, false,
-              [&](Index head) { return rangeFor(look, sequence.pictures, head); }});
+             {.name = "hand.head",
+              .values = level.weights,
+              .factor = level.factor,
+              .range = [&](Index head) { return rangeFor(look, sequence.pictures, head); },
+              .eases = hand_.drag.kind == HandPage::Drag::Kind::none});
   }
 
   void refusal(Scene& scene, const ImRect& area) {

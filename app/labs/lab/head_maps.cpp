@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kTitle = 26, kGapX = 18, kGapY = 10;
+constexpr float kTitle = MapSpacing{}.title;
 
 void paintTitle(const LabPage& page, const Look& look, const HeadMaps& maps, Index head,
                 const ImRect& cells) {
@@ -45,39 +45,18 @@ void pointAt(Scene& scene, LabPage& page, const HeadMaps& maps, const HeatTile& 
   if (clicked) scene.cursor.cell = {tile.head, cell->row, cell->col};
 }
 
-/// What the tokens' names take at the left of the maps and below them; nothing where the maps would lose more
-/// than they are worth.
-ImVec2 nameRoom(const View& view, ImVec2 area, const SequenceSnapshot& sequence, Index heads) {
-  const Index n = std::ssize(sequence.queries), m = std::ssize(sequence.keys);
-  const ImVec2 room(longestLabel(view, sequence.queries, view.px(96)) + view.px(14), view.px(60));
-  const MapGrid bare = mapGrid(view, area, heads, n, m),
-                named = mapGrid(view, ImVec2(area.x - room.x, area.y - room.y), heads, n, m);
-  return named.width >= view.px(100) && named.width >= 0.75f * bare.width ? room : ImVec2();
-}
-
-/// Queries beside the first map of a row, keys below a map that has none under it.
-void paintNames(const LabPage& page, const HeatTile& tile, const MapGrid& grid, Index heads, ImVec2 room,
-                const Cell& lit) {
-  const SequenceSnapshot& sequence = page.layer->sequence();
-  const std::vector<attention::Token> none;
-  const bool first = tile.head % grid.columns == 0, last = tile.head + grid.columns >= heads;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintAxisLabels(page.view, list, tile,
-                  {first ? &sequence.queries : &none, last ? &sequence.keys : &none, first ? lit.query : -1,
-                   last ? lit.key : -1, room.x, room.y});
-}
-
 }  // namespace
 
-MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index keys) {
+MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index keys,
+                const MapSpacing& spacing) {
   const float aspect = std::clamp(static_cast<float>(keys) / static_cast<float>(queries), 0.2f, 5.0f);
   MapGrid best;
   best.width = 0;
   for (int columns = 1; columns <= static_cast<int>(heads); ++columns) {
     const int rows = (static_cast<int>(heads) + columns - 1) / columns;
     const auto c = static_cast<float>(columns), r = static_cast<float>(rows);
-    const float x = (area.x - view.px(kGapX) * (c - 1)) / c,
-                y = (area.y - view.px(kGapY) * (r - 1)) / r - view.px(kTitle);
+    const float x = (area.x - view.px(spacing.x) * (c - 1)) / c,
+                y = (area.y - view.px(spacing.y) * (r - 1)) / r - view.px(spacing.title);
     const float width = std::floor(std::min(x, y * aspect));
     if (width > best.width) best = {columns, rows, width, std::floor(width / aspect)};
   }
@@ -86,15 +65,45 @@ MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index
   return best;
 }
 
+NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapshot& sequence, Index heads,
+                    const MapSpacing& spacing) {
+  const Index n = std::ssize(sequence.queries), m = std::ssize(sequence.keys);
+  const MapGrid bare = mapGrid(view, whole.GetSize(), heads, n, m, spacing);
+  NamedGrid named{whole, ImVec2(longestLabel(view, sequence.queries, view.px(96)) + view.px(14), view.px(60)),
+                  bare};
+  named.area.Min.x += named.room.x;
+  named.area.Max.y -= named.room.y;
+  named.grid = mapGrid(view, named.area.GetSize(), heads, n, m, spacing);
+  if (named.grid.width >= view.px(90) && named.grid.width >= 0.7f * bare.width) return named;
+  return {whole, {}, bare};
+}
+
+void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const std::vector<HeatTile>& tiles,
+                     const NamedGrid& named, const Cell& lit) {
+  if (named.room.x <= 0) return;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::vector<attention::Token> none;
+  const auto columns = static_cast<std::size_t>(named.grid.columns);
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const bool first = i % columns == 0, last = i + columns >= tiles.size();
+    paintAxisLabels(view, list, tiles[i],
+                    {first ? &sequence.queries : &none, last ? &sequence.keys : &none, first ? lit.query : -1,
+                     last ? lit.key : -1, named.room.x, named.room.y});
+  }
+  const HeatTile& lowest = tiles[static_cast<std::size_t>(named.grid.rows - 1) * columns];
+  paintAxisTitles(view, list, ImRect(tiles.front().area.Min, lowest.area.Max), named.room.x);
+}
+
 void headMaps(Scene& scene, LabPage& page, const ImRect& whole, const HeadMaps& maps) {
   View& view = page.view;
   const SequenceSnapshot& sequence = page.layer->sequence();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const Index heads = maps.values.count();
   if (heads == 0 || n == 0 || m == 0) return;
-  const ImVec2 room = maps.names ? nameRoom(view, whole.GetSize(), sequence, heads) : ImVec2();
-  const ImRect area(whole.Min.x + room.x, whole.Min.y, whole.Max.x, whole.Max.y - room.y);
-  const MapGrid grid = mapGrid(view, area.GetSize(), heads, n, m);
+  const NamedGrid named = maps.names ? namedGrid(view, whole, sequence, heads)
+                                     : NamedGrid{whole, {}, mapGrid(view, whole.GetSize(), heads, n, m)};
+  const ImRect& area = named.area;
+  const MapGrid& grid = named.grid;
   const auto c = static_cast<float>(grid.columns), r = static_cast<float>(grid.rows);
   const float stepX = grid.columns > 1 ? (area.GetWidth() - grid.width) / (c - 1) : 0;
   const float tall = grid.height + view.px(kTitle);
@@ -120,13 +129,9 @@ void headMaps(Scene& scene, LabPage& page, const ImRect& whole, const HeadMaps& 
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
-  if (room.x > 0) {
-    const HeatTile& lowest = tiles[static_cast<std::size_t>((grid.rows - 1) * grid.columns)];
-    paintAxisTitles(view, list, ImRect(tiles.front().area.Min, lowest.area.Max), room.x);
-  }
+  paintTokenNames(view, sequence, tiles, named, {-1, query, key});
   for (const HeatTile& tile : tiles) {
     paintTitle(page, look, maps, tile.head, tile.area);
-    if (room.x > 0) paintNames(page, tile, grid, heads, room, {tile.head, query, key});
     paintCrosshair(view, list, tile, query, key, n, m);
     pointAt(scene, page, maps, tile, n, m);
   }

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/labs/lab/head_maps.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -34,34 +34,6 @@ float sideFigure(const View& view, ImVec2 at, float width, const std::string& nu
   paintText(list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
             view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
   return view.px(28);
-}
-
-/// Maps of one size in lines of so many, as large as an area allows.
-struct MapLines {
-  Index columns = 1, lines = 1;
-  float gap = 0, each = 0;  ///< pixels
-};
-MapLines linesOf(const View& view, ImVec2 area, Index heads) {
-  MapLines best;
-  best.gap = view.px(heads > 16 ? 4 : 10);
-  for (Index columns = 1; columns <= heads; ++columns) {
-    const Index lines = (heads + columns - 1) / columns;
-    const auto c = static_cast<float>(columns), l = static_cast<float>(lines);
-    const float each =
-        std::floor(std::min((area.x - best.gap * (c - 1)) / c, (area.y - best.gap * (l - 1)) / l));
-    if (each > best.each) best = {columns, lines, best.gap, each};
-  }
-  return best;
-}
-
-/// Tokens at the left of the first map of a line and below those that have none under them.
-void tokenNames(const View& view, const SequenceSnapshot& sequence, const HeatTile& tile,
-                const MapLines& lines, Index heads, ImVec2 room) {
-  const std::vector<attention::Token> none;
-  const bool first = tile.head % lines.columns == 0, last = tile.head + lines.columns >= heads;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintAxisLabels(view, list, tile,
-                  {first ? &sequence.queries : &none, last ? &sequence.keys : &none, -1, -1, room.x, room.y});
 }
 
 /// The singular values of all heads as steps over each other, the largest at the left; both sides share the
@@ -168,36 +140,27 @@ void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
   const float below = view.px(page_.small ? 150 : 300);
   const SequenceSnapshot& sequence = study_->question.layer->sequence();
-  ImRect maps(area.Min.x, area.Min.y + view.px(42), area.Max.x, area.Max.y - below);
-  MapLines lines = linesOf(view, maps.GetSize(), shown.heads);
-  const ImVec2 room(longestLabel(view, sequence.queries, view.px(96)) + view.px(14), view.px(60));
-  const bool named = lines.each >= view.px(90);
-  if (named) {
-    maps.Min.x += room.x;
-    maps.Max.y -= room.y;
-    lines = linesOf(view, maps.GetSize(), shown.heads);
-  }
-  if (lines.each < 4) return;
+  const float gap = shown.heads > 16 ? 4 : 10;
+  const NamedGrid named =
+      namedGrid(view, ImRect(area.Min.x, area.Min.y + view.px(42), area.Max.x, area.Max.y - below), sequence,
+                shown.heads, {gap, gap, 0});
+  const MapGrid& grid = named.grid;
+  std::vector<HeatTile> tiles;
   for (Index head = 0; head < shown.heads; ++head) {
     const StagePicture& picture = shown.weights[static_cast<std::size_t>(head)];
-    const ImVec2 from(maps.Min.x + (lines.each + lines.gap) * static_cast<float>(head % lines.columns),
-                      maps.Min.y + (lines.each + lines.gap) * static_cast<float>(head / lines.columns));
-    const ImRect cells(from, ImVec2(from.x + lines.each, from.y + lines.each));
+    const ImVec2 from(
+        named.area.Min.x + (grid.width + view.px(gap)) * static_cast<float>(head % grid.columns),
+        named.area.Min.y + (grid.height + view.px(gap)) * static_cast<float>(head / grid.columns));
+    const ImRect cells(from, ImVec2(from.x + grid.width, from.y + grid.height));
     Picture look{fmt::format("many.{}.{}", name, head), Ink::map, 0, 1};
     look.gap =
-        lines.each / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
+        grid.height / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
     paintPicture(page_, look, picture.values, cells, scene.look);
     track(look.name, cells.Min, cells.Max);
-    if (named)
-      tokenNames(view, sequence,
-                 {cells, 0, 0, static_cast<float>(sequence.queries.size()),
-                  static_cast<float>(sequence.keys.size()), head, -1},
-                 lines, shown.heads, room);
+    tiles.push_back({cells, 0, 0, static_cast<float>(sequence.queries.size()),
+                     static_cast<float>(sequence.keys.size()), head, -1});
   }
-  if (named) {
-    const float high = (lines.each + lines.gap) * static_cast<float>(lines.lines) - lines.gap;
-    paintAxisTitles(view, list, ImRect(maps.Min, ImVec2(maps.Max.x, maps.Min.y + high)), room.x);
-  }
+  paintTokenNames(view, sequence, tiles, named, {-1, -1, -1});
   float y = area.Max.y - below + view.px(page_.small ? 4 : 12);
   const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
                                                  : fmt::format("{}", shown.spectra.front().rank);
@@ -236,6 +199,8 @@ void ManyTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   const float half = (inner.GetWidth() - view.px(48)) / 2;
   side(scene, ImRect(inner.Min.x, top, inner.Min.x + half, inner.Max.y), study_->wide, "wide");
   side(scene, ImRect(inner.Max.x - half, top, inner.Max.x, inner.Max.y), study_->small, "small");
+  paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(inner.Max.x, top + view.px(4)),
+                 view.px(140));
 }
 
 std::unique_ptr<InnerTab> makeManyTab(LabServices& services, LabPage& page) {

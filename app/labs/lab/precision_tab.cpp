@@ -111,20 +111,26 @@ class PrecisionTab : public InnerTab {
     const View& view = page_.view;
     const float high = shown().largest > 0 && std::isfinite(shown().largest) ? shown().largest : 1;
     headMaps(scene, page_, area,
-             {std::string("precision.") + formatName(format_), shown().weights, study_->factor, true, true,
-              [high](Index) {
-                return ValueRange{0, high, false};
-              },
-              [&](Index head, ImVec2 at, float width) {
-                ImDrawList& list = *ImGui::GetWindowDrawList();
-                const std::string number = errorText(shown().heads[static_cast<std::size_t>(head)].weights);
-                const float taken = textWidth(view.fonts->monoSmall, number);
-                paintText(list, view.fonts->bold, at, view.theme->text,
-                          fitted(view.fonts->bold, headName(head), width));
-                if (textWidth(view.fonts->bold, headName(head)) + taken + view.px(10) < width)
-                  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, at.y), view.theme->secondary,
-                            number, Align::right);
-              }});
+             {.name = std::string("precision.") + formatName(format_),
+              .values = shown().weights,
+              .factor = study_->factor,
+              .range =
+                  [high](Index) {
+                    return ValueRange{0, high, false};
+                  },
+              .names = true,
+              .title =
+                  [&](Index head, ImVec2 at, float width) {
+                    ImDrawList& list = *ImGui::GetWindowDrawList();
+                    const std::string number =
+                        errorText(shown().heads[static_cast<std::size_t>(head)].weights);
+                    const float taken = textWidth(view.fonts->monoSmall, number);
+                    paintText(list, view.fonts->bold, at, view.theme->text,
+                              fitted(view.fonts->bold, headName(head), width));
+                    if (textWidth(view.fonts->bold, headName(head)) + taken + view.px(10) < width)
+                      paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, at.y),
+                                view.theme->secondary, number, Align::right);
+                  }});
   }
 
   /// The numbers of both formats, and where the computation rounds.

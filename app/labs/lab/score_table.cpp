@@ -5,6 +5,7 @@
 
 #include "app/labs/lab/detectors_tab.h"
 #include "app/platform/track.h"
+#include "app/widgets/colour_bar.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
@@ -296,6 +297,9 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
                                 static_cast<float>(heads));
   if (size < 2) return;
   const ImVec2 from(area.Min.x + labels, top);
+  const float bar = view.px(90), barEnd = from.x + size * static_cast<float>(heads) + view.px(16) + bar;
+  if (barEnd <= area.Max.x)
+    paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(barEnd, top + view.px(2)), bar);
   const auto every = static_cast<Index>(std::ceil(lineHeight(view.fonts->monoSmall) / std::max(size, 1.0f)));
   const auto litAt = std::find(study.order.begin(), study.order.end(), scene.cursor.cell.head);
   const Index litRow = litAt == study.order.end() ? -1 : litAt - study.order.begin();
