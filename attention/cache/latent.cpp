@@ -14,7 +14,6 @@ namespace headscope::attention {
 
 namespace {
 
-using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
 using Eigen::VectorXcd;
 using Eigen::VectorXd;
@@ -46,15 +45,13 @@ double meanTurn(const Eigen::Ref<const VectorXd>& cosines, const Eigen::Ref<cons
   return amplitude > 0 ? std::max(0.0, 2 * (1 - aligned / (n * amplitude))) : 0;
 }
 
-/// Rows `pair` of all heads as complex numbers, the bias as one input more: [kvHeads, modelDim + 1].
-MatrixXcd complexRows(const Linear& keys, Index kvHeads, Index headDim, Index pair, Index half) {
+/// Rows `at`, `at` + headDim, … of a map, the bias as one input more: [kvHeads, modelDim + 1].
+MatrixXd rowsOfHeads(const Linear& keys, Index kvHeads, Index headDim, Index at) {
   const Index d = keys.weight.cols();
-  MatrixXcd rows = MatrixXcd::Zero(kvHeads, d + 1);
+  MatrixXd rows = MatrixXd::Zero(kvHeads, d + 1);
   for (Index g = 0; g < kvHeads; ++g) {
-    const Index a = g * headDim + pair, b = a + half;
-    rows.row(g).head(d).real() = keys.weight.row(a).cast<double>();
-    rows.row(g).head(d).imag() = keys.weight.row(b).cast<double>();
-    if (keys.bias.size()) rows(g, d) = {static_cast<double>(keys.bias(a)), static_cast<double>(keys.bias(b))};
+    rows.row(g).head(d) = keys.weight.row(g * headDim + at).cast<double>();
+    if (keys.bias.size()) rows(g, d) = static_cast<double>(keys.bias(g * headDim + at));
   }
   return rows;
 }
@@ -69,8 +66,11 @@ std::vector<Shared> principalSums(const Linear& queries, const Linear& keys, Ind
     VectorXd read = VectorXd::Zero(kvHeads);
     for (Index h = 0; h < heads; ++h)
       read(h / group) += queryEnergy(h * headDim + pair) + queryEnergy(h * headDim + pair + half);
-    const MatrixXcd rows = complexRows(keys, kvHeads, headDim, pair, half);
-    const HermitianEigen solved = hermitianEigen(rows * rows.adjoint());
+    // (A + iB)(A + iB)ᴴ of the complex numbers that each head's pair of rows makes.
+    const MatrixXd a = rowsOfHeads(keys, kvHeads, headDim, pair),
+                   b = rowsOfHeads(keys, kvHeads, headDim, pair + half), mixed = b * a.transpose();
+    const HermitianEigen solved =
+        hermitianEigen(a * a.transpose() + b * b.transpose(), mixed - mixed.transpose());
     const double turn = meanTurn(table.col(pair), table.col(half + pair));
     for (Index i = 0; i < kvHeads; ++i) {
       const VectorXcd sum = solved.vectors.col(i);

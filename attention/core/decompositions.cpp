@@ -42,13 +42,13 @@ SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix) {
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
-HermitianEigen hermitianEigen(const Eigen::MatrixXcd& matrix) {
+HermitianEigen hermitianEigen(const Eigen::MatrixXd& real, const Eigen::MatrixXd& imaginary) {
   // [A −B; B A] has A + iB's eigenvalues, each twice: of x + iy come (x; y) and (−y; x), or any two
   // directions of their plane. So a vector counts where it isn't a complex multiple of those before it.
   // Eigen's own solver of complex matrices takes as long to compile as of real ones.
-  const Index size = matrix.rows();
+  const Index size = real.rows();
   Eigen::MatrixXd both(2 * size, 2 * size);
-  both << matrix.real(), -matrix.imag(), matrix.imag(), matrix.real();
+  both << real, -imaginary, imaginary, real;
   const SymmetricEigen solved = symmetricEigen(both);
   HermitianEigen result{Eigen::VectorXd::Zero(size), Eigen::MatrixXcd::Zero(size, size)};
   Index found = 0;

@@ -26,11 +26,11 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix);
 
-/// The same of a matrix that equals its conjugate transpose.
+/// The same of A + iB that equals its conjugate transpose: A is symmetric, B = −Bᵀ.
 struct HermitianEigen {
   Eigen::VectorXd values;
   Eigen::MatrixXcd vectors;
 };
-HermitianEigen hermitianEigen(const Eigen::MatrixXcd& matrix);
+HermitianEigen hermitianEigen(const Eigen::MatrixXd& real, const Eigen::MatrixXd& imaginary);
 
 }  // namespace headscope::attention
