@@ -8,6 +8,7 @@
 
 #include "attention/core/decompositions.h"
 #include "attention/core/leading_eigen.h"
+#include "attention/core/products.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -68,9 +69,10 @@ std::vector<Shared> principalSums(const Linear& queries, const Linear& keys, Ind
       read(h / group) += queryEnergy(h * headDim + pair) + queryEnergy(h * headDim + pair + half);
     // (A + iB)(A + iB)ᴴ of the complex numbers that each head's pair of rows makes.
     const MatrixXd a = rowsOfHeads(keys, kvHeads, headDim, pair),
-                   b = rowsOfHeads(keys, kvHeads, headDim, pair + half), mixed = b * a.transpose();
+                   b = rowsOfHeads(keys, kvHeads, headDim, pair + half),
+                   mixed = productInDouble(b, a.transpose());
     const HermitianEigen solved =
-        hermitianEigen(a * a.transpose() + b * b.transpose(), mixed - mixed.transpose());
+        hermitianEigen(gramInDouble(a.transpose()) + gramInDouble(b.transpose()), mixed - mixed.transpose());
     const double turn = meanTurn(table.col(pair), table.col(half + pair));
     for (Index i = 0; i < kvHeads; ++i) {
       const VectorXcd sum = solved.vectors.col(i);
@@ -118,15 +120,15 @@ Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDi
   // Right singular vectors of W are eigenvectors of WᵀW, or Wᵀ times those of WWᵀ: whichever is smaller.
   // Eigenvalues ascend.
   if (d <= outputs) {
-    const SymmetricEigen solved = symmetricEigen(both.transpose() * both);
+    const SymmetricEigen solved = symmetricEigen(gramInDouble(both));
     return solved.vectors.rightCols(latentDim).rowwise().reverse().cast<float>();
   }
-  const SymmetricEigen solved = symmetricEigen(both * both.transpose());
+  const SymmetricEigen solved = symmetricEigen(gramInDouble(both.transpose()));
   const VectorXd& squares = solved.values;
   const double least = squares(outputs - 1) * 1e-12;
   Index rank = 0;
   while (rank < std::min(latentDim, outputs) && squares(outputs - 1 - rank) > least) ++rank;
-  MatrixXd directions = both.transpose() * solved.vectors.rightCols(rank).rowwise().reverse();
+  MatrixXd directions = productInDouble(both.transpose(), solved.vectors.rightCols(rank).rowwise().reverse());
   directions.colwise().normalize();
   return directions.cast<float>();
 }
@@ -165,17 +167,17 @@ LatentMaps latentMaps(const Projections& layer, Index kvHeads, Index headDim, co
   LatentMaps maps;
   maps.rotary = rotaryDirections(layer.q, layer.k, kvHeads, headDim, positions, rotaryDim);
   Linear rest{layer.k.weight, {}};
-  if (rotaryDim > 0) rest.weight -= maps.rotary * (maps.rotary.transpose() * layer.k.weight);
+  if (rotaryDim > 0) rest.weight -= product(maps.rotary, product(maps.rotary.transpose(), layer.k.weight));
   maps.latent = latentDirections(rest, layer.v, latentDim, stop);
   return maps;
 }
 
 LatentRead readLatent(const LatentMaps& maps, const Projections& layer, const Matrix& x) {
-  const Matrix again = (x * maps.latent) * maps.latent.transpose();
+  const Matrix again = timesTransposed(product(x, maps.latent), maps.latent);
   LatentRead read{layer.k.apply(again), {}, layer.v.apply(again)};
   const Matrix& u = maps.rotary;
-  if (u.cols() > 0) read.plainKeys -= (read.plainKeys * u) * u.transpose();
-  read.rotaryKeys = (layer.k.apply(x) * u) * u.transpose();
+  if (u.cols() > 0) read.plainKeys -= timesTransposed(product(read.plainKeys, u), u);
+  read.rotaryKeys = timesTransposed(product(layer.k.apply(x), u), u);
   return read;
 }
 

@@ -1,5 +1,6 @@
 #include "attention/core/decompositions.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
@@ -35,6 +36,10 @@ Index numericalRank(const Eigen::VectorXd& singular, Index longerSide) {
 
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& matrix) {
   return Eigen::EigenSolver<Eigen::MatrixXd>(matrix, false).eigenvalues();
+}
+
+Eigen::VectorXd solveSymmetric(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
+  return a.ldlt().solve(b);
 }
 
 SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix) {

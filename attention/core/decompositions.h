@@ -19,6 +19,9 @@ Index numericalRank(const Eigen::VectorXd& singular, Index longerSide);
 /// Eigenvalues of a square matrix, in no order.
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& matrix);
 
+/// x of A·x = b for a symmetric A without negative eigenvalues.
+Eigen::VectorXd solveSymmetric(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
+
 /// Of a symmetric matrix, ascending by value; vectors are columns.
 struct SymmetricEigen {
   Eigen::VectorXd values;

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "attention/core/decompositions.h"
+#include "attention/core/products.h"
 #include "attention/core/random.h"
 #include "attention/core/result.h"
-#include "attention/kernels/gemm.h"
 
 namespace headscope::attention {
 
@@ -23,27 +23,15 @@ constexpr double kMostSpread = 1e4;
 /// A round that adds less than this share of what is left out is the last.
 constexpr double kLittle = 1e-4;
 
-Matrix product(const Matrix& x, const Matrix& w, bool transposed, const std::stop_token& stop) {
-  const Index out = transposed ? w.cols() : w.rows();
-  Matrix y = Matrix::Zero(x.rows(), out);
-  const kernels::Columns<const float> from{x.data(), asSize(x.cols()), asSize(x.cols()), 0};
-  const kernels::LinearMap map{.weight = w.data(),
-                               .out = asSize(out),
-                               .y = {y.data(), asSize(out), asSize(out), 0},
-                               .transposed = transposed};
-  kernels::applyMaps(kernels::sharedPool(), asSize(x.rows()), asSize(x.cols()), from, {&map, 1}, stop);
-  return y;
-}
-
 /// Of b vectors as rows [b, side].
 MatrixXd productsOf(const Matrix& a, const Matrix& b, const std::stop_token& stop) {
-  const MatrixXd all = product(a, b, false, stop).cast<double>();
+  const MatrixXd all = timesTransposed(a, b, stop).cast<double>();
   return 0.5 * (all + all.transpose());
 }
 
 /// Rows turned by the columns of `turn` [b, b].
 Matrix turned(const MatrixXd& turn, const Matrix& rows, const std::stop_token& stop) {
-  return product(turn.transpose().cast<float>(), rows, true, stop);
+  return product(Matrix(turn.transpose().cast<float>()), rows, stop);
 }
 
 /// By the eigenvectors of the rows' products, twice, as the first time rounds what was nearly dependent.
@@ -60,7 +48,7 @@ void orthonormalize(Matrix& rows, const std::stop_token& stop) {
 
 /// The best that the rows' space holds (Rayleigh and Ritz), largest first.
 VectorXd bestOf(const Matrix& gram, Matrix& rows, const std::stop_token& stop) {
-  const SymmetricEigen solved = symmetricEigen(productsOf(product(rows, gram, false, stop), rows, stop));
+  const SymmetricEigen solved = symmetricEigen(productsOf(timesTransposed(rows, gram, stop), rows, stop));
   rows = turned(solved.vectors.rowwise().reverse(), rows, stop);
   return solved.values.reverse();
 }
@@ -79,7 +67,7 @@ void filter(const Matrix& gram, Matrix& rows, double largest, double end, const 
   const double first = middle / (largest - middle);
   double sigma = first;
   const auto step = [&](const Matrix& x, double factor) {
-    Matrix y = product(x, gram, false, stop);
+    Matrix y = timesTransposed(x, gram, stop);
     y = static_cast<float>(factor) * (y - static_cast<float>(middle) * x);
     return y;
   };
@@ -97,11 +85,6 @@ void filter(const Matrix& gram, Matrix& rows, double largest, double end, const 
 
 }  // namespace
 
-Matrix timesTransposed(const Matrix& x, const Matrix& w, const std::stop_token& stop) {
-  require(x.cols() == w.cols(), fmt::format("{} columns times {}", x.cols(), w.cols()));
-  return product(x, w, false, stop);
-}
-
 Index leadingBlock(Index count, Index side) {
   return std::min(side, count + std::max<Index>(8, count / 8));
 }
@@ -113,7 +96,7 @@ std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const 
   Random random(1);
   Matrix rows(leadingBlock(count, side), side);
   for (Index i = 0; i < rows.size(); ++i) rows.data()[i] = random.gaussian();
-  rows = product(rows, gram, false, stop);
+  rows = timesTransposed(rows, gram, stop);
   orthonormalize(rows, stop);
   VectorXd values = bestOf(gram, rows, stop);
   const double trace = gram.diagonal().cast<double>().sum();

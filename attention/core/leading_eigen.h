@@ -14,9 +14,6 @@ struct LeadingEigen {
   Matrix rows;  ///< [count, side], orthonormal; of a matrix of zeros zero
 };
 
-/// x·Wᵀ of x [rows, in] and W [out, in] by the kernels; incomplete once `stop` is requested.
-Matrix timesTransposed(const Matrix& x, const Matrix& w, const std::stop_token& stop = {});
-
 /// The `count` leading ones of `gram` [side, side], in single precision, by a block of vectors that Chebyshev
 /// polynomials turn towards them (Zhou, Saad, Tiago & Chelikowsky 2006, "Self-consistent-field calculations
 /// using Chebyshev-filtered subspace iteration"; orthonormalised after Stathopoulos & Wu 2002). What the

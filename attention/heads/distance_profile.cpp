@@ -1,9 +1,10 @@
 #include "attention/heads/distance_profile.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/decompositions.h"
+#include "attention/core/products.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -58,9 +59,9 @@ class ProfileLoss {
     const Eigen::VectorXd mean = cosines_.transpose() * weights;
     const Eigen::VectorXd gradient = mean - moments_ + kFitRidge * amplitudes;
     Eigen::MatrixXd hessian =
-        cosines_.transpose() * weights.asDiagonal() * cosines_ - mean * mean.transpose();
+        gramInDouble(weights.cwiseSqrt().asDiagonal() * cosines_) - gramInDouble(mean.transpose());
     hessian.diagonal().array() += kFitRidge;
-    Eigen::VectorXd direction = hessian.ldlt().solve(gradient);
+    Eigen::VectorXd direction = solveSymmetric(hessian, gradient);
     const double promise = gradient.dot(direction);
     return {std::move(direction), promise};
   }
@@ -98,10 +99,10 @@ std::vector<double> flattestPeak(std::span<const double> frequencies, Index reac
   Eigen::MatrixXd elsewhere = cosines(frequencies, 1, reach);
   const Eigen::RowVectorXd mean = elsewhere.colwise().mean();
   elsewhere.rowwise() -= mean;
-  Eigen::MatrixXd covariance = elsewhere.transpose() * elsewhere / static_cast<double>(elsewhere.rows());
+  Eigen::MatrixXd covariance = gramInDouble(elsewhere) / static_cast<double>(elsewhere.rows());
   covariance.diagonal().array() += kPeakRidge;
   const Eigen::VectorXd rise = Eigen::VectorXd::Ones(elsewhere.cols()) - mean.transpose();
-  const Eigen::VectorXd amplitudes = covariance.ldlt().solve(rise);
+  const Eigen::VectorXd amplitudes = solveSymmetric(covariance, rise);
   return toVector(amplitudes / amplitudes.dot(rise));
 }
 

@@ -1,5 +1,6 @@
 #include "attention/heads/head_shares.h"
 
+#include "attention/core/products.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -33,7 +34,7 @@ HeadShares headShares(const HeadMixing& mixing, std::stop_token stop) {
     require(map.rows() == dim && map.cols() == mixing.headOutput.cols(),
             "a head's part of W_O is " + shapeText(map.rows(), map.cols()) + ", expected " +
                 shapeText(dim, mixing.headOutput.cols()));
-    const Doubles share = (mixing.headOutput[head] * map.transpose()).cast<double>();
+    const Doubles share = timesTransposed(mixing.headOutput[head], map, stop).cast<double>();
     sum += share;
     const Eigen::RowVectorXd mean = mixing.rows > 0
                                         ? Eigen::RowVectorXd(share.topRows(mixing.rows).colwise().mean())

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "attention/core/products.h"
+
 namespace headscope::attention {
 
 HeadSteps headSteps(const AttentionConfig& config, const MaskInput& mask, const AttentionResult& result,
@@ -12,7 +14,7 @@ HeadSteps headSteps(const AttentionConfig& config, const MaskInput& mask, const 
     throw std::invalid_argument("head " + std::to_string(head) + " of " + std::to_string(result.q.count()));
   HeadSteps steps;
   const MatrixView q = result.q[head], k = result.k[config.kvHeadOf(head)];
-  steps.dots.noalias() = q * k.transpose();
+  steps.dots = timesTransposed(q, k);
   const HeadTerms terms = headTerms(config, mask, head, q.rows(), k.rows());
   steps.factor = terms.factor;
   if (terms.bias.empty() && terms.cap == 0 && !terms.added) return steps;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/products.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -28,7 +29,7 @@ Vector writtenNorms(const MatrixView& v, const Eigen::Ref<const Matrix>& o) {
   require(v.cols() == o.cols(), "values of " + shapeText(v.rows(), v.cols()) + " through a map of " +
                                     shapeText(o.rows(), o.cols()));
   // ‖v·oᵀ‖² = v·(oᵀ·o)·vᵀ, without the long rows of v·oᵀ.
-  const Eigen::MatrixXd gram = o.cast<double>().transpose() * o.cast<double>();
+  const Eigen::MatrixXd gram = gramInDouble(o.cast<double>());
   Vector norms(v.rows());
   for (Index key = 0; key < v.rows(); ++key) {
     const Eigen::RowVectorXd value = v.row(key).cast<double>();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/core/parallel.h"
+#include "attention/core/products.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
@@ -64,7 +65,7 @@ Matrix cosineLikeness(std::span<const Matrix> heads, std::stop_token stop) {
     if (stop.stop_requested()) return likeness;
     for (Index head = 0; head < count; ++head)
       side.row(head) = heads[static_cast<std::size_t>(head)].row(row);
-    products.noalias() += side * side.transpose();
+    products += timesTransposed(side, side, stop);
   }
   for (Index a = 0; a < count; ++a)
     for (Index b = a + 1; b < count; ++b) {

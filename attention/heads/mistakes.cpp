@@ -7,6 +7,7 @@
 
 #include "attention/core/attention.h"
 #include "attention/core/decompositions.h"
+#include "attention/core/products.h"
 #include "attention/core/projections.h"
 #include "attention/core/random.h"
 #include "attention/core/softmax.h"
@@ -120,7 +121,7 @@ class Maker {
  private:
   Matrix q() const { return in_.q[in_.head]; }
   Matrix k() const { return in_.k[in_.head / group_]; }
-  static Matrix dots(const Matrix& q, const Matrix& k) { return q * k.transpose(); }
+  static Matrix dots(const Matrix& q, const Matrix& k) { return timesTransposed(q, k); }
 
   void apply(Mistake mistake) {
     switch (mistake) {
@@ -306,7 +307,7 @@ MistakeInput randomHead(Mistake mistake, Index tokens, Index headDim, std::uint6
   const Matrix span = triangularFactor(drawn.cast<double>()).cast<float>();
   for (Stack* made : {&input.q, &input.k}) {
     const Matrix map = Matrix::NullaryExpr(spanned, headDim, draw);
-    *made = splitHeads(span.transpose() * map / std::sqrt(static_cast<float>(input.modelDim)), 1);
+    *made = splitHeads(product(span.transpose(), map) / std::sqrt(static_cast<float>(input.modelDim)), 1);
   }
   input.scale = 1 / std::sqrt(static_cast<float>(headDim));
   input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();

@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "attention/core/decompositions.h"
+#include "attention/core/products.h"
 #include "attention/core/result.h"
 
 namespace headscope::attention {
 
 namespace {
 
-using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Row = Eigen::RowVectorXd;
 
 /// Takes away what lies along `other`, and makes what is left 1 long; false where nothing is.
@@ -43,14 +43,13 @@ Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
   const Index dim = points.cols();
   const Index n = dim > kMostPlanePoints ? std::min(points.rows(), kMostPlanePoints) : points.rows();
   const Row mean = points.cast<double>().colwise().mean();
-  Doubles centred(n, dim);
+  Eigen::MatrixXd centred(n, dim);
   for (Index i = 0; i < n; ++i) centred.row(i) = points.row(i * points.rows() / n).cast<double>() - mean;
   // The smaller of both products has the same eigenvalues.
   const bool byPoints = n < dim;
-  const Eigen::MatrixXd product = byPoints ? Eigen::MatrixXd(centred * centred.transpose())
-                                           : Eigen::MatrixXd(centred.transpose() * centred);
-  const SymmetricEigen solved = symmetricEigen(product);
-  const Index last = product.rows() - 1;
+  const SymmetricEigen solved =
+      symmetricEigen(gramInDouble(byPoints ? Eigen::MatrixXd(centred.transpose()) : centred));
+  const Index last = solved.values.size() - 1;
   const double total = std::max(centred.squaredNorm(), 1e-300);
   Plane plane;
   plane.mean = mean.cast<float>();

@@ -7,6 +7,7 @@
 #include "attention/cache/quantise.h"
 #include "attention/core/attention_parts.h"
 #include "attention/core/parallel.h"
+#include "attention/core/products.h"
 #include "attention/core/score_terms.h"
 #include "attention/core/softmax.h"
 
@@ -43,7 +44,7 @@ Matrix unmaskedScores(const RoundedInput& input, const AttentionResult& result, 
   const AttentionConfig& config = input.config;
   const Index n = result.q.rows(), m = result.k.rows();
   const HeadTerms terms = headTerms(config, input.mask, head, n, m);
-  Matrix scores = rounded(Matrix(result.q[head] * result.k[config.kvHeadOf(head)].transpose()));
+  Matrix scores = rounded(timesTransposed(result.q[head], result.k[config.kvHeadOf(head)]));
   scores = rounded(Matrix(scores * terms.factor));
   if (!terms.bias.empty()) {
     for (Index row = 0; row < n; ++row)
@@ -116,7 +117,7 @@ RoundedLayer roundedLayer(const RoundedInput& input, NumberFormat format, std::s
     for (Index row = 0; row < scores.rows(); ++row)
       softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data());
     weights = rounded(std::move(weights));
-    layer.headOutput[head] = rounded(Matrix(weights * kept.v[config.kvHeadOf(head)]));
+    layer.headOutput[head] = rounded(product(weights, kept.v[config.kvHeadOf(head)]));
     layer.weights[head] = weights;
   });
   if (input.projections && !stop.stop_requested())

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "attention/core/decompositions.h"
+#include "attention/core/products.h"
 #include "attention/heads/head_steps.h"
 
 namespace headscope::attention {
@@ -21,7 +22,8 @@ void requireAlike(const Matrix& a, const Matrix& b) {
 Spectrum productSpectrum(const Matrix& a, const Matrix& b) {
   requireAlike(a, b);
   Spectrum spectrum;
-  const Eigen::MatrixXd core = triangularFactor(a.cast<double>()) * triangularFactor(b.cast<double>()).transpose();
+  const Eigen::MatrixXd core =
+      productInDouble(triangularFactor(a.cast<double>()), triangularFactor(b.cast<double>()).transpose());
   const Eigen::VectorXd singular = singularValues(core);
   spectrum.singular.assign(singular.begin(), singular.end());
   spectrum.rank = numericalRank(singular, std::max(a.rows(), a.cols()));
@@ -30,7 +32,7 @@ Spectrum productSpectrum(const Matrix& a, const Matrix& b) {
 
 double copyingScore(const Matrix& v, const Matrix& o) {
   requireAlike(v, o);
-  const Eigen::MatrixXd small = o.cast<double>().transpose() * v.cast<double>();
+  const Eigen::MatrixXd small = productInDouble(o.cast<double>().transpose(), v.cast<double>());
   if (small.size() == 0 || !small.allFinite()) return 0;
   const Eigen::VectorXcd values = eigenvalues(small);
   const double sum = values.real().sum(), amount = values.cwiseAbs().sum();
@@ -43,7 +45,7 @@ Matrix productPicture(const Matrix& a, const Matrix& b, Index cells, std::stop_t
   Matrix picture = Matrix::Zero(rows, rows);
   for (Index row = 0; row < rows && !stop.stop_requested(); ++row) {
     const Index from = row * n / rows, to = (row + 1) * n / rows;
-    const Matrix part = a.middleRows(from, to - from) * b.transpose();
+    const Matrix part = timesTransposed(a.middleRows(from, to - from), b);
     picture.row(row) = poolFarthest(part, 1, rows);
   }
   return picture;

@@ -4,6 +4,7 @@
 
 #include "attention/cache/latent.h"
 #include "attention/core/decompositions.h"
+#include "attention/core/products.h"
 #include "attention/core/random.h"
 #include "tests/attention/core/attention_reference.h"
 
