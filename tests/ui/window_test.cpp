@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -50,15 +51,19 @@ TEST(Palette, EveryActionCanBeReached) {
     actions = ui.session().actions().all();
   }
   EXPECT_GE(actions.size(), 40u);
-  for (const app::Action& info : actions) {
+  // Starting takes most of the time: what some of them leave behind shouldn't keep the next from being found.
+  constexpr std::size_t kOneAfterTheOther = 12;
+  std::optional<UiDriver> ui;
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (i % kOneAfterTheOther == 0) ui.emplace();
+    const app::Action& info = actions[i];
     if (info.id == "palette" || info.id == "quit") continue;
-    UiDriver ui;
-    ui.chord(kCtrl, Key::k);
-    ui.type(info.name);
-    ui.key(Key::enter);
-    EXPECT_NE(ui.dialog(), "palette") << info.name;
-    ui.key(Key::escape);
-    EXPECT_EQ(ui.dialog(), "") << info.name;
+    ui->chord(kCtrl, Key::k);
+    ui->type(info.name);
+    ui->key(Key::enter);
+    EXPECT_NE(ui->dialog(), "palette") << info.name;
+    ui->key(Key::escape);
+    EXPECT_EQ(ui->dialog(), "") << info.name;
   }
 }
 
