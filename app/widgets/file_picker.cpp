@@ -56,8 +56,11 @@ void FilePicker::takeLook(Scene& scene, View& view) {
   look_.reset();
   view.redraw();
   if (found->kind == FoundPath::Kind::folder || wish_ == Wish::enter) {
+    const bool given = wish_ == Wish::choose && isAnswer(*found);
     if (wish_ == Wish::choose) typed_.clear();
-    return enter(*std::move(found));
+    enter(*std::move(found));
+    if (given) choose(scene, view, folder_ / question_.folderFile, FoundPath::Kind::file);
+    return;
   }
   choose(scene, view, found->path, found->kind);
 }
@@ -100,6 +103,12 @@ void FilePicker::takeOutcome(View& view) {
   outcome_.reset();
   confirmReplace_ = false;
   if (refused_.empty() && view.dialog.get() == this) view.dialog.reset();
+}
+
+bool FilePicker::isAnswer(const FoundPath& found) const {
+  return !question_.folderFile.empty() &&
+         std::find(found.entries.begin(), found.entries.end(), FolderEntry{question_.folderFile, false}) !=
+             found.entries.end();
 }
 
 bool FilePicker::looksLong() const {
@@ -171,6 +180,8 @@ void FilePicker::belowTheLine(const View& view) const {
     trackItem("files.refused");
   } else if (confirmReplace_) {
     problem(view, "A file of that name is there. Choose Replace to write over it.");
+  } else if (!question_.folderFile.empty()) {
+    hint(view, "A folder that has " + question_.folderFile + ", or that file.");
   } else if (question_.endings.size() > 1 || question_.saves()) {
     hint(view, "Files that end in " + alternatives(question_.endings) + ".");
   }
@@ -189,13 +200,18 @@ void FilePicker::answerLine(View& view, bool opening) {
   belowTheLine(view);
   ImGui::SetCursorScreenPos(ImVec2(below.x, below.y + view.px(56)));
   const bool busy = outcome_ || (look_ && wish_ == Wish::choose);
-  const std::string reason = typed_.empty() ? "Type a name, or click on a file" : busy ? "Under way" : "";
-  const char* word = outcome_ ? "…" : !question_.saves() ? "Open" : confirmReplace_ ? "Replace" : "Save";
+  const bool nothing = typed_.empty() && !isAnswer(found_);
+  const std::string reason = nothing ? "Type a name, or click on a file" : busy ? "Under way" : "";
+  const char* word = outcome_             ? "…"
+                     : !question_.saves() ? (typed_.empty() && !nothing ? "Open this folder" : "Open")
+                     : confirmReplace_    ? "Replace"
+                                          : "Save";
   const bool pressed = button(view, "files.ok", word, reason);
   ImGui::SameLine(0, view.px(8));
   // A file that is under way goes on when the dialog is closed, and the status line says what came of it.
   if (button(view, "files.cancel", outcome_ ? "Close" : "Cancel")) view.dialog.reset();
-  if ((pressed || entered) && reason.empty()) look(folder_ / typed_, Wish::choose);
+  if ((pressed || entered) && reason.empty())
+    look(folder_ / (typed_.empty() ? question_.folderFile : typed_), Wish::choose);
 }
 
 void FilePicker::draw(Scene& scene, View& view, bool opening) {

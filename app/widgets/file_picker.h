@@ -20,6 +20,8 @@ struct FileQuestion {
   std::string proposal;  ///< the name a file to write begins with; "" = a file is read
   /// The dialog stays until the outcome is told, so that a name that didn't work can be mended.
   std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen;
+  /// A folder that holds a file of this name is given in its place; "" = none is.
+  std::string folderFile = "";
   bool saves() const { return !proposal.empty(); }
 };
 
@@ -47,6 +49,8 @@ class FilePicker : public Dialog {
   void choose(Scene& scene, View& view, const std::filesystem::path& path, FoundPath::Kind kind);
   /// Why this can't be read or written, as far as its name says; "" where nothing is wrong with it.
   std::string refusal(const std::filesystem::path& path, FoundPath::Kind kind) const;
+  /// Whether what is shown is a folder that can be given itself.
+  bool isAnswer(const FoundPath& found) const;
   bool looksLong() const;
   void top(View& view);
   void list(View& view);

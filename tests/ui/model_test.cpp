@@ -47,6 +47,27 @@ TEST_F(ModelPages, AFolderThatIsDroppedIsOpened) {
   EXPECT_FALSE(ui.scene().setup.subject.opened) << "opening is one step of undo";
 }
 
+TEST_F(ModelPages, TheDialogTakesAFolderByItsPathAndFromInside) {
+  ui.chord({.ctrl = true, .shift = true}, Key::o);
+  ui.replaceText("files.path", goldenModel("llama").parent_path().string());
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.dialog(), "Open a model") << "a folder without config.json is entered";
+  ui.click("files.ok");
+  EXPECT_EQ(ui.dialog(), "Open a model") << "and is no model";
+  ui.click("file.llama");
+  ui.click("files.ok");
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened);
+  EXPECT_EQ(ui.dialog(), "");
+  const app::Scene llama = ui.scene();
+  ui.chord({.ctrl = true, .shift = true}, Key::o);
+  ui.replaceText("files.path", goldenModel("gpt2").string());
+  ui.key(Key::enter);
+  ui.draw();
+  EXPECT_EQ(ui.dialog(), "");
+  EXPECT_NE(ui.scene().setup.subject.opened, llama.setup.subject.opened);
+}
+
 TEST_F(ModelPages, WhatIsNoModelIsRefusedBesideTheButtons) {
   TemporaryFolder folder;
   const std::string before = ui.sceneText();

@@ -174,7 +174,7 @@ void CostLab::chooseGpus(Scene& scene, std::size_t choice) {
 std::vector<Action> CostLab::actions() {
   std::vector<Action> actions{
       {"cost.open", "What a model costs: open a config.json…", "Scene", {}, true, false, [this](Scene&) {
-         FileQuestion question{"Open a config.json", {".json"}, "", {}};
+         FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
          question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
            readConfig(path, outcome);
          };

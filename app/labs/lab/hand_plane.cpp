@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/labs/lab/hand_page.h"
 #include "app/platform/track.h"
@@ -122,7 +123,29 @@ void dragPoint(Scene& scene, HandPage& hand, const PlaneView& plane) {
   setTable(scene, hand, std::move(edited), "hand.point");
 }
 
-/// Labels beside their points, those that would touch left out; the lit one never.
+/// At the right of a point, or where that is taken at the left, above, below or in a corner; nothing where
+/// all are.
+void paintName(const View& view, const PlaneView& plane, ImVec2 at, const std::string& name,
+               std::uint32_t color, std::vector<ImRect>& taken) {
+  ImFont* font = view.fonts->mono;
+  const float width = textWidth(font, name), high = lineHeight(font);
+  const float aside = view.px(10), away = high / 2 + view.px(8);
+  const float right = at.x + aside, left = at.x - aside - width, middle = at.x - width / 2;
+  for (const ImVec2 place :
+       {ImVec2(right, at.y), ImVec2(left, at.y), ImVec2(middle, at.y - away), ImVec2(middle, at.y + away),
+        ImVec2(right, at.y - high / 2), ImVec2(right, at.y + high / 2), ImVec2(left, at.y - high / 2),
+        ImVec2(left, at.y + high / 2)}) {
+    const ImRect box(place.x, place.y - high / 2, place.x + width, place.y + high / 2);
+    const bool free =
+        std::none_of(taken.begin(), taken.end(), [&](const ImRect& other) { return other.Overlaps(box); });
+    if (!free || !plane.area.Contains(box)) continue;
+    paintText(*ImGui::GetWindowDrawList(), font, place, color, name);
+    taken.push_back(box);
+    return;
+  }
+}
+
+/// Labels beside their points, those that would touch others or points left out; the lit one never.
 void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plane) {
   const View& view = hand.page.view;
   const Theme& theme = *view.theme;
@@ -135,34 +158,25 @@ void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plan
   const std::vector<std::string>& names = hand.study->table.names;
   const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
   std::vector<ImRect> taken;
-  ImFont* font = view.fonts->mono;
   list.PushClipRect(plane.area.Min, plane.area.Max, true);
-  for (Index turn = -1; turn < points.rows(); ++turn) {
-    const Index i = turn < 0 ? lit : turn;  // the lit one first, so that it has its label
-    if (i < 0 || i >= points.rows() || (turn >= 0 && i == lit)) continue;
+  // The lit one first, so that it has its label.
+  std::vector<Index> order(static_cast<std::size_t>(points.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  if (lit >= 0 && lit < points.rows())
+    std::rotate(order.begin(), order.begin() + lit, order.begin() + lit + 1);
+  for (const Index i : order) {
     const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
-    const std::uint32_t color = i == lit ? theme.query : theme.text;
-    list.AddCircleFilled(at, view.px(i == lit ? 7 : 5), theme.background, 20);
-    list.AddCircleFilled(at, view.px(i == lit ? 6 : 4), color, 20);
+    const float r = view.px(i == lit ? 6 : 4);
+    list.AddCircleFilled(at, r + view.px(1), theme.background, 20);
+    list.AddCircleFilled(at, r, i == lit ? theme.query : theme.text, 20);
     track(fmt::format("hand.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
-    std::string name = i < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(i)] : "";
-    if (name.empty()) name = fmt::format("t{}", i);
-    name = fitted(font, name, view.px(110));
-    const float width = textWidth(font, name), high = lineHeight(font);
-    // At the right, or where that is taken at the left, above or below.
-    const float aside = view.px(10), away = high / 2 + view.px(8);
-    for (const ImVec2 place :
-         {ImVec2(at.x + aside, at.y), ImVec2(at.x - aside - width, at.y),
-          ImVec2(at.x - width / 2, at.y - away), ImVec2(at.x - width / 2, at.y + away)}) {
-      const ImRect box(place.x, place.y - high / 2, place.x + width, place.y + high / 2);
-      const bool free =
-          std::none_of(taken.begin(), taken.end(), [&](const ImRect& other) { return other.Overlaps(box); });
-      if (!free || !plane.area.Contains(box)) continue;
-      paintText(list, font, place, color, name);
-      taken.push_back(box);
-      break;
-    }
-    taken.emplace_back(at.x - view.px(5), at.y - view.px(5), at.x + view.px(5), at.y + view.px(5));
+    taken.emplace_back(at.x - r, at.y - r, at.x + r, at.y + r);
+  }
+  for (const Index i : order) {
+    const bool named = i < std::ssize(names) && !names[static_cast<std::size_t>(i)].empty();
+    const std::string name = named ? names[static_cast<std::size_t>(i)] : fmt::format("t{}", i);
+    paintName(view, plane, plane.pixel(points(i, 0), points(i, 1)),
+              fitted(view.fonts->mono, name, view.px(110)), i == lit ? theme.query : theme.text, taken);
   }
   list.PopClipRect();
 }

@@ -98,12 +98,14 @@ std::vector<Action> ModelLab::openActions() {
        false,
        [this](Scene&) {
          services_.view.dialog = std::make_shared<FilePicker>(
-             FileQuestion{"Open a model: its config.json",
-                          {".json"},
-                          "",
-                          [this](Scene&, const auto& path, const Outcome& outcome) {
-                            openModelAt(path.parent_path().string(), outcome);
-                          }},
+             FileQuestion{.title = "Open a model",
+                          .endings = {".json"},
+                          .proposal = "",
+                          .chosen =
+                              [this](Scene&, const auto& path, const Outcome& outcome) {
+                                openModelAt(path.parent_path().string(), outcome);
+                              },
+                          .folderFile = "config.json"},
              services_.folders);
        }},
       {"model.recorded",
