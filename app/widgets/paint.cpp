@@ -101,6 +101,7 @@ static std::size_t wideBytesWithin(ImFont* font, std::string_view text, float wi
 }
 
 std::string fitted(ImFont* font, std::string_view text, float width) {
+  if (text.empty()) return "";
   if (width < textWidth(font, "…")) return textWidth(font, text) <= width ? std::string(text) : "";
   if (needsStandIns(text)) {
     if (textWidth(font, text) <= std::nextafter(width, FLT_MAX)) return std::string(text);

@@ -42,10 +42,13 @@ void paintFocus(const View& view) {
 }
 
 void paintHint(const View& view, const std::string& text) {
-  const ImVec2 from = ImGui::GetItemRectMin();
-  ImGui::GetWindowDrawList()->AddText(view.fonts->text, compat::sizeOf(view.fonts->text),
-                                      ImVec2(from.x + view.px(11), from.y + view.px(8)), view.theme->faint,
-                                      text.c_str());
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.PushClipRect(from, to, true);
+  list.AddText(view.fonts->text, compat::sizeOf(view.fonts->text),
+               ImVec2(from.x + view.px(11), from.y + view.px(8)), view.theme->faint, text.c_str(), nullptr,
+               to.x - from.x - view.px(22));
+  list.PopClipRect();
 }
 
 constexpr ImWchar kMark = 0xFFFC;
@@ -157,8 +160,15 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   ImGuiInputTextFlags flags = ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
                               ImGuiInputTextFlags_CallbackCharFilter | ImGuiInputTextFlags_NoUndoRedo;
   if (pastesTooMuch(view, id.c_str(), text.size(), kMaxTextBytes)) flags |= ImGuiInputTextFlags_ReadOnly;
+  // Its editor is a window of its own, which lies over the hint and the frame that are painted here: it has
+  // no background, so that they show.
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      at, ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + height), view.theme->background, view.px(7));
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
   const bool changed =
       ImGui::InputTextMultiline(id.c_str(), &buffer, ImVec2(-FLT_MIN, height), flags, onEdit, &edit);
+  ImGui::PopStyleColor();
   trackItem(name);
   paintFocus(view);
   const bool copied =

@@ -73,9 +73,7 @@ Index ownRows(const Stack& heads, Index head) {
 }
 
 Index rowsWithNaN(const Matrix& weights) {
-  Index rows = 0;
-  for (Index row = 0; row < weights.rows(); ++row) rows += !weights.row(row).allFinite();
-  return rows;
+  return std::ranges::count_if(weights.rowwise(), [](const auto& row) { return !row.allFinite(); });
 }
 
 double farthestSum(const Matrix& weights) {

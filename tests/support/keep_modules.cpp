@@ -11,6 +11,8 @@ extern "C" const char* __lsan_default_suppressions() {
 
 // Mesa's rasteriser frees a fence when the last of its threads let go of it, which it counts with atomics
 // that the thread sanitizer can't see in a library. Our own mutexes have no destructor that calls these.
+// Pango asks Fontconfig in a thread of its own and hands the answer over by GLib's locks, which are made of
+// futexes that it can't see either.
 extern "C" const char* __tsan_default_suppressions() {
-  return "race:pthread_mutex_destroy\nrace:pthread_cond_destroy\n";
+  return "race:pthread_mutex_destroy\nrace:pthread_cond_destroy\nrace:libfontconfig\n";
 }

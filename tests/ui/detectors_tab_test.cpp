@@ -183,6 +183,19 @@ TEST_F(DetectorsOnScreen, TheLearnedHeadsAreFoundByName) {
   expectRoom("a model's layer");
 }
 
+TEST_F(DetectorsOnScreen, ColumnsHaveAShortNameWhereTheWholeOneWouldBeCut) {
+  for (const int width : {1281, 1400, 1600, 1920}) {
+    ui.resize(width, 900);
+    park();
+    app::uiState().watches = true;
+    ui.screenshot();
+    std::string texts;
+    for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+    EXPECT_THAT(texts, testing::Not(testing::ContainsRegex("\n(induc|separ|confid|dist|seg)[a-z]*…")))
+        << width;
+  }
+}
+
 TEST_F(SmallDetectors, HaveRoom) {
   expectRoom("opening scene");
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_detectors_small"));

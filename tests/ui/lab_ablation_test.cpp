@@ -126,6 +126,30 @@ TEST_F(Ablation, TheOutputLiesInTheHull) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_hull"));
 }
 
+TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
+  ui.click("ablation.room.patch");
+  ui.draw();
+  park();
+  // The hint stands in the box: its left half has pixels of another colour than its right end.
+  const ImRect box = ui.find("patch.text");
+  const render::Image image = ui.screenshot();
+  const auto pixel = [&](float x, float y) {
+    return image.rgba.data() + 4 * (static_cast<int>(y) * image.width + static_cast<int>(x));
+  };
+  int inked = 0;
+  for (float y = box.Min.y + 4; y < box.Max.y - 4; ++y)
+    for (float x = box.Min.x + 8; x < box.GetCenter().x; ++x)
+      inked += std::abs(*pixel(x, y) - *pixel(box.Max.x - 8, y)) > 24;
+  EXPECT_GT(inked, 200);
+  expectTidy("no other text");
+  ui.click("empty.lab.patch_sample");
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.lab.patchText,
+            std::string(". tired too was it because street the cross didn't animal The"));
+  EXPECT_TRUE(ui.has("stage.patch.other"));
+  EXPECT_FALSE(ui.has("empty.lab.patch_sample"));
+}
+
 TEST_F(Ablation, APatternIsTakenFromAnotherText) {
   ui.choose("lab.head", "6");
   ui.click("ablation.room.patch");

@@ -82,8 +82,10 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
   paintText(list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary,
             fitted(view.fonts->mono, sum, area.GetWidth()));
   y += view.px(20);
-  const std::string proof = fmt::format("they add up: off by {} at most, in numbers up to {}",
-                                        numberText(shares.gap, 2), cellText(shares.largest));
+  // Rounding differs from processor to processor: which power of ten it stays below doesn't.
+  const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;
+  const std::string proof = fmt::format("they add up: off by less than {}, in numbers up to {}",
+                                        numberText(std::max(below, 1e-6), 1), cellText(shares.largest));
   paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
             fitted(view.fonts->text, proof, area.GetWidth()));
   Columns columns;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "app/labs/lab/hand_page.h"
+#include "app/labs/lab/point_names.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -123,28 +124,6 @@ void dragPoint(Scene& scene, HandPage& hand, const PlaneView& plane) {
   setTable(scene, hand, std::move(edited), "hand.point");
 }
 
-/// At the right of a point, or where that is taken at the left, above, below or in a corner; nothing where
-/// all are.
-void paintName(const View& view, const PlaneView& plane, ImVec2 at, const std::string& name,
-               std::uint32_t color, std::vector<ImRect>& taken) {
-  ImFont* font = view.fonts->mono;
-  const float width = textWidth(font, name), high = lineHeight(font);
-  const float aside = view.px(10), away = high / 2 + view.px(8);
-  const float right = at.x + aside, left = at.x - aside - width, middle = at.x - width / 2;
-  for (const ImVec2 place :
-       {ImVec2(right, at.y), ImVec2(left, at.y), ImVec2(middle, at.y - away), ImVec2(middle, at.y + away),
-        ImVec2(right, at.y - high / 2), ImVec2(right, at.y + high / 2), ImVec2(left, at.y - high / 2),
-        ImVec2(left, at.y + high / 2)}) {
-    const ImRect box(place.x, place.y - high / 2, place.x + width, place.y + high / 2);
-    const bool free =
-        std::none_of(taken.begin(), taken.end(), [&](const ImRect& other) { return other.Overlaps(box); });
-    if (!free || !plane.area.Contains(box)) continue;
-    paintText(*ImGui::GetWindowDrawList(), font, place, color, name);
-    taken.push_back(box);
-    return;
-  }
-}
-
 /// Labels beside their points, those that would touch others or points left out; the lit one never.
 void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plane) {
   const View& view = hand.page.view;
@@ -157,7 +136,7 @@ void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plan
     points.row(hand.drag.row) = attention::onPlane(*hand.study->plane, table.values.row(hand.drag.row));
   const std::vector<std::string>& names = hand.study->table.names;
   const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
-  std::vector<ImRect> taken;
+  PointNames labels(view, plane.area);
   list.PushClipRect(plane.area.Min, plane.area.Max, true);
   // The lit one first, so that it has its label.
   std::vector<Index> order(static_cast<std::size_t>(points.rows()));
@@ -170,13 +149,13 @@ void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plan
     list.AddCircleFilled(at, r + view.px(1), theme.background, 20);
     list.AddCircleFilled(at, r, i == lit ? theme.query : theme.text, 20);
     track(fmt::format("hand.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
-    taken.emplace_back(at.x - r, at.y - r, at.x + r, at.y + r);
+    labels.keepClear(at, r);
   }
   for (const Index i : order) {
     const bool named = i < std::ssize(names) && !names[static_cast<std::size_t>(i)].empty();
     const std::string name = named ? names[static_cast<std::size_t>(i)] : fmt::format("t{}", i);
-    paintName(view, plane, plane.pixel(points(i, 0), points(i, 1)),
-              fitted(view.fonts->mono, name, view.px(110)), i == lit ? theme.query : theme.text, taken);
+    labels.paint(plane.pixel(points(i, 0), points(i, 1)), view.px(5),
+                 fitted(view.fonts->mono, name, view.px(110)), i == lit ? theme.query : theme.text);
   }
   list.PopClipRect();
 }

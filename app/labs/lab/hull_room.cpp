@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/labs/lab/ablation_page.h"
+#include "app/labs/lab/point_names.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/paint.h"
@@ -50,7 +51,32 @@ float radiusOf(const View& view, float weight) {
   return view.px(2.5f + 20 * std::sqrt(std::clamp(weight, 0.0f, 1.0f)));
 }
 
-/// Values and the output, with names where there is room, the heaviest first. Returns the key pointed at.
+/// The output's name and, where there is room, those of the values, the heaviest first.
+void paintNames(const AblationPage& ablation, const HullView& plane, const std::vector<Index>& order,
+                Index key) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const auto at = [&](Index j) { return plane.pixel(study.values(j, 0), study.values(j, 1)); };
+  const auto seen = [&](Index j) { return study.visible[static_cast<std::size_t>(j)]; };
+  const auto radius = [&](Index j) { return seen(j) ? radiusOf(view, study.weights[j]) : view.px(3.5f); };
+  const ImVec2 out =
+      plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
+  PointNames names(view, plane.area);
+  for (const Index j : order) names.keepClear(at(j), std::min(radius(j), view.px(6)));
+  names.keepClear(out, view.px(8));
+  const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
+  names.paint(out, view.px(9), fitted(view.fonts->mono, "output of " + outName, view.px(180)), theme.query);
+  for (const Index j : order)
+    names.paint(at(j), radius(j),
+                fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, view.px(110)),
+                !seen(j)   ? theme.secondary
+                : j == key ? theme.key
+                           : theme.text);
+}
+
+/// Values and the output, with their names. Returns the key pointed at.
 Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullView& plane) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
@@ -72,13 +98,6 @@ Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullVi
   Index pointed = -1;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   float nearest = view.px(16);
-  std::vector<ImRect> taken;
-  const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
-  const std::string outLabel = fitted(view.fonts->mono, "output of " + outName, view.px(180));
-  const float outWide = textWidth(view.fonts->mono, outLabel);
-  const float outX =
-      out.x + view.px(14) + outWide < plane.area.Max.x ? out.x + view.px(14) : out.x - view.px(14) - outWide;
-  taken.emplace_back(outX, out.y - view.px(9), outX + outWide, out.y + view.px(9));
   for (const Index j : order) {
     const ImVec2 at = plane.pixel(study.values(j, 0), study.values(j, 1));
     const float radius = radiusOf(view, study.weights[j]);
@@ -96,23 +115,6 @@ Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullVi
       nearest = away;
       pointed = j;
     }
-    const std::string name =
-        fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, view.px(110));
-    const float width = textWidth(view.fonts->mono, name);
-    for (const float x : {at.x + radius + view.px(6), at.x - radius - view.px(6) - width}) {
-      const ImRect label(x, at.y - view.px(9), x + width, at.y + view.px(9));
-      const bool free = plane.area.Contains(label) &&
-                        std::none_of(taken.begin(), taken.end(),
-                                     [&](const ImRect& other) { return other.Overlaps(label); });
-      if (!free) continue;
-      paintText(list, view.fonts->mono, ImVec2(x, at.y),
-                !seen      ? theme.secondary
-                : j == key ? theme.key
-                           : theme.text,
-                name);
-      taken.push_back(label);
-      break;
-    }
   }
   // The output: a diamond, so that it is told from values without its colour.
   const float r = view.px(8);
@@ -120,7 +122,7 @@ Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullVi
   list.AddConvexPolyFilled(diamond, 4, theme.query);
   list.AddPolyline(diamond, 4, theme.background, ImDrawFlags_Closed, view.px(1.5f));
   track("hull.output", ImVec2(out.x - r, out.y - r), ImVec2(out.x + r, out.y + r));
-  paintText(list, view.fonts->mono, ImVec2(outX, out.y), theme.query, outLabel);
+  paintNames(ablation, plane, order, key);
   return pointed;
 }
 

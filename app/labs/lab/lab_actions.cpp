@@ -1,8 +1,21 @@
 #include <algorithm>
+#include <sstream>
 
 #include "app/labs/lab/head_lab.h"
 
 namespace headscope::app {
+
+namespace {
+
+/// The words of the first line from the last to the first.
+std::string reversedWords(const std::string& text) {
+  std::istringstream line(text.substr(0, text.find('\n')));
+  std::string all;
+  for (std::string word; line >> word;) all = all.empty() ? word : word + " " + all;
+  return all;
+}
+
+}  // namespace
 
 std::vector<Action> HeadLab::actions() {
   const auto steps = [this](int by) {
@@ -29,6 +42,13 @@ std::vector<Action> HeadLab::actions() {
            scene.cursor.page = "lab";
            scene.cursor.lab.tab = key;
          }});
+  actions.push_back(
+      {"lab.patch_sample", "Patching: the same words in reverse", "Lab", {}, false, false, [](Scene& scene) {
+         scene.cursor.page = "lab";
+         scene.cursor.lab.tab = "ablation";
+         scene.cursor.lab.room = AblationRoom::patch;
+         scene.cursor.lab.patchText = reversedWords(scene.setup.input.text);
+       }});
   const Action keys[] = {{"lab.next",
                           "The next step, or the next mistake",
                           "Lab",

@@ -8,6 +8,7 @@
 #include "app/labs/lab/map_view.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 #include "app/widgets/text_box.h"
 #include "app/widgets/token_labels.h"
 
@@ -92,7 +93,7 @@ void changes(const Scene& scene, const AblationPage& ablation, const ImRect& are
       std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query, 0, n - 1);
   const auto room = std::max<Index>(1, static_cast<Index>((area.Max.y - y) / line));
   const CellsInSight rows = windowOf(n, room, lit);
-  const float most = std::max(study.change.head(n).maxCoeff(), 1e-6f), names = view.px(110);
+  const float most = std::max(study.change.head(n).maxCoeff(), 1e-3f), names = view.px(110);
   for (Index i = rows.first; i < rows.end(); ++i) {
     const float middle = y + (static_cast<float>(i - rows.first) + 0.5f) * line;
     const std::uint32_t color = i == lit ? theme.text : theme.secondary;
@@ -133,6 +134,11 @@ void patchRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
   if (failed)
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.error,
               fitted(view.fonts->text, ablation.patchProblem, area.GetWidth()));
+  if (scene.cursor.lab.patchText.empty())
+    return emptyMessage(view, area, "No other text yet",
+                        "A head takes over how it attends on another text of as many tokens, and goes on "
+                        "reading the values of this one.",
+                        "Start with these words in reverse", "lab.patch_sample");
   if (!ablation.patch) return;
   const PatchStudy& study = *ablation.patch;
   const Index head = study.question.head;

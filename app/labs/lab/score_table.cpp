@@ -31,6 +31,23 @@ struct TablePlan {
   }
 };
 
+std::string_view wholeName(const Detector& detector) {
+  return detector.column.empty() ? detector.title : detector.column;
+}
+
+/// Two lines over a column: of the whole name where it has room, else of the short one.
+std::pair<std::string_view, std::string_view> columnName(const Detector& detector, ImFont* font, float width,
+                                                         bool small) {
+  const auto inTwo = [](std::string_view name) {
+    const auto space = name.find(' ');
+    return space == name.npos ? std::pair(std::string_view(""), name)
+                              : std::pair(name.substr(0, space), name.substr(space + 1));
+  };
+  const auto whole = inTwo(wholeName(detector));
+  const bool fits = textWidth(font, whole.first) <= width && textWidth(font, whole.second) <= width;
+  return small || !fits ? inTwo(detector.shortName) : whole;
+}
+
 TablePlan planOf(const View& view, const ImRect& area, const ScoreTable& table, Index chosen, bool small) {
   TablePlan plan;
   const float head = view.px(small ? 44 : 52);
@@ -91,27 +108,19 @@ void paintHeader(Scene& scene, const LabPage& page, const TablePlan& plan, std::
   trackItem("detect.column." + std::string(detector.name));
   if (ImGui::IsItemHovered()) {
     pointed.detector = &detector;
-    tooltip(view,
-            fmt::format("{}\n{}", detector.column.empty() ? detector.title : detector.column, detector.help));
+    tooltip(view, fmt::format("{}\n{}", wholeName(detector), detector.help));
   }
   ImDrawList& list = *ImGui::GetWindowDrawList();
   ImFont* font = chosen ? view.fonts->smallBold : view.fonts->small;
   const std::uint32_t color = chosen || lit ? theme.text : theme.secondary;
-  std::string words(page.small                ? detector.shortName
-                    : detector.column.empty() ? detector.title
-                                              : detector.column);
-  const float middle = (from.x + to.x) / 2, line = lineHeight(font) * 1.15f;
-  const std::size_t space = words.find(' ');
-  float y = to.y - view.px(10);
+  const float middle = (from.x + to.x) / 2, y = to.y - view.px(10), room = plan.wide - view.px(2);
+  const auto [above, words] = columnName(detector, view.fonts->smallBold, room, page.small);
   if (chosen && at.order == HeadOrder::score)
     list.AddRectFilled(ImVec2(from.x + view.px(4), to.y - view.px(2)), ImVec2(to.x - view.px(4), to.y),
                        theme.text);
-  if (space != std::string::npos) {
-    paintText(list, font, ImVec2(middle, y - line), color,
-              fitted(font, words.substr(0, space), plan.wide - view.px(2)), Align::center);
-    words.erase(0, space + 1);
-  }
-  paintText(list, font, ImVec2(middle, y), color, fitted(font, words, plan.wide - view.px(2)), Align::center);
+  paintText(list, font, ImVec2(middle, y - lineHeight(font) * 1.15f), color, fitted(font, above, room),
+            Align::center);
+  paintText(list, font, ImVec2(middle, y), color, fitted(font, words, room), Align::center);
 }
 
 /// "3 · previous token": which head the row is, and what it is called.

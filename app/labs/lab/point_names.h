@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/widgets/view.h"
+#include "imgui_internal.h"
+
+namespace headscope::app {
+
+/// Names beside the points of a plane, each where it touches no other name and no point: those that are
+/// painted first choose first.
+class PointNames {
+ public:
+  /// Of names inside `area`.
+  PointNames(const View& view, const ImRect& area) : view_(view), area_(area) {}
+
+  /// A point, or something else that names keep clear of.
+  void keepClear(ImVec2 at, float radius);
+  /// At the right of a point, or where that is taken at the left, above, below or in a corner. False where
+  /// all are: then nothing is painted.
+  bool paint(ImVec2 at, float radius, const std::string& name, std::uint32_t color);
+
+ private:
+  const View& view_;
+  ImRect area_;
+  std::vector<ImRect> taken_;
+};
+
+}  // namespace headscope::app
