@@ -28,8 +28,8 @@ bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep)
   while (cursor.next()) {
     std::string_view name;
     if (!cursor.key(name, buffer)) return false;
-    auto& member = value.members.emplace_back(std::string(name), JsonValue{});
-    if (!readValue(cursor, member.second, depth + 1, tooDeep)) return false;
+    value.members.push_back({std::string(name), {}});
+    if (!readValue(cursor, value.members.back().value, depth + 1, tooDeep)) return false;
   }
   return !cursor.failed();
 }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attention/core/result.h"
@@ -19,13 +18,18 @@ struct JsonValue {
   bool boolean = false;
   std::string text;  ///< of a text without its escapes, of a number as it is written
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  struct Member;  // a pair of this would have to be whole before this is
+  std::vector<Member> members;
 
   /// The member of that name; null where there is none or it is null.
   const JsonValue* find(std::string_view name) const;
   std::optional<std::int64_t> integer() const;
   /// For messages: "true", "12", a quoted text, "a list", "an object", "null".
   std::string described() const;
+};
+struct JsonValue::Member {
+  std::string name;
+  JsonValue value;
 };
 
 /// The whole of `text` as one value, at most 64 lists and objects deep.

@@ -32,7 +32,7 @@ Result<ModelText> divide(std::string_view json, const std::string& where) {
       if (key == "vocab") continue;
       auto small = parseJson(value);
       if (!small) return Error{fmt::format("{}.{}: {}", where, quotedText(key), small.error().message)};
-      model.small.members.emplace_back(key, std::move(*small));
+      model.small.members.push_back({std::string(key), std::move(*small)});
     }
   }
   if (!cursor.finish()) return Error{where + ": " + cursor.fault()};
