@@ -159,7 +159,8 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
   ImGuiInputTextFlags flags = ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
                               ImGuiInputTextFlags_CallbackCharFilter | ImGuiInputTextFlags_NoUndoRedo;
-  if (pastesTooMuch(view, id.c_str(), text.size(), kMaxTextBytes)) flags |= ImGuiInputTextFlags_ReadOnly;
+  if (compat::escapeTakesBack() || pastesTooMuch(view, id.c_str(), text.size(), kMaxTextBytes))
+    flags |= ImGuiInputTextFlags_ReadOnly;
   // Its editor is a window of its own, which lies over the hint and the frame that are painted here: it has
   // no background, so that they show.
   const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "attention/formats/attention_file.h"
@@ -172,6 +173,19 @@ TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
     EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is damaged, or no zip archive: "))
         << length;
   }
+}
+
+TEST_F(Npz, StoredAsLessThanItHoldsIsAnError) {
+  putZip(path_, {{"a.npy", npyBytes("<f4", "(4,)", std::vector<float>(4))}}, false);
+  std::vector<std::uint8_t> bytes = headscope::test::fileBytes(path_);
+  const std::string_view record("PK\1\2");
+  const auto at = std::search(bytes.begin(), bytes.end(), record.begin(), record.end());
+  ASSERT_NE(at, bytes.end());
+  std::fill_n(at + 20, 4, std::uint8_t{0});  // the size that is stored, in the directory
+  putFile(path_, bytes);
+  const auto file = TensorSource::open(path_);
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.error().message, HasSubstr("bytes are stored as 0"));
 }
 
 TEST_F(Npz, ASingleArrayIsATensor) {
