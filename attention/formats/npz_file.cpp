@@ -153,6 +153,8 @@ Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
   }
   if (file.header_.tensors.empty() && file.header_.metadata.empty())
     return fileError(path, "is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz");
+  if (file.header_.tensors.empty())
+    return fileError(path, "has texts and single numbers alone, expected arrays of numbers as well");
   return file;
 }
 

@@ -175,6 +175,13 @@ TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
   }
 }
 
+TEST_F(Npz, SingleNumbersAloneAreAnError) {
+  putZip(path_, {{"scale.npy", npyBytes("<f4", "()", std::vector<float>(1))}});
+  const auto file = TensorSource::open(path_);
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.error().message, HasSubstr("single numbers alone"));
+}
+
 TEST_F(Npz, StoredAsLessThanItHoldsIsAnError) {
   putZip(path_, {{"a.npy", npyBytes("<f4", "(4,)", std::vector<float>(4))}}, false);
   std::vector<std::uint8_t> bytes = headscope::test::fileBytes(path_);
