@@ -175,6 +175,13 @@ TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
   }
 }
 
+TEST_F(Npz, AnEmptyFileIsNoArray) {
+  putZip(path_, {{"a.npy", {}}});
+  const auto file = TensorSource::open(path_);
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.error().message, StartsWith(path_.string() + ": array \"a\" "));
+}
+
 TEST_F(Npz, SingleNumbersAloneAreAnError) {
   putZip(path_, {{"scale.npy", npyBytes("<f4", "()", std::vector<float>(1))}});
   const auto file = TensorSource::open(path_);
