@@ -46,8 +46,8 @@ attention::Result<std::shared_ptr<const std::vector<LineInput>>> shownInputs(
     const Setup& setup, const std::vector<LineTokens>& lines, Resources& resources,
     std::stop_token stop = {});
 
-/// Whether all scores and outputs of the first `queries` rows are numbers: large weights, and layers upon each
-/// other, leave what fp32 holds. A row without a visible key has the log-sum-exp −∞.
+/// Whether all scores and outputs of the first `queries` rows are numbers: large weights, and layers upon
+/// each other, leave what fp32 holds. A row without a visible key has the log-sum-exp −∞.
 bool staysInRange(const attention::AttentionResult& result, Index queries);
 /// Of the shown layer, when its numbers are no numbers any more: what happened and what helps.
 std::string outgrownText(const Setup& setup);

@@ -28,8 +28,8 @@ void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenMod
                const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed,
                std::string_view& at);
 
-/// The fields in which `now` is other than `before`, by their paths; neither the page nor the lesson's step is
-/// among them. Files in `folder` or below are named relative to it; all in full where it is empty.
+/// The fields in which `now` is other than `before`, by their paths; neither the page nor the lesson's step
+/// is among them. Files in `folder` or below are named relative to it; all in full where it is empty.
 Json patchJson(const Scene& before, const Scene& now, const std::filesystem::path& folder);
 
 }  // namespace headscope::app

@@ -141,8 +141,8 @@ HWY_INLINE void gatherRows(size_t keys, const Number* HWY_RESTRICT values, size_
     });
 }
 
-// The next two run once for hundreds of keys, so that a call costs nothing, and inlined at nine places each would
-// make up half of what this file takes to compile.
+// The next two run once for hundreds of keys, so that a call costs nothing, and inlined at nine places each
+// would make up half of what this file takes to compile.
 
 /// Scale, bias, soft-cap, additive numbers and the mask on one head's products with keys key … key+count−1.
 HWY_NOINLINE void finishScores(const DecodePart& part, size_t head, size_t key, size_t count, float* scores) {
@@ -170,7 +170,7 @@ HWY_NOINLINE void finishScores(const DecodePart& part, size_t head, size_t key, 
 
 /// The running softmax of one head takes some scores in, which become exponentials.
 HWY_NOINLINE void takeScores(const DecodePart& part, size_t head, size_t count, size_t stride, float* scores,
-                           float* output) {
+                             float* output) {
   const Lane d;
   const size_t n = hn::Lanes(d);
   Lanes top = hn::Set(d, kMinusInfinity);

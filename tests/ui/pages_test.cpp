@@ -45,8 +45,8 @@ TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
   for (const bool light : {false, true})
     for (const bool present : {false, true})
       for (const app::LabRow& lab : app::labTable()) {
-        SCOPED_TRACE(fmt::format("{}{}{}", lab.info.key, light ? ", light" : ", dark",
-                                 present ? ", presenting" : ""));
+        SCOPED_TRACE(
+            fmt::format("{}{}{}", lab.info.key, light ? ", light" : ", dark", present ? ", presenting" : ""));
         ui.view().preferences.light = light;
         ui.view().present = present;
         ui.session().scene().cursor.page = lab.info.key;

@@ -210,7 +210,8 @@ void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnap
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
   paintAxes(view, list, sequence, plan, tile, query, key);
   paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
-  if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head)) paintOff(view, list, tile.area);
+  if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head))
+    paintOff(view, list, tile.area);
   paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
                  static_cast<Index>(sequence.keys.size()));
 }

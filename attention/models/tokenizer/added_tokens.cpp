@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 #include <bit>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/json_cursor.h"
-#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 

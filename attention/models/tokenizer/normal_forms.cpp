@@ -6,8 +6,8 @@
 #include <array>
 #include <optional>
 
-#include "attention/models/tokenizer/characters.h"
 #include "attention/core/stopped.h"
+#include "attention/models/tokenizer/characters.h"
 
 namespace headscope::attention {
 namespace {

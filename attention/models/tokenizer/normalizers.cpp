@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "attention/core/stopped.h"
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/normal_forms.h"
 #include "attention/models/tokenizer/pattern.h"
-#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

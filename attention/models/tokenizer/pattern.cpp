@@ -8,9 +8,9 @@
 #include <array>
 #include <optional>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/regex_syntax.h"
-#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

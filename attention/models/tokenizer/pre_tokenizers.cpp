@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/byte_level.h"
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/normalizers.h"
 #include "attention/models/tokenizer/pattern.h"
 #include "attention/models/tokenizer/split.h"
-#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 namespace {

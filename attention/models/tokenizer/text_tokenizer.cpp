@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/regular_file.h"
 #include "attention/models/tokenizer/added_tokens.h"
-#include "attention/core/stopped.h"
 #include "attention/models/tokenizer/tokenizer_parts.h"
 #include "attention/models/tokenizer/utf8_repair.h"
 #include "attention/text/tokenizer.h"

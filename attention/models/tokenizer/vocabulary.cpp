@@ -8,9 +8,9 @@
 #include <cstring>
 #include <random>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/json_cursor.h"
-#include "attention/core/stopped.h"
 
 namespace headscope::attention {
 

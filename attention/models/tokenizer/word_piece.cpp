@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 #include "attention/models/tokenizer/characters.h"
-#include "attention/core/stopped.h"
 #include "attention/models/tokenizer/token_model.h"
 
 namespace headscope::attention {

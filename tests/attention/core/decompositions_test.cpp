@@ -17,13 +17,16 @@ Eigen::MatrixXcd randomComplex(Index rows, Index cols, std::uint64_t seed) {
   });
 }
 
-HermitianEigen solve(const Eigen::MatrixXcd& matrix) { return hermitianEigen(matrix.real(), matrix.imag()); }
+HermitianEigen solve(const Eigen::MatrixXcd& matrix) {
+  return hermitianEigen(matrix.real(), matrix.imag());
+}
 
 /// Orthonormal columns that, weighted by their values, are the matrix again.
 void expectDecomposed(const Eigen::MatrixXcd& matrix, const HermitianEigen& solved) {
   const Index size = matrix.rows();
   ASSERT_EQ(solved.values.size(), size);
-  EXPECT_LT((solved.vectors.adjoint() * solved.vectors - Eigen::MatrixXcd::Identity(size, size)).norm(), 1e-10);
+  EXPECT_LT((solved.vectors.adjoint() * solved.vectors - Eigen::MatrixXcd::Identity(size, size)).norm(),
+            1e-10);
   const Eigen::MatrixXcd again = solved.vectors * solved.values.asDiagonal() * solved.vectors.adjoint();
   EXPECT_LT((again - matrix).norm(), 1e-10 * (1 + matrix.norm()));
   for (Index i = 1; i < size; ++i) EXPECT_LE(solved.values(i - 1), solved.values(i) + 1e-12);
