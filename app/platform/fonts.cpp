@@ -1,13 +1,13 @@
 #include "app/platform/fonts.h"
 
+#include <algorithm>
 #include <cmath>
-#include <map>
-#include <vector>
 
 #include "app/platform/font_match.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/ui_state.h"
 #include "app/platform/wide_glyphs.h"
+#include "attention/formats/file_io.h"
 
 namespace headscope::app {
 
@@ -26,22 +26,29 @@ std::vector<unsigned> codepoints(std::string_view text) {
   return result;
 }
 
-std::string fileOf(FcPattern* match) {
-  FcChar8* file = nullptr;
-  if (!match || FcPatternGetString(match, FC_FILE, 0, &file) != FcResultMatch) return {};
-  return reinterpret_cast<const char*>(file);
-}
+/// A font's file and the characters that it has.
+struct FontFace {
+  std::string file;  ///< empty where there is none
+  CharacterSet characters;
 
-std::string findFont(FcPattern* wanted) {
+  bool has(unsigned code) const { return characters && FcCharSetHasChar(characters.get(), code); }
+};
+
+FontFace findFont(FcPattern* wanted) {
   FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
   FcDefaultSubstitute(wanted);
   FcResult result;
   const FontPattern match(FcFontMatch(nullptr, wanted, &result));
-  return fileOf(match.get());
+  FcChar8* file = nullptr;
+  if (!match || FcPatternGetString(match.get(), FC_FILE, 0, &file) != FcResultMatch) return {};
+  FcCharSet* characters = nullptr;
+  FcPatternGetCharSet(match.get(), FC_CHARSET, 0, &characters);
+  return {reinterpret_cast<const char*>(file),
+          CharacterSet(characters ? FcCharSetCopy(characters) : nullptr)};
 }
 
-/// The file fontconfig picks for the first installed of the families.
-std::string fontFile(const char* family, const char* fallback, int weight) {
+/// The font fontconfig picks for the first installed of the families.
+FontFace fontOf(const char* family, const char* fallback, int weight) {
   const FontPattern wanted(FcPatternCreate());
   FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(family));
   FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(fallback));
@@ -58,7 +65,7 @@ std::string fontWith(unsigned character) {
   FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
   FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
   FcPatternAddBool(wanted.get(), FC_COLOR, FcFalse);
-  return findFont(wanted.get());
+  return findFont(wanted.get()).file;
 }
 
 const ImWchar* latinRanges() {
@@ -66,58 +73,72 @@ const ImWchar* latinRanges() {
   return ranges;
 }
 
-/// One font of the atlas with its fallbacks merged in. `fallbacks` maps files to the ranges taken from them.
+/// Fonts of the atlas with their fallbacks merged in.
 class AtlasBuilder {
  public:
-  AtlasBuilder(float scale, const std::set<unsigned>& extra) : scale_(scale) {
-    ImFontGlyphRangesBuilder all;
-    all.AddText(kSymbols);
-    for (unsigned code : extra) all.AddChar(static_cast<ImWchar>(code));
-    all.BuildRanges(&extraRanges_);
-    std::map<std::string, std::vector<unsigned>> byFile;
+  /// `files` keeps what was read; it has to outlive the atlas. Characters that one of `faces` lacks are
+  /// looked for among all installed fonts, which takes as long as reading a file.
+  AtlasBuilder(float scale, const std::set<unsigned>& extra, FontFiles& files,
+               std::initializer_list<const FontFace*> faces)
+      : scale_(scale), files_(files) {
     std::vector<unsigned> wanted = codepoints(kSymbols);
     wanted.insert(wanted.end(), extra.begin(), extra.end());
-    for (unsigned code : wanted)
-      if (std::string file = fontWith(code); !file.empty()) byFile[file].push_back(code);
+    ImFontGlyphRangesBuilder all;
+    for (unsigned code : wanted) all.AddChar(static_cast<ImWchar>(code));
+    all.BuildRanges(&extraRanges_);
+    std::map<std::string, ImFontGlyphRangesBuilder> byFile;
+    for (unsigned code : wanted) {
+      if (std::all_of(faces.begin(), faces.end(), [&](const FontFace* face) { return face->has(code); }))
+        continue;
+      if (const std::string file = fontWith(code); !file.empty())
+        byFile[file].AddChar(static_cast<ImWchar>(code));
+    }
     fallbacks_.reserve(byFile.size());
-    for (const auto& [file, codes] : byFile) {
-      ImFontGlyphRangesBuilder ranges;
-      for (unsigned code : codes) ranges.AddChar(static_cast<ImWchar>(code));
+    for (auto& [file, characters] : byFile) {
       fallbacks_.emplace_back().first = file;
-      ranges.BuildRanges(&fallbacks_.back().second);
+      characters.BuildRanges(&fallbacks_.back().second);
     }
   }
 
   /// Without symbols and other scripts, which at large sizes would fill the atlas.
   ImFont* addLatin(const std::string& file, float size) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    ImFontConfig config = plainConfig();
-    const float pixels = std::round(size * scale_);
     static const ImWchar ranges[] = {0x20, 0x7E, 0xB0, 0xBF, 0};
-    ImFont* font = file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, ranges);
-    if (font) return font;
-    config.SizePixels = pixels;
-    return atlas.AddFontDefault(&config);
+    return addBase(file, std::round(size * scale_), ranges);
   }
 
   ImFont* add(const std::string& file, float size) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     const float pixels = std::round(size * scale_);
+    ImFont* font = addBase(file, pixels, latinRanges());
     ImFontConfig config = plainConfig();
-    ImFont* font =
-        file.empty() ? nullptr : atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, latinRanges());
-    if (!font) {
-      config.SizePixels = pixels;
-      font = atlas.AddFontDefault(&config);
-    }
     config.MergeMode = true;
-    if (!file.empty()) atlas.AddFontFromFileTTF(file.c_str(), pixels, &config, extraRanges_.Data);
+    addFile(file, pixels, config, extraRanges_.Data);
     for (const auto& [fallback, ranges] : fallbacks_)
-      if (fallback != file) atlas.AddFontFromFileTTF(fallback.c_str(), pixels, &config, ranges.Data);
+      if (fallback != file) addFile(fallback, pixels, config, ranges.Data);
     return font;
   }
 
  private:
+  ImFont* addBase(const std::string& file, float pixels, const ImWchar* ranges) {
+    ImFontConfig config = plainConfig();
+    if (ImFont* font = addFile(file, pixels, config, ranges)) return font;
+    config.SizePixels = pixels;
+    return ImGui::GetIO().Fonts->AddFontDefault(&config);
+  }
+
+  /// None where the file can't be read. Each is read once for all sizes that are made of it.
+  ImFont* addFile(const std::string& file, float pixels, ImFontConfig config, const ImWchar* ranges) {
+    if (file.empty()) return nullptr;
+    auto found = files_.find(file);
+    if (found == files_.end()) {
+      auto read = attention::readFile(file);
+      found = files_.emplace(file, read.ok() ? std::move(read).value() : std::vector<std::uint8_t>()).first;
+    }
+    if (found->second.empty()) return nullptr;
+    config.FontDataOwnedByAtlas = false;
+    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(
+        found->second.data(), static_cast<int>(found->second.size()), pixels, &config, ranges);
+  }
+
   static ImFontConfig plainConfig() {
     ImFontConfig config;
     config.PixelSnapH = false;
@@ -126,6 +147,7 @@ class AtlasBuilder {
   }
 
   float scale_;
+  FontFiles& files_;
   ImVector<ImWchar> extraRanges_;  // the atlas keeps pointers to ranges until it is built
   std::vector<std::pair<std::string, ImVector<ImWchar>>> fallbacks_;
 };
@@ -158,10 +180,11 @@ void FontBook::build() {
   atlas.Clear();
   compat::useFreeType(atlas);
   atlas.TexGlyphPadding = 1;
-  AtlasBuilder builder(scale_, extra_);
-  const std::string regular = fontFile("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
-  const std::string semibold = fontFile("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
-  const std::string mono = fontFile("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
+  const FontFace words = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
+  const FontFace boldWords = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
+  const FontFace tokens = fontOf("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
+  AtlasBuilder builder(scale_, extra_, files_, {&words, &boldWords, &tokens});
+  const std::string &regular = words.file, &semibold = boldWords.file, &mono = tokens.file;
   fonts_.text = builder.add(regular, 15);
   fonts_.small = builder.add(regular, 12);
   fonts_.smallBold = builder.add(semibold, 12);

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct ImFont;
 
@@ -25,6 +28,9 @@ struct Fonts {
   ImFont* displaySmall = nullptr;  ///< 40: the same where the window is small
 };
 
+/// The bytes of font files by their paths; empty for those that can't be read.
+using FontFiles = std::map<std::string, std::vector<std::uint8_t>>;
+
 /// Builds the atlas for a scale and the characters that are needed, and rebuilds it when either changes.
 class FontBook {
  public:
@@ -44,6 +50,7 @@ class FontBook {
   float scale_ = 0;
   std::set<unsigned> extra_;  ///< characters beyond the base set
   std::set<unsigned> wide_;   ///< and those beyond U+FFFF
+  FontFiles files_;           ///< which the atlas points into
   Fonts fonts_;
 };
 

@@ -84,9 +84,15 @@ ImRect windowOf() {
   return {0, 0, size.x, size.y};
 }
 
-/// A frame whose texts and marks are kept; `hidden` leaves either out of the picture.
+/// A frame whose texts and marks are kept. Where they stand is known without its pixels, which cost most.
+void watchedFrame(UiDriver& ui) {
+  app::uiState().watches = true;
+  ui.frames(1);
+}
+
+/// The picture of such a frame; `hidden` leaves texts or marks out of it.
 enum class Hidden { nothing, texts, marks };
-render::Image watchedFrame(UiDriver& ui, Hidden hidden) {
+render::Image watchedPicture(UiDriver& ui, Hidden hidden) {
   app::UiState& state = app::uiState();
   state.watches = true;
   state.hidesTexts = hidden == Hidden::texts;
@@ -172,7 +178,7 @@ double contrastOver(const render::Image& image, const ImRect& area, std::uint32_
 }  // namespace
 
 std::vector<std::string> overlaps(UiDriver& ui) {
-  watchedFrame(ui, Hidden::nothing);
+  watchedFrame(ui);
   const app::UiState& state = app::uiState();
   std::vector<std::string> wrong;
   constexpr float kTouching = 1.5f;
@@ -197,7 +203,7 @@ std::vector<std::string> overlaps(UiDriver& ui) {
 
 std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling) {
   const bool reaches = scrolling == Scrolling::reaches;
-  watchedFrame(ui, Hidden::nothing);
+  watchedFrame(ui);
   const app::UiState& state = app::uiState();
   const ImRect window = windowOf();
   std::vector<std::string> wrong;
@@ -221,9 +227,9 @@ std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling) {
 }
 
 std::vector<std::string> faintTexts(UiDriver& ui, double least) {
-  watchedFrame(ui, Hidden::nothing);
+  watchedFrame(ui);
   const std::vector<DrawnText> texts = app::uiState().texts;
-  const render::Image ground = watchedFrame(ui, Hidden::texts);
+  const render::Image ground = watchedPicture(ui, Hidden::texts);
   std::vector<std::string> wrong;
   for (const DrawnText& text : texts) {
     const ImRect area = clipped(lettersOf(text), windowOf());
@@ -235,9 +241,9 @@ std::vector<std::string> faintTexts(UiDriver& ui, double least) {
 }
 
 std::vector<std::string> faintMarks(UiDriver& ui, double least) {
-  const render::Image with = watchedFrame(ui, Hidden::nothing);
+  const render::Image with = watchedPicture(ui, Hidden::nothing);
   const std::vector<app::DrawnMark> marks = app::uiState().marks;
-  const render::Image without = watchedFrame(ui, Hidden::marks);
+  const render::Image without = watchedPicture(ui, Hidden::marks);
   std::vector<std::string> wrong;
   for (const app::DrawnMark& mark : marks) {
     const ImRect area = clipped(mark.area, windowOf());

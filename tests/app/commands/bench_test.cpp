@@ -19,12 +19,12 @@ using test::runHeadscope;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kSmall{
+const std::vector<std::string> kSmallBench{
     "bench",    "--model-dim", "32", "--heads",      "4",   "--kv-heads", "2", "--tokens", "24",
     "--causal", "--cached",    "64", "--map-tokens", "300", "--rounds",   "2"};
 
 Outcome bench(std::vector<std::string> more) {
-  more.insert(more.begin(), kSmall.begin(), kSmall.end());
+  more.insert(more.begin(), kSmallBench.begin(), kSmallBench.end());
   return runHeadscope(more);
 }
 

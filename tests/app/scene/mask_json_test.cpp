@@ -45,7 +45,7 @@ std::string fileWith(const Json& mask, int version = 2) {
   return Json{{"format", "headscope scene"}, {"version", version}, {"mask", mask}}.dump();
 }
 
-std::string refused(const Json& mask, int version = 2) {
+std::string refusedMask(const Json& mask, int version = 2) {
   const auto scene = parseScene(fileWith(mask, version), "a.json");
   EXPECT_FALSE(scene.ok()) << "accepted: " << mask.dump();
   if (scene.ok()) return "";
@@ -127,7 +127,9 @@ Json painting(const std::string& rows, const std::string& name = "a", Index quer
 }
 
 TEST(MaskJson, NamesWhatIsWrongWithAPainting) {
-  const auto refusedRows = [](const std::string& rows) { return refused({{"paintings", {painting(rows)}}}); };
+  const auto refusedRows = [](const std::string& rows) {
+    return refusedMask({{"paintings", {painting(rows)}}});
+  };
   const std::string at = "a.json: mask.paintings[0].rows[0]";
   EXPECT_THAT(refusedRows(R"([{"row": 3}])"), HasSubstr(at + ".row is 3"));
   EXPECT_THAT(refusedRows(R"([{}])"), HasSubstr(at + ".row is -1"));
@@ -142,12 +144,13 @@ TEST(MaskJson, NamesWhatIsWrongWithAPainting) {
               HasSubstr(at + ".masked is visible too at key 3"));
   EXPECT_THAT(refusedRows(R"([{"row": 1}, {"row": 1}])"),
               HasSubstr("mask.paintings[0].rows[1].row is 1, which was there before"));
-  EXPECT_THAT(refused({{"paintings", {painting("[]"), painting("[]")}}}),
+  EXPECT_THAT(refusedMask({{"paintings", {painting("[]"), painting("[]")}}}),
               HasSubstr("mask.paintings[1].name is \"a\", which another painting has"));
-  EXPECT_THAT(refused({{"paintings", {painting("[]", "")}}}), HasSubstr("mask.paintings[0].name is empty"));
-  EXPECT_THAT(refused({{"paintings", {painting("[]", "a", 2049)}}}),
+  EXPECT_THAT(refusedMask({{"paintings", {painting("[]", "")}}}),
+              HasSubstr("mask.paintings[0].name is empty"));
+  EXPECT_THAT(refusedMask({{"paintings", {painting("[]", "a", 2049)}}}),
               HasSubstr("mask.paintings[0].queries is 2049, expected 0 to 2048"));
-  EXPECT_THAT(refused({{"paintings", {painting("[]", "a", 1, -1)}}}),
+  EXPECT_THAT(refusedMask({{"paintings", {painting("[]", "a", 1, -1)}}}),
               HasSubstr("mask.paintings[0].keys is -1"));
 }
 
@@ -156,7 +159,7 @@ TEST(MaskJson, LimitsThePaintingsOfAFile) {
   Json paintings = Json::array();
   for (int i = 0; i <= 512; ++i)
     paintings.push_back({{"name", std::to_string(i)}, {"queries", kMaxTokens}, {"keys", 1}});
-  EXPECT_THAT(refused({{"paintings", paintings}}), HasSubstr("mask.paintings have more than 1048576"));
+  EXPECT_THAT(refusedMask({{"paintings", paintings}}), HasSubstr("mask.paintings have more than 1048576"));
   paintings.erase(0);
   EXPECT_EQ(read(fileWith({{"paintings", paintings}})).setup.mask.paintings.size(), 512u);
 }
@@ -166,9 +169,11 @@ TEST(MaskJson, CutsLongEntriesBetweenCharacters) {
   for (int length = 1; length < 60; ++length) {
     std::string text;
     for (int i = 0; i < length; ++i) text += i % 2 ? "猫" : "é";
-    EXPECT_THAT(refused({{"marks", {{{"documents", {text}}}}}}), HasSubstr("mask.marks[0].documents[0] is "));
-    EXPECT_THAT(refused({{"marks", Json::array({Json{{"images", Json::array({Json::array({text, 3})})}}})}}),
-                HasSubstr("mask.marks[0].images[0] is "));
+    EXPECT_THAT(refusedMask({{"marks", {{{"documents", {text}}}}}}),
+                HasSubstr("mask.marks[0].documents[0] is "));
+    EXPECT_THAT(
+        refusedMask({{"marks", Json::array({Json{{"images", Json::array({Json::array({text, 3})})}}})}}),
+        HasSubstr("mask.marks[0].images[0] is "));
   }
 }
 
@@ -177,7 +182,7 @@ TEST(MaskJson, PointsAtWhatIsWrongInAnExpression) {
   for (const char* field : {"expression", "other"})
     for (const std::string wrong :
          {"causal & wimdow(3)", "causal &", "(causal", "window(0)", "\x1B[2J\x07"}) {
-      const std::string message = refused({{field, wrong}});
+      const std::string message = refusedMask({{field, wrong}});
       EXPECT_THAT(message, HasSubstr("a.json: mask." + std::string(field) + ": "));
       EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 2) << message;
       EXPECT_EQ(message.back(), '^');
@@ -186,11 +191,11 @@ TEST(MaskJson, PointsAtWhatIsWrongInAnExpression) {
 }
 
 TEST(MaskJson, EachVersionKnowsItsOwnFields) {
-  EXPECT_THAT(refused({{"causal", true}}, 2), HasSubstr("\"mask.causal\" is not a field"));
-  EXPECT_THAT(refused({{"expression", "causal"}}, 1), HasSubstr("\"mask.expression\" is not a field"));
-  EXPECT_THAT(refused({{"window_size", 0}}, 1), HasSubstr("mask.window_size is 0, expected 1 to 2048"));
-  EXPECT_THAT(refused({{"sink_count", 2049}}, 1), HasSubstr("mask.sink_count is 2049"));
-  EXPECT_THAT(refused({{"sinks", 1}}, 1), HasSubstr("mask.sinks is 1, expected true or false"));
+  EXPECT_THAT(refusedMask({{"causal", true}}, 2), HasSubstr("\"mask.causal\" is not a field"));
+  EXPECT_THAT(refusedMask({{"expression", "causal"}}, 1), HasSubstr("\"mask.expression\" is not a field"));
+  EXPECT_THAT(refusedMask({{"window_size", 0}}, 1), HasSubstr("mask.window_size is 0, expected 1 to 2048"));
+  EXPECT_THAT(refusedMask({{"sink_count", 2049}}, 1), HasSubstr("mask.sink_count is 2049"));
+  EXPECT_THAT(refusedMask({{"sinks", 1}}, 1), HasSubstr("mask.sinks is 1, expected true or false"));
 }
 
 TEST(MaskJson, AFirstSceneIsSavedAsASecond) {

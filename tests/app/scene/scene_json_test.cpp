@@ -27,7 +27,7 @@ void expectSentence(const std::string& message) {
 }
 
 /// The message that reading `json` ends with.
-std::string refused(const Json& json) {
+std::string refusedScene(const Json& json) {
   const auto scene = parseScene(json.dump(), "a.json");
   if (scene.ok()) {
     ADD_FAILURE() << "accepted: " << json.dump();
@@ -162,7 +162,7 @@ TEST(SceneJson, NamesEveryMisspelledField) {
       const Json value = changed.at(pointer);
       changed.at(pointer.parent_pointer()).erase(pointer.back());
       changed.at(pointer.parent_pointer())[wrong] = value;
-      const std::string message = refused(changed);
+      const std::string message = refusedScene(changed);
       if (place == "/format" || place == "/version") continue;  // its absence comes first
       const std::string parent = dotted(pointer.parent_pointer().to_string());
       EXPECT_THAT(message, HasSubstr("\"" + (parent.empty() ? "" : parent + ".") + wrong + "\""));
@@ -184,7 +184,7 @@ TEST(SceneJson, NamesEveryFieldOfAWrongType) {
       if (sameKind && alsoWhole) continue;
       Json changed = full;
       changed.at(pointer) = other;
-      EXPECT_THAT(refused(changed), HasSubstr(named(place) + " is ")) << other.dump();
+      EXPECT_THAT(refusedScene(changed), HasSubstr(named(place) + " is ")) << other.dump();
     }
   }
 }
@@ -211,7 +211,7 @@ TEST(SceneJson, NamesChoicesThatDoNotExist) {
     for (const std::string& word : words) {
       Json changed = fullScene();
       changed.at(Json::json_pointer(place)) = word;
-      EXPECT_THAT(refused(changed), AllOf(HasSubstr(dotted(place)), HasSubstr(expected)));
+      EXPECT_THAT(refusedScene(changed), AllOf(HasSubstr(dotted(place)), HasSubstr(expected)));
     }
 }
 
@@ -256,12 +256,12 @@ TEST(SceneJson, NamesNumbersOutOfRange) {
     for (const Json& value : values) {
       Json changed = fullScene();
       changed.at(Json::json_pointer(place)) = value;
-      EXPECT_THAT(refused(changed), HasSubstr(named(place))) << value.dump();
+      EXPECT_THAT(refusedScene(changed), HasSubstr(named(place))) << value.dump();
     }
   for (const Json& offset : std::vector<Json>{2049, -2049, kMost}) {
     Json changed = fullScene();
     changed["weights"]["planted"][2]["offset"] = offset;
-    EXPECT_THAT(refused(changed), HasSubstr("weights.planted"));
+    EXPECT_THAT(refusedScene(changed), HasSubstr("weights.planted"));
   }
 }
 
@@ -280,32 +280,33 @@ TEST(SceneJson, NamesWhatIsWrongWithATable) {
     return changed;
   };
   const auto row = [](Json values) { return Json{{"name", "a"}, {"values", std::move(values)}}; };
-  EXPECT_THAT(refused(with(Json::array({row({1, 2}), row({1, 2, 3})}))),
+  EXPECT_THAT(refusedScene(with(Json::array({row({1, 2}), row({1, 2, 3})}))),
               HasSubstr("input.table[1] has 3 values, expected 2"));
-  EXPECT_THAT(refused(with(Json::array({row({1, 2}), row({1, "2"})}))),
+  EXPECT_THAT(refusedScene(with(Json::array({row({1, 2}), row({1, "2"})}))),
               HasSubstr("input.table[1].values[1]"));
-  EXPECT_THAT(refused(with(Json::array({row({1, nullptr})}))), HasSubstr("input.table[0].values[1]"));
-  EXPECT_THAT(refused(with(Json::array({row({1e39})}))), HasSubstr("input.table[0].values[0]"));
-  EXPECT_THAT(refused(with(Json::array({row(Json::array())}))), HasSubstr("input.table[0]"));
-  EXPECT_THAT(refused(with(Json::array({row(std::vector<int>(kMaxModelDim + 1, 0))}))), HasSubstr("4097"));
-  EXPECT_THAT(refused(with(Json::array({7}))), HasSubstr("input.table[0] is not an object"));
-  EXPECT_THAT(refused(with(std::vector<Json>(kMaxTokens + 1, row({1})))), HasSubstr("2049 rows"));
+  EXPECT_THAT(refusedScene(with(Json::array({row({1, nullptr})}))), HasSubstr("input.table[0].values[1]"));
+  EXPECT_THAT(refusedScene(with(Json::array({row({1e39})}))), HasSubstr("input.table[0].values[0]"));
+  EXPECT_THAT(refusedScene(with(Json::array({row(Json::array())}))), HasSubstr("input.table[0]"));
+  EXPECT_THAT(refusedScene(with(Json::array({row(std::vector<int>(kMaxModelDim + 1, 0))}))),
+              HasSubstr("4097"));
+  EXPECT_THAT(refusedScene(with(Json::array({7}))), HasSubstr("input.table[0] is not an object"));
+  EXPECT_THAT(refusedScene(with(std::vector<Json>(kMaxTokens + 1, row({1})))), HasSubstr("2049 rows"));
   Json crowd = fullScene();
   crowd["weights"]["planted"] = std::vector<Json>(kMaxHeads + 1, Json{{"pattern", "uniform"}});
-  EXPECT_THAT(refused(crowd), HasSubstr("weights.planted has 65 entries"));
+  EXPECT_THAT(refusedScene(crowd), HasSubstr("weights.planted has 65 entries"));
 }
 
 TEST(SceneJson, TellsOtherFilesApart) {
   Json other = fullScene();
   other["version"] = 3;
-  EXPECT_THAT(refused(other), HasSubstr("version 3, this program reads versions 1 to 2"));
+  EXPECT_THAT(refusedScene(other), HasSubstr("version 3, this program reads versions 1 to 2"));
   other = fullScene();
   other["format"] = "headscope lesson";
-  EXPECT_THAT(refused(other), HasSubstr("not a Headscope scene"));
-  EXPECT_THAT(refused(Json::object()), HasSubstr("not a Headscope scene"));
-  EXPECT_THAT(refused(Json{{"name", "package"}, {"version", "1.0.0"}}), HasSubstr("version"));
+  EXPECT_THAT(refusedScene(other), HasSubstr("not a Headscope scene"));
+  EXPECT_THAT(refusedScene(Json::object()), HasSubstr("not a Headscope scene"));
+  EXPECT_THAT(refusedScene(Json{{"name", "package"}, {"version", "1.0.0"}}), HasSubstr("version"));
   for (const Json& root : {Json(), Json(1), Json("scene"), Json::array(), Json::array({fullScene()})})
-    EXPECT_THAT(refused(root), HasSubstr("the file is not an object"));
+    EXPECT_THAT(refusedScene(root), HasSubstr("the file is not an object"));
 }
 
 }  // namespace

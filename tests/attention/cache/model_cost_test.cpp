@@ -9,6 +9,7 @@
 #include "attention/cache/cost.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/cache/machines.h"
+#include "attention/core/memory.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -229,6 +230,7 @@ TEST(ModelCost, theFormulaIsWhatARealCacheReserves) {
       config.heads = 8;
       config.kvHeads = kvHeads;
       config.headDim = 32;
+      releaseIdleMemory();  // of which a cache takes what fits, be it larger
       const KvCache cache(config, 4096, type);
       const NumberFormat format = type == CacheType::f32 ? NumberFormat::fp32 : NumberFormat::bf16;
       const ModelShape one{

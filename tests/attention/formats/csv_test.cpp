@@ -21,7 +21,7 @@ Table parsed(std::string_view text) {
   return table ? *table : Table{};
 }
 
-std::string errorFor(std::string_view text) {
+std::string errorOfCsv(std::string_view text) {
   const auto table = parseCsv(text, "t.csv");
   return table ? "no error" : table.error().message;
 }
@@ -80,26 +80,27 @@ TEST(Csv, ReadsQuotedFields) {
 }
 
 TEST(Csv, RefusesOpenAndTrailingQuotes) {
-  EXPECT_EQ(errorFor("1,2\n3,\"4\n"), "t.csv: line 2 opens a quote that is never closed");
-  EXPECT_THAT(errorFor("\"1\"x,2\n"), HasSubstr("line 1 has text after a closing quote"));
+  EXPECT_EQ(errorOfCsv("1,2\n3,\"4\n"), "t.csv: line 2 opens a quote that is never closed");
+  EXPECT_THAT(errorOfCsv("\"1\"x,2\n"), HasSubstr("line 1 has text after a closing quote"));
 }
 
 TEST(Csv, RefusesRaggedRows) {
-  EXPECT_EQ(errorFor("1,2,3\n4,5\n"), "t.csv: line 2 has 2 fields, expected 3 as in line 1");
-  EXPECT_THAT(errorFor("a,b\n\"x\ny\",1\n1,2,3\n"),
+  EXPECT_EQ(errorOfCsv("1,2,3\n4,5\n"), "t.csv: line 2 has 2 fields, expected 3 as in line 1");
+  EXPECT_THAT(errorOfCsv("a,b\n\"x\ny\",1\n1,2,3\n"),
               HasSubstr("line 4 has 3 fields, expected 2 as in line 1"));
 }
 
 TEST(Csv, RefusesWhatIsNoFiniteNumber) {
-  EXPECT_EQ(errorFor("1,2\n3,four\n"), "t.csv: line 2, column 2: found \"four\", expected a finite number");
-  EXPECT_EQ(errorFor("1,2\n3,\n"), "t.csv: line 2, column 2: found an empty field, expected a finite number");
-  EXPECT_THAT(errorFor("1,2\ncat,4\n"), HasSubstr("line 2, column 1: found \"cat\""));
+  EXPECT_EQ(errorOfCsv("1,2\n3,four\n"), "t.csv: line 2, column 2: found \"four\", expected a finite number");
+  EXPECT_EQ(errorOfCsv("1,2\n3,\n"),
+            "t.csv: line 2, column 2: found an empty field, expected a finite number");
+  EXPECT_THAT(errorOfCsv("1,2\ncat,4\n"), HasSubstr("line 2, column 1: found \"cat\""));
   for (const auto* text :
        {"nan", "NaN", "-nan", "inf", "-Infinity", "1e39", "-1e9999", "0x10", "1,5", "1 2", "--1", "+-1"}) {
-    EXPECT_THAT(errorFor(std::string("1;2\n3;") + text), HasSubstr("line 2, column 2: found")) << text;
-    EXPECT_THAT(errorFor(std::string("1;2\n") + text + ";4"), HasSubstr("line 2, column 1: found")) << text;
+    EXPECT_THAT(errorOfCsv(std::string("1;2\n3;") + text), HasSubstr("line 2, column 2: found")) << text;
+    EXPECT_THAT(errorOfCsv(std::string("1;2\n") + text + ";4"), HasSubstr("line 2, column 1: found")) << text;
   }
-  EXPECT_THAT(errorFor("nan,1\n"), HasSubstr("line 1, column 1: found \"nan\""));
+  EXPECT_THAT(errorOfCsv("nan,1\n"), HasSubstr("line 1, column 1: found \"nan\""));
 }
 
 TEST(Csv, RoundsWhatIsTooSmallToZero) {
@@ -107,24 +108,24 @@ TEST(Csv, RoundsWhatIsTooSmallToZero) {
   const std::string zeros(400, '0');
   EXPECT_EQ(parsed("0." + zeros + "1,1" + zeros + "e-500,-0.5e-60\n").values, matrix({{0, 0, 0}}));
   for (const std::string& text : {"1" + zeros, std::string("0.1e400"), "0." + zeros + "1e+500"}) {
-    EXPECT_THAT(errorFor("1," + text), HasSubstr("line 1, column 2: found")) << text;
+    EXPECT_THAT(errorOfCsv("1," + text), HasSubstr("line 1, column 2: found")) << text;
   }
 }
 
 TEST(Csv, RefusesTextWithoutNumbers) {
   for (const auto* text : {"", "\n\n", "a,b\n", "\xEF\xBB\xBF"}) {
-    EXPECT_EQ(errorFor(text), "t.csv: holds no row of numbers") << text;
+    EXPECT_EQ(errorOfCsv(text), "t.csv: holds no row of numbers") << text;
   }
-  EXPECT_THAT(errorFor("a\nb\n"), HasSubstr("line 2, column 1: found \"b\""));
+  EXPECT_THAT(errorOfCsv("a\nb\n"), HasSubstr("line 2, column 1: found \"b\""));
 }
 
 TEST(Csv, RefusesOtherEncodings) {
-  EXPECT_EQ(errorFor(std::string_view("\xFF\xFE\x31\0", 4)), "t.csv: is UTF-16 text, expected UTF-8");
-  EXPECT_THAT(errorFor("caf\xE9,1\n"), HasSubstr("is not UTF-8"));
+  EXPECT_EQ(errorOfCsv(std::string_view("\xFF\xFE\x31\0", 4)), "t.csv: is UTF-16 text, expected UTF-8");
+  EXPECT_THAT(errorOfCsv("caf\xE9,1\n"), HasSubstr("is not UTF-8"));
 }
 
 TEST(Csv, LimitsItsColumns) {
-  EXPECT_THAT(errorFor(std::string((1 << 20) + 1, ',')), HasSubstr("has more than 1048576 fields"));
+  EXPECT_THAT(errorOfCsv(std::string((1 << 20) + 1, ',')), HasSubstr("has more than 1048576 fields"));
 }
 
 TEST(Csv, ReadsBackWhatItWroteBitForBit) {

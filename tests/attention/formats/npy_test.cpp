@@ -42,7 +42,7 @@ Table parsed(const Bytes& bytes) {
   return table ? *table : Table{};
 }
 
-std::string errorFor(const Bytes& bytes) {
+std::string errorOfNpy(const Bytes& bytes) {
   const auto table = parseNpy(bytes, "t.npy");
   return table ? "no error" : table.error().message;
 }
@@ -89,52 +89,53 @@ TEST(Npy, RefusesEveryTruncation) {
     const auto whole = npy(major, dict("<f4", "(1, 2)"), bytesOf<float>({1, 2}));
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
-      EXPECT_THAT(errorFor(part), StartsWith("t.npy: ")) << length;
+      EXPECT_THAT(errorOfNpy(part), StartsWith("t.npy: ")) << length;
     }
     auto longer = whole;
     longer.push_back(0);
-    EXPECT_THAT(errorFor(longer), HasSubstr("holds 9 bytes of data, expected 8 for <f4 (1, 2)"));
+    EXPECT_THAT(errorOfNpy(longer), HasSubstr("holds 9 bytes of data, expected 8 for <f4 (1, 2)"));
   }
 }
 
 TEST(Npy, RefusesOtherVersions) {
   const auto data = bytesOf<float>({1, 2});
-  EXPECT_THAT(errorFor(npy(4, dict("<f4", "(1, 2)"), data)), HasSubstr("has version 4.0"));
+  EXPECT_THAT(errorOfNpy(npy(4, dict("<f4", "(1, 2)"), data)), HasSubstr("has version 4.0"));
   auto minor = npy(1, dict("<f4", "(1, 2)"), data);
   minor[7] = 1;
-  EXPECT_THAT(errorFor(minor), HasSubstr("has version 1.1"));
+  EXPECT_THAT(errorOfNpy(minor), HasSubstr("has version 1.1"));
 }
 
 TEST(Npy, RefusesOtherTypes) {
   for (const auto* type : {">f4", "|b1", "<c8", "<U5", "|O", "<f16", ""}) {
-    EXPECT_THAT(errorFor(npy(1, dict(type, "(1, 2)"), {})),
+    EXPECT_THAT(errorOfNpy(npy(1, dict(type, "(1, 2)"), {})),
                 HasSubstr(std::string("has values of type \"") + type))
         << type;
   }
-  EXPECT_THAT(errorFor(npy(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", {})),
+  EXPECT_THAT(errorOfNpy(npy(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", {})),
               HasSubstr("expected a simple type"));
 }
 
 TEST(Npy, RefusesAbsurdShapes) {
   for (const auto* shape :
        {"(18446744073709551615, 2)", "(4294967296, 4294967296)", "(9223372036854775807,)"}) {
-    EXPECT_THAT(errorFor(npy(1, dict("<f4", shape), {})), HasSubstr("more than can be addressed")) << shape;
+    EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", shape), {})), HasSubstr("more than can be addressed")) << shape;
   }
-  EXPECT_THAT(errorFor(npy(1, dict("<f4", "(1000000000, 1000000000)"), {})),
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", "(1000000000, 1000000000)"), {})),
               HasSubstr("holds 0 bytes of data"));
-  EXPECT_THAT(errorFor(npy(1, dict("<f4", "(0, 3)"), {})), HasSubstr("expected at least one value"));
-  EXPECT_THAT(errorFor(npy(1, dict("<f4", "()"), {})), HasSubstr("has 0 dimensions, expected 1 or 2"));
-  EXPECT_THAT(errorFor(npy(1, dict("<f4", "(1, 1, 1)"), {})), HasSubstr("has 3 dimensions, expected 1 or 2"));
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", "(0, 3)"), {})), HasSubstr("expected at least one value"));
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", "()"), {})), HasSubstr("has 0 dimensions, expected 1 or 2"));
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", "(1, 1, 1)"), {})),
+              HasSubstr("has 3 dimensions, expected 1 or 2"));
   for (const auto* shape :
        {"(-1, 2)", "(18446744073709551616,)", "[1, 2]", "(1.5,)", "(1 2)", "(1, 2", "(,)", "7"}) {
-    EXPECT_THAT(errorFor(npy(1, dict("<f4", shape), {})), HasSubstr("expected a tuple of whole numbers"))
+    EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", shape), {})), HasSubstr("expected a tuple of whole numbers"))
         << shape;
   }
 }
 
 TEST(Npy, RefusesTooManyRows) {
   const Bytes data((std::size_t{1} << 24) * 2 + 2);
-  EXPECT_THAT(errorFor(npy(1, dict("<f2", "(16777217, 1)"), data)), HasSubstr("expected at most 16777216"));
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f2", "(16777217, 1)"), data)), HasSubstr("expected at most 16777216"));
 }
 
 TEST(Npy, RefusesDamagedHeaders) {
@@ -143,20 +144,20 @@ TEST(Npy, RefusesDamagedHeaders) {
         "{'descr' '<f4'}", "{'descr: 1}", "{'shape': (1,), 'shape': (1,)}", "{'other': 1}",
         "{'fortran_order': 1}", "{'descr': '<f4' 'shape': (1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x"}) {
-    EXPECT_THAT(errorFor(npy(1, header, bytesOf<float>({1}))), HasSubstr("its header")) << header;
+    EXPECT_THAT(errorOfNpy(npy(1, header, bytesOf<float>({1}))), HasSubstr("its header")) << header;
   }
   auto longHeader = npy(2, dict("<f4", "(1,)"), bytesOf<float>({1}));
   longHeader[11] = 0xFF;
-  EXPECT_THAT(errorFor(longHeader), HasSubstr("announces a header of"));
+  EXPECT_THAT(errorOfNpy(longHeader), HasSubstr("announces a header of"));
 }
 
 TEST(Npy, RefusesValuesThatAreNotFinite) {
-  EXPECT_EQ(errorFor(npy(1, dict("<f4", "(2, 2)"), bytesOf<float>({1, 2, NAN, 4}))),
+  EXPECT_EQ(errorOfNpy(npy(1, dict("<f4", "(2, 2)"), bytesOf<float>({1, 2, NAN, 4}))),
             "t.npy: row 2, column 1 is NaN, expected a finite number");
   // In Fortran order the third value in the file is the second of the first row.
-  EXPECT_THAT(errorFor(npy(1, dict("<f4", "(2, 2)", "True"), bytesOf<float>({1, 2, INFINITY, 4}))),
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", "(2, 2)", "True"), bytesOf<float>({1, 2, INFINITY, 4}))),
               HasSubstr("row 1, column 2 is infinite"));
-  EXPECT_THAT(errorFor(npy(1, dict("<f8", "(1, 2)"), bytesOf<double>({1, 1e300}))),
+  EXPECT_THAT(errorOfNpy(npy(1, dict("<f8", "(1, 2)"), bytesOf<double>({1, 1e300}))),
               HasSubstr("row 1, column 2 is infinite or beyond 3.4e38"));
 }
 

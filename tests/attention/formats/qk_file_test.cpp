@@ -234,8 +234,8 @@ TEST_F(QkFiles, SaysThatTheFileBecameShorter) {
 void putHollow(const fs::path& path, std::uint64_t heads, std::uint64_t tokens, std::uint64_t headDim) {
   const auto size = heads * tokens * headDim * sizeof(float);
   const auto entry = [&](std::uint64_t begin) {
-    return R"({"dtype":"F32","shape":)" + shapeText({heads, tokens, headDim}) + R"(,"data_offsets":)" +
-           shapeText({begin, begin + size}) + "}";
+    return R"({"dtype":"F32","shape":)" + shapeText(Shape{heads, tokens, headDim}) + R"(,"data_offsets":)" +
+           shapeText(Shape{begin, begin + size}) + "}";
   };
   const auto bytes = headscope::test::safetensorsBytes("{\"q\":" + entry(0) + ",\"k\":" + entry(size) + "}");
   headscope::test::putFile(path, bytes);

@@ -22,7 +22,7 @@ AttentionConfig sharedConfig() {
   return config;
 }
 
-struct Layer {
+struct SharedLayer {
   AttentionConfig config = sharedConfig();
   Projections projections = xavierProjections(config, true, 3);
   Matrix x = Matrix::Random(9, 24);
@@ -35,7 +35,7 @@ struct Layer {
 };
 
 TEST(HeadShares, AddUpToTheOutput) {
-  const Layer layer;
+  const SharedLayer layer;
   const HeadShares shares = layer.shares();
   // A sum of heads · headDim products of floats.
   EXPECT_LT(shares.gap, 24 * 1.2e-7 * shares.largest * 2);
@@ -48,7 +48,7 @@ TEST(HeadShares, AddUpToTheOutput) {
 }
 
 TEST(HeadShares, AreWhatIsMissingWithoutTheHead) {
-  const Layer layer;
+  const SharedLayer layer;
   const HeadShares shares = layer.shares();
   for (Index head = 0; head < 6; ++head) {
     for (const bool mean : {false, true}) {
@@ -70,7 +70,7 @@ TEST(HeadShares, AreWhatIsMissingWithoutTheHead) {
 }
 
 TEST(HeadShares, SayWhichWayAShareGoes) {
-  const Layer layer;
+  const SharedLayer layer;
   const HeadShares shares = layer.shares();
   const Matrix map = layer.projections.o.weight.middleCols(8, 4);
   const Eigen::RowVectorXf share = layer.result.headOutput[2].row(5) * map.transpose(),
@@ -84,7 +84,7 @@ TEST(HeadShares, SayWhichWayAShareGoes) {
 }
 
 TEST(SwitchHeads, LeaveTheOthersAlone) {
-  const Layer layer;
+  const SharedLayer layer;
   Stack heads = layer.result.headOutput;
   switchHeads(heads, {}, 9);
   switchHeads(heads, {{1, 1, 0, 1, 1, 1}, {4}}, 5);
