@@ -74,7 +74,7 @@ void packWeights(const WeightColumns& weight, const Number* numbers, size_t colu
   if (weight.transposed) {
     for (size_t k = 0; k < depth; ++k) {
       copyNumbers(numbers + (step + k) * weight.row + column, columns, panel + k * wide);
-      std::fill(panel + k * wide + columns, panel + (k + 1) * wide, 0.0f);
+      if (columns < wide) std::fill(panel + k * wide + columns, panel + (k + 1) * wide, 0.0f);
     }
     return;
   }

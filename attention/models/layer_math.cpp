@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "attention/core/parallel.h"
+#include "attention/kernels/activation.h"
 
 namespace headscope::attention {
 namespace {
@@ -49,13 +50,12 @@ void activateValues(Values x, Activation activation) {
       });
       return;
     case Activation::geluTanh: {
-      constexpr float kRoot = 0.797884561f;  // √(2/π)
-      x = 0.5f * x * (1 + (kRoot * (x + 0.044715f * x.cube())).tanh());
-      return;
+      constexpr float kLinear = 1.595769122f;  // 2·√(2/π)
+      return kernels::timesSigmoid(x.data(), static_cast<std::size_t>(x.size()), kLinear,
+                                   kLinear * 0.044715f);
     }
     case Activation::silu:
-      x = x / (1 + (-x).exp());
-      return;
+      return kernels::timesSigmoid(x.data(), static_cast<std::size_t>(x.size()), 1, 0);
     case Activation::relu:
       x = x.max(0);
       return;
