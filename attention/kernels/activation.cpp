@@ -14,7 +14,9 @@ namespace headscope::attention::kernels::HWY_NAMESPACE {
 /// By e^−|u|, which never overflows.
 HWY_INLINE Lanes weighed(Lanes x, Lanes linear, Lanes cubic) {
   const Lane d;
-  const Lanes u = hn::Mul(x, hn::MulAdd(cubic, hn::Mul(x, x), linear));
+  // A square that is finite, so that no part of it, which may be 0, is NaN.
+  const Lanes square = hn::Min(hn::Mul(x, x), hn::Set(d, 3e38f));
+  const Lanes u = hn::Mul(x, hn::MulAdd(cubic, square, linear));
   const Lanes power = expNonPositive(hn::Neg(hn::Abs(u)));
   const Lanes one = hn::Set(d, 1.0f);
   const Lanes share = hn::IfThenElse(hn::Lt(u, hn::Zero(d)), power, one);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "attention/core/activation.h"
 #include "attention/core/parallel.h"
-#include "attention/kernels/activation.h"
 
 namespace headscope::attention {
 namespace {
@@ -49,13 +49,10 @@ void activateValues(Values x, Activation activation) {
         return 0.5f * value * (1 + std::erf(value * std::numbers::sqrt2_v<float> / 2));
       });
       return;
-    case Activation::geluTanh: {
-      constexpr float kLinear = 1.595769122f;  // 2·√(2/π)
-      return kernels::timesSigmoid(x.data(), static_cast<std::size_t>(x.size()), kLinear,
-                                   kLinear * 0.044715f);
-    }
+    case Activation::geluTanh:
+      return geluByTanh({x.data(), static_cast<std::size_t>(x.size())});
     case Activation::silu:
-      return kernels::timesSigmoid(x.data(), static_cast<std::size_t>(x.size()), 1, 0);
+      return silu({x.data(), static_cast<std::size_t>(x.size())});
     case Activation::relu:
       x = x.max(0);
       return;

@@ -8,6 +8,7 @@
 #include "app/widgets/camera.h"
 #include "app/widgets/cells.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -16,12 +17,23 @@ namespace {
 /// Units below the cells that what a lesson's reader guessed takes.
 constexpr float kGuessRoom = 40;
 
+/// Left of the cells. Who presents has large type and little room: there it is what the labels take.
+float labelRoom(const View& view, const std::vector<attention::Token>& queries) {
+  const float usual = view.px(116);
+  if (!view.present || !view.guessedRow.empty()) return usual;
+  return std::clamp(longestLabel(view, queries, view.px(104)) + view.px(12), view.px(72), usual);
+}
+
 /// The cells' area: square cells, centred, with room for title and labels.
-ImRect cellArea(const View& view, const ImRect& area, float n, float m) {
+ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence) {
+  const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
   const float guess = view.guessedRow.empty() ? 0 : kGuessRoom;
-  const float left = view.px(116), bottom = view.px((view.present ? 84 : 100) + guess), top = view.px(44);
+  const float left = labelRoom(view, sequence.queries), bottom = view.px((view.present ? 84 : 100) + guess),
+              top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
-  const float roomX = area.GetWidth() - left - view.px(24), roomY = area.GetHeight() - top - bottom;
+  // At the right a lesson's mark stands where somebody presents, unless a receipt takes that room.
+  const float right = view.px(!view.present ? 24 : area.GetWidth() < view.px(300) ? 12 : 44);
+  const float roomX = area.GetWidth() - left - right, roomY = area.GetHeight() - top - bottom;
   const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
   const float height = std::floor(width / aspect);
   const float x = std::round(area.Min.x + left + std::max(0.0f, (roomX - width) / 2));
@@ -93,7 +105,7 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
-  const ImRect cells = cellArea(view, area, rows, cols);
+  const ImRect cells = cellArea(view, area, sequence);
   ImGui::SetCursorScreenPos(cells.Min);
   ImGui::InvisibleButton("focus", cells.GetSize());
   trackItem("focus");

@@ -64,9 +64,12 @@ void vectorLine(HeadsPage& page, const std::string& name, const std::string& lab
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float from = at.x + view.px(84), to = at.x + width - view.px(62), zero = at.y + height / 2;
+  // Large type leaves little room beside a lesson, and bars are what is looked at.
+  const float from = at.x + view.px(view.present ? 72 : 84),
+              to = at.x + width - view.px(view.present ? 44 : 62), zero = at.y + height / 2;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x, zero), from - at.x - view.px(6), color, label);
-  const Index bars = std::min<Index>(values.size(), static_cast<Index>((to - from) / view.px(3)));
+  const Index bars =
+      std::min<Index>(values.size(), static_cast<Index>((to - from) / view.px(view.present ? 2 : 3)));
   const float step = (to - from) / static_cast<float>(std::max<Index>(bars, 1));
   const float space = step > view.px(5) ? view.px(2) : view.px(0.6f), least = view.px(0.75f);
   list.AddLine(ImVec2(from, zero), ImVec2(to, zero), view.theme->line);

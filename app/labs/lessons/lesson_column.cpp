@@ -184,6 +184,17 @@ void knobs(LessonsPage& page) {
                            moved.size() > 1 ? fmt::format(", and {} more", moved.size() - 1) : ""));
 }
 
+struct WayOn {
+  std::string label, brief;
+};
+
+WayOn wayOn(const LessonsPage& page) {
+  if (page.asking()) return {page.guess >= 0 ? "Show the answer" : "Skip: show the answer", "Answer"};
+  const auto next = static_cast<std::size_t>(page.step + 1);
+  if (next < page.lesson->steps.size()) return {page.lesson->steps[next].title, "Next"};
+  return {"Finish the lesson", "Finish"};
+}
+
 /// Back and on, always in sight.
 void ways(LessonsPage& page, const ImRect& area) {
   View& view = page.view;
@@ -192,8 +203,12 @@ void ways(LessonsPage& page, const ImRect& area) {
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
   const bool canBack = page.step > 0 || (page.answered && page.at().question);
+  const auto [label, brief] = wayOn(page);
+  // What comes next is worth more room than the word on the way back.
+  const float around = view.px(50 + 16), wanted = textWidth(view.fonts->bold, label) + around;
+  const bool wordless = wanted > area.GetWidth() - 2 * pad - view.px(104);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, y - half));
-  const ImVec2 backSize(view.px(104), 2 * half);
+  const ImVec2 backSize(view.px(wordless ? 40 : 104), 2 * half);
   if (ImGui::InvisibleButton("lesson.back", backSize) && canBack) view.request("lesson.back");
   trackItem("lesson.back");
   const ImVec2 from(area.Min.x + pad, y - half);
@@ -201,16 +216,7 @@ void ways(LessonsPage& page, const ImRect& area) {
                      ImGui::IsItemHovered() && canBack ? theme.line : theme.raised, view.px(6));
   const std::uint32_t ink = canBack ? theme.text : theme.faint;
   paintText(list, view.fonts->small, ImVec2(from.x + view.px(14), y), ink, "◀");
-  paintText(list, view.fonts->text, ImVec2(from.x + view.px(36), y), ink, "Back");
-  const auto steps = static_cast<Index>(page.lesson->steps.size());
-  std::string label = "Finish the lesson", brief = "Finish";
-  if (page.asking()) {
-    label = page.guess >= 0 ? "Show the answer" : "Skip: show the answer";
-    brief = "Answer";
-  } else if (page.step + 1 < steps) {
-    label = page.lesson->steps[static_cast<std::size_t>(page.step + 1)].title;
-    brief = "Next";
-  }
+  if (!wordless) paintText(list, view.fonts->text, ImVec2(from.x + view.px(36), y), ink, "Back");
   const float left = std::max(from.x + backSize.x + view.px(16), area.Max.x - pad - view.px(252));
   const ImVec2 nextFrom(left, y - half), nextTo(area.Max.x - pad, y + half);
   ImGui::SetCursorScreenPos(nextFrom);
