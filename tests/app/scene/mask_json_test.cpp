@@ -226,7 +226,7 @@ TEST(MaskJson, FirstScenesKeepTheirMasksCellByCell) {
       const Snapshot snapshot = test::computed(read(file.dump()).setup);
       for (const SequenceSnapshot& sequence : snapshot.sequences) {
         const MaskFormula& mask = *sequence.mask.formula;
-        const auto sees = [&](Index i, Index j) {
+        const auto sees = [&, windowSize = windowSize, sinkCount = sinkCount](Index i, Index j) {
           const Index distance = std::abs(i - j);
           return (!padding || j < sequence.keyLength) &&
                  (cross ||
