@@ -122,7 +122,7 @@ serverAnswers() { xdotool getdisplaygeometry >/dev/null 2>&1; }
 
 startServer() { # WIDTHxHEIGHT
   rm -f -- "$work/display" "$work/Xvfb_screen0"
-  Xvfb -displayfd 8 -screen 0 "$1x24" -fbdir "$work" -nocursor -nolisten tcp 8>"$work/display" >"$work/server" 2>&1 &
+  Xvfb -displayfd 8 -screen 0 "$1x24" -fbdir "$work" -nocursor -nolisten tcp -noreset 8>"$work/display" >"$work/server" 2>&1 &
   server=$!
   waitFor "$kPatience" serverReady || fail "Xvfb does not start: $(cat "$work/server")"
   DISPLAY=:$(cat "$work/display")
