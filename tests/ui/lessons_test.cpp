@@ -353,9 +353,18 @@ TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {
   EXPECT_EQ(kept, page().progress);
   EXPECT_EQ(kept.last, "sinks");
   EXPECT_EQ(kept.lessons.at("sinks").guesses.size(), 1u);
-  ui.session().actions().find("lesson.forget").run(ui.session().scene());
+  ui.session().actions().find("lesson.list").run(ui.session().scene());
+  ui.draw();
+  const app::Progress inList = page().progress;
+  ui.click("lesson.forget");
   ui.draw();
   EXPECT_EQ(app::readProgress(folder.path() / "headscope"), app::Progress{});
+  EXPECT_FALSE(ui.has("lesson.forget"));
+  ui.click("lesson.remember");
+  ui.draw();
+  EXPECT_EQ(app::readProgress(folder.path() / "headscope"), inList);
+  EXPECT_EQ(page().progress, inList);
+  EXPECT_TRUE(ui.has("lesson.forget"));
   ::unsetenv("XDG_STATE_HOME");
 }
 

@@ -247,8 +247,10 @@ void record(LessonsPage& page, const ImRect& area, float top) {
       chooseWrongGuess(page);
   }
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(8), area.Max.y - view.px(44)));
-  if (guesses.all > 0 || !page.progress.lessons.empty()) {
-    if (button(view, "lesson.forget", "Forget my progress", "", true)) view.request("lesson.forget");
+  if (const bool back = page.canRemember(); back || page.progress != Progress{}) {
+    const std::string action = back ? "lesson.remember" : "lesson.forget";
+    if (button(view, action, back ? "Bring my progress back" : "Forget my progress", "", true))
+      view.request(action);
     ImGui::SameLine(0, view.px(10));
   }
   if (button(view, "lesson.open", "Open a lesson of your own…", "", true)) view.request("lesson.open");

@@ -234,9 +234,23 @@ std::vector<Action> LessonsLab::movingActions() {
        false,
        false,
        [this](Scene&) {
-         page_.progress = {};
+         if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
          saveProgress();
          services_.view.say("Progress and guesses are forgotten.");
+       }},
+      {"lesson.remember",
+       "Bring back the progress that was forgotten",
+       "Lessons",
+       {},
+       false,
+       false,
+       [this](Scene&) {
+         const bool can = page_.canRemember();
+         if (can) page_.progress = std::exchange(page_.forgotten, {});
+         saveProgress();
+         services_.view.say(can ? "Progress and guesses are back."
+                                : "Nothing was forgotten that could come back: progress is only brought back "
+                                  "before a lesson is opened anew.");
        }},
       {"lesson.begin",
        "Begin with the first lesson",

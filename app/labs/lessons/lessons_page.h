@@ -28,6 +28,7 @@ struct LessonsPage {
   std::shared_ptr<const LessonLibrary> library;          ///< null until it was read
   std::vector<std::optional<attention::Matrix>> covers;  ///< a picture for each lesson of the library
   Progress progress;
+  Progress forgotten;  ///< what "Forget my progress" took, until the program ends
   std::string search;  ///< in the list: words that titles have to hold
 
   std::shared_ptr<const Lesson> lesson;    ///< that is open; null: the list is shown
@@ -52,6 +53,7 @@ struct LessonsPage {
   bool focusSearch = false;     ///< the search box gets the keyboard
 
   const LessonStep& at() const { return lesson->steps[static_cast<std::size_t>(step)]; }
+  bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
   /// Whether the step's question waits for its answer: until then the stage shows what was before.
   bool asking() const { return lesson && at().question && !answered; }
 };
