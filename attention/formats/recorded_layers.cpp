@@ -181,6 +181,13 @@ std::vector<std::string> wordsOf(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
+/// "Ġdog" and "▁dog", as tokenizers spell a word with the space before it, are "dog" to who reads.
+std::string withoutSpaceMark(std::string token) {
+  for (const std::string_view mark : {"Ġ", "▁"})
+    if (token.starts_with(mark) && token.size() > mark.size()) return token.substr(mark.size());
+  return token;
+}
+
 /// Nothing where the text is no list of texts in JSON.
 std::optional<std::vector<std::string>> jsonTokens(const std::string& text) {
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
@@ -215,6 +222,7 @@ Result<std::vector<std::string>> parseTokens(const std::string& text, Index expe
     tokens = linesOf(text);
     if (std::ssize(tokens) != expected) tokens = wordsOf(text);
   }
+  for (std::string& token : tokens) token = withoutSpaceMark(std::move(token));
   if (std::ssize(tokens) == expected) return tokens;
   return Error{fmt::format("{}: holds {} {}, expected {}", name, tokens.size(), what, expected)};
 }

@@ -213,7 +213,7 @@ TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {
 TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   TemporaryFolder folder;
   Recording(40, 48, 6, 6, 2, 1, true).save(folder / "large.safetensors", false);
-  ui.resize(1920, 1080);
+  ui.resize(1600, 900);
   open(folder / "large.safetensors");
   ASSERT_TRUE(ui.has("model.row.0"));
   ASSERT_TRUE(ui.has("model.row.39")) << "all layers are in sight";

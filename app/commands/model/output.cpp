@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/compute/model_pass.h"
 #include "attention/formats/safetensors.h"
 #include "attention/models/families.h"
 
@@ -94,6 +95,13 @@ std::string named(const ModelReport& run, Index id) {
   return text.empty() ? fmt::format("{}", id) : fmt::format("{} {}", id, text);
 }
 
+/// The tokens for who opens the file, as RecordedAttention reads them: a JSON list of texts.
+std::string tokenList(const ModelReport& run) {
+  auto texts = nlohmann::json::array();
+  for (const attention::Token& token : modelTokens(*run.tokenizer, run.inputIds)) texts.push_back(token.text);
+  return texts.dump();
+}
+
 /// The text that was written on; none where nobody knows.
 std::optional<std::string> writtenText(const ModelReport& run) {
   if (!run.tokenizer || !run.generatedIds) return std::nullopt;
@@ -129,6 +137,7 @@ attention::Status writeModelRun(const std::string& path, const ModelReport& run,
                        {size(logits.rows()), size(logits.cols())},
                        {bytesOf(logits.data(), logits.size())}});
   std::map<std::string, std::string> metadata;
+  if (run.tokenizer) metadata["tokens"] = tokenList(run);
   if (chosenLayers) {
     std::vector<Index> numbers;
     for (const auto& layer : layers) numbers.push_back(layer->layer);

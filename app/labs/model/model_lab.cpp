@@ -248,7 +248,8 @@ Layout ModelLab::divided(Layout layout) const {
 
 float ModelLab::stripHeight(const Layout& layout) const {
   const View& view = services_.view;
-  return view.px(layout.presents ? 120 : foldsStrip(layout) ? 148 : kStripHeight);
+  const bool tokensAlone = page_.config && !page_.config->family;  // nothing says what comes next
+  return view.px(tokensAlone ? 96 : layout.presents ? 120 : foldsStrip(layout) ? 148 : kStripHeight);
 }
 
 /// In low windows, and where many layers would leave thumbnails no room.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "attention/formats/recorded_attention.h"
 #include "attention/formats/safetensors.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
@@ -87,6 +88,19 @@ TEST(ModelCommand, writesSomeLayersAndArraysAlone) {
   EXPECT_EQ(file.tensors.size(), 3u);
   EXPECT_EQ(file.tensors.at("attention").shape, (std::vector<std::uint64_t>{2, 4, 3, 3}));
   EXPECT_EQ(file.tensors.at("hidden").shape, (std::vector<std::uint64_t>{2, 3, 40}));
+}
+
+TEST(ModelCommand, whatItWritesOpensAsRecordedAttentionWithItsWords) {
+  const test::TemporaryFolder folder;
+  const auto out = (folder / "out.safetensors").string();
+  const Outcome outcome = runHeadscope({"model", "learned", "--text", "The dog saw a zebrafish.", "-o", out});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  const auto recorded = attention::RecordedAttention::open(out);
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  ASSERT_TRUE(recorded->hasTokens());
+  EXPECT_EQ(recorded->keyTokens().size(), idsOf(fileAt(out), "input_ids").size());
+  EXPECT_EQ(recorded->keyTokens()[1], "dog");
+  EXPECT_EQ(recorded->keyTokens().back(), ".");
 }
 
 TEST(ModelCommand, saysWhatItGuessesAndWrites) {

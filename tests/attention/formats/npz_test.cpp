@@ -138,7 +138,7 @@ TEST_F(Npz, AnswersAPickleWithWhatToDo) {
           "Python by "
           "safetensors.torch.save_file(torch.load(\"gpt.pt\", weights_only=True), \"gpt.safetensors\")");
   // As PyTorch wrote them before 1.6.
-  putFile(path_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 17));
+  putFile(path_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
   EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a pickle of PyTorch"));
   putFile(path_, std::string_view("GGUF\3\0\0\0", 8));
   EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a GGUF file"));

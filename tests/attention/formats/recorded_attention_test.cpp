@@ -158,6 +158,8 @@ TEST_F(Recorded, TokensInMetadataOrBeside) {
   headscope::test::putFile(folder_ / "a.tokens.json", R"({"tokens": ["a", " b", "\n", "é"]})");
   EXPECT_THAT(tokensOf(), ElementsAre("a", " b", "\n", "é"));
   EXPECT_TRUE(RecordedAttention::open(path_)->hasTokens());
+  headscope::test::putFile(folder_ / "a.tokens.json", R"(["The", "Ġdog", "▁slept", "Ġ"])");
+  EXPECT_THAT(tokensOf(), ElementsAre("The", "dog", "slept", "Ġ"));
   file.metadata["tokens"] = R"(["1", "2", "3", "4"])";
   file.metadata["query_tokens"] = "w x y z";
   put(file);
