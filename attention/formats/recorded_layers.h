@@ -15,7 +15,8 @@ Result<std::vector<RecordedLayer>> findRecordedLayers(const SafetensorsHeader& h
 
 /// The tokens of recorded attention, as metadata or a file of their own have them: a JSON list of texts, an
 /// object with such a list under "tokens", or text, a token a line where that makes `expected`, else a token
-/// a word. The mark of a space before a word ("Ġ", "▁") is left out. An error unless there are as many as `expected`. `name` stands in front of messages.
+/// a word. The mark of a space before a word ("Ġ", "▁") is left out. An error unless there are as many as
+/// `expected`. `name` stands in front of messages.
 Result<std::vector<std::string>> parseTokens(const std::string& text, Index expected, const std::string& what,
                                              const std::string& name);
 
