@@ -38,8 +38,9 @@ std::string bytesText(double bytes) {
     ++unit;
   }
   // Halves go up, as people round: 1,280 B are 1.3 KiB.
-  return unit == 0 ? fmt::format("{:.0f} B", bytes)
-                   : fmt::format("{:.1f} {}", std::floor(bytes * 10 + 0.5) / 10, kUnits[unit]);
+  const bool exact = unit == 0 || bytes == std::floor(bytes);
+  return exact ? fmt::format("{:.0f} {}", bytes, kUnits[unit])
+               : fmt::format("{:.1f} {}", std::floor(bytes * 10 + 0.5) / 10, kUnits[unit]);
 }
 
 std::string weightText(float value) {

@@ -7,7 +7,7 @@ namespace headscope::app {
 
 // The same quantity is written the same way everywhere on screen.
 
-/// "384 B", "2.3 KiB", "1.0 GiB".
+/// "384 B", "2.3 KiB", "1 GiB" where it is just that.
 std::string bytesText(double bytes);
 /// A weight or probability: "0.819", and "0" or "1" only when exactly so.
 std::string weightText(float value);

@@ -95,12 +95,18 @@ void toldNote(View& view) {
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption) {
   if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float y = layout.status.GetCenter().y, end = layout.status.Max.x - view.px(14);
-    float x = layout.status.Min.x + view.px(14);
+    const float y = layout.status.GetCenter().y;
+    float x = layout.status.Min.x + view.px(14), end = layout.status.Max.x - view.px(14);
     if (!messageLine(view, list, x, y, end)) {
       const float from = x;
       for (const CaptionPart& part : caption)
-        if (end - x > view.px(12))
+        if (part.atEnd) {
+          const float wide =
+              paintText(list, view.fonts->text, ImVec2(end, y), part.color, part.text, Align::right);
+          end -= wide + view.px(12);
+        }
+      for (const CaptionPart& part : caption)
+        if (!part.atEnd && end - x > view.px(12))
           x += paintText(list, view.fonts->text, ImVec2(x, y), part.color,
                          fitted(view.fonts->text, part.text, end - x));
       track("caption", ImVec2(from, y - view.px(9)), ImVec2(x, y + view.px(9)));

@@ -9,6 +9,7 @@ namespace headscope::app {
 struct CaptionPart {
   std::string text;
   std::uint32_t color;
+  bool atEnd = false;  ///< at the right end of the line: "4 of 12"
 };
 
 }  // namespace headscope::app

@@ -126,7 +126,7 @@ void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, c
   ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
   const float room = lineHeight(font) * 1.08f;
   const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
-  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room, labels.litQuery)) {
+  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room * 0.8f, labels.litQuery)) {
     const float y = tile.y(static_cast<float>(i) + 0.5f);
     if (y < tile.area.Min.y || y > tile.area.Max.y) continue;
     const bool lit = i == labels.litQuery;

@@ -13,7 +13,7 @@ Layout presentLayout(const View& view, float width, float height, bool hasSide, 
   Layout layout;
   layout.presents = true;
   layout.showLeft = false;
-  const float bottom = height - view.px(34);
+  const float bottom = height - view.px(28);
   // Half of a wide screen; beside a lesson the picture stays the larger part.
   const float side = std::min(width * 0.5f, std::max(view.px(196), width * 0.4f));
   layout.showRight = hasSide;
@@ -22,7 +22,7 @@ Layout presentLayout(const View& view, float width, float height, bool hasSide, 
   layout.top = layout.left = ImRect(0, 0, 0, 0);
   layout.status = ImRect(0, bottom, width, height);
   const float right = hasSide ? std::round(width - (width < view.px(560) ? side : width * 0.5f)) : width,
-              cacheTop = hasStrip ? bottom - view.px(92) : bottom;
+              cacheTop = hasStrip ? bottom - view.px(64) : bottom;
   layout.right = ImRect(right, 0, width, bottom);
   layout.cache = ImRect(0, cacheTop, right, bottom);
   layout.center = ImRect(0, 0, right, cacheTop);

@@ -27,20 +27,36 @@ ImRect grown(ImRect box, float by) {
   return box;
 }
 
+/// Fills what lies between two boxes.
+void paintFrame(ImDrawList& list, const ImRect& outer, const ImRect& inner, std::uint32_t color) {
+  list.AddRectFilled(outer.Min, ImVec2(outer.Max.x, inner.Min.y), color);
+  list.AddRectFilled(ImVec2(outer.Min.x, inner.Max.y), outer.Max, color);
+  list.AddRectFilled(ImVec2(outer.Min.x, inner.Min.y), ImVec2(inner.Min.x, inner.Max.y), color);
+  list.AddRectFilled(ImVec2(inner.Max.x, inner.Min.y), ImVec2(outer.Max.x, inner.Max.y), color);
+}
+
 }  // namespace
 
 void paintMark(const View& view, ImDrawList& list, const char* name, const ImRect& box, std::uint32_t color,
                float thick) {
-  if (thick <= 0) thick = std::max(1.5f, view.px(1.6f));
-  const float rim = std::max(1.0f, view.px(1)), hairline = hasHairline(view) ? std::floor(rim) : 0;
-  const ImRect middle = grown(box, thick / 2), outer = grown(box, thick + rim);
-  // On whole pixels, so that it is sharp, and outside alone: the cells inside stay as they are.
-  const ImVec2 from(std::floor(outer.Min.x) - hairline, std::floor(outer.Min.y) - hairline),
-      to(std::ceil(outer.Max.x) + hairline, std::ceil(outer.Max.y) + hairline);
-  if (!drawsMark(list, name, from, to)) return;
-  if (hairline > 0) compat::rectOutline(list, from, to, hairlineColor(view), 0, hairline);
-  compat::rectOutline(list, middle.Min, middle.Max, oppositeTone(view), 0, thick + 2 * rim);
-  compat::rectOutline(list, middle.Min, middle.Max, color, 0, thick);
+  if (thick <= 0) thick = view.px(1.6f);
+  // On whole pixels, so that it is sharp; thinner where cells are small, which it would hide.
+  const float side = std::min(box.GetWidth(), box.GetHeight());
+  const auto pixels = [](float wanted, float most) {
+    return std::max(1.0f, std::round(std::min(wanted, most)));
+  };
+  const float line = pixels(thick, side / 4), rim = pixels(view.px(1), side / 8);
+  const bool small = side < 10, hairline = hasHairline(view);
+  const ImRect cells(std::round(box.Min.x), std::round(box.Min.y), std::round(box.Max.x),
+                     std::round(box.Max.y));
+  const ImRect middle = grown(cells, line), outer = grown(middle, rim);
+  const ImRect around = grown(outer, small && hairline ? rim : 0);
+  if (!drawsMark(list, name, around.Min, around.Max)) return;
+  // A hairline needs the opposite tone too: inside, or outside of it where cells are small.
+  if (small && hairline) paintFrame(list, around, outer, oppositeTone(view));
+  paintFrame(list, outer, middle, hairline ? hairlineColor(view) : oppositeTone(view));
+  paintFrame(list, middle, cells, color);
+  if (!small) paintFrame(list, cells, grown(cells, -rim), oppositeTone(view));
 }
 
 void paintSpot(const View& view, ImDrawList& list, const char* name, const ImRect& box, std::uint32_t color) {

@@ -90,7 +90,8 @@ double addProduct(Drawing& drawing, const DrawingColors& colors, const CostFigur
   const bool slides = figures.shape.window > 0;
   addBracket(drawing, colors, kPageMargin, split, bracket,
              slides
-                 ? "of a token in a layer"
+                 ? exactBytes(figures.cost.perToken / attention::asSize(figures.shape.layers)) +
+                       " a token in a layer"
                  : exactBytes(figures.cost.perToken) +
                        (figures.cost.perToken < 1024 ? "" : " = " + fourDigitBytes(figures.cost.perToken)) +
                        " a token");

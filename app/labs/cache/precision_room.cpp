@@ -91,9 +91,9 @@ void column(Scene& scene, CachePage& page, const PrecisionStudy& study, std::siz
                 theme.secondary, label);
     y += view.px(24);
   };
-  figure("weights, most", one.weightError == 0          ? "0"
-                          : std::isnan(one.weightError) ? "NaN"
-                                                        : numberText(one.weightError, 3));
+  figure("weights, all heads", one.weightError == 0          ? "0"
+                               : std::isnan(one.weightError) ? "NaN"
+                                                             : numberText(one.weightError, 3));
   figure("output", errorText(one.output.all));
 }
 

@@ -108,17 +108,17 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const Index head = page.shapes->request.head;
   const std::string sentence =
       between.kvHeads == study.cases[0].kvHeads
-          ? "Drag the kv heads down: bands merge, and outputs move away."
-          : fmt::format("{} ({} kv head{}) keeps {} of the cache; outputs are off by {}.", between.name,
-                        between.kvHeads, between.kvHeads == 1 ? "" : "s", fractionText(bytes, mha),
-                        errorText(between.output.all));
+          ? "a token. Drag the kv heads down: bands merge, and outputs move away."
+          : fmt::format("a token. {} ({} kv head{}) keeps {} of the cache; outputs are off by {}.",
+                        between.name, between.kvHeads, between.kvHeads == 1 ? "" : "s",
+                        fractionText(bytes, mha), errorText(between.output.all));
   const std::string rest =
       small ? fmt::format(
-                  "a token. Merged by the mean, not trained since; head {}, query ↓ key →; bars: error of "
+                  "Merged by the mean, not trained since; head {}, query ↓ key →; bars: error of "
                   "each token",
                   head)
             : fmt::format(
-                  "a token. One layer's weights in four shapes: kv heads merged by their mean, and not "
+                  "One layer's weights in four shapes: kv heads merged by their mean, and not "
                   "trained on since; "
                   "weights of head {}, query ↓ key →; below them the error of each token's output",
                   head);

@@ -42,7 +42,8 @@ void stairLine(const View& view, ImDrawList& list, const StairPlace& place, doub
     return points;
   };
   const std::vector<ImVec2> past = steps(0, now), future = steps(now, tokens);
-  paintDashed(list, past, dash, view.theme->background, thick + view.px(3), view.unit);
+  paintDashed(list, past, dash, view.theme->background, thick + view.px(dash == Dash::solid ? 3 : 1),
+              view.unit);
   paintDashed(list, past, dash, color, thick, view.unit);
   paintDashed(list, future, dash == Dash::solid ? Dash::dashed : dash, faded(color, 0.5f),
               std::max(1.0f, thick * 0.6f), view.unit);

@@ -124,7 +124,8 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
                                          : exactBytes(figures.cost.perToken) + " = " +
                                                fourDigitBytes(figures.cost.perToken) + " a token");
   else
-    bracket(view, list, area.Min.x, split, bracketY, "of a token in a layer");
+    bracket(view, list, area.Min.x, split, bracketY,
+            exactBytes(figures.cost.perToken / attention::asSize(shape.layers)) + " a token in a layer");
   bracket(view, list, second, end, bracketY,
           countText(attention::saturatingTimes(shape.window > 0
                                                    ? attention::cachedTokens(shape, figures.request.tokens)

@@ -41,7 +41,8 @@ void drawStrips(HeadsPage& page, const StripColumns& columns, float labelsAt, In
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImRect& cells = columns.cells;
-  const float space = view.px(4), height = cells.GetHeight() / static_cast<float>(2 * heads) - space;
+  const float space = view.px(view.present ? 2 : 4),
+              height = cells.GetHeight() / static_cast<float>(2 * heads) - space;
   std::vector<HeatmapTile> tiles;
   for (Index i = 0; i < heads; ++i) {
     const float y = std::round(cells.Min.y + static_cast<float>(2 * i + values) * (height + space));
@@ -74,7 +75,7 @@ void paintColumns(const Scene& scene, const View& view, const StripColumns& colu
     }
   if (state.now < columns.count)  // what is not in the cache yet stays in the dark
     list.AddRectFilled(ImVec2(columns.at(state.now), top), ImVec2(columns.right(), bottom),
-                       faded(view.theme->background, 0.86f));
+                       faded(view.theme->background, 0.95f));
   const auto outline = [&](Index j, std::uint32_t color) {
     paintMark(view, list, "column", {ImVec2(columns.at(j), top), ImVec2(columns.at(j + 1), bottom)}, color);
   };
@@ -106,7 +107,8 @@ void paintKeys(const Scene& scene, const View& view, const StripColumns& columns
 
 ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& view, float height) {
   const Index kvHeads = snapshot.config.kvHeads;
-  const Index count = std::clamp<Index>(static_cast<Index>(height / view.px(30)), 1, kvHeads);
+  const Index count =
+      std::clamp<Index>(static_cast<Index>(height / view.px(view.present ? 20 : 30)), 1, kvHeads);
   const Index wanted =
       snapshot.config.kvHeadOf(std::clamp<Index>(scene.cursor.cell.head, 0, snapshot.config.heads - 1));
   return {std::clamp<Index>(wanted - count / 2, 0, kvHeads - count), count};

@@ -25,14 +25,15 @@ float labelRoom(const View& view, const std::vector<attention::Token>& queries) 
 }
 
 /// The cells' area: square cells, centred, with room for title and labels.
-ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence) {
+ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence, bool besideReceipt) {
   const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
   const float guess = view.guessedRow.empty() ? 0 : kGuessRoom;
-  const float left = labelRoom(view, sequence.queries), bottom = view.px((view.present ? 84 : 100) + guess),
-              top = view.px(44);
+  const float labels =
+      view.present ? longestLabel(view, sequence.keys, view.px(70)) * 0.9f + view.px(16) : view.px(100);
+  const float left = labelRoom(view, sequence.queries), bottom = labels + view.px(guess), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
   // At the right a lesson's mark stands where somebody presents, unless a receipt takes that room.
-  const float right = view.px(!view.present ? 24 : area.GetWidth() < view.px(300) ? 12 : 44);
+  const float right = view.px(!view.present ? 24 : besideReceipt ? 12 : 44);
   const float roomX = area.GetWidth() - left - right, roomY = area.GetHeight() - top - bottom;
   const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
   const float height = std::floor(width / aspect);
@@ -98,14 +99,15 @@ std::string whatIsShown(const HeadsPage& page, const HeatTile& tile, Index n, In
 
 }  // namespace
 
-void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
+void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area,
+               bool besideReceipt) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
-  const ImRect cells = cellArea(view, area, sequence);
+  const ImRect cells = cellArea(view, area, sequence, besideReceipt);
   ImGui::SetCursorScreenPos(cells.Min);
   ImGui::InvisibleButton("focus", cells.GetSize());
   trackItem("focus");

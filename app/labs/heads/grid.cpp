@@ -24,22 +24,24 @@ GridPlan planWith(const View& view, const Request& asked, int columns, GridPlan:
   plan.columns = columns;
   plan.rows = (asked.heads + columns - 1) / columns;
   plan.labels = labels;
-  plan.titleHeight = view.px(asked.heads > 32 ? 20 : 26);
+  plan.titleHeight = view.px(asked.heads > 32 ? 20 : view.present ? 23 : 26);
   plan.gapX = view.px(labels == Labels::every ? 12 : asked.heads > 16 ? 10 : 16);
-  plan.gapY = view.px(asked.heads > 16 ? 6 : 10);
+  plan.gapY = view.px(view.present ? 2 : asked.heads > 16 ? 6 : 10);
   if (labels == Labels::every) {
     plan.leftRoom = asked.labelLeft;
     plan.bottomRoom = asked.labelBottom;
   } else {
     // Titles of the axes stay, so that nobody has to guess that rows ask and columns are read.
     plan.margin = labels == Labels::firstOfRow ? asked.labelLeft : view.px(58);
-    plan.bottomRoom = labels == Labels::firstOfRow ? view.px(20) : 0;
+    plan.bottomRoom = labels == Labels::firstOfRow ? view.px(view.present ? 17 : 20) : 0;
   }
   const auto c = static_cast<float>(columns), r = static_cast<float>(plan.rows);
   const float roomX = (asked.area.x - plan.margin - plan.gapX * (c - 1)) / c - plan.leftRoom;
   const float roomY = (asked.area.y - plan.gapY * (r - 1)) / r - plan.titleHeight - plan.bottomRoom;
-  plan.mapWidth = std::max(4.0f, std::floor(std::min(roomX, roomY * asked.aspect)));
-  plan.mapHeight = std::max(4.0f, std::floor(plan.mapWidth / asked.aspect));
+  // Who presents fills the screen: cells may be a quarter wider than high, or higher than wide.
+  const float stretch = view.present ? 1.25f : 1;
+  plan.mapWidth = std::max(4.0f, std::floor(std::min(roomX, roomY * asked.aspect * stretch)));
+  plan.mapHeight = std::max(4.0f, std::floor(std::min(roomY, plan.mapWidth / asked.aspect * stretch)));
   plan.tileWidth = plan.mapWidth + plan.leftRoom;
   plan.tileHeight = plan.mapHeight + plan.titleHeight + plan.bottomRoom;
   return plan;

@@ -44,14 +44,16 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
   const std::string where = config.kvHeads == 1   ? "the one KV head"
                             : config.kvHeads == 2 ? "both KV heads"
                                                   : fmt::format("all {} KV heads", config.kvHeads);
+  const std::string reused = now == 1   ? ""
+                             : now == 2 ? " The one before is reused."
+                                        : fmt::format(" The {} before are reused.", now - 1);
   return {{quoted(sequence.keys, now - 1), theme.query},
           {" adds a ", theme.text},
           {"key", theme.key},
           {" and a ", theme.text},
           {"value", theme.value},
-          {fmt::format(" to {}, {} in all. The {} before are reused.  {} of {}", where, bytesText(bytes),
-                       now - 1, now, sequence.queryLength),
-           theme.text}};
+          {fmt::format(" to {}, {} in all.", where, bytesText(bytes)) + reused, theme.text},
+          {fmt::format("{} of {}", now, sequence.queryLength), theme.secondary, true}};
 }
 
 }  // namespace

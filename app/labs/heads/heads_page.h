@@ -69,7 +69,8 @@ void offerForToken(Scene& scene, HeadsPage& page, bool query, Index at);
 void pointAtLabels(Scene& scene, HeadsPage& page, const HeatTile& tile, const AxisLabels& labels);
 
 /// One head large, with its axes and its numbers.
-void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area);
+void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area,
+               bool besideReceipt);
 
 // Sections of the side panel.
 void inputSection(Scene& scene, const Snapshot* snapshot, View& view);

@@ -282,7 +282,7 @@ void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       const ImRect area(inner.Min.x, inner.Min.y + view.px(layout.presents ? 4 : 52), inner.Max.x,
                         inner.Max.y);
       if (scene.cursor.focus >= 0)
-        focusView(scene, page, *sequence, area);
+        focusView(scene, page, *sequence, area, layout.showRight);
       else
         grid(scene, page, *sequence, area);
     }

@@ -177,7 +177,7 @@ Layout LessonsLab::stageLayout(const Layout& window, bool hasSide, bool hasStrip
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
   const bool side = hasSide && page_.lesson && page_.at().look.at == "side";
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
-  const float strip = hasStrip ? view.px(window.presents                   ? 92
+  const float strip = hasStrip ? view.px(window.presents                   ? 64
                                          : area.GetHeight() < view.px(760) ? 44
                                                                            : 180)
                                : 0;

@@ -194,8 +194,10 @@ void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
   scene.cursor.studio.editsOther = true;
 }
 
-void wipeMap(Scene& scene, MaskPage& page, const MapSpec& a, const MapSpec& b, const ImRect& area) {
+void wipeMap(Scene& scene, MaskPage& page, MapSpec a, const MapSpec& b, const ImRect& area) {
   View& view = page.view;
+  a.title += " and B";
+  a.aside = "A " + a.aside + ", B " + b.aside;
   const ImRect cells = mapCells(a, page, area);
   StudioCursor& studio = scene.cursor.studio;
   ImDrawList& list = *ImGui::GetWindowDrawList();

@@ -70,7 +70,12 @@ void guessLine(Scene& scene, ModelPage& page, const Guess& guess, Index place, f
   if (change) {
     const float by = guess.probability - guess.unchanged;
     paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->secondary,
-              fmt::format("{}{:.3f}", by < 0 ? "−" : "+", std::abs(by)), Align::right);
+              fmt::format("{}{:.3f}",
+                          std::abs(by) < 0.0005f ? ""
+                          : by < 0               ? "−"
+                                                 : "+",
+                          std::abs(by)),
+              Align::right);
   }
   if (hovered)
     tooltip(view, fmt::format("{} · id {} · {}{}", page.word(guess.id), guess.id,
@@ -162,8 +167,12 @@ void guessSection(Scene& scene, ModelPage& page, float width) {
     return;
   }
   winner(page, answer->value->best.front(), width);
-  for (std::size_t i = 0; i < answer->value->best.size(); ++i)
+  const float end = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
+  for (std::size_t i = 0; i < answer->value->best.size(); ++i) {
+    // Nobody scrolls while presenting: what doesn't fit whole isn't begun.
+    if (view.present && ImGui::GetCursorScreenPos().y + view.px(30) > end) return;
     guessLine(scene, page, answer->value->best[i], static_cast<Index>(i), width);
+  }
   gap(view, 4);
   if (answer->value->real) realNext(page, *answer->value, page.word(answer->value->real->id));
   forecastLines(page, width);

@@ -170,7 +170,7 @@ void headPanel(Scene& scene, ModelPage& page, const Layout& layout) {
       title(scene, page, at, width);
       const float heatTop = at.y + view.px(60);
       // The guesses below need their room whatever the window's height.
-      const float below = view.px(view.present ? 250 : 430);
+      const float below = view.px(view.present ? 128 : 430);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
       const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
       if (page.opened->recorded) {

@@ -73,7 +73,7 @@ TEST(BenchReportText, HasAColumnForEverything) {
   EXPECT_THAT(table, HasSubstr("10.0 ms    9.00 ms    20.0 ms    100 GFLOP/s    50.0 %\n"));
   EXPECT_THAT(table, HasSubstr("1.00 ms   0.500 ms    2.00 ms      20.0 GB/s    50.0 %\n"));
   EXPECT_THAT(table, HasSubstr("12.3 ms    10.0 ms     100 ms\n"));
-  EXPECT_THAT(table, HasSubstr("peak memory: 1.0 MiB\n"));
+  EXPECT_THAT(table, HasSubstr("peak memory: 1 MiB\n"));
 }
 
 TEST(BenchReportText, JsonSaysTheSame) {

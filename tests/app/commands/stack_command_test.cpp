@@ -124,7 +124,7 @@ TEST_F(StackCommands, FourLayersAtTheSizeLimitAreOneSentence) {
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.errors,
               HasSubstr("The weights of 4 layers, each of 64 heads over 64 of size 512 on model "
-                        "dim 4096, would need 8.0 GiB"));
+                        "dim 4096, would need 8 GiB"));
   EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
   EXPECT_FALSE(std::filesystem::exists(out));
 }

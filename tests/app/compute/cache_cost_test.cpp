@@ -23,7 +23,7 @@ TEST(CacheCost, CountsEveryLineOfTheBatch) {
   EXPECT_EQ(cacheBytes(two, 4, 5, 4), 5120);
   EXPECT_EQ(cacheBytes(two, 1, 1, 2), 2 * 16 * 2 * 2);
   EXPECT_EQ(cacheFormula(one, 5, 4), "+512 B a token = 2 · 4 KV heads · 16 · 4 B");
-  EXPECT_EQ(cacheFormula(two, 5, 4), "+1.0 KiB a token = 2 · 4 KV heads · 16 · 4 B · 2 lines");
+  EXPECT_EQ(cacheFormula(two, 5, 4), "+1 KiB a token = 2 · 4 KV heads · 16 · 4 B · 2 lines");
 }
 
 TEST(CacheCost, CrossAttentionFillsItOnce) {

@@ -194,8 +194,8 @@ TEST(MadeStack, MoreThanTheBudgetHoldsIsOneSentence) {
   const std::string message = refused(setup).message;
   EXPECT_EQ(
       message,
-      "The weights of 4 layers, each of 64 heads over 64 of size 512 on model dim 4096, would need 8.0 GiB; "
-      "half of the budget of 1.0 GiB can be theirs. Use fewer layers, heads or dimensions.");
+      "The weights of 4 layers, each of 64 heads over 64 of size 512 on model dim 4096, would need 8 GiB; "
+      "half of the budget of 1 GiB can be theirs. Use fewer layers, heads or dimensions.");
   Resources resources(kRoomy);
   ModelRunner runner;
   const auto study = runner.run(modelQuestion(setup), resources, {}, {});

@@ -89,7 +89,7 @@ TEST(SnapshotLimits, RefusesTheLargestSceneAtOnce) {
   const PlacedError error = refused(setup, {std::uint64_t{6} << 30});
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   EXPECT_EQ(error.place, Place::memory);
-  EXPECT_THAT(error.message, HasSubstr("the budget is 6.0 GiB"));
+  EXPECT_THAT(error.message, HasSubstr("the budget is 6 GiB"));
 }
 
 TEST(SnapshotLimits, HasABudgetOfItsOwn) {

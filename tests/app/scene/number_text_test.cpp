@@ -19,14 +19,14 @@ TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
   EXPECT_EQ(bytesText(0), "0 B");
   EXPECT_EQ(bytesText(384), "384 B");
   EXPECT_EQ(bytesText(1023), "1023 B");
-  EXPECT_EQ(bytesText(1024), "1.0 KiB");
+  EXPECT_EQ(bytesText(1024), "1 KiB");
   EXPECT_EQ(bytesText(2355), "2.3 KiB");
   EXPECT_EQ(bytesText(1280), "1.3 KiB") << "halves go up";
   EXPECT_EQ(bytesText(1279), "1.2 KiB");
-  EXPECT_EQ(bytesText(5120), "5.0 KiB");
-  EXPECT_EQ(bytesText(1 << 20), "1.0 MiB");
-  EXPECT_EQ(bytesText(std::ldexp(1, 30)), "1.0 GiB");
-  EXPECT_EQ(bytesText(std::ldexp(1, 60)), "1024.0 PiB") << "there is no larger unit";
+  EXPECT_EQ(bytesText(5120), "5 KiB");
+  EXPECT_EQ(bytesText(1 << 20), "1 MiB");
+  EXPECT_EQ(bytesText(std::ldexp(1, 30)), "1 GiB");
+  EXPECT_EQ(bytesText(std::ldexp(1, 60)), "1024 PiB") << "there is no larger unit";
 }
 
 TEST(BytesText, NeverRoundsUpToAThousandAndTwentyFour) {
