@@ -93,7 +93,18 @@ void brackets(const View& view, ImDrawList& list, const FieldPlace& place, float
             theme.faint);
 }
 
-/// Tokens under their columns, thinned by powers of two; dragging along them moves the playhead.
+/// Every so many columns have a token written below: a power of two.
+Index labelStep(const View& view, const FieldPlace& place) {
+  Index every = 1;
+  while (place.column() * static_cast<float>(every) < view.px(46)) every *= 2;
+  return every;
+}
+
+bool isDecoding(const Scene& scene, const CachePage& page, const FieldPlace& place) {
+  return (scene.cursor.decoding || page.filling >= 0) && place.now > 0;
+}
+
+/// Tokens under their columns, thinned; dragging along them moves the playhead.
 void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -116,11 +127,9 @@ void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImR
     for (const InputEvent& event : view.input.events)
       if (event.kind == InputEvent::Kind::wheel && event.y != 0)
         moveDecode(scene, page, event.y > 0 ? DecodeMove::forward : DecodeMove::back);
-  const bool decoding = (scene.cursor.decoding || page.filling >= 0) && place.now > 0;
+  const bool decoding = isDecoding(scene, page, place);
   const float y = area.GetCenter().y;
-  Index every = 1;
-  while (place.column() * static_cast<float>(every) < view.px(46)) every *= 2;
-  const float handle = std::max(place.column(), view.px(3));
+  const Index every = labelStep(view, place);
   for (Index token = 0; token < place.tokens; token += every) {
     if (decoding && token == place.now - 1) continue;
     // Near the handle its own token is written.
@@ -135,12 +144,21 @@ void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImR
                                   : theme.faint,
               text, Align::center);
   }
-  if (!decoding) return;
+}
+
+/// The newest token on the playhead, to be dragged.
+void paintHandle(const Scene& scene, CachePage& page, const FieldPlace& place, const ImRect& area) {
+  if (!isDecoding(scene, page, place)) return;
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
+  const float handle = std::max(place.column(), view.px(3)), y = area.GetCenter().y;
   const float from = place.playheadX(), to = from + handle;
   list.AddRectFilled(ImVec2(from, area.Min.y), ImVec2(to, area.Max.y), theme.query);
   const std::string& text = sequence.keys[static_cast<std::size_t>(place.now - 1)].text;
   const std::uint32_t ink = inkOn(unpacked(theme.query));
-  if (every == 1) {
+  if (labelStep(view, place) == 1) {
     paintText(list, view.fonts->bold, ImVec2((from + to) / 2, y), ink,
               fitted(view.fonts->bold, text, handle - 2), Align::center);
   } else {
@@ -171,8 +189,7 @@ void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place,
                                            0, place.tokens - 1);
   if (view.hover.key >= 0 && view.hover.key < place.tokens)
     frame(place.x(view.hover.key), view.theme->key, std::max(1.0f, view.px(1.2f)));
-  if ((scene.cursor.decoding || page.filling >= 0) && place.now > 0)
-    frame(place.playheadX(), view.theme->query, std::max(1.5f, view.px(2)));
+  if (isDecoding(scene, page, place)) frame(place.playheadX(), view.theme->query, std::max(1.5f, view.px(2)));
 }
 
 void notDecodable(CachePage& page, const DecodeState& state, const ImRect& area) {
@@ -239,6 +256,7 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   }
   tokenAxis(scene, page, place, axis);
   paintPlayhead(scene, page, place, top - view.px(4), page.fieldAlone ? axis.Max.y : stairArea.Max.y);
+  paintHandle(scene, page, place, axis);
   if (!state.reason.empty())
     notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
   if (state.now == 0) {
