@@ -183,9 +183,10 @@ void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index
     for (Index col = firstCol; col < lastCol; ++col) {
       const std::optional<float> shown = value(row, col);
       const std::string text = shown ? cellText(*shown, look.quantity, roomy) : "";
-      if (text.empty()) continue;
-      paintText(list, font,
-                ImVec2(tile.x(static_cast<float>(col) + 0.5f), tile.y(static_cast<float>(row) + 0.5f)),
+      const float x = tile.x(static_cast<float>(col) + 0.5f), half = textWidth(font, text) / 2;
+      // While panning, a cell at the edge may show half of its number: none reads better.
+      if (text.empty() || x - half < tile.area.Min.x || x + half > tile.area.Max.x) continue;
+      paintText(list, font, ImVec2(x, tile.y(static_cast<float>(row) + 0.5f)),
                 inkOn(render::sample(colormapFor(look), normalized(range, *shown))), text, Align::center);
     }
   list.PopClipRect();

@@ -1,6 +1,8 @@
 #include "app/widgets/panel.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 
 #include "app/platform/marks.h"
 #include "app/widgets/controls.h"
@@ -41,15 +43,32 @@ void scrollEdge(const View& view, const ImRect& area) {
     list.AddRectFilledMultiColor(from, area.Max, clear, clear, solid, solid);
 }
 
-void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,
+namespace {
+
+/// Messages begin in lower case, to follow what they are about; alone they are a sentence. A file's name at
+/// the beginning stays as it is.
+std::string asSentence(std::string text) {
+  const std::string first = text.substr(0, text.find(' '));
+  if (!text.empty() && first.find_first_of("./_") == std::string::npos)
+    text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
+  if (!text.empty() && std::isalnum(static_cast<unsigned char>(text.back()))) text += '.';
+  return text;
+}
+
+}  // namespace
+
+void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& message,
                   std::uint32_t color) {
+  const std::string text = asSentence(message);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 middle = area.GetCenter();
   paintText(list, view.fonts->hero, ImVec2(middle.x, middle.y - view.px(26)), color, title, Align::center);
-  const float width = std::min(area.GetWidth() - view.px(40), view.px(560));
+  const float most = std::min(area.GetWidth() - view.px(40), view.px(560));
   ImFont* font = view.fonts->text;
-  const float needed = std::min(width, textWidth(font, text) + 1);
-  paintParagraph(list, font, ImVec2(middle.x - needed / 2, middle.y + view.px(2)), width,
+  // Lines of about one length, so that no word stands alone below the others.
+  const float whole = textWidth(font, text) + 1, lines = std::ceil(whole / most);
+  const float width = lines > 1 ? std::min(most, whole / lines + view.px(40)) : whole;
+  paintParagraph(list, font, ImVec2(middle.x - width / 2, middle.y + view.px(2)), width,
                  view.theme->secondary, text);
 }
 

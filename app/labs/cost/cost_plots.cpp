@@ -19,8 +19,10 @@ constexpr std::array<const char*, 3> kTabs{"Memory", "Work", "Roofline"};
 constexpr std::array<std::string_view, 3> kNames{"plot.memory", "plot.work", "plot.roofline"};
 
 /// One plot with its title, the choice of what it shows, and its notes.
-/// `titleRoom`: what of its line the title leaves to others at the right.
-void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float titleRoom) {
+/// `titleRoom`: what of its line the title leaves to others at the right; `noteLines`: room for so many at
+/// least, so that plots beside each other stand on one line.
+void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float titleRoom,
+             std::size_t noteLines = 0) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -40,16 +42,16 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
   const float noteLine = view.px(17);
   // In a wide plot the notes stand beside the title of its axis.
   const bool beside = area.GetWidth() > view.px(700);
-  const float foot = area.Max.y - noteLine * (static_cast<float>(shown.notes.size()) - (beside ? 1 : 0));
+  const auto lines = static_cast<float>(std::max(shown.notes.size(), noteLines));
+  const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));
   const std::optional<double> pointed = drawPlot(view, std::string(kNames[static_cast<std::size_t>(which)]),
                                                  ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
                                                  shown.plot, which == 2 ? std::nullopt : page.tokensLit);
   if (pointed && which != 2) page.tokensLit = pointed;
   for (std::size_t i = 0; i < shown.notes.size(); ++i)
-    paintFitted(
-        view, list, view.fonts->small,
-        ImVec2(area.Min.x, area.Max.y - noteLine * (static_cast<float>(shown.notes.size() - i) - 0.5f)),
-        area.GetWidth() - (beside ? view.px(300) : 0), theme.secondary, shown.notes[i]);
+    paintFitted(view, list, view.fonts->small,
+                ImVec2(area.Min.x, area.Max.y - noteLine * (lines - static_cast<float>(i) - 0.5f)),
+                area.GetWidth() - (beside ? view.px(300) : 0), theme.secondary, shown.notes[i]);
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     const float space = view.px(48), each = (area.GetWidth() - 2 * space) / 3;
     for (int which = 0; which < 3; ++which) {
       const float left = area.Min.x + static_cast<float>(which) * (each + space);
-      onePlot(scene, page, which, ImRect(left, area.Min.y, left + each, bottom), 0);
+      onePlot(scene, page, which, ImRect(left, area.Min.y, left + each, bottom), 0, 2);
     }
   }
   if (page.tokensLit != before) view.redraw(2);

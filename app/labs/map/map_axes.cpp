@@ -25,9 +25,10 @@ std::vector<Index> labelled(double first, double last, Index total, Index step, 
   return result;
 }
 
-/// "12,288 animal" before a row, with a tick where rows are thinner than their label.
+/// "12,288 animal" before a row, with a tick where rows are thinner than their label; words take `words`
+/// pixels at the most, so that numbers stand in a column.
 void rowLabel(const View& view, ImDrawList& list, const MapWindow& window, float edge, const MapText& text,
-              Index row, bool lit) {
+              Index row, bool lit, float words) {
   const float y = window.y(static_cast<double>(row) + 0.5);
   if (y < window.area.Min.y || y > window.area.Max.y) return;
   const Theme& theme = *view.theme;
@@ -35,13 +36,10 @@ void rowLabel(const View& view, ImDrawList& list, const MapWindow& window, float
   ImFont* font = view.fonts->monoSmall;
   if (window.cellPixels() < view.px(6))
     list.AddLine(ImVec2(edge - view.px(4), y), ImVec2(edge - view.px(1), y), lit ? theme.query : theme.line);
-  float x = edge - view.px(8);
-  const std::string number = countText(static_cast<std::uint64_t>(row));
-  const std::string token = tokenAt(text.queries, row);
-  const float room = view.px(kMapLeft - 18) - textWidth(font, number) - view.px(8);
-  if (!token.empty())
-    x -= paintText(list, font, ImVec2(x, y), color, fitted(font, token, room), Align::right) + view.px(8);
-  paintText(list, font, ImVec2(x, y), lit ? color : theme.faint, number, Align::right);
+  const float x = edge - view.px(8), gap = words > 0 ? view.px(8) : 0;
+  paintText(list, font, ImVec2(x, y), color, fitted(font, tokenAt(text.queries, row), words), Align::right);
+  paintText(list, font, ImVec2(x - words - gap, y), lit ? color : theme.faint,
+            countText(static_cast<std::uint64_t>(row)), Align::right);
 }
 
 /// Number over token below a column, or the token turned where columns are narrow and all of them are
@@ -77,9 +75,15 @@ void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, c
   const ImRect cells = window.cells();
   const float rowRoom = lineHeight(view.fonts->monoSmall) * 1.15f;
   const Index rowStep = labelStep(window, rowRoom);
-  for (const Index row : labelled(window.row, window.rowAt(window.area.Max.y), window.n, rowStep,
-                                  static_cast<double>(rowRoom) * window.cellsPerPixel, litQuery))
-    rowLabel(view, list, window, cells.Min.x, text, row, row == litQuery);
+  const std::vector<Index> rows = labelled(window.row, window.rowAt(window.area.Max.y), window.n, rowStep,
+                                           static_cast<double>(rowRoom) * window.cellsPerPixel, litQuery);
+  float words = 0, numbers = 0;
+  for (const Index row : rows) {
+    words = std::max(words, textWidth(view.fonts->monoSmall, tokenAt(text.queries, row)));
+    numbers = std::max(numbers, textWidth(view.fonts->monoSmall, countText(static_cast<std::uint64_t>(row))));
+  }
+  words = std::min(words, view.px(kMapLeft - 26) - numbers);
+  for (const Index row : rows) rowLabel(view, list, window, cells.Min.x, text, row, row == litQuery, words);
   const float wide = view.px(92), narrow = lineHeight(view.fonts->monoSmall) * 1.15f;
   const bool turned = labelStep(window, wide) > 1 && labelStep(window, narrow) == 1;
   const float keyRoom = turned ? narrow : wide;
@@ -88,7 +92,7 @@ void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, c
                 static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, litKey))
     keyLabel(view, list, window, cells.Max.y, text, key, key == litKey, turned);
   // Beside the first labels, which stand under and before the corners.
-  const ImRect corner(cells.Min.x - view.px(28), cells.Min.y + view.px(2), cells.Max.x, cells.Max.y);
+  const ImRect corner(cells.Min.x - view.px(28), cells.Min.y - view.px(4), cells.Max.x, cells.Max.y);
   paintAxisTitles(view, list, corner, view.px(kMapLeft - 36));
 }
 

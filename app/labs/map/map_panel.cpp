@@ -176,7 +176,7 @@ void paintMap(Scene& scene, MapPage& page, const Layout& layout, const ImRect& i
   View& view = page.view;
   const MapState& state = *page.state;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(48)),
+  const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(56)),
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);
   ImGui::SetCursorScreenPos(area.Min);
