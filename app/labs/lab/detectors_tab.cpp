@@ -202,6 +202,13 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
     }
 }
 
+/// "  3–66 of 90" where a part of them is in sight.
+std::string partOf(const CellsInSight& shown, Index all) {
+  if (shown.count >= all) return "";
+  return fmt::format("  {}–{} of {}", shown.first, shown.first + shown.count - 1,
+                     countText(attention::asSize(all)));
+}
+
 }  // namespace
 
 /// The head's weights, with the cells outlined that make its score.
@@ -223,10 +230,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const float top = area.Min.y + view.px(46) + std::max(words, room);
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (high < view.px(40) || wide < view.px(40)) return;
-  const CellsInSight rows =
-      windowOf(n, std::min<Index>(cellsThatFit(view, high, 9), 48), scene.cursor.cell.query);
-  const CellsInSight cols =
-      windowOf(m, std::min<Index>(cellsThatFit(view, wide, 9), 48), scene.cursor.cell.key);
+  const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
+  const CellsInSight rows = windowOf(n, fits, scene.cursor.cell.query);
+  const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
   const float x = std::round(area.Min.x + labels);
@@ -249,9 +255,13 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   if (view.hover.key >= 0) map.litCol = view.hover.key;
   rowNames(page_, map, sequence.queries, labels);
   columnNames(page_, map, sequence.keys);
-  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(9)), theme.query, "query ↓");
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(9)), theme.query,
+            "query ↓" + partOf(rows, n));
   paintText(list, view.fonts->small, ImVec2(x - view.px(8), map.cells.Max.y + view.px(14)), theme.key,
             "key →", Align::right);
+  if (cols.count < m)
+    paintText(list, view.fonts->small, ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(9)), theme.key,
+              "key →" + partOf(cols, m), Align::right);
   if (const MapHit hit = hitMap(map); hit.row >= 0) {
     view.nextHover = {shown.question.head, hit.row, hit.col};
     const float value = shown.values(hit.row, hit.col);
