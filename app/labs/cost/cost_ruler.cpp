@@ -209,11 +209,15 @@ float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   while (most < figures.gpuBytes() * 1.05) most *= 2;
   if (!figures.tooLarge()) paintSegments(view, list, figures, bar, most);
   paintCards(view, list, page, bar, most);
-  const float tiles = bar.Max.y + view.px(small ? 56 : 76), height = view.px(small ? 34 : 66);
+  const float tiles = bar.Max.y + view.px(small ? 56 : 76);
+  // Who presents has no plots below in a low window: tiles take their room.
+  const float spare = area.Max.y - tiles;
+  const bool low = small && (spare < view.px(80) || spare > view.px(190));
+  const float height = view.px(low ? 34 : 66);
   const float space = view.px(small ? 8 : 12), each = (area.GetWidth() - 4 * space) / 5;
   for (std::size_t i = 0; i < page.gpus.size(); ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);
-    tile(scene, page, page.gpus[i], ImRect(left, tiles, left + each, tiles + height), small);
+    tile(scene, page, page.gpus[i], ImRect(left, tiles, left + each, tiles + height), low);
   }
   return tiles + height + view.px(small ? 12 : 34);
 }
