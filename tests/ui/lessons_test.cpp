@@ -88,6 +88,15 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   EXPECT_FALSE(guesses.begin()->second.right);
 }
 
+TEST_F(Lessons, TheMistakeThatIsAskedForIsShownWithTheAnswer) {
+  open("mistakes", 1);
+  while (!page().asking()) next();
+  const auto shown = [&] { return page().stage->scene().cursor.lab.mistake; };
+  EXPECT_NE(shown(), attention::Mistake::upperTriangle) << "the picture gives the answer away";
+  next();
+  EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
+}
+
 TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
   std::vector<std::pair<std::string, app::Index>> wrong;
   for (const char* id : {"sinks", "padding"}) {
