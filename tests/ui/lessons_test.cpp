@@ -272,6 +272,21 @@ TEST_F(SmallLessons, LookAsTheyDid) {
     }
 }
 
+TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
+  open("sinks", 3);
+  ui.key(static_cast<Key>('A'));
+  ui.draw();
+  ui.park();
+  app::uiState().watches = true;
+  ui.screenshot();
+  std::string seen;
+  for (const app::DrawnText& text : app::uiState().texts)
+    if (text.clip.Contains(text.area)) seen += text.text + "\n";
+  EXPECT_THAT(seen, HasSubstr("Not\nA:\n")) << "it has scrolled to the answer";
+  EXPECT_THAT(seen, HasSubstr(page().lesson->title + "\n"));
+  EXPECT_THAT(seen, HasSubstr("Take\nthe\nfirst\ntoken\naway\n"));
+}
+
 TEST_F(SmallLessons, PresentingFoldsTheTextToACaption) {
   open("sinks", 1);
   ui.key(Key::p);
