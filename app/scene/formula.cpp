@@ -23,6 +23,24 @@ std::size_t characterBytes(unsigned char first) {
   return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
+/// The sign that came last in a row gets spaces where it joins what stands on both sides of it; in front of a
+/// number, as in "−2", it gets none.
+void spaceOut(std::vector<FormulaNode>& row) {
+  constexpr std::string_view kRelations = "=<>≤≥≠≈→∈", kOperators = "+−±·×÷", kOpening = "([⌊,";
+  FormulaNode& sign = row.back();
+  const bool relation = kRelations.find(sign.text) != std::string_view::npos;
+  if (sign.kind != Kind::symbol || sign.text.empty() ||
+      (!relation && kOperators.find(sign.text) == std::string_view::npos))
+    return;
+  const auto opens = [&](const FormulaNode& before) {
+    return before.kind == Kind::symbol && !before.text.empty() &&
+           (before.text.back() == ' ' || kOpening.find(before.text) != std::string_view::npos);
+  };
+  const bool joins = row.size() > 1 && !opens(row[row.size() - 2]);
+  if (joins) sign.text.insert(0, " ");
+  if (joins || relation) sign.text += ' ';
+}
+
 /// Reads one formula; after an error what it returns means nothing.
 class FormulaParser {
  public:
@@ -62,6 +80,7 @@ class FormulaParser {
         continue;
       }
       all.children.push_back(atom(depth));
+      spaceOut(all.children);
     }
     return all;
   }

@@ -9,6 +9,13 @@ using Kind = FormulaNode::Kind;
 
 namespace {
 
+/// What stands small has no room for spaces around its signs.
+std::string_view symbolText(const FormulaNode& node, int level) {
+  const std::string_view text = node.text;
+  const bool spaced = text.size() > 2 && text.front() == ' ' && text.back() == ' ';
+  return level > 0 && spaced ? text.substr(1, text.size() - 2) : text;
+}
+
 /// Measures and draws with one recursion each, so that both agree. Everything hangs on the line's middle.
 class FormulaPainter {
  public:
@@ -20,7 +27,7 @@ class FormulaPainter {
       case Kind::row:
         return rowSize(node, level);
       case Kind::symbol:
-        return {textWidth(font(level), node.text), line / 2, line / 2};
+        return {textWidth(font(level), symbolText(node, level)), line / 2, line / 2};
       case Kind::fraction: {
         const FormulaSize above = size(node.children[0], level), below = size(node.children[1], level);
         return {std::max(above.width, below.width) + line * 0.5f, above.up + above.down + line * 0.08f,
@@ -64,7 +71,7 @@ class FormulaPainter {
         break;
       }
       case Kind::symbol:
-        paintText(*list_, font(level), at, fonts_.color, node.text);
+        paintText(*list_, font(level), at, fonts_.color, symbolText(node, level));
         break;
       case Kind::fraction:
         drawFraction(node, at, level, all);

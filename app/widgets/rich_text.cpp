@@ -22,6 +22,13 @@ float markWidth(const View& view) {
   return view.px(24);
 }
 
+/// Signs that a line doesn't end with: what follows stays with them.
+bool leads(const Piece& piece) {
+  constexpr std::string_view kSigns[] = {"=", "≈", "≠", "<", ">", "≤", "≥", "+", "−", "×", "÷"};
+  return piece.span->kind != SpanKind::mark &&
+         std::find(std::begin(kSigns), std::end(kSigns), piece.text) != std::end(kSigns);
+}
+
 class RichPainter {
  public:
   RichPainter(const View& view, ImDrawList* list, const RichFonts& fonts)
@@ -30,13 +37,14 @@ class RichPainter {
   float paragraph(const std::vector<RichSpan>& spans, ImVec2 at, float width) {
     std::vector<Piece> line;
     float used = 0, height = 0;
-    // Words of different kinds without a space between them stay on one line.
+    // Words of different kinds without a space between them stay on one line, and a sign with what follows.
     const std::vector<Piece> all = pieces(spans);
     for (std::size_t i = 0; i < all.size();) {
       std::size_t end = i + 1;
-      while (end < all.size() && !all[end].spaceBefore) ++end;
-      float word = 0;
-      for (std::size_t k = i; k < end; ++k) word += all[k].size.width;
+      while (end < all.size() && (!all[end].spaceBefore || leads(all[end - 1]))) ++end;
+      float word = all[i].size.width;
+      for (std::size_t k = i + 1; k < end; ++k)
+        word += all[k].size.width + (all[k].spaceBefore ? spaceWidth() : 0);
       const float space = line.empty() || !all[i].spaceBefore ? 0 : spaceWidth();
       if (!line.empty() && used + space + word > width) {
         height += paintLine(line, ImVec2(at.x, at.y + height));
@@ -93,6 +101,9 @@ class RichPainter {
         const std::size_t end = std::min(text.find(' ', at), text.size());
         const std::string_view word = text.substr(at, end - at);
         const float half = lineHeight(fonts_.plain) / 2;
+        // A comma stands close to a mark.
+        if (!space && !all.empty() && all.back().span->kind == SpanKind::mark)
+          all.back().size.width -= view_.px(3);
         all.push_back({&span, word, {textWidth(with, word), half, half}, space});
         space = false;
         at = end;

@@ -14,11 +14,11 @@ constexpr std::array<MistakeInfo, 13> kMistakes{{
      "largest "
      "score and passes almost no gradient back.",
      "softmax(Q·Kᵀ)", "softmax(Q·Kᵀ ÷ √dₖ)", "scores = q @ k.transpose(-2, -1)", "/ math.sqrt(d_k)", ""},
-    {modelScale, "model_scale", "Scale", "√d_model for √dₖ", "rows too even",
-     "Each head adds up dₖ products, not d_model. Dividing by √d_model makes the scores too small, and the "
-     "rows "
-     "too even.",
-     "softmax(Q·Kᵀ ÷ √d_model)", "softmax(Q·Kᵀ ÷ √dₖ)", "scores = q @ k.transpose(-2, -1) / math.sqrt(",
+    {modelScale, "model_scale", "Scale", "√d for √dₖ", "rows too even",
+     "Each head adds up dₖ products, not d, the model dim. Dividing by √d makes the scores too small, and "
+     "the "
+     "rows too even.",
+     "softmax(Q·Kᵀ ÷ √d)", "softmax(Q·Kᵀ ÷ √dₖ)", "scores = q @ k.transpose(-2, -1) / math.sqrt(",
      "q.size(-1)", ")"},
     {wrongAxis, "wrong_axis", "Softmax", "Over the wrong axis", "columns sum to 1, rows don’t",
      "A query shares out 1 over the keys it sees: the softmax runs along the last axis. Along the other one "
@@ -26,9 +26,9 @@ constexpr std::array<MistakeInfo, 13> kMistakes{{
      "queries compete for each key.",
      "softmax over queries", "softmax over keys", "weights = scores.softmax(", "dim=-1", ")"},
     {noMaximum, "no_maximum", "Softmax", "Without its maximum", "∞ ÷ ∞: NaN at large scores",
-     "e^89 is more than a float can hold. With the row’s largest score taken off first the largest power is "
+     "e⁸⁹ is more than a float can hold. With the row’s largest score taken off first the largest power is "
      "e⁰ = 1, and the shares are the same.",
-     "e^s ÷ Σ e^s", "e^(s − max) ÷ Σ e^(s − max)", "weights = (scores ", "- scores.amax(-1, keepdim=True)",
+     "e^s ÷ Σ e^s", "e^{s − max} ÷ Σ e^{s − max}", "weights = (scores ", "- scores.amax(-1, keepdim=True)",
      ").exp(); weights /= weights.sum(-1, keepdim=True)"},
     {upperTriangle, "upper_triangle", "Mask", "Upper for lower triangle", "queries read only the future",
      "What is masked is the upper triangle without the diagonal. Turned over, every token reads what comes "
@@ -78,7 +78,8 @@ constexpr std::array<MistakeInfo, 13> kMistakes{{
      "be dₖ, nothing complains.",
      "Q·K", "Q·Kᵀ", "scores = q @ k", ".transpose(-2, -1)", ""},
     {notDivisible, "not_divisible", "Shape", "Dim not divisible by heads", "numbers left over",
-     "Heads share d_model evenly. What is left over after the division belongs to no head, and view refuses.",
+     "Heads share the model dim evenly. What is left over after the division belongs to no head, and view "
+     "refuses.",
      "250 ÷ 8 = 31.25", "256 ÷ 8 = 32", "assert ", "d_model % heads == 0", ""},
 }};
 

@@ -88,6 +88,15 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   EXPECT_FALSE(guesses.begin()->second.right);
 }
 
+TEST_F(Lessons, TheMistakeThatIsAskedForIsShownWithTheAnswer) {
+  open("mistakes", 1);
+  while (!page().asking()) next();
+  const auto shown = [&] { return page().stage->scene().cursor.lab.mistake; };
+  EXPECT_NE(shown(), attention::Mistake::upperTriangle) << "the picture gives the answer away";
+  next();
+  EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
+}
+
 TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
   std::vector<std::pair<std::string, app::Index>> wrong;
   for (const char* id : {"sinks", "padding"}) {
@@ -261,6 +270,21 @@ TEST_F(SmallLessons, LookAsTheyDid) {
       EXPECT_TRUE(imagesMatch(ui.screenshot(),
                               fmt::format("lesson_{}_{}", entry.lesson->number, light ? "light" : "dark")));
     }
+}
+
+TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
+  open("sinks", 3);
+  ui.key(static_cast<Key>('A'));
+  ui.draw();
+  ui.park();
+  app::uiState().watches = true;
+  ui.screenshot();
+  std::string seen;
+  for (const app::DrawnText& text : app::uiState().texts)
+    if (text.clip.Contains(text.area)) seen += text.text + "\n";
+  EXPECT_THAT(seen, HasSubstr("Not\nA:\n")) << "it has scrolled to the answer";
+  EXPECT_THAT(seen, HasSubstr(page().lesson->title + "\n"));
+  EXPECT_THAT(seen, HasSubstr("Take\nthe\nfirst\ntoken\naway\n"));
 }
 
 TEST_F(SmallLessons, PresentingFoldsTheTextToACaption) {

@@ -138,7 +138,7 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const EffectRows rows = rowsOf(scene.cursor.lab, ablation);
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   const Index n = rows.values.cols(), count = rows.values.rows();
-  const float labels = view.px(150), foot = view.px(62), head = view.px(22), right = view.px(64);
+  const float labels = view.px(150), foot = view.px(62), head = view.px(44), right = view.px(64);
   const float wide = area.GetWidth() - labels - right, high = area.GetHeight() - foot - head;
   if (n == 0 || wide < view.px(60) || high < view.px(40)) return;
   MapView map;
@@ -189,6 +189,8 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
   }
   columnNames(ablation.page, map, sequence.queries);
   rowHeaders(scene, ablation, rows, map, area.Min.x);
+  mapScale(shown, ablation.page, map, ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(22)), view.px(140),
+           map.low < 0 ? "0" : "");
 }
 
 }  // namespace headscope::app

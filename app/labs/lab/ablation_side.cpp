@@ -12,6 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -79,8 +80,8 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
                                       shares.biasAmount[token] > 0 ? " + bias" : "",
                                       cellText(static_cast<double>(shares.whole[token])));
-  paintText(list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary,
-            fitted(view.fonts->mono, sum, area.GetWidth()));
+  paintScripted(view, list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary, sum, Align::left,
+                area.GetWidth());
   y += view.px(20);
   // Rounding differs from processor to processor: which power of ten it stays below doesn't.
   const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;

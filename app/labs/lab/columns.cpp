@@ -6,6 +6,7 @@
 
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -71,9 +72,11 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
     }
   }
   for (std::size_t row = 0; row < columns.rowNames.size(); ++row)
-    paintText(list, view.fonts->mono, ImVec2(area.Min.x, base + line * (static_cast<float>(row) + 1.5f)),
-              columns.rowColors[row],
-              fitted(view.fonts->mono, columns.rowNames[row], view.px(kNameRoom - 4)));
+    paintScripted(view, list, view.fonts->mono,
+                  ImVec2(area.Min.x, base + line * (static_cast<float>(row) + 1.5f)), columns.rowColors[row],
+                  columns.rowNames[row], Align::left, view.px(kNameRoom - 4));
+  if (!columns.place.empty())
+    paintText(list, view.fonts->mono, ImVec2(area.Min.x, base + line / 2), theme.secondary, columns.place);
   list.AddLine(ImVec2(area.Min.x, base + line * static_cast<float>(columns.rowNames.size())),
                ImVec2(area.Max.x, base + line * static_cast<float>(columns.rowNames.size())), theme.line);
   return pointed;

@@ -21,7 +21,8 @@ struct Column {
 /// Bars with their numbers below: a sum that grows from product to product, or a row's weights.
 struct Columns {
   std::string name;
-  std::vector<std::string> rowNames;
+  std::string place;                  ///< what the labels below the bars count: "c"; may be empty
+  std::vector<std::string> rowNames;  ///< formulas of one line: "W_O"
   std::vector<std::uint32_t> rowColors;
   std::vector<Column> columns;
   double low = 0, high = 0;

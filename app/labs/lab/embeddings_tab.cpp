@@ -90,7 +90,8 @@ class EmbeddingsTab : public InnerTab {
               .values = level.weights,
               .factor = level.factor,
               .range = [&](Index head) { return rangeFor(look, sequence.pictures, head); },
-              .eases = hand_.drag.kind == HandPage::Drag::Kind::none});
+              .eases = hand_.drag.kind == HandPage::Drag::Kind::none,
+              .names = true});
   }
 
   void refusal(Scene& scene, const ImRect& area) {

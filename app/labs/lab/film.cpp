@@ -7,6 +7,7 @@
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -170,20 +171,19 @@ void paintFrame(Scene& scene, LabPage& page, FilmFrame& frame, std::size_t numbe
   ImFont* title = place.small ? view.fonts->text : view.fonts->title;
   const std::string name = stepTitle(page, frame.step);
   if (frame.step != Step::project && !(frame.blocks.size() > 1 && frame.step == Step::input))
-    paintText(list, title, ImVec2(middle, place.top - view.px(place.small ? 14 : 34)),
-              lit ? theme.text : theme.secondary, fitted(title, name, width + 2 * pad - view.px(2)),
-              Align::center);
+    paintScripted(view, list, title, ImVec2(middle, place.top - view.px(place.small ? 14 : 34)),
+                  lit ? theme.text : theme.secondary, name, Align::center, width + 2 * pad - view.px(2));
   paintText(list, view.fonts->small, ImVec2(x, place.area.Min.y + view.px(place.small ? 14 : 20)),
             theme.faint, std::to_string(number + 1));
   ImFont* big = lit && !place.small ? view.fonts->monoHero
                 : place.small       ? view.fonts->mono
                                     : view.fonts->monoTitle;
-  const float below = place.bottom + view.px(place.small ? 18 : 24);
+  const float below = place.bottom + view.px(place.small ? 17 : 24);
   paintText(list, big, ImVec2(middle, below), lit ? theme.text : theme.secondary,
             fitted(big, frame.number, width + 2 * pad), Align::center);
   if (!place.small)
-    paintText(list, view.fonts->small, ImVec2(middle, below + view.px(22)), theme.secondary,
-              fitted(view.fonts->small, frame.hint, width + 2 * pad - view.px(2)), Align::center);
+    paintScripted(view, list, view.fonts->small, ImVec2(middle, below + view.px(20)), theme.secondary,
+                  frame.hint, Align::center, width + 2 * pad - view.px(2));
   if (hovered && place.small) {
     std::string shapes;
     for (const FilmBlock& block : frame.blocks) shapes += (shapes.empty() ? "" : ", ") + block.shape;
@@ -197,7 +197,8 @@ float frameRoom(const LabPage& page, const FilmFrame& frame, float scale, bool s
   const float words =
       frame.step == Step::project
           ? 0
-          : textWidth(small ? view.fonts->text : view.fonts->title, stepTitle(page, frame.step)) / view.unit;
+          : scriptedWidth(view, small ? view.fonts->text : view.fonts->title, stepTitle(page, frame.step)) /
+                view.unit;
   const float number = textWidth(small ? view.fonts->mono : view.fonts->monoTitle, frame.number) / view.unit;
   const float blocks = (frame.width + 8 * static_cast<float>(frame.blocks.size() - 1)) * scale;
   return std::max({blocks, std::min(words, 140.0f), std::min(number, 150.0f)});
@@ -223,8 +224,8 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   while (scale > 0.2f && total() + 18 * static_cast<float>(frames.size() - 1) > room) scale *= 0.94f;
   const float space =
       std::max(6.0f, (room - total()) / static_cast<float>(std::max<std::size_t>(frames.size() - 1, 1)));
-  const FilmPlace place{area, area.Min.y + view.px(small ? 50 : 76),
-                        area.Min.y + view.px(small ? 50 + 66 : 76 + 144), small};
+  const FilmPlace place{area, area.Min.y + view.px(small ? 47 : 76),
+                        area.Min.y + view.px(small ? 47 + 66 : 76 + 144), small};
   paintRowLabels(page, list, cell, area.Min.x + labels, place.top, place.bottom, labels - view.px(8));
   float x = area.Min.x + labels + margin;
   bool later = false;
@@ -267,8 +268,8 @@ void foldedFilm(Scene& scene, LabPage& page, const ImRect& area) {
                                  : theme.secondary);
     ImFont* font = lit ? view.fonts->bold : view.fonts->text;
     const std::string name = steps[i] == Step::split ? "split" : stepTitle(page, steps[i]);
-    paintText(list, font, ImVec2(middle, area.Min.y + view.px(30)), lit ? theme.text : theme.secondary,
-              fitted(font, name, each - view.px(3)), Align::center);
+    paintScripted(view, list, font, ImVec2(middle, area.Min.y + view.px(30)),
+                  lit ? theme.text : theme.secondary, name, Align::center, each - view.px(3));
     later = later || lit;
   }
 }

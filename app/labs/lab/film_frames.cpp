@@ -85,7 +85,7 @@ void addNumber(const LabPage& page, const Cell& cell, FilmFrame& frame) {
       break;
     case Step::softmax:
       frame.number = cellText(weight);
-      frame.hint = visible ? "e^(score − max) ÷ Σ" : "masked";
+      frame.hint = visible ? "exp(score − max) ÷ Σ" : "masked";
       break;
     case Step::mix:
       frame.number = cellText(result.headOutput.at(cell.head, cell.query, dim));

@@ -34,12 +34,17 @@ HullView viewOf(const HullStudy& study, const ImRect& area, float margin) {
   return view;
 }
 
-void paintHull(const View& view, const HullStudy& study, const HullView& plane) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const Theme& theme = *view.theme;
+std::vector<ImVec2> cornersOf(const HullStudy& study, const HullView& plane) {
   std::vector<ImVec2> corners;
   for (auto corner = study.corners.rbegin(); corner != study.corners.rend(); ++corner)
     corners.push_back(plane.pixel(study.values(*corner, 0), study.values(*corner, 1)));
+  return corners;
+}
+
+void paintHull(const View& view, const HullStudy& study, const HullView& plane) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const std::vector<ImVec2> corners = cornersOf(study, plane);
   if (corners.size() >= 3)
     list.AddConvexPolyFilled(corners.data(), static_cast<int>(corners.size()), faded(theme.value, 0.10f));
   for (std::size_t i = 0; i < corners.size() && corners.size() >= 2; ++i)
@@ -66,6 +71,11 @@ void paintNames(const AblationPage& ablation, const HullView& plane, const std::
   PointNames names(view, plane.area);
   for (const Index j : order) names.keepClear(at(j), std::min(radius(j), view.px(6)));
   names.keepClear(out, view.px(8));
+  // A heavy value's disc may lie under a name only where there is no other place.
+  for (const Index j : order) names.keepOffDisc(at(j), radius(j));
+  const std::vector<ImVec2> corners = cornersOf(study, plane);
+  for (std::size_t i = 0; i < corners.size(); ++i)
+    names.keepOff(corners[i], corners[(i + 1) % corners.size()]);
   const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
   names.paint(out, view.px(9), fitted(view.fonts->mono, "output of " + outName, view.px(180)), theme.query);
   for (const Index j : order)

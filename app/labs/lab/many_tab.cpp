@@ -11,6 +11,7 @@
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -31,8 +32,8 @@ float sideFigure(const View& view, ImVec2 at, float width, const std::string& nu
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float used =
       paintText(list, view.fonts->monoTitle, ImVec2(at.x, at.y + view.px(12)), view.theme->text, number);
-  paintText(list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
-            view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
+  paintScripted(view, list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
+                view.theme->secondary, words, Align::left, width - used - view.px(10));
   return view.px(28);
 }
 
@@ -58,9 +59,8 @@ void spectra(const View& view, const ImRect& area, const ManySide& side, double 
     }
     list.AddLine(last, ImVec2(last.x, base), color, std::max(1.0f, view.px(1.2f)));
   }
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, base + view.px(11)), theme.secondary,
-            fitted(view.fonts->small, fmt::format("singular values of W_Q·W_Kᵀ, 1 to {}", widest),
-                   area.GetWidth()));
+  paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, base + view.px(11)), theme.secondary,
+                fmt::format("singular values of W_Q·W_Kᵀ, 1 to {}", widest), Align::left, area.GetWidth());
 }
 
 }  // namespace
@@ -138,12 +138,17 @@ void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown
   const std::string title = shown.heads == 1 ? fmt::format("1 head of {}", shown.headDim)
                                              : fmt::format("{} heads of {}", shown.heads, shown.headDim);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
-  const float below = view.px(page_.small ? 150 : 300);
+  // One map leaves room at its side for what the many have below them, in the same lines.
+  const float below = view.px(page_.small ? 150 : 300), figures = 3 * view.px(28);
+  const float mapsHigh = area.GetHeight() - view.px(42) - below;
+  const bool beside = shown.heads == 1 && area.GetWidth() - mapsHigh - figures > view.px(250);
   const SequenceSnapshot& sequence = study_->question.layer->sequence();
   const float gap = shown.heads > 16 ? 4 : 10;
   const NamedGrid named =
-      namedGrid(view, ImRect(area.Min.x, area.Min.y + view.px(42), area.Max.x, area.Max.y - below), sequence,
-                shown.heads, {gap, gap, 0});
+      namedGrid(view,
+                ImRect(area.Min.x, area.Min.y + view.px(42), area.Max.x - (beside ? view.px(250) : 0),
+                       area.Max.y - below + (beside ? figures : 0)),
+                sequence, shown.heads, {gap, gap, 0});
   const MapGrid& grid = named.grid;
   std::vector<HeatTile> tiles;
   for (Index head = 0; head < shown.heads; ++head) {
@@ -161,17 +166,18 @@ void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown
                      static_cast<float>(sequence.keys.size()), head, -1});
   }
   paintTokenNames(view, sequence, tiles, named, {-1, -1, -1});
-  float y = area.Max.y - below + view.px(page_.small ? 4 : 12);
+  const float under = area.Max.y - below + view.px(page_.small ? 4 : 12);
+  const float x = beside ? tiles.front().area.Max.x + view.px(40) : area.Min.x, width = area.Max.x - x;
+  float y = under;
   const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
                                                  : fmt::format("{}", shown.spectra.front().rank);
-  y += sideFigure(view, ImVec2(area.Min.x, y), area.GetWidth(), rank,
+  y += sideFigure(view, ImVec2(x, y), width, rank,
                   shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
-  y += sideFigure(view, ImVec2(area.Min.x, y), area.GetWidth(), fmt::format("{:.2f}", shown.entropy),
+  y += sideFigure(view, ImVec2(x, y), width, fmt::format("{:.2f}", shown.entropy),
                   "entropy of a row, 1 = even");
-  y += sideFigure(view, ImVec2(area.Min.x, y), area.GetWidth(),
-                  shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
-                  shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
-  const ImRect bars(area.Min.x, y + view.px(12), area.Max.x, area.Max.y);
+  sideFigure(view, ImVec2(x, y), width, shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
+             shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
+  const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);
   if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
   double most = 1e-30;
   for (const ManySide* one : {&study_->wide, &study_->small})

@@ -6,9 +6,12 @@
 #include <cmath>
 
 #include "app/platform/track.h"
+#include "app/scene/number_text.h"
+#include "app/widgets/colour_bar.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -142,6 +145,26 @@ void columnNames(const LabPage& page, const MapView& map, const std::vector<atte
   }
 }
 
+void axisTitles(const LabPage& page, const MapView& map) {
+  const View& view = page.view;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float x = map.cells.Min.x - view.px(8);
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(10)), view.theme->query, "query ↓",
+            Align::right);
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Max.y + view.px(14)), view.theme->key, "key →",
+            Align::right);
+}
+
+void mapScale(const Scene& scene, const LabPage& page, const MapView& map, ImVec2 right, float width,
+              const std::string& middle) {
+  const auto end = [](float value) {
+    return value == std::round(value) ? fmt::format("{}{:.0f}", value < 0 ? "−" : "", std::abs(value))
+                                      : numberText(static_cast<double>(value), 3);
+  };
+  paintColourBar(page.view, map.colormap.value_or(scene.look.colormap), {end(map.low), middle, end(map.high)},
+                 right, width);
+}
+
 void columnNumbers(const LabPage& page, const MapView& map, std::uint32_t color) {
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -173,7 +196,7 @@ void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& p
   ImDrawList& list = *ImGui::GetWindowDrawList();
   float needed = 0;
   const auto room = [&](ImFont* font, ImFont* mono, const FormulaPart& part) {
-    return std::max(textWidth(font, part.text), textWidth(mono, part.shape)) + view.px(10);
+    return std::max(scriptedWidth(view, font, part.text), textWidth(mono, part.shape)) + view.px(10);
   };
   for (const FormulaPart& part : parts) needed += room(view.fonts->hero, view.fonts->mono, part);
   const bool large = needed <= width;
@@ -181,7 +204,7 @@ void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& p
   ImFont* mono = large ? view.fonts->mono : view.fonts->monoSmall;
   float x = at.x;
   for (const FormulaPart& part : parts) {
-    paintText(list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
+    paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
     if (!part.shape.empty())
       paintText(list, mono, ImVec2(x, at.y + view.px(38)),
                 part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);

@@ -43,6 +43,11 @@ MapHit hitMap(const MapView& map);
 void rowNames(const LabPage& page, const MapView& map, const std::vector<attention::Token>& tokens,
               float room);
 void columnNames(const LabPage& page, const MapView& map, const std::vector<attention::Token>& tokens);
+/// "query ↓" over the row names, "key →" beside the column names.
+void axisTitles(const LabPage& page, const MapView& map);
+/// The map's colours with the values at their ends, the bar's right end at `right`.
+void mapScale(const Scene& scene, const LabPage& page, const MapView& map, ImVec2 right, float width,
+              const std::string& middle = "");
 /// Numbers below a map's columns.
 void columnNumbers(const LabPage& page, const MapView& map, std::uint32_t color);
 

@@ -26,7 +26,7 @@ void pattern(Scene& scene, AblationPage& ablation, const ImRect& area, const cha
             fitted(view.fonts->title, title, area.GetWidth()));
   const float labels = std::min(longestLabel(view, sequence.queries, view.px(90)) * 1.27f, view.px(110)) +
                        view.px(14),
-              top = view.px(34), foot = view.px(64);
+              top = view.px(54), foot = view.px(64);
   const float wide = area.GetWidth() - labels, high = area.GetHeight() - top - foot;
   if (wide < view.px(40) || high < view.px(40)) return;
   const auto last = [](Index size) { return size - 1; };
@@ -60,6 +60,10 @@ void pattern(Scene& scene, AblationPage& ablation, const ImRect& area, const cha
   }
   rowNames(ablation.page, map, sequence.queries, labels);
   columnNames(ablation.page, map, sequence.keys);
+  axisTitles(ablation.page, map);
+  const float bar = view.px(90);
+  if (area.Min.x + textWidth(view.fonts->title, title) + view.px(20) + bar < map.cells.Max.x)
+    mapScale(scene, ablation.page, map, ImVec2(map.cells.Max.x, area.Min.y + view.px(20)), bar);
 }
 
 /// The pattern with what the mask hides marked, as every picture of heads has it.

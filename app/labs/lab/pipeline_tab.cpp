@@ -39,7 +39,8 @@ void PipelineTab::controls(const Scene& scene, const ImRect& area) {
   const auto at = std::find(steps.begin(), steps.end(), scene.cursor.lab.step) - steps.begin();
   const auto last = static_cast<std::ptrdiff_t>(steps.size()) - 1;
   const auto label = [&](std::ptrdiff_t i) {
-    return fmt::format("{}  {}", i + 1, stepTitle(page_, steps[static_cast<std::size_t>(i)]));
+    const Step step = steps[static_cast<std::size_t>(i)];
+    return fmt::format("{}  {}", i + 1, step == Step::output ? "output" : stepTitle(page_, step));
   };
   ImGui::SetCursorScreenPos(area.Min);
   if (button(view, "lab.previous", at > 0 ? "←  " + label(at - 1) : "←",

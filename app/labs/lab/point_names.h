@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/widgets/view.h"
@@ -17,6 +18,9 @@ class PointNames {
 
   /// A point, or something else that names keep clear of.
   void keepClear(ImVec2 at, float radius);
+  /// A line and a disc that names don't touch as long as there is another place.
+  void keepOff(ImVec2 from, ImVec2 to);
+  void keepOffDisc(ImVec2 center, float radius);
   /// At the right of a point, or where that is taken at the left, above, below or in a corner. False where
   /// all are: then nothing is painted.
   bool paint(ImVec2 at, float radius, const std::string& name, std::uint32_t color);
@@ -25,6 +29,11 @@ class PointNames {
   const View& view_;
   ImRect area_;
   std::vector<ImRect> taken_;
+  std::vector<std::pair<ImVec2, ImVec2>> lines_;
+  std::vector<std::pair<ImVec2, float>> discs_;
+
+  bool onLine(const ImRect& box) const;
+  bool onDisc(const ImRect& box) const;
 };
 
 }  // namespace headscope::app

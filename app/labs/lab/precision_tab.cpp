@@ -138,7 +138,7 @@ class PrecisionTab : public InnerTab {
     View& view = page_.view;
     const Theme& theme = *view.theme;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const std::string from = study_->fromInputs ? "x, W_Q, W_K, W_V, W_O and biases; q, k and v; "
+    const std::string from = study_->fromInputs ? "x, the four projections and their biases; q, k and v; "
                                                 : "q, k and v as the model has them; ";
     const std::string where = "Rounded to the nearest, ties to even: " + from +
                               "every score as q·k, after each factor and term; the weights; head outputs" +

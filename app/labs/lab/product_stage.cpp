@@ -131,6 +131,10 @@ MapHit paintProduct(const Scene& scene, LabPage& page, const ImRect& area, const
     columnNames(page, cells, *product.colTokens);
   else
     columnNumbers(page, cells, product.colColor);
+  // The map's scale stands below the matrix at its left, where names leave room.
+  if (product.c == Ink::map && place.left.GetWidth() >= view.px(60))
+    mapScale(scene, page, cells, ImVec2(place.left.Max.x, place.left.Max.y + view.px(24)),
+             std::min(place.left.GetWidth(), view.px(150)), product.formula.front().text);
   paintFormula(view, ImVec2(area.Min.x, area.Min.y), product.formula,
                place.cells.Min.x - area.Min.x - view.px(12));
   if (place.above.GetHeight() > view.px(120))

@@ -299,6 +299,7 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
       cosine ? "How alike two heads are: cosine" : "How alike two heads are: 1 − Jensen–Shannon";
   if (study.comparedRows < study.question.layer->sequence().queryLength)
     title += fmt::format(", over {} rows", study.comparedRows);
+  title += "; those alike side by side";
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(6)), theme.secondary,
             fitted(view.fonts->small, title, area.GetWidth()));
   const float top = area.Min.y + view.px(18), labels = view.px(26);
@@ -308,7 +309,7 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
   const ImVec2 from(area.Min.x + labels, top);
   const float bar = view.px(90), barEnd = from.x + size * static_cast<float>(heads) + view.px(16) + bar;
   if (barEnd <= area.Max.x)
-    paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(barEnd, top + view.px(2)), bar);
+    paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(barEnd, top + view.px(16)), bar);
   const auto every = static_cast<Index>(std::ceil(lineHeight(view.fonts->monoSmall) / std::max(size, 1.0f)));
   const auto litAt = std::find(study.order.begin(), study.order.end(), scene.cursor.cell.head);
   const Index litRow = litAt == study.order.end() ? -1 : litAt - study.order.begin();
@@ -317,9 +318,15 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
     const float y = from.y + size * static_cast<float>(i);
     const bool lit = a == scene.cursor.cell.head;
     const bool besideLit = litRow >= 0 && std::abs(i - litRow) < every;
-    if (lit || (i % every == 0 && !besideLit))
-      paintText(list, view.fonts->monoSmall, ImVec2(from.x - view.px(6), y + size / 2),
-                a == scene.cursor.cell.head ? theme.text : theme.secondary, std::to_string(a), Align::right);
+    if (lit || (i % every == 0 && !besideLit)) {
+      const std::uint32_t color = lit ? theme.text : theme.secondary;
+      paintText(list, view.fonts->monoSmall, ImVec2(from.x - view.px(6), y + size / 2), color,
+                std::to_string(a), Align::right);
+      paintText(list, view.fonts->monoSmall,
+                ImVec2(from.x + size * (static_cast<float>(i) + 0.5f),
+                       from.y + size * static_cast<float>(heads) + view.px(8)),
+                color, std::to_string(a), Align::center);
+    }
     for (Index j = 0; j < heads; ++j) {
       const float x = from.x + size * static_cast<float>(j);
       const Index b = study.order[static_cast<std::size_t>(j)];

@@ -102,7 +102,7 @@ StepWords stepWords(const Scene& scene, const LabPage& page) {
                 plain}}};
     case Step::output:
       return {"Back into the residual stream",
-              {{"W_O mixes what all heads found into ", plain},
+              {{"The output projection mixes what all heads found into ", plain},
                {fmt::format("{} numbers", config.modelDim), theme.text},
                {" for ", plain},
                {query, theme.query},

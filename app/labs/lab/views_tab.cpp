@@ -10,6 +10,7 @@
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -134,8 +135,9 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   x += paintText(list, view.fonts->hero, ImVec2(x, area.Min.y + view.px(14)), theme.text,
                  fitted(view.fonts->hero, title, area.GetWidth())) +
        view.px(24);
-  if (x + textWidth(view.fonts->mono, words.formula) < area.Max.x)
-    paintText(list, view.fonts->mono, ImVec2(x, area.Min.y + view.px(16)), theme.secondary, words.formula);
+  if (x + scriptedWidth(view, view.fonts->mono, words.formula) < area.Max.x)
+    paintScripted(view, list, view.fonts->mono, ImVec2(x, area.Min.y + view.px(16)), theme.secondary,
+                  words.formula);
   const float sentence = paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(34)),
                                         area.GetWidth(), theme.secondary, words.sentence);
   const float room = view.px(44);  // for the longest sentence, so that nothing moves
@@ -175,10 +177,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   paintMap(scene, page_, map, shown.values.block(rows.first, cols.first, rows.count, cols.count));
   rowNames(page_, map, sequence.queries, labels);
   columnNames(page_, map, sequence.keys);
-  paintText(list, view.fonts->small, ImVec2(from.x - view.px(8), from.y - view.px(10)), theme.query,
-            "query ↓", Align::right);
-  paintText(list, view.fonts->small, ImVec2(from.x - view.px(8), map.cells.Max.y + view.px(14)), theme.key,
-            "key →", Align::right);
+  axisTitles(page_, map);
   const std::string low =
       picture == HeadPicture::difference ? "−" + cellText(static_cast<double>(shown.high)) : "0";
   paintColourBar(view, *map.colormap,

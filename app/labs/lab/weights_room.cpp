@@ -6,6 +6,7 @@
 #include "app/labs/lab/lab_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -23,8 +24,8 @@ void paintMap(Scene& scene, LabPage& page, const ImRect& area, const NamedMap& m
   const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(12);
-  const float used =
-      paintText(list, view.fonts->title, ImVec2(area.Min.x, y), inkColor(*view.theme, map.ink), map.name);
+  const float used = paintScripted(view, list, view.fonts->title, ImVec2(area.Min.x, y),
+                                   inkColor(*view.theme, map.ink), map.name);
   paintText(list, view.fonts->mono, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
             fitted(view.fonts->mono, map.shape, area.GetWidth() - used - view.px(12)));
   const ImRect cells(area.Min.x, area.Min.y + view.px(28), area.Max.x, area.Max.y - view.px(16));

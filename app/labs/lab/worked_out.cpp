@@ -8,6 +8,7 @@
 #include "app/labs/lab/lab_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 #include "attention/heads/worked_sum.h"
 
 namespace headscope::app {
@@ -38,11 +39,11 @@ float paintSumTitle(const View& view, const ImRect& area, const Sum& sum, double
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(14);
-  float x = area.Min.x + paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, y), theme.secondary,
-                                   sum.formula + " = ");
+  float x = area.Min.x + paintScripted(view, list, view.fonts->monoTitle, ImVec2(area.Min.x, y),
+                                       theme.secondary, sum.formula + " = ");
   paintText(list, view.fonts->monoHero, ImVec2(x + view.px(6), y), theme.text, cellText(total));
-  paintText(list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary,
-            fitted(view.fonts->small, how, area.GetWidth()));
+  paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary, how,
+                Align::left, area.GetWidth());
   return y + view.px(36);
 }
 
@@ -56,6 +57,7 @@ void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
   const attention::WorkedSum worked = attention::workedSum(spanOf(sum.left), spanOf(sum.right), most);
   Columns columns;
   columns.name = "sum";
+  columns.place = sum.place;
   columns.joined = true;
   columns.rowNames = {sum.a, sum.b, sum.product};
   columns.rowColors = {sum.aColor, sum.bColor, theme.text};
@@ -241,12 +243,12 @@ void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
       how = "−∞ becomes weight 0 in the softmax";
       break;
     default:
-      columns.rowNames = {"score", "e^(s−max)", "weight"};
+      columns.rowNames = {"score", "e^{s−max}", "weight"};
       columns.rowColors = {theme.secondary, theme.secondary, theme.key};
-      chain = score == -INFINITY ? "hidden: e^−∞ = 0"
-                                 : fmt::format("e^({} − {}) ÷ {}", cellText(static_cast<double>(score)),
+      chain = score == -INFINITY ? "hidden: e^{−∞} = 0"
+                                 : fmt::format("e^{{{} − {}}} ÷ {}", cellText(static_cast<double>(score)),
                                                cellText(static_cast<double>(most)), cellText(total));
-      how = fmt::format("largest score of the row {}, Σ e^(score − max) = {}",
+      how = fmt::format("largest score of the row {}, Σ exp(score − max) = {}",
                         cellText(static_cast<double>(most)), cellText(total));
   }
   float result = 0;

@@ -6,6 +6,7 @@
 #include "app/labs/lab/map_view.h"
 #include "app/labs/lab/wrong_parts.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/scripted_text.h"
 
 namespace headscope::app {
 
@@ -57,9 +58,10 @@ void sideTitle(const View& view, const Side& side, const ImRect& cells) {
   float x = cells.Min.x + view.px(24);
   x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, side.wrong ? "Wrong" : "Right") +
        view.px(14);
-  const std::string formula = fitted(view.fonts->text, side.formula, cells.Max.x - x);
-  if (!view.present || formula == side.formula)
-    paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, formula);
+  const float room = cells.Max.x - x;
+  if (!view.present || scriptedWidth(view, view.fonts->text, side.formula) <= room)
+    paintScripted(view, list, view.fonts->text, ImVec2(x, y), theme.secondary, side.formula, Align::left,
+                  room);
   list.AddRectFilled(ImVec2(cells.Min.x, cells.Min.y - view.px(6)),
                      ImVec2(cells.Max.x, cells.Min.y - view.px(3)), side.wrong ? theme.error : theme.text);
 }
@@ -96,7 +98,7 @@ void clashView(const View& view, const attention::ShapeClash& clash, const ImRec
   float y = area.Min.y + view.px(40);
   const auto line = [&](const std::string& name, const std::vector<Index>& shape, std::size_t at) {
     float x = area.Min.x + view.px(8);
-    paintText(list, view.fonts->mono, ImVec2(x, y), theme.secondary, name);
+    paintScripted(view, list, view.fonts->mono, ImVec2(x, y), theme.secondary, name);
     y += view.px(32);
     x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.secondary, "[");
     for (std::size_t i = 0; i < shape.size(); ++i) {

@@ -54,22 +54,21 @@ float head(LessonsPage& page, ImVec2 at, float width, bool small) {
   if (clicked) view.request("lesson.list");
   const std::string number = fmt::format("{} of {}", page.lesson->number, page.library->shippedCount());
   const bool numbered = page.lesson->number > 0 && page.lesson->number <= page.library->shippedCount();
-  if (small) {
-    paintText(list, view.fonts->small, ImVec2(at.x + width, y + view.px(10)), theme.secondary,
-              fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size()), Align::right);
-    progressBar(page, ImVec2(at.x, y + view.px(30)), width);
-    return view.px(46);
-  }
-  if (numbered)
-    paintText(list, view.fonts->text, ImVec2(at.x + width, y + view.px(10)), theme.secondary, number,
-              Align::right);
-  y += view.px(44);
+  const std::string step = fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size());
+  const auto right = [&](ImFont* font, const std::string& text) {
+    paintText(list, font, ImVec2(at.x + width, y + view.px(10)), theme.secondary, text, Align::right);
+  };
+  if (small)
+    right(view.fonts->small, step);
+  else if (numbered)
+    right(view.fonts->text, number);
+  y += view.px(small ? 34 : 44);
   paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), width, theme.secondary, page.lesson->title);
-  y += view.px(22);
+  y += view.px(small ? 18 : 22);
   progressBar(page, ImVec2(at.x, y), width);
+  if (small) return y + view.px(14) - at.y;
   y += view.px(22);
-  paintText(list, view.fonts->small, ImVec2(at.x, y), theme.secondary,
-            fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size()));
+  paintText(list, view.fonts->small, ImVec2(at.x, y), theme.secondary, step);
   const Index minutes = minutesLeft(*page.lesson, page.step);
   paintText(list, view.fonts->small, ImVec2(at.x + width, y), theme.secondary,
             minutes == 1 ? "about a minute left" : fmt::format("about {} minutes left", minutes),
@@ -237,7 +236,36 @@ void ways(LessonsPage& page, const ImRect& area) {
     paintText(list, view.fonts->monoSmall, ImVec2(hintLeft, y), theme.faint, "PgUp  PgDn");
 }
 
-/// From the step's title down to its knobs; what is too long scrolls.
+/// The step's title, which stays while what is below it scrolls; returns its height.
+float stepTitle(const LessonsPage& page, ImVec2 at, float width) {
+  const View& view = page.view;
+  const std::string& title = page.at().title;
+  const std::uint32_t color = view.theme->text;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const RichFonts fonts{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text, color};
+  const RichText text{{{RichSpan::Kind::plain, title, nullptr}}};
+  const float line = lineHeight(fonts.plain);
+  // One that is long beyond measure leaves the words their room.
+  if (paintRichText(view, nullptr, fonts, text, at, width) < 3 * line)
+    return paintRichText(view, &list, fonts, text, at, width);
+  paintFitted(view, list, fonts.plain, ImVec2(at.x, at.y + line / 2), width, color, title);
+  return line;
+}
+
+/// Lines that scroll out of sight fade, so that none is cut through.
+void fadeEdges(const View& view, float width) {
+  const ImVec2 from = ImGui::GetWindowPos();
+  const float bottom = from.y + ImGui::GetWindowHeight(), high = view.px(18);
+  const std::uint32_t ground = view.theme->panel, clear = ground & ~IM_COL32_A_MASK;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float above = std::min(high, ImGui::GetScrollY()),
+              below = std::min(high, ImGui::GetScrollMaxY() - ImGui::GetScrollY());
+  list.AddRectFilledMultiColor(from, ImVec2(from.x + width, from.y + above), ground, ground, clear, clear);
+  list.AddRectFilledMultiColor(ImVec2(from.x, bottom - below), ImVec2(from.x + width, bottom), clear, clear,
+                               ground, ground);
+}
+
+/// From the step's words down to its knobs; what is too long scrolls.
 void reading(LessonsPage& page, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -245,11 +273,6 @@ void reading(LessonsPage& page, float width) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   float y = start.y;
   const LessonStep& step = page.at();
-  const RichFonts title{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text,
-                        theme.text};
-  y += paintRichText(view, &list, title, {{{RichSpan::Kind::plain, step.title, nullptr}}}, ImVec2(start.x, y),
-                     width) +
-       view.px(12);
   if (!page.problem.empty()) {
     y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.error, page.problem);
   } else if (!page.study) {
@@ -290,14 +313,18 @@ void lessonColumn(LessonsPage& page, const ImRect& area) {
     const float width = area.GetWidth() - 2 * pad;
     const bool small = area.GetHeight() < view.px(760);
     const float above = view.px(small ? 12 : 20);
-    const float top = head(page, ImVec2(area.Min.x + pad, area.Min.y + above), width, small) + above;
+    float top = head(page, ImVec2(area.Min.x + pad, area.Min.y + above), width, small) + above;
+    top += stepTitle(page, ImVec2(area.Min.x + pad, area.Min.y + top), width) + view.px(small ? 8 : 12);
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, area.Min.y + top));
     // Another step begins at its top.
     const std::string id = fmt::format("lesson.text.{}.{}", page.lesson->id, page.step);
     const float high = area.GetHeight() - top - bottom;
     ImGui::SetNextWindowContentSize(ImVec2(width, 0));
-    if (ImGui::BeginChild(id.c_str(), ImVec2(width + pad * 0.6f, high), false, ImGuiWindowFlags_NoBackground))
+    if (ImGui::BeginChild(id.c_str(), ImVec2(width + pad * 0.6f, high), false,
+                          ImGuiWindowFlags_NoBackground)) {
       reading(page, width);
+      fadeEdges(view, width);
+    }
     compat::endChild();
     ways(page, ImRect(area.Min.x, area.Max.y - bottom, area.Max.x, area.Max.y));
   }

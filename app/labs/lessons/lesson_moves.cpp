@@ -11,11 +11,13 @@ namespace headscope::app {
 namespace {
 
 /// What the stage shows: the step's scene, or until its question is answered what was there before, looked
-/// at from where the step looks.
+/// at from where the step looks. Which mistake is shown may itself be the answer.
 Scene sceneOf(const Lesson& lesson, const LessonStep& step, bool after) {
   if (after) return step.scene;
   Scene scene = sceneBefore(lesson, step);
+  const attention::Mistake mistake = scene.cursor.lab.mistake;
   scene.cursor = step.scene.cursor;
+  scene.cursor.lab.mistake = mistake;
   return scene;
 }
 

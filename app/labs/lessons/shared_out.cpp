@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/labs/lessons/comparison.h"
@@ -94,15 +95,39 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
                                           : fmt::format(", {} for the rest", powerText(rest));
   line.push_back(words(fmt::format("  {} in sight{}: ", count, less)));
   line.push_back(powerSpan(all.topScore - all.shift));
-  line.push_back(words(all.even ? fmt::format(" = {}{}", top, count > 1 ? " each" : "")
+  // A strip of many equal parts has no room for what each of them is.
+  const std::string each =
+      fmt::format(" each, weight {}", weightText(static_cast<float>(1.0 / static_cast<double>(count))));
+  line.push_back(words(all.even ? fmt::format(" = {}{}", top, count > 1 ? each : "")
                                 : fmt::format(" = {} for “{}”{}", top, token, others)));
   const auto fits = [&] {
     return paintRichText(view, nullptr, fonts, {line}, ImVec2(0, 0), width) < 1.6f * lineHeight(fonts.plain);
   };
   if (fits()) return {line};
-  line.back() = words(fmt::format(" = {} for “{}”", top, token));
+  line.back() = words(all.even ? fmt::format(" = {}{}", top, count > 1 ? " each" : "")
+                               : fmt::format(" = {} for “{}”", top, token));
   if (!fits()) line = {line.front(), words(fmt::format("  {} in sight{}", count, less))};
   return {line};
+}
+
+/// A part of the strip: which key's, and where it stands.
+struct SharedPart {
+  std::size_t at;
+  float from, to;
+};
+
+/// How much is said about each share: all of them say as much, so that they can be compared.
+struct SharedWords {
+  ImFont* font;
+  bool token, sum;
+};
+
+std::string shareText(const ComparedRow& row, const Powers& all, std::size_t at, const SharedWords& words) {
+  const std::string& token = row.line->keys[static_cast<std::size_t>(all.keys[at])].text;
+  const std::string weight = weightText(static_cast<float>(all.powers[at] / all.sum));
+  if (words.sum)
+    return fmt::format("{}   {} ÷ {} = {}", token, powerText(all.powers[at]), powerText(all.sum), weight);
+  return words.token ? token + " " + weight : weight;
 }
 
 /// A strip as long as 1, shared out.
@@ -110,29 +135,37 @@ void strip(const View& view, const ComparedRow& row, const Powers& all, const Im
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   compat::rectOutline(list, area.Min, area.Max, theme.line, 0, 1);
+  std::vector<SharedPart> shares;
   double before = 0;
+  float widest = 0;
+  const float gap = std::max(1.0f, view.px(1));
   for (std::size_t i = 0; i < all.keys.size(); ++i) {
     const double share = all.powers[i] / all.sum;
-    const float gap = std::max(1.0f, view.px(1));
     const float from = area.Min.x + area.GetWidth() * static_cast<float>(before),
                 to = area.Min.x + area.GetWidth() * static_cast<float>(before + share);
     before += share;
-    const float right = std::max(to - gap, from + std::min(gap, to - from));
-    list.AddRectFilled(ImVec2(from, area.Min.y), ImVec2(right, area.Max.y),
+    shares.push_back({i, from, std::max(to - gap, from + std::min(gap, to - from))});
+    widest = std::max(widest, shares.back().to - from);
+  }
+  // As much as fits in all shares but the small ones.
+  const auto fits = [&](const SharedPart& share, const SharedWords& words) {
+    return textWidth(words.font, shareText(row, all, share.at, words)) + view.px(6) <= share.to - share.from;
+  };
+  const SharedWords kinds[] = {{view.fonts->mono, true, true},
+                               {view.fonts->mono, true, false},
+                               {view.fonts->monoSmall, true, false},
+                               {view.fonts->monoSmall, false, false}};
+  const auto words = std::find_if(std::begin(kinds), std::end(kinds) - 1, [&](const SharedWords& each) {
+    return std::all_of(shares.begin(), shares.end(), [&](const SharedPart& share) {
+      return share.to - share.from < widest / 2 || fits(share, each);
+    });
+  });
+  for (const SharedPart& share : shares) {
+    list.AddRectFilled(ImVec2(share.from, area.Min.y), ImVec2(share.to, area.Max.y),
                        mixed(theme.background, theme.key, 0.45f));
-    const std::string& token = row.line->keys[static_cast<std::size_t>(all.keys[i])].text;
-    const std::string weight = weightText(static_cast<float>(share));
-    const std::string sum = fmt::format("{} ÷ {} = {}", powerText(all.powers[i]), powerText(all.sum), weight);
-    const std::string cell = share < 1 ? fmt::format("{:.2f}", share).substr(1) : "1";
-    const std::pair<ImFont*, std::string> labels[] = {{view.fonts->mono, token + "   " + sum},
-                                                      {view.fonts->mono, token + " " + weight},
-                                                      {view.fonts->monoSmall, token + " " + cell},
-                                                      {view.fonts->monoSmall, cell}};
-    for (const auto& [font, label] : labels) {
-      if (textWidth(font, label) + view.px(8) > right - from) continue;
-      paintText(list, font, ImVec2((from + right) / 2, area.GetCenter().y), theme.text, label, Align::center);
-      break;
-    }
+    if (fits(share, *words))
+      paintText(list, words->font, ImVec2((share.from + share.to) / 2, area.GetCenter().y), theme.text,
+                shareText(row, all, share.at, *words), Align::center);
   }
 }
 

@@ -22,7 +22,7 @@ DetectorScore meanLargest(const ObservedHead& head) {
 extern const Detector confidence{
     .name = "confidence",
     .title = "confidence",
-    .shortName = "sure",
+    .shortName = "confid.",
     .help = "How much of a row its largest weight takes: mean of max over j of A[i][j].",
     .planted = std::nullopt,  // it is no behaviour
     .measure = meanLargest,

@@ -26,6 +26,6 @@ extern const Detector sinks{.name = "sinks",
                                 [](const HeadProfile& profile) {
                                   return profile["first_token"].raw < kMostOfSinks * profile["sinks"].raw;
                                 },
-                            .column = "first 4"};
+                            .column = "sinks"};
 
 }  // namespace headscope::attention::detectors

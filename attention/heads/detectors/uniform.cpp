@@ -35,7 +35,6 @@ extern const Detector uniform{.name = "uniform",
                               .planted = PlantedHead{Behaviour::uniform},
                               .measure = entropyRatio,
                               .mayLabel = [](const HeadProfile&) { return false; },
-                              .labelsTheRestFrom = 0.95f,
-                              .column = "entropy"};
+                              .labelsTheRestFrom = 0.95f};
 
 }  // namespace headscope::attention::detectors

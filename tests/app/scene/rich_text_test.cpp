@@ -65,6 +65,14 @@ TEST(RichText, FormulasAreTrees) {
   EXPECT_TRUE(below.children[0].children[1].empty());
 }
 
+TEST(RichText, SignsThatJoinStandBetweenSpacesAndThoseOfNumbersDoNot) {
+  EXPECT_EQ(plainText(parsed("$e^0=1$")), "e^0 = 1");
+  EXPECT_EQ(plainText(parsed("$a+b*c$")), "a + b · c");
+  EXPECT_EQ(plainText(parsed("$-2 = (-1) \\cdot -x$")), "−2 = (−1) · −x");
+  EXPECT_EQ(plainText(parsed("$\\ln -x$")), "ln −x");
+  EXPECT_EQ(plainText(parsed("weighs $=1$")), "weighs = 1");
+}
+
 TEST(RichText, WhatDoesNotCloseIsNamed) {
   EXPECT_EQ(problemOf("so **bold"), "** at \"**bold\" doesn't close");
   EXPECT_NE(problemOf("see `W[0]").find("doesn't close"), std::string::npos);
