@@ -18,8 +18,9 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// From here on a buffer has pages of its own and is kept when it goes, and from there on they are huge.
 constexpr std::size_t kLarge = std::size_t{64} << 10, kHuge = kHugePage / 2;
 constexpr std::size_t kPage = 4096;
-/// Blocks that are kept at the most: looking for one that fits must not take long.
-constexpr std::size_t kMostBlocks = 128;
+/// Blocks that are kept at the most: looking for one that fits must not take long. A pass over a model of 12
+/// layers leaves some 150.
+constexpr std::size_t kMostBlocks = 1024;
 
 std::atomic<std::uint64_t> allocations{0};
 
