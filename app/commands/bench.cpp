@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -23,7 +24,7 @@ struct BenchOptions {
   Index modelDim = 512, heads = 8, tokens = 512, cached = 8192, mapTokens = 32768;
   std::optional<Index> kvHeads, headDim;
   bool causal = false, lessons = false, json = false;
-  std::string model;
+  std::string model, cachedAs = "fp32";
   int rounds = 5;
   std::vector<std::string> only;
 };
@@ -54,6 +55,8 @@ Result<BenchShape> shapeOf(const BenchOptions& options) {
   shape.causal = options.causal;
   shape.tokens = options.tokens;
   shape.cached = options.cached;
+  const auto as = std::find(kCacheTypeNames.begin(), kCacheTypeNames.end(), options.cachedAs);
+  shape.cachedAs = static_cast<attention::CacheType>(as - kCacheTypeNames.begin());
   shape.mapTokens = options.mapTokens;
   if (const auto status = attention::validate(shape.config); !status) return status.error();
   return shape;
@@ -120,6 +123,9 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
       ->capture_default_str();
   command->add_flag("--causal", options->causal, "Nothing sees its future");
   command->add_option("--cached", options->cached, "Tokens a decode step attends to")->capture_default_str();
+  command->add_option("--cached-as", options->cachedAs, "Numbers of that cache: fp32, fp16 or bf16")
+      ->check(CLI::IsMember(std::vector<std::string>(kCacheTypeNames.begin(), kCacheTypeNames.end())))
+      ->capture_default_str();
   command->add_option("--map-tokens", options->mapTokens, "Length of the head on the map")
       ->capture_default_str();
   command

@@ -47,7 +47,8 @@ std::string shapeText(const BenchShape& shape) {
   return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
          count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
          count(shape.tokens) + " tokens" + (shape.causal ? ", causal" : "") + "; " + count(shape.cached) +
-         " cached; a map of " + count(shape.mapTokens) + " tokens";
+         " cached as " + kCacheTypeNames[static_cast<std::size_t>(shape.cachedAs)] + "; a map of " +
+         count(shape.mapTokens) + " tokens";
 }
 
 std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts, std::string& omitted) {
@@ -76,9 +77,7 @@ double benchBytes(const BenchShape& shape, const BenchParts& parts) {
         result + sizeof(float) * (static_cast<double>(attention::parameterCount(config, true)) +
                                   static_cast<double>(shape.tokens) * static_cast<double>(config.modelDim));
   if (parts.decode)
-    bytes += static_cast<double>(rotatedCaches(shape)) *
-             static_cast<double>(
-                 attention::kvCacheBytes(config.kvHeads, config.headDim, shape.cached, sizeof(float)));
+    bytes += static_cast<double>(rotatedCaches(shape)) * static_cast<double>(cachedBytes(shape));
   if (parts.map || parts.window)
     bytes +=
         2 * static_cast<double>(attention::headMapBytes(shape.mapTokens, shape.mapTokens, config.headDim));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "attention/core/config.h"
+#include "attention/core/decode.h"
 #include "attention/core/head_map.h"
 #include "attention/core/machine.h"
 #include "attention/core/mask.h"
@@ -23,7 +25,8 @@ struct BenchShape {
   attention::AttentionConfig config;
   bool causal = false;
   attention::Index tokens = 512;
-  attention::Index cached = 8192;      ///< tokens a decode step attends to
+  attention::Index cached = 8192;  ///< tokens a decode step attends to
+  attention::CacheType cachedAs = attention::CacheType::f32;
   attention::Index mapTokens = 32768;  ///< length of the head whose map is drawn
 };
 
@@ -78,6 +81,10 @@ attention::MaskInput benchMask(const BenchShape& shape, attention::Index tokens,
 /// keep, so that its share of the bandwidth means memory.
 inline constexpr std::uint64_t kRotatedBytes = std::uint64_t{512} << 20;
 attention::Index rotatedCaches(const BenchShape& shape);
+/// Bytes of one of them.
+std::uint64_t cachedBytes(const BenchShape& shape);
+/// As options and JSON name them: "fp32", "fp16", "bf16".
+inline constexpr std::array<const char*, 3> kCacheTypeNames{"fp32", "fp16", "bf16"};
 /// Pairs of a query and a key that the query sees, of n tokens.
 double visiblePairs(bool causal, attention::Index tokens);
 /// Memory that measuring holds at once, in bytes.

@@ -14,6 +14,7 @@ namespace headscope::app {
 namespace {
 
 using attention::AttentionConfig;
+using attention::CacheType;
 using attention::Index;
 using attention::Keep;
 using attention::Matrix;
@@ -44,13 +45,29 @@ BenchCase forwardCase(std::shared_ptr<const Layer> layer, Keep keep, BenchLine l
   return {{std::move(line)}, run};
 }
 
-/// Keys and values of one sequence, [kvHeads, cached, headDim].
+/// Keys and values of one sequence, [kvHeads, cached, headDim] of the cache's type.
 struct FullCache {
-  Stack keys, values;
+  Stack keys, values;  ///< memory for them
 };
+
+/// Random numbers of that type, in memory that is as large.
+Stack randomNumbers(const BenchShape& shape, std::uint64_t seed) {
+  const AttentionConfig& config = shape.config;
+  Stack floats = Stack::uninitialized(config.kvHeads, shape.cached, config.headDim);
+  fillRandom(floats.data(), floats.size(), seed);
+  if (shape.cachedAs == CacheType::f32) return floats;
+  Stack halves = Stack::uninitialized(1, 1, (floats.size() + 1) / 2);
+  auto* const to = reinterpret_cast<std::uint16_t*>(halves.data());
+  for (Index i = 0; i < floats.size(); ++i)
+    to[i] = shape.cachedAs == CacheType::f16
+                ? Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(floats.data()[i]))
+                : Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(floats.data()[i]));
+  return halves;
+}
 
 /// Caches full of numbers that are read in turn, and the queries of one step.
 struct CachedSteps {
+  BenchShape shape;
   AttentionConfig config;
   attention::MaskInput mask;
   std::vector<FullCache> caches;
@@ -62,8 +79,9 @@ struct CachedSteps {
 void decodeOnce(CachedSteps& steps) {
   const FullCache& one = steps.caches[steps.next];
   steps.next = (steps.next + 1) % steps.caches.size();
-  const attention::CacheView cache{attention::CacheType::f32, one.keys.data(), one.values.data(),
-                                   one.keys.rows(), one.keys.rows() * one.keys.cols()};
+  const BenchShape& shape = steps.shape;
+  const attention::CacheView cache{shape.cachedAs, one.keys.data(), one.values.data(), shape.cached,
+                                   shape.cached * shape.config.headDim};
   attention::require(attention::decodeHeads(steps.config, steps.mask, cache, Keep::output, steps.result),
                      "the decode step refused a cache of finite numbers");
 }
@@ -71,20 +89,17 @@ void decodeOnce(CachedSteps& steps) {
 BenchCase decodeCase(const BenchShape& shape) {
   auto steps = std::make_shared<CachedSteps>();
   const AttentionConfig& config = shape.config;
+  steps->shape = shape;
   steps->config = config;
   steps->config.cacheLength = shape.cached - 1;
   steps->mask = benchMask(shape, 1, shape.cached);
   steps->result.q = Stack::uninitialized(config.heads, 1, config.headDim);
-  FullCache first{Stack::uninitialized(config.kvHeads, shape.cached, config.headDim),
-                  Stack::uninitialized(config.kvHeads, shape.cached, config.headDim)};
-  std::uint64_t seed = 1;
-  for (Stack* stack : {&first.keys, &first.values, &steps->result.q})
-    fillRandom(stack->data(), stack->size(), seed++);
+  fillRandom(steps->result.q.data(), steps->result.q.size(), 3);
+  FullCache first{randomNumbers(shape, 1), randomNumbers(shape, 2)};
   // The others are copies: the same numbers elsewhere in memory.
   for (Index i = 1; i < rotatedCaches(shape); ++i) steps->caches.push_back(first);
   steps->caches.push_back(std::move(first));
-  const auto bytes = static_cast<double>(
-      attention::kvCacheBytes(config.kvHeads, config.headDim, shape.cached, sizeof(float)));
+  const auto bytes = static_cast<double>(cachedBytes(shape));
   return {{{"decode", "decode step over the cache", {BenchWork::Kind::bytes, bytes}}},
           [steps] { return std::vector{medianSeconds(kCaseSeconds, [&] { decodeOnce(*steps); })}; }};
 }
@@ -101,9 +116,13 @@ attention::MaskInput benchMask(const BenchShape& shape, Index tokens, Index keys
   return {attention::compileRules({.causal = shape.causal, .padding = false}, geometry), {}};
 }
 
+std::uint64_t cachedBytes(const BenchShape& shape) {
+  return attention::kvCacheBytes(shape.config.kvHeads, shape.config.headDim, shape.cached,
+                                 attention::cacheTypeBytes(shape.cachedAs));
+}
+
 Index rotatedCaches(const BenchShape& shape) {
-  const std::uint64_t bytes =
-      attention::kvCacheBytes(shape.config.kvHeads, shape.config.headDim, shape.cached, sizeof(float));
+  const std::uint64_t bytes = cachedBytes(shape);
   constexpr std::uint64_t kMostCaches = 64;
   return static_cast<Index>(
       std::clamp<std::uint64_t>(kRotatedBytes / std::max<std::uint64_t>(bytes, 1) + 1, 2, kMostCaches));

@@ -50,6 +50,7 @@ nlohmann::ordered_json jsonOf(const BenchShape& shape) {
           {"tokens", shape.tokens},
           {"causal", shape.causal},
           {"cached", shape.cached},
+          {"cached_as", kCacheTypeNames[static_cast<std::size_t>(shape.cachedAs)]},
           {"map_tokens", shape.mapTokens}};
 }
 

@@ -127,6 +127,19 @@ TEST(BenchCommand, MeasuresPartsAlone) {
   EXPECT_THAT(outcome.output, testing::Not(HasSubstr("slider")));
 }
 
+TEST(BenchCommand, CountsTheBytesThatTheCacheHas) {
+  double fp32 = 0;
+  for (const std::string type : {"fp32", "fp16", "bf16"}) {
+    const Outcome outcome = bench({"--only", "decode", "--cached-as", type, "--json"});
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+    const auto json = nlohmann::json::parse(outcome.output);
+    EXPECT_EQ(json["shape"]["cached_as"], type);
+    const double bytes = json["rows"][0]["bytes"];
+    if (type == "fp32") fp32 = bytes;
+    EXPECT_EQ(bytes, type == "fp32" ? fp32 : fp32 / 2);
+  }
+}
+
 TEST(BenchCommand, GoesOnWithoutWhatTheWindowCantShow) {
   const Outcome outcome = runHeadscope({"bench", "--model-dim", "16", "--heads", "1", "--tokens", "2049",
                                         "--cached", "8", "--map-tokens", "32", "--rounds", "1"});
@@ -144,6 +157,7 @@ TEST(BenchCommand, TellsWrongUsageApart) {
       {{"--heads", "3"}, "--heads 3 doesn't divide"},
       {{"--kv-heads", "3"}, "3"},
       {{"--rounds", "0"}, "--rounds is 0"},
+      {{"--cached-as", "int4"}, "--cached-as"},
       {{"--only", "everything"}, "--only"},
       {{"--cached", "99999999999"}, "--cached"},
       {{"--head-dim", "0"}, "--head-dim is 0"},
