@@ -202,11 +202,11 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
     }
 }
 
-/// "  3–66 of 90" where a part of them is in sight.
-std::string partOf(const CellsInSight& shown, Index all) {
-  if (shown.count >= all) return "";
-  return fmt::format("  {}–{} of {}", shown.first, shown.first + shown.count - 1,
-                     countText(attention::asSize(all)));
+/// "queries 3–66 and keys 0–63 of 90" where a part of them is in sight.
+std::string partOf(const CellsInSight& rows, Index n, const CellsInSight& cols, Index m) {
+  if (rows.count >= n && cols.count >= m) return "";
+  return fmt::format("queries {}–{} and keys {}–{} of {}", rows.first, rows.first + rows.count - 1,
+                     cols.first, cols.first + cols.count - 1, countText(attention::asSize(m)));
 }
 
 }  // namespace
@@ -219,8 +219,8 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const TargetStudy& shown = *targets_;
   const SequenceSnapshot& sequence = shown.question.study->question.layer->sequence();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text,
-            fmt::format("Head {}", shown.question.head));
+  const float title = paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)),
+                                theme.text, fmt::format("Head {}", shown.question.head));
   const float words = paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
                                      ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
                                      theme.secondary, sentenceOf(*shown.question.study, shown));
@@ -233,6 +233,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
   const CellsInSight rows = windowOf(n, fits, scene.cursor.cell.query);
   const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
+  paintFitted(view, list, view.fonts->small,
+              ImVec2(area.Min.x + title + view.px(12), area.Min.y + view.px(11)),
+              area.GetWidth() - title - view.px(12), theme.secondary, partOf(rows, n, cols, m));
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
   const float x = std::round(area.Min.x + labels);
@@ -255,13 +258,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   if (view.hover.key >= 0) map.litCol = view.hover.key;
   rowNames(page_, map, sequence.queries, labels);
   columnNames(page_, map, sequence.keys);
-  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(9)), theme.query,
-            "query ↓" + partOf(rows, n));
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(9)), theme.query, "query ↓");
   paintText(list, view.fonts->small, ImVec2(x - view.px(8), map.cells.Max.y + view.px(14)), theme.key,
             "key →", Align::right);
-  if (cols.count < m)
-    paintText(list, view.fonts->small, ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(9)), theme.key,
-              "key →" + partOf(cols, m), Align::right);
   if (const MapHit hit = hitMap(map); hit.row >= 0) {
     view.nextHover = {shown.question.head, hit.row, hit.col};
     const float value = shown.values(hit.row, hit.col);
