@@ -109,12 +109,12 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   const bool tight = area.Max.x - x < choicesWidth(scene, view) + view.px(190);
   // In the smallest windows the lists take all there is.
   const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
-  const float barWidth = view.px(noBar ? -20 : tight ? 70 : 170);
+  const float barWidth = view.px(noBar ? -28 : tight ? 70 : 170);
   if (!noBar) colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
   // The three lists stand before the bar; they are laid out from the right by their widths.
   const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(
-      ImVec2(std::max(x, area.Max.x - barWidth - view.px(20) - controls), y - view.px(13)));
+      ImVec2(std::max(x, area.Max.x - barWidth - view.px(28) - controls), y - view.px(13)));
   quantityChoice(scene, view);
   ImGui::SameLine(0, view.px(8));
   rangeChoice(scene, view);

@@ -89,9 +89,11 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   if (page.magnifies != page.magnified) view.redraw(2);  // the others come with the next frame
   for (const Label& label : labels) {
     const bool bold = isDeliberate(label.does);
-    if (label.does.detector && page.config->causal)
-      paintText(list, bold ? view.fonts->smallBold : view.fonts->small,
-                ImVec2(label.tile.Max.x - view.px(3), label.tile.Min.y + view.px(9)),
+    ImFont* font = bold ? view.fonts->smallBold : view.fonts->small;
+    // In the masked triangle, or not at all.
+    if (label.does.detector && page.config->causal &&
+        textWidth(font, headWord(label.does)) < label.tile.GetWidth() * 0.66f)
+      paintText(list, font, ImVec2(label.tile.Max.x - view.px(3), label.tile.Min.y + view.px(9)),
                 bold ? view.theme->text : view.theme->secondary, headWord(label.does), Align::right);
     if (label.chosen)
       paintMark(view, list, "chosen head", label.tile, view.theme->text, std::max(2.0f, view.px(2)));
