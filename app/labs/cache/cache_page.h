@@ -113,6 +113,15 @@ bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const 
 /// One picture of a stack, in a frame; `low` and `high` are the ends of the colours.
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
                   const render::HeatmapStyle& style, float low, float high);
+/// Where tokens' names stand round a picture of a head, in pixels; nothing where there is little room.
+struct NameRoom {
+  float left = 0, below = 0;
+};
+NameRoom nameRoom(const View& view, const std::vector<attention::Token>& tokens, bool small);
+/// Names of queries left of the picture, where it is the first of its row, and of keys below `keysBelow`.
+void paintNames(const Scene& scene, const View& view, const ImRect& map,
+                const std::vector<attention::Token>& tokens, const NameRoom& room, bool first,
+                float keysBelow);
 /// The head whose pictures the rooms show, of those there are.
 Index roomHead(const Scene& scene, const attention::AttentionConfig& config);
 /// "0.31 %", "2·10⁻⁷": how far off outputs are.

@@ -7,6 +7,7 @@
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/colour_bar.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
@@ -105,8 +106,8 @@ void tickShares(Plot& plot) {
   plot.value = hoverShare;
 }
 
-void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::size_t at,
-                const ImRect& area) {
+void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::size_t at, const ImRect& area,
+                bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -117,14 +118,19 @@ void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::
   const float y = area.Min.y + view.px(13);
   paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(196), y),
               area.GetWidth() - view.px(196), theme.secondary, policyWords(one.rules.policy));
-  const float side = std::min(area.GetWidth(), area.GetHeight() - view.px(40));
-  const ImRect map(area.Min.x, area.Min.y + view.px(38), area.Min.x + side, area.Min.y + view.px(38) + side);
+  const auto& question = page.eviction->request;
+  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
+  const NameRoom names = nameRoom(view, tokens, small);
+  const float top = area.Min.y + view.px(small ? 38 : 52), left = area.Min.x + names.left;
+  const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below);
+  const ImRect map(left, top, left + side, top + side);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.logarithmic = false;
   style.colormap = scene.look.colormap;
   style.maskedHatch = style.masked = style.background;
   style.deadHatch = unpacked(theme.secondary);
   paintPicture(view, page.keptWeights, static_cast<int>(at), map, style, 0, 1);
+  paintNames(scene, view, map, tokens, names, true, map.Max.y);
   track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
   const float x = map.Max.x + view.px(18), room = area.Max.x - x;
   if (room < view.px(90)) return;
@@ -165,16 +171,20 @@ void evictionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small)
   const auto name = [&](std::size_t i) { return policyName(study.cases[i].rules.policy); };
   const std::string sentence = fmt::format("Outputs are off, at worst: {} {}, {} {}.", name(0),
                                            percentText(worst[0]), name(1), percentText(worst[1]));
-  const float top = roomHeadline(
-      view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
-      fmt::format("of {} for everything; weights of head {}, query ↓ key →, hatched: gone from the cache",
-                  fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens)),
-                  page.eviction->request.head),
-      small);
+  const float top =
+      roomHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
+                   fmt::format("of {} for everything; weights of head {}, {}hatched: gone from the cache",
+                               fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens)),
+                               page.eviction->request.head, small ? "query ↓ key →, " : ""),
+                   small);
+  if (!small)
+    paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
+                   ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
   const float space = view.px(small ? 20 : 36), half = (area.GetWidth() - space) / 2;
   const float bottom = area.Max.y - (area.Max.y - top) * (small ? 0.42f : 0.38f);
-  policyTile(scene, page, study, 0, ImRect(area.Min.x, top, area.Min.x + half, bottom - view.px(14)));
-  policyTile(scene, page, study, 1, ImRect(area.Min.x + half + space, top, area.Max.x, bottom - view.px(14)));
+  policyTile(scene, page, study, 0, ImRect(area.Min.x, top, area.Min.x + half, bottom - view.px(14)), small);
+  policyTile(scene, page, study, 1, ImRect(area.Min.x + half + space, top, area.Max.x, bottom - view.px(14)),
+             small);
   struct StepPlot {
     const char *name, *title;
     double (*value)(const EvictionCase&, std::size_t, double);

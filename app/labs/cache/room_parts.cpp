@@ -7,8 +7,10 @@
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/scene/open_model.h"
+#include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -68,6 +70,31 @@ void paintPicture(const View& view, const EasedTextures& textures, int layer, co
   view.heatmaps->draw(list, textures, style, {tile});
   compat::rectOutline(list, ImVec2(area.Min.x - 1, area.Min.y - 1), ImVec2(area.Max.x + 1, area.Max.y + 1),
                       view.theme->line, 0, 1);
+}
+
+NameRoom nameRoom(const View& view, const std::vector<attention::Token>& tokens, bool small) {
+  if (small) return {};
+  return {std::max(longestLabel(view, tokens, view.px(90)) + view.px(10), view.px(58)),
+          longestLabel(view, tokens, view.px(66)) * 0.9f + view.px(14)};
+}
+
+void paintNames(const Scene& scene, const View& view, const ImRect& map,
+                const std::vector<attention::Token>& tokens, const NameRoom& room, bool first,
+                float keysBelow) {
+  if (room.left <= 0) return;
+  static const std::vector<attention::Token> kNone;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const auto n = static_cast<float>(tokens.size());
+  const Cell& cell = scene.cursor.cell;
+  const auto shown = [&](Index at) { return at < std::ssize(tokens) ? at : -1; };
+  const Index query = shown(view.hover.query >= 0 ? view.hover.query : cell.query);
+  const Index key = shown(view.hover.key >= 0 ? view.hover.key : cell.key);
+  if (first) {
+    paintAxisTitles(view, list, ImRect(map.Min.x, map.Min.y, map.Max.x, keysBelow), room.left);
+    paintAxisLabels(view, list, {map, 0, 0, n, n, 0}, {&tokens, &kNone, query, -1, room.left, 0});
+  }
+  const ImRect columns(map.Min.x, keysBelow - 1, map.Max.x, keysBelow);
+  paintAxisLabels(view, list, {columns, 0, 0, n, n, 0}, {&kNone, &tokens, -1, key, 0, room.below});
 }
 
 Index roomHead(const Scene& scene, const attention::AttentionConfig& config) {

@@ -7,6 +7,7 @@
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/colour_bar.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -57,7 +58,10 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
   const std::uint64_t bytes = bytesOfCase(scene, one), mha = bytesOfCase(scene, study.cases[0]);
   const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
-  const float free = area.GetHeight() - view.px(46 + 36) - figures;
+  const auto& question = page.shapes->request;
+  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
+  const NameRoom names = nameRoom(view, tokens, small);
+  const float free = area.GetHeight() - view.px(46 + 36) - figures - names.below;
   const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
   const float bars = std::clamp(free - side, least, view.px(190));
   const ImRect map(area.Min.x, area.Min.y + view.px(34), area.Min.x + side, area.Min.y + view.px(34) + side);
@@ -74,7 +78,13 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   }
   const ImRect errors(area.Min.x, map.Max.y + view.px(14), area.Min.x + side, map.Max.y + view.px(14) + bars);
   if (one.missing.empty()) errorBars(view, list, one, mostError, errors);
-  float y = errors.Max.y + view.px(24);
+  if (at == 0 && !small && mostError > 0)
+    paintParagraph(list, view.fonts->small, ImVec2(errors.Min.x, errors.Max.y - view.px(40)), side,
+                   theme.secondary,
+                   "Bars: the error of each token's output, beside MHA's. The highest of all is " +
+                       errorText(mostError) + ".");
+  paintNames(scene, view, map, tokens, names, at == 0, errors.Max.y);
+  float y = errors.Max.y + names.below + view.px(24);
   // The share is set in the text's face: a fraction of the other is too small to read.
   const auto figure = [&](const char* label, const std::string& value, bool bold = false,
                           const std::string& share = "") {
@@ -90,8 +100,8 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   figure("output is off by", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
   if (!one.missing.empty()) return;
   figure("cache a token", exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
-  const auto tokens = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
-  figure("read by the last step", fourDigitBytes(bytes * tokens));
+  const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
+  figure("read by the last step", fourDigitBytes(bytes * cached));
   figure("parameters", countText(one.parameters));
 }
 
@@ -119,16 +129,21 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
                   head)
             : fmt::format(
                   "One layer's weights in four shapes: kv heads merged by their mean, and not "
-                  "trained on since; "
-                  "weights of head {}, query ↓ key →; below them the error of each token's output",
+                  "trained on since; weights of head {}",
                   head);
   const float top = roomHeadline(view, area, fourDigitBytes(bytes), sentence, rest, small);
+  if (!small)
+    paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
+                   ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
   double most = 0;
   for (const ShapeCase& one : study.cases)
     for (const double error : one.output.perToken) most = std::max(most, std::min(error, 2.0));
-  const float space = view.px(small ? 18 : 32), each = (area.GetWidth() - 3 * space) / 4;
+  const auto& question = page.shapes->request;
+  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
+  const float space = view.px(small ? 18 : 32), names = nameRoom(view, tokens, small).left;
+  const float each = (area.GetWidth() - names - 3 * space) / 4;
   for (std::size_t i = 0; i < 4; ++i) {
-    const float left = area.Min.x + static_cast<float>(i) * (each + space);
+    const float left = area.Min.x + names + static_cast<float>(i) * (each + space);
     shapeTile(scene, page, study, i, most, ImRect(left, top, left + each, area.Max.y), small);
   }
 }
