@@ -59,10 +59,12 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale, height);
   const render::Color back = unpacked(view.theme->background);
+  Lab *const page = &shown(), *const stage = onStage();
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
     heatmaps_.beginFrame(width, height, view.time);
     drawFrame(input, static_cast<float>(width), static_cast<float>(height));
   });
+  act(page, stage);
   if (view.showTimings)
     drawSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   view.framesToDraw = std::max(0, view.framesToDraw - 1);
@@ -96,7 +98,6 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   view.input = input;
   view.hover = std::exchange(view.nextHover, {});
   view.controls.continuousEdit.clear();
-  const std::size_t at = shownAt();
   Lab& lab = shown();
   const bool staging = lab.staged() != nullptr;
   lab.arrange(document_.scene());
@@ -112,7 +113,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
-  if (!layout.presents) topBar(view, layout, window, actions_, rows_, at);
+  if (!layout.presents) topBar(view, layout, window, actions_, rows_, shownAt());
   drawPages(lab, stage, layout);
   if (offersLesson())
     lessonOffer(view,
@@ -130,13 +131,17 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     view.messages.clear();
     view.controls.refusal = {};
   }
-  for (const std::string& id : std::exchange(view.requests, {})) perform(id);
+  if (view.nextHover != view.hover) view.redraw(2);
+}
+
+/// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
+void Session::act(Lab* page, Lab* stage) {
+  for (const std::string& id : std::exchange(services_.view.requests, {})) perform(id);
   if (leaving_ && !services_.files.writesPending()) quit_ = true;
-  if (shownAt() != at) lab.leave();
-  if (stage && stage != onStage()) stage->leave();
+  for (Lab* lab : {page, stage})
+    if (lab && lab != &shown() && lab != onStage()) lab->leave();
   shown().ask(document_.scene());
   if (Lab* now = onStage()) now->ask(scene());
-  if (view.nextHover != view.hover) view.redraw(2);
 }
 
 /// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.

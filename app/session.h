@@ -61,6 +61,7 @@ class Session {
 
  private:
   void prepareView(float scale, int height);
+  void act(Lab* page, Lab* stage);
   void drawFrame(const FrameInput& input, float width, float height);
   LabStatus status() const;
   Layout windowLayout(float width, float height) const;

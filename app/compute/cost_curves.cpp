@@ -98,8 +98,10 @@ void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, P
 CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   const ModelShape& shape = figures.shape;
   CostPlot shown;
-  shown.title = !shape.decodes     ? "An encoder keeps no cache; a decoder's grows"
-                : shape.window > 0 ? "Windows bend the line: full layers keep growing"
+  shown.title = !shape.decodes ? "An encoder keeps no cache; a decoder's grows"
+                : shape.window > 0
+                    ? (shape.globalLayers > 0 ? "Windows bend the line: full layers keep growing"
+                                              : "Windows bend the line: no layer keeps all tokens")
                 : shape.isLatent() ? "A latent grows too, only slower"
                                    : "Memory grows with every token";
   Plot& plot = shown.plot;
@@ -120,11 +122,13 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   };
   const bool alone = shape.kvHeads == shape.heads && shape.window == 0 && !shape.isLatent();
   if (!alone) mark(figures.mha, false, PlotSide::aboveLeft);
-  if (shape.kvHeads > 1) mark(figures.mqa, false, PlotSide::right);
+  // Behind the end of the lines stand their names.
+  const bool nearEnd = tokens * 4 > plot.x.high;
+  if (shape.kvHeads > 1) mark(figures.mqa, false, nearEnd ? PlotSide::below : PlotSide::right);
   if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
   if (shape.context < plot.x.high)
-    shown.notes.push_back(
-        fmt::format("dashed: beyond the {} tokens it was made for", tokensText(shape.context)));
+    shown.notes.push_back(fmt::format("dashed: beyond the {} tokens {}", tokensText(shape.context),
+                                      isMadeHere(shape) ? "that are computed here" : "it was made for"));
   return shown;
 }
 

@@ -14,10 +14,18 @@ using attention::Machine;
 using attention::ModelShape;
 using attention::PairCount;
 
+namespace {
+constexpr const char *kOneLayer = "This layer", *kLayers = "These layers";
+}
+
+bool isMadeHere(const ModelShape& shape) {
+  return shape.name == kOneLayer || shape.name == kLayers;
+}
+
 ModelShape shapeOfLayer(const Setup& setup) {
   const ModelSetup& model = setup.model;
   ModelShape shape;
-  shape.name = isStack(setup) ? "These layers" : "This layer";
+  shape.name = isStack(setup) ? kLayers : kOneLayer;
   shape.layers = layerCount(setup);
   shape.modelDim = model.modelDim;
   shape.heads = model.heads;

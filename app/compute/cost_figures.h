@@ -15,6 +15,8 @@ namespace headscope::app {
 inline constexpr const char* kThisLayer = "";
 inline constexpr const char* kOpenedModel = "opened model";
 
+/// Its longest text is what the window computes, and nothing it was trained to.
+bool isMadeHere(const attention::ModelShape& shape);
 /// The sizes of the layer made here, as a model of one layer.
 attention::ModelShape shapeOfLayer(const Setup& setup);
 

@@ -9,6 +9,10 @@ render::Colormap colormapFor(const Look& look) {
   return look.quantity == Quantity::scores ? look.scoreColormap : look.colormap;
 }
 
+ValueRange weightRange(const Look& look) {
+  return look.range == RangeMode::logarithmic ? ValueRange{1e-4f, 1, true} : ValueRange{};
+}
+
 ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) {
   const auto h = static_cast<std::size_t>(head);
   const bool perHead = look.range == RangeMode::perHead;
@@ -18,7 +22,7 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) 
     if (look.range == RangeMode::unit)
       return {0, look.quantity == Quantity::dropped ? std::max(1.0f, all) : 1, false};
     const float most = perHead ? pictures.maxWeight[h] : all;
-    if (look.range == RangeMode::logarithmic) return {1e-4f, 1, true};
+    if (look.range == RangeMode::logarithmic) return weightRange(look);
     return {0, most > 0 ? most : 1, false};
   }
   float low =

@@ -12,6 +12,8 @@ struct ValueRange {
 
 /// Those of one head, as Look says.
 ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
+/// Those of many heads' weights on one scale: 0 to 1, or 10⁻⁴ to 1 where Look is logarithmic.
+ValueRange weightRange(const Look& look);
 render::Colormap colormapFor(const Look& look);
 
 }  // namespace headscope::app

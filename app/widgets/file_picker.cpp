@@ -189,8 +189,10 @@ void FilePicker::belowTheLine(const View& view) const {
 
 void FilePicker::answerLine(View& view, bool opening) {
   const std::string before = typed_;
-  const bool entered = lineBox(view, "files.path", typed_, ImGui::GetContentRegionAvail().x, opening,
-                               "A name here, or a whole path");
+  const bool entered = lineBox(view, "files.path", typed_, ImGui::GetContentRegionAvail().x,
+                               opening || std::exchange(typesOn_, false), "A name here, or a whole path");
+  typesOn_ = entered;
+  if (entered) view.redraw(2);
   if (before != typed_) {
     confirmReplace_ = false;
     refused_.clear();

@@ -66,6 +66,7 @@ class FilePicker : public Dialog {
   bool listed_ = false;           ///< that is known
   std::string refused_;           ///< what is wrong with the name
   bool confirmReplace_ = false;
+  bool typesOn_ = false;  ///< the name keeps the keyboard after Enter: what is refused is put right there
   std::unique_ptr<FolderReads::Look> look_;  ///< null = nothing is being looked at
   Wish wish_ = Wish::enter;
   std::shared_ptr<Outcome::Answer> outcome_;  ///< null = no file is under way

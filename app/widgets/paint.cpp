@@ -4,6 +4,7 @@
 
 #include "app/platform/ui_state.h"
 #include "app/platform/wide_glyphs.h"
+#include "app/widgets/wrapped_text.h"
 
 namespace headscope::app {
 
@@ -149,7 +150,10 @@ void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std:
 
 float paintParagraph(ImDrawList& list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                      std::string_view text) {
-  const Drawable shown(text);
+  // Dear ImGui would break a line behind the point of a number too.
+  const std::string lines =
+      wrapped(text, width, [&](std::string_view piece) { return textWidth(font, piece); });
+  const Drawable shown(lines);
   const ImVec2 size =
       font->CalcTextSizeA(compat::sizeOf(font), FLT_MAX, width, begin(shown.text()), end(shown.text()));
   put(list, font, ImVec2(std::round(at.x), std::round(at.y)), size, color, shown.text(), text, width);

@@ -97,11 +97,16 @@ struct WrappedEdit {
   }
 };
 
+/// The cursor then stands behind what changed.
 void replaceAll(ImGuiInputTextCallbackData& data, const std::string& with) {
-  const int cursor = data.CursorPos;
+  const std::string before(data.Buf, static_cast<std::size_t>(data.BufTextLen));
+  const auto same = std::mismatch(before.rbegin(), before.rend(), with.rbegin(), with.rend());
   data.DeleteChars(0, data.BufTextLen);
   data.InsertChars(0, with.c_str(), with.c_str() + with.size());
-  data.CursorPos = std::min(cursor, data.BufTextLen);
+  data.CursorPos = data.BufTextLen - static_cast<int>(same.first - before.rbegin());
+  // Not inside of a character of several bytes.
+  while (data.CursorPos < data.BufTextLen && (with[static_cast<std::size_t>(data.CursorPos)] & 0xC0) == 0x80)
+    ++data.CursorPos;
   data.SelectionStart = data.SelectionEnd = data.CursorPos;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_lab.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
@@ -75,6 +76,7 @@ TEST_F(CostOnScreen, ThisLayerIsAModelToo) {
   ui.session().scene().setup.model.kvHeads = 8;
   ui.draw();
   EXPECT_EQ(figures().cost.perToken, 2u * 8 * 32 * 2) << "and follows the layer";
+  EXPECT_EQ(app::costExplanation(figures()).find("trained"), std::string::npos) << "nobody trained it";
 }
 
 TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {
@@ -242,6 +244,16 @@ TEST_F(CostOnScreen, LooksInLight) {
   ui.park();
   ui.wait(0.5);
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_light"));
+}
+
+TEST_F(SmallCost, TheSmallestWindowScrollsToThePlots) {
+  ui.resize(640, 400);
+  ui.draw();
+  EXPECT_TRUE(ui.has("cost.total")) << "in a line of its own";
+  EXPECT_FALSE(ui.has("plot_tab.Memory"));
+  ui.wheelAt("cost.answer", 0.5f, 0.5f, -40);
+  ui.frames(4);
+  EXPECT_TRUE(ui.has("plot_tab.Memory"));
 }
 
 TEST_F(SmallCost, PresentsTheAnswer) {

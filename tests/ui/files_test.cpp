@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "app/scene/scene_json.h"
 #include "app/widgets/file_picker.h"
 #include "test_paths.h"
@@ -50,6 +52,20 @@ class Files : public testing::Test {
   TemporaryFolder folder;
   UiDriver ui;
 };
+
+/// What is wrong with a name is put right there, by keys alone.
+TEST_F(Files, ARefusedNameKeepsTheKeyboard) {
+  ui.chord(kCtrl, Key::s);
+  answer(path("nowhere/mine.json"));
+  ui.frames(3);
+  ASSERT_TRUE(ui.has("files.refused"));
+  ui.chord(kCtrl, Key::a);
+  ui.type(path("mine.json"));
+  ui.key(Key::enter);
+  ui.draw();
+  EXPECT_EQ(ui.dialog(), "");
+  EXPECT_TRUE(std::filesystem::exists(folder / "mine.json"));
+}
 
 TEST_F(Files, SavesAndOpensThroughTheDialogs) {
   ui.click("bias");

@@ -49,6 +49,36 @@ TEST_F(LabOnScreen, OpensOnTheDotProductOfTheChosenHead) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_dot"));
 }
 
+/// A page that is left gives its pictures up when they are drawn, not before.
+TEST_F(LabOnScreen, ResetLeavesForTheOpeningScene) {
+  for (const char* tab :
+       {"pipeline", "weights", "embeddings", "ablation", "precision", "detectors", "views"}) {
+    ui.key(static_cast<Key>('7'));
+    ui.session().scene().cursor.lab.tab = tab;
+    ui.frames(3);
+    ui.draw();
+    ui.key(Key::n, {.ctrl = true});
+    ui.frames(3);
+    EXPECT_EQ(ui.scene().cursor.page, "heads") << tab;
+  }
+}
+
+/// Whatever the colours run over, every page can be drawn.
+TEST_F(LabOnScreen, EveryRangeOfColoursSuitsEveryPage) {
+  ui.key(static_cast<Key>('6'));
+  ui.click("empty.model.learned");
+  ui.draw();
+  for (const char* tab : {"pipeline", "precision", "embeddings", "detectors", "views"})
+    for (const auto range :
+         {app::RangeMode::perHead, app::RangeMode::shared, app::RangeMode::unit, app::RangeMode::logarithmic})
+      for (const char page : {'1', '2', '4', '6', '7'}) {
+        ui.session().scene().look.range = range;
+        ui.session().scene().cursor.lab.tab = tab;
+        ui.key(static_cast<Key>(page));
+        EXPECT_NO_THROW(ui.draw()) << tab << " " << page;
+      }
+}
+
 TEST_F(LabOnScreen, ArrowsStepThroughAllThatHappens) {
   ui.key(Key::home);
   EXPECT_EQ(at().step, Step::input);

@@ -54,8 +54,9 @@ void bracket(const View& view, ImDrawList& list, float from, float to, float y, 
             Align::center);
 }
 
-/// The factors side by side with signs between them; `right` is what stands behind the equals sign.
-void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
+/// The factors side by side with signs between them, in two lines where one is too short: those of a token,
+/// and how many there are. Returns how far the second line is below the first.
+float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const CostFigures& figures = page.figures;
@@ -74,7 +75,9 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   // Widths first; what is left is shared by the signs.
   const float room = area.GetWidth() - resultWidth - needed;
   const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
-  const float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
+  const bool breaks = room < view.px(14) * static_cast<float>(factors.size());
+  float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
+  const float firstLabelY = labelY;
   float x = area.Min.x, split = x, second = x, end = x;
   const auto paintSign = [&](const char* text) {
     paintText(list, numbers, ImVec2(x + sign / 2, y), theme.faint, text, Align::center);
@@ -82,8 +85,14 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   };
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const CostFactor& factor = factors[i];
+    const bool turns = i > 0 && !factor.perToken && factors[i - 1].perToken;
+    if (turns && breaks) {
+      x = area.Min.x;
+      y += view.px(small ? 90 : 104);
+      labelY += view.px(small ? 90 : 104);
+    }
     if (i > 0) paintSign("×");
-    if (i > 0 && !factor.perToken && factors[i - 1].perToken) second = x;
+    if (turns) second = x;
     const float middle = x + widths[i] / 2;
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(16)));
     const std::string name = "factor." + factor.name;
@@ -116,15 +125,15 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     if (factor.perToken) split = x;
     end = x;
   }
-  const float bracketY = labelY + view.px(22);
+  const float firstBracketY = firstLabelY + view.px(22), bracketY = labelY + view.px(22);
   const ModelShape& shape = figures.shape;
   if (shape.window == 0)
-    bracket(view, list, area.Min.x, split, bracketY,
+    bracket(view, list, area.Min.x, split, firstBracketY,
             figures.cost.perToken < 1024 ? exactBytes(figures.cost.perToken) + " a token"
                                          : exactBytes(figures.cost.perToken) + " = " +
                                                fourDigitBytes(figures.cost.perToken) + " a token");
   else
-    bracket(view, list, area.Min.x, split, bracketY,
+    bracket(view, list, area.Min.x, split, firstBracketY,
             exactBytes(figures.cost.perToken / attention::asSize(shape.layers)) + " a token in a layer");
   bracket(view, list, second, end, bracketY,
           countText(attention::saturatingTimes(shape.window > 0
@@ -142,13 +151,17 @@ void product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
                 "= " + fourDigitBytes(figures.cost.total));
   const std::uint64_t wasted = figures.cost.reserved - figures.cost.total;
   const std::string reserved = fourDigitBytes(figures.cost.reserved);
-  const std::string pages = figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
-                            : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
-                                    : fmt::format("Blocks of {}: {} reserved, {} wasted",
-                                                  figures.request.block, reserved, fourDigitBytes(wasted));
+  const std::string pages =
+      figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
+      : figures.shape.window > 0
+          ? fmt::format("{} in blocks of {} that no window frees", reserved, figures.request.block)
+      : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
+              : fmt::format("Blocks of {}: {} reserved, {} wasted", figures.request.block, reserved,
+                            fourDigitBytes(wasted));
   paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
               pages);
   track("cost.reserved", ImVec2(half, bracketY + view.px(8)), ImVec2(half + most, bracketY + view.px(28)));
+  return y - area.Min.y;
 }
 
 }  // namespace
@@ -175,8 +188,8 @@ float costProduct(Scene& scene, CostPage& page, const ImRect& area, bool small) 
   const View& view = page.view;
   if (!page.figures.shape.decodes) return area.Min.y;
   const float top = area.Min.y + view.px(small ? 22 : 48);
-  product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
-  return top + view.px(small ? 78 : 92);
+  const float further = product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+  return top + further + view.px(small ? 78 : 92);
 }
 
 }  // namespace headscope::app

@@ -133,9 +133,9 @@ void requestSection(Scene& scene, CostPage& page) {
   tokens.stops = kTokens;
   // As many digits would lie over the track.
   const std::string many = tokensText(scene.cost.tokens);
-  if (scene.cost.tokens > kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
+  if (scene.cost.tokens >= kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
   fieldSlider(view, scene, "cost.tokens", tokens);
-  if (scene.cost.tokens > figures.shape.context && !figures.shape.name.empty())
+  if (scene.cost.tokens > figures.shape.context && !figures.shape.name.empty() && !isMadeHere(figures.shape))
     hint(view,
          fmt::format("Computed; the model was trained to {} tokens.", tokensText(figures.shape.context)));
   SliderState batch;

@@ -82,8 +82,10 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene, layout);
     const float margin = view.px(layout.narrow ? 22 : 32);
-    const ImRect area(layout.center.Min.x + margin, layout.center.Min.y, layout.center.Max.x - margin,
-                      layout.center.Max.y);
+    // In a low window the page scrolls, so that nothing of it is out of reach.
+    const float least = layout.presents ? 0 : view.px(600), top = layout.center.Min.y - ImGui::GetScrollY();
+    const ImRect area(layout.center.Min.x + margin, top, layout.center.Max.x - margin,
+                      top + std::max(layout.center.GetHeight(), least));
     if (!page_.unknown.empty()) {
       paintMessage(view, area, "Choose a model", page_.unknown + " Take one from the list at the left.",
                    view.theme->text);
@@ -99,9 +101,11 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
       }
       if (!low) {
         rest.Min.y = costRuler(scene, page_, rest, small);
-        costPlots(scene, page_, rest, small);
+        if (rest.Min.y < layout.center.Max.y) costPlots(scene, page_, rest, small);
       }
     }
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y - 1));
+    ImGui::Dummy(ImVec2(1, 1));
   }
   endPanel();
   if (scene.cost != before) view.redraw();

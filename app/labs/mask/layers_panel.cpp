@@ -4,6 +4,7 @@
 
 #include "app/labs/mask/mask_page.h"
 #include "app/platform/track.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
@@ -139,7 +140,11 @@ void layerList(Scene& scene, MaskPage& page) {
   View& view = page.view;
   attention::MaskLayers& layers = editedLayers(scene);
   StudioCursor& studio = scene.cursor.studio;
-  if (layers.empty()) hint(view, "No layers: every query sees every key. Add a pattern to mask some.");
+  const auto& opened = scene.setup.subject.opened;
+  if (layers.empty())
+    hint(view, opened && opened->config().causal
+                   ? "No layers: the model's own causal mask acts alone. Add a pattern to mask more."
+                   : "No layers: every query sees every key. Add a pattern to mask some.");
   Drag drag;
   for (Index at = 0; at < static_cast<Index>(layers.size()); ++at) {
     layerRow(layers[static_cast<std::size_t>(at)], at, scene, page, drag);

@@ -222,10 +222,15 @@ void wipeMap(Scene& scene, MaskPage& page, MapSpec a, const MapSpec& b, const Im
             {ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y)},
             view.theme->text);
   list.AddCircleFilled(ImVec2(x, cells.GetCenter().y), view.px(9), view.theme->text, 24);
-  paintText(list, view.fonts->smallBold, ImVec2(x - view.px(14), cells.Min.y + view.px(14)), view.theme->text,
-            "A", Align::right);
-  paintText(list, view.fonts->smallBold, ImVec2(x + view.px(14), cells.Min.y + view.px(14)), view.theme->text,
-            "B");
+  const auto letter = [&](const char* text, float middle) {
+    const float half = view.px(9), y = cells.Min.y + view.px(14);
+    if (middle - half < cells.Min.x || middle + half > cells.Max.x) return;
+    list.AddRectFilled(ImVec2(middle - half, y - half), ImVec2(middle + half, y + half),
+                       view.theme->background, view.px(4));
+    paintText(list, view.fonts->smallBold, ImVec2(middle, y), view.theme->text, text, Align::center);
+  };
+  letter("A", x - view.px(18));
+  letter("B", x + view.px(18));
 }
 
 }  // namespace

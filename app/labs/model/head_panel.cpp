@@ -74,9 +74,10 @@ float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float heigh
   const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
   page.headCell = std::min(size.x / m, size.y / n);
   const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
-  const ValueRange range{0, 1, false};
+  const ValueRange range = weightRange(scene.look);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
+  style.logarithmic = range.logarithmic;
   view.heatmaps->draw(list, page.head, style, {pictureOf(tile, page.headFactor, range)});
   const Cell& cell = scene.cursor.cell;
   const Index rows = page.queries(), cols = page.tokens();

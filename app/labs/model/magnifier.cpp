@@ -73,7 +73,7 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
       const auto& weights = page.layer(at)->weights;
       const HeatTile tile{area, 0, 0, static_cast<float>(weights.rows()), static_cast<float>(weights.cols()),
                           head};
-      HeatmapTile picture = pictureOf(tile, page.magnifiedFactor, {0, 1, false});
+      HeatmapTile picture = pictureOf(tile, page.magnifiedFactor, weightRange(scene.look));
       page.magnifies.push_back({at, head});
       const auto there = std::find(page.magnified.begin(), page.magnified.end(), page.magnifies.back());
       picture.view.layer = static_cast<int>(there - page.magnified.begin());
@@ -84,6 +84,7 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
+  style.logarithmic = weightRange(scene.look).logarithmic;
   style.gap = 0;
   view.heatmaps->draw(list, page.magnifiedHeads, style, std::move(tiles));
   if (page.magnifies != page.magnified) view.redraw(2);  // the others come with the next frame

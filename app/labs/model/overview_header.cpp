@@ -190,7 +190,8 @@ void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const Ove
                  countText(static_cast<std::uint64_t>(all)) + (all == 1 ? " head" : " heads")) +
        view.px(14);
   const float barWidth = view.px(110);
-  paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(area.Max.x, y), barWidth);
+  paintColourBar(view, scene.look.colormap, {weightRange(scene.look).logarithmic ? "10⁻⁴" : "0", "", "1"},
+                 ImVec2(area.Max.x, y), barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none = cursor.detector.empty() ? "Choose what heads do first: a word at the left" : "";
   std::vector<Choice> orders{{"by layer", "", "layer"}, {"by score", none, "score"}};

@@ -222,7 +222,7 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
     const ImRect area = plan.tile(at, column);
     if (!plan.inSight(area)) continue;
     const HeatTile tile{area, 0, 0, rows, cols, order[static_cast<std::size_t>(column)]};
-    HeatmapTile picture = pictureOf(tile, page.rowFactor[row], {0, 1, false});
+    HeatmapTile picture = pictureOf(tile, page.rowFactor[row], weightRange(scene.look));
     picture.view.layer = static_cast<int>(tile.head);
     picture.view.clip = {std::max(area.Min.x, plan.map.Min.x), std::max(area.Min.y, plan.map.Min.y),
                          std::min(area.Max.x, plan.map.Max.x), std::min(area.Max.y, plan.map.Max.y)};
@@ -230,6 +230,7 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
+  style.logarithmic = weightRange(scene.look).logarithmic;
   if (plan.cells() < view.px(110)) style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.rows[row], style, std::move(tiles));
 }
