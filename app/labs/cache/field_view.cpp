@@ -196,12 +196,12 @@ void paintVoids(const View& view, ImDrawList& list, const FieldPlace& place, boo
       slotOutlines(view, list, place, 0, place.tokens, from, to, colors.voidLine);
     }
     const Index first = g * place.group(), last = first + place.group() - 1;
-    const std::string why = small
-                                ? fmt::format("no band of their own: heads {}–{} share KV {}", first, last, g)
-                                : fmt::format("{} band{} MHA would store: heads {}–{} share KV {} instead",
-                                              missing, missing == 1 ? "" : "s", first, last, g);
+    std::string why = small ? fmt::format("no band of their own: heads {}–{} share KV {}", first, last, g)
+                            : fmt::format("{} band{} MHA would store: heads {}–{} share KV {} instead",
+                                          missing, missing == 1 ? "" : "s", first, last, g);
     ImFont* font = small ? view.fonts->text : view.fonts->title;
     if (bottom - top < lineHeight(font) * 1.3f) continue;
+    if (textWidth(font, why) > place.cells.GetWidth() - view.px(28)) why = fmt::format("share KV {}", g);
     const float y = (top + bottom) / 2, x = place.cells.Min.x + view.px(14), width = textWidth(font, why);
     list.AddRectFilled(ImVec2(x - view.px(8), y - lineHeight(font) * 0.8f),
                        ImVec2(x + width + view.px(8), y + lineHeight(font) * 0.8f), view.theme->background);
