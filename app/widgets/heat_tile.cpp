@@ -33,15 +33,13 @@ HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range)
   picture.view.firstCol = tile.col / pooled;
   picture.view.rows = tile.rows / pooled;
   picture.view.cols = tile.cols / pooled;
-  picture.low = range.low;
-  picture.high = range.high;
+  picture.range = range;
   return picture;
 }
 
 render::HeatmapStyle styleFor(const View& view, const Look& look) {
   render::HeatmapStyle style;
   style.colormap = colormapFor(look);
-  style.logarithmic = look.quantity != Quantity::scores && look.range == RangeMode::logarithmic;
   style.background = unpacked(view.theme->background);
   style.masked = unpacked(mixed(view.theme->background, view.theme->panel, 0.7f));
   style.maskedHatch = unpacked(mixed(view.theme->background, view.theme->line, 0.8f));

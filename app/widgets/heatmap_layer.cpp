@@ -96,8 +96,9 @@ void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
   const render::HeatmapTextures* previous = blend < 1 ? batch.eased->previous() : nullptr;
   const render::HeatmapTextures& current = batch.eased ? batch.eased->current() : *batch.textures;
   for (const HeatmapTile& tile : batch.tiles) {
-    batch.style.low = tile.low;
-    batch.style.high = tile.high;
+    batch.style.low = tile.range.low;
+    batch.style.high = tile.range.high;
+    batch.style.logarithmic = tile.range.logarithmic;
     layer.painter_.draw(current, previous, blend, tile.view, batch.style, layer.width_, layer.height_);
   }
 }

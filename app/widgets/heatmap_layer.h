@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "app/compute/value_range.h"
 #include "app/platform/imgui_compat.h"
 #include "attention/core/tensor.h"
 #include "render/heatmap.h"
@@ -36,10 +37,10 @@ class EasedTextures {
   std::size_t uploads_ = 0;
 };
 
-/// One picture to draw: where, which layer, and the values at the ends of the colormap.
+/// One picture to draw: where, which layer, and what its colours run over.
 struct HeatmapTile {
   render::HeatmapView view;
-  float low = 0, high = 1;
+  ValueRange range = {};
 };
 
 /// The way from a Snapshot's matrices to pixels inside ImGui's draw lists, so that panels stay free of GL.
@@ -50,6 +51,7 @@ class HeatmapLayer {
 
   void beginFrame(int width, int height, double now);
   /// Draws the tiles at this place of the list, one after the other; nothing where there are no pictures yet.
+  /// The style's own range is not looked at.
   /// The textures have to be there still when the frame is drawn.
   void draw(ImDrawList& list, const EasedTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);

@@ -34,6 +34,14 @@ void noteScroll(View& view) {
   controls.scroll = ImGui::GetScrollY();
 }
 
+ImRect tallArea(const ImRect& panel, float least) {
+  const float top = panel.Min.y - ImGui::GetScrollY();
+  const ImRect area(panel.Min.x, top, panel.Max.x, top + std::max(panel.GetHeight(), least));
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y - 1));
+  ImGui::Dummy(ImVec2(1, 1));
+  return area;
+}
+
 void scrollEdge(const View& view, const ImRect& area) {
   if (ImGui::GetScrollMaxY() - ImGui::GetScrollY() <= view.px(6)) return;
   const std::uint32_t solid = view.theme->panel, clear = faded(solid, 0);

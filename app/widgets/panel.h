@@ -16,6 +16,8 @@ void fillDrawer(const View& view, const Layout& layout, std::initializer_list<co
 void noteScroll(View& view);
 /// Last in it: what is below its edge shows by fading.
 void scrollEdge(const View& view, const ImRect& area);
+/// The area of the panel that is begun, at least so many pixels high: what is beyond its edge scrolls.
+ImRect tallArea(const ImRect& panel, float least);
 /// A sentence in the middle of the area, with a smaller one under it.
 void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& text,
                   std::uint32_t color);

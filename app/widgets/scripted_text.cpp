@@ -1,9 +1,9 @@
 #include "app/widgets/scripted_text.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
-#include "app/platform/ui_state.h"
+#include "app/widgets/rich_text.h"
 
 namespace headscope::app {
 
@@ -36,54 +36,47 @@ ScriptRun takeRun(std::string_view& text) {
   return run;
 }
 
-/// A typeface with its size: that of small text, which is as small as can be read, is set a little smaller
-/// still.
-struct ScriptFont {
-  ImFont* font;
-  float size;
-};
-
-ScriptFont scriptFont(const View& view, ImFont* font) {
-  const Fonts& fonts = *view.fonts;
-  ImFont* small = font == fonts.hero                                                         ? fonts.text
-                  : font == fonts.monoHero                                                   ? fonts.mono
-                  : font == fonts.mono || font == fonts.monoSmall || font == fonts.monoTitle ? fonts.monoSmall
-                                                                                             : fonts.small;
-  return {small, std::min(lineHeight(small), 0.85f * lineHeight(font))};
+FormulaNode formulaOf(std::string_view text) {
+  using Kind = FormulaNode::Kind;
+  FormulaNode all;
+  while (!text.empty()) {
+    const ScriptRun run = takeRun(text);
+    FormulaNode words{Kind::symbol, std::string(run.text), {}};
+    if (run.level == 0)
+      all.children.push_back(std::move(words));
+    else if (run.level > 0)
+      all.children.push_back({Kind::scripts, "", {{}, std::move(words), {}}});
+    else
+      all.children.push_back({Kind::scripts, "", {{}, {}, std::move(words)}});
+  }
+  return all;
 }
 
-float runWidth(const View& view, ImFont* font, const ScriptRun& run) {
-  if (run.level == 0) return textWidth(font, run.text);
-  const ScriptFont script = scriptFont(view, font);
-  return textWidth(script.font, run.text) * script.size / lineHeight(script.font);
+RichFonts fontsFor(const View& view, ImFont* font, std::uint32_t color) {
+  const Fonts& fonts = *view.fonts;
+  const bool mono = font == fonts.mono || font == fonts.monoSmall || font == fonts.monoTitle;
+  ImFont* small = font == fonts.hero       ? fonts.text
+                  : font == fonts.monoHero ? fonts.mono
+                  : mono                   ? fonts.monoSmall
+                                           : fonts.small;
+  return {font, font, font, small, color};
 }
 
 }  // namespace
 
 float scriptedWidth(const View& view, ImFont* font, std::string_view text) {
-  float width = 0;
-  while (!text.empty()) width += runWidth(view, font, takeRun(text));
-  return width;
+  return formulaSize(fontsFor(view, font, 0), formulaOf(text)).width;
 }
 
 float paintScripted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color,
                     std::string_view text, Align align, float width) {
-  const float whole = scriptedWidth(view, font, text);
+  const RichFonts fonts = fontsFor(view, font, color);
+  const FormulaNode formula = formulaOf(text);
+  const float whole = formulaSize(fonts, formula).width;
   if (whole > width) return paintText(list, font, at, color, fitted(font, text, width), align);
   if (align == Align::center) at.x -= whole / 2;
   if (align == Align::right) at.x -= whole;
-  const ScriptFont script = scriptFont(view, font);
-  for (float x = at.x; !text.empty();) {
-    const ScriptRun run = takeRun(text);
-    if (run.level == 0) {
-      paintText(list, font, ImVec2(x, at.y), color, run.text);
-    } else if (!uiState().hidesTexts) {
-      const float y = at.y + lineHeight(font) * (run.level > 0 ? 0.24f : -0.26f) - script.size / 2;
-      list.AddText(script.font, script.size, ImVec2(std::round(x), std::round(y)), color, run.text.data(),
-                   run.text.data() + run.text.size());
-    }
-    x += runWidth(view, font, run);
-  }
+  paintFormula(view, list, fonts, formula, at);
   return whole;
 }
 

@@ -132,6 +132,18 @@ TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {
   EXPECT_EQ(ui.scene().setup.input.text, before.setup.input.text + " words");
 }
 
+TEST(Text, UndoLeavesTheCursorBehindWhatChanged) {
+  UiDriver ui;
+  const std::string before = *ui.scene().setup.input.text;
+  ui.click("text");
+  ui.chord(kCtrl, Key::a);
+  ui.type("xyz");
+  ui.wait(0.6);
+  ui.chord(kCtrl, Key::z);
+  ui.type("!");
+  EXPECT_EQ(*ui.scene().setup.input.text, before + "!");
+}
+
 /// The box wraps long lines for the eye; none of it may reach the text.
 TEST(Text, WrappingLeavesNoTraceInTheText) {
   UiDriver ui;

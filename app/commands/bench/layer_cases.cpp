@@ -67,8 +67,7 @@ Stack randomNumbers(const BenchShape& shape, std::uint64_t seed) {
 
 /// Caches full of numbers that are read in turn, and the queries of one step.
 struct CachedSteps {
-  BenchShape shape;
-  AttentionConfig config;
+  BenchShape shape;  ///< its config as a step has it, with all others before
   attention::MaskInput mask;
   std::vector<FullCache> caches;
   std::size_t next = 0;
@@ -82,7 +81,7 @@ void decodeOnce(CachedSteps& steps) {
   const BenchShape& shape = steps.shape;
   const attention::CacheView cache{shape.cachedAs, one.keys.data(), one.values.data(), shape.cached,
                                    shape.cached * shape.config.headDim};
-  attention::require(attention::decodeHeads(steps.config, steps.mask, cache, Keep::output, steps.result),
+  attention::require(attention::decodeHeads(shape.config, steps.mask, cache, Keep::output, steps.result),
                      "the decode step refused a cache of finite numbers");
 }
 
@@ -90,8 +89,7 @@ BenchCase decodeCase(const BenchShape& shape) {
   auto steps = std::make_shared<CachedSteps>();
   const AttentionConfig& config = shape.config;
   steps->shape = shape;
-  steps->config = config;
-  steps->config.cacheLength = shape.cached - 1;
+  steps->shape.config.cacheLength = shape.cached - 1;
   steps->mask = benchMask(shape, 1, shape.cached);
   steps->result.q = Stack::uninitialized(config.heads, 1, config.headDim);
   fillRandom(steps->result.q.data(), steps->result.q.size(), 3);

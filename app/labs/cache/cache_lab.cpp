@@ -123,10 +123,10 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
   const bool scrolls = !layout.presents && layout.center.GetHeight() < least;
   if (beginPanel(view, "cache.page", layout.center, 0, 0, scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
     handleKeys(scene, layout);
-    const float margin = view.px(layout.narrow ? 22 : 24), from = layout.center.Min.y - ImGui::GetScrollY();
-    const float height = scrolls ? least : layout.center.GetHeight();
-    const ImRect area(layout.center.Min.x + margin, from + view.px(8), layout.center.Max.x - margin,
-                      from + height - view.px(10));
+    const float margin = view.px(layout.narrow ? 22 : 24);
+    const ImRect whole = tallArea(layout.center, scrolls ? least : 0);
+    const ImRect area(whole.Min.x + margin, whole.Min.y + view.px(8), whole.Max.x - margin,
+                      whole.Max.y - view.px(10));
     const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
     page_.fieldAlone = layout.presents && area.GetHeight() < view.px(330) &&
                        (layout.named == "field" || layout.named.starts_with("void."));
@@ -139,8 +139,6 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
     static constexpr Room kRooms[] = {growthRoom, shapesRoom, precisionRoom, evictionRoom, pagingRoom};
     kRooms[static_cast<std::size_t>(scene.cursor.cacheRoom)](
         scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
-    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, from + height - 1));
-    ImGui::Dummy(ImVec2(1, 1));
   }
   endPanel();
   if (scene.cursor.cacheRoom != CacheRoom::growth) page_.motion.reset();

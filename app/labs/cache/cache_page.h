@@ -110,9 +110,9 @@ float roomHeadline(const View& view, const ImRect& area, const std::string& figu
 /// way.
 bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const std::string& problem,
                  bool waits);
-/// One picture of a stack, in a frame; `low` and `high` are the ends of the colours.
+/// One picture of a stack, in a frame.
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
-                  const render::HeatmapStyle& style, float low, float high);
+                  const render::HeatmapStyle& style, const ValueRange& range);
 /// Where tokens' names stand round a picture of a head, in pixels; nothing where there is little room.
 struct NameRoom {
   float left = 0, below = 0;

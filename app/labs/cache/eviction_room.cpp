@@ -125,11 +125,10 @@ void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::
   const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below);
   const ImRect map(left, top, left + side, top + side);
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.logarithmic = false;
   style.colormap = scene.look.colormap;
   style.maskedHatch = style.masked = style.background;
   style.deadHatch = unpacked(theme.secondary);
-  paintPicture(view, page.keptWeights, static_cast<int>(at), map, style, 0, 1);
+  paintPicture(view, page.keptWeights, static_cast<int>(at), map, style, {});
   paintNames(scene, view, map, tokens, names, true, map.Max.y);
   track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
   const float x = map.Max.x + view.px(18), room = area.Max.x - x;

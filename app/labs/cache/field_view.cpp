@@ -127,7 +127,7 @@ void paintPictures(const View& view, ImDrawList& list, CachePage& page, const Fi
       const float top = std::round(band.top + (values ? band.height : 0));
       const float bottom = top + std::round(band.height);
       HeatmapTile tile;
-      tile.low = -1;
+      tile.range = {-1, 1};
       tile.view.target = {place.cells.Min.x, top, place.x(place.tokens), bottom};
       tile.view.clip = {place.cells.Min.x, top, place.x(place.now), bottom};
       tile.view.layer = static_cast<int>(2 * band.kvHead + values);

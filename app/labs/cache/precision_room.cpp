@@ -73,16 +73,15 @@ void column(Scene& scene, CachePage& page, const PrecisionStudy& study, std::siz
   keys.gap = 0;
   keys.tint = cacheTint(theme, false);
   paintPicture(view, page.storedKeys, static_cast<int>(at), ImRect(area.Min.x, y, area.Max.x, y + keysHeight),
-               keys, -1, 1);
+               keys, {-1, 1});
   y += keysHeight + view.px(34);
   render::HeatmapStyle map = styleFor(view, Look{});
   map.colormap = scene.look.colormap;
-  map.logarithmic = true;
   map.gap = 0;
   const float most = std::max(study.mostDifference, 1e-6f);
   const float left = area.GetCenter().x - mapSide / 2;
   paintPicture(view, page.differences, static_cast<int>(at), ImRect(left, y, left + mapSide, y + mapSide),
-               map, most * 1e-4f, most);
+               map, {most * 1e-4f, most, true});
   y += mapSide + view.px(22);
   const auto figure = [&](const char* label, const std::string& value) {
     const float taken =

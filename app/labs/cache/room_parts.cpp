@@ -55,7 +55,7 @@ bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const 
 }
 
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
-                  const render::HeatmapStyle& style, float low, float high) {
+                  const render::HeatmapStyle& style, const ValueRange& range) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (textures.empty() || layer >= textures.current().layers()) return;
   HeatmapTile tile;
@@ -65,8 +65,7 @@ void paintPicture(const View& view, const EasedTextures& textures, int layer, co
   tile.view.layer = layer;
   tile.view.rows = static_cast<float>(textures.current().rows());
   tile.view.cols = static_cast<float>(textures.current().cols());
-  tile.low = low;
-  tile.high = high;
+  tile.range = range;
   view.heatmaps->draw(list, textures, style, {tile});
   compat::rectOutline(list, ImVec2(area.Min.x - 1, area.Min.y - 1), ImVec2(area.Max.x + 1, area.Max.y + 1),
                       view.theme->line, 0, 1);

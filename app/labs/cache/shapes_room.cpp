@@ -42,7 +42,8 @@ void errorBars(const View& view, ImDrawList& list, const ShapeCase& one, double 
 }
 
 void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, std::size_t at,
-               double mostError, const ImRect& area, bool small) {
+               double mostError, const std::vector<attention::Token>& tokens, const ImRect& area,
+               bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -58,8 +59,6 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
   const std::uint64_t bytes = bytesOfCase(scene, one), mha = bytesOfCase(scene, study.cases[0]);
   const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
-  const auto& question = page.shapes->request;
-  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
   const NameRoom names = nameRoom(view, tokens, small);
   const float free = area.GetHeight() - view.px(46 + 36) - figures - names.below;
   const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
@@ -68,9 +67,8 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   track("shape." + one.name, map.Min, map.Max);
   if (one.missing.empty()) {
     render::HeatmapStyle style = styleFor(view, scene.look);
-    style.logarithmic = false;
     style.colormap = scene.look.colormap;
-    paintPicture(view, page.shapeWeights, static_cast<int>(at), map, style, 0, 1);
+    paintPicture(view, page.shapeWeights, static_cast<int>(at), map, style, {});
   } else {
     list.AddRectFilled(map.Min, map.Max, theme.panel);
     paintParagraph(list, view.fonts->text, ImVec2(map.Min.x + view.px(14), map.Min.y + view.px(14)),
@@ -144,7 +142,7 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const float each = (area.GetWidth() - names - 3 * space) / 4;
   for (std::size_t i = 0; i < 4; ++i) {
     const float left = area.Min.x + names + static_cast<float>(i) * (each + space);
-    shapeTile(scene, page, study, i, most, ImRect(left, top, left + each, area.Max.y), small);
+    shapeTile(scene, page, study, i, most, tokens, ImRect(left, top, left + each, area.Max.y), small);
   }
 }
 

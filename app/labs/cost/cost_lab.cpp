@@ -83,9 +83,8 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
     handleKeys(scene, layout);
     const float margin = view.px(layout.narrow ? 22 : 32);
     // In a low window the page scrolls, so that nothing of it is out of reach.
-    const float least = layout.presents ? 0 : view.px(600), top = layout.center.Min.y - ImGui::GetScrollY();
-    const ImRect area(layout.center.Min.x + margin, top, layout.center.Max.x - margin,
-                      top + std::max(layout.center.GetHeight(), least));
+    ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
+    area.Expand(ImVec2(-margin, 0));
     if (!page_.unknown.empty()) {
       paintMessage(view, area, "Choose a model", page_.unknown + " Take one from the list at the left.",
                    view.theme->text);
@@ -104,8 +103,6 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
         if (rest.Min.y < layout.center.Max.y) costPlots(scene, page_, rest, small);
       }
     }
-    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y - 1));
-    ImGui::Dummy(ImVec2(1, 1));
   }
   endPanel();
   if (scene.cost != before) view.redraw();

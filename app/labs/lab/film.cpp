@@ -182,7 +182,7 @@ void paintFrame(Scene& scene, LabPage& page, FilmFrame& frame, std::size_t numbe
   paintText(list, big, ImVec2(middle, below), lit ? theme.text : theme.secondary,
             fitted(big, frame.number, width + 2 * pad), Align::center);
   if (!place.small)
-    paintScripted(view, list, view.fonts->small, ImVec2(middle, below + view.px(20)), theme.secondary,
+    paintScripted(view, list, view.fonts->small, ImVec2(middle, below + view.px(19)), theme.secondary,
                   frame.hint, Align::center, width + 2 * pad - view.px(2));
   if (hovered && place.small) {
     std::string shapes;

@@ -125,9 +125,7 @@ void headMaps(Scene& scene, LabPage& page, const ImRect& whole, const HeadMaps& 
     pictures.back().view.layer = static_cast<int>(head);
   }
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  render::HeatmapStyle style = styleFor(view, look);
-  style.logarithmic = maps.range(0).logarithmic;
-  view.heatmaps->draw(list, textures, style, std::move(pictures));
+  view.heatmaps->draw(list, textures, styleFor(view, look), std::move(pictures));
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;

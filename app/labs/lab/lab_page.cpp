@@ -147,8 +147,7 @@ void paintPicture(LabPage& page, const Picture& picture, const attention::Matrix
                               unpacked(mixed(theme.background, hue, 0.33f))};
   }
   HeatmapTile tile;
-  tile.low = picture.low;
-  tile.high = picture.high > picture.low ? picture.high : picture.low + 1;
+  tile.range = {picture.low, picture.high > picture.low ? picture.high : picture.low + 1};
   tile.view.target = {area.Min.x, area.Min.y, area.Max.x, area.Max.y};
   tile.view.clip = tile.view.target;
   tile.view.rows = static_cast<float>(values.rows());

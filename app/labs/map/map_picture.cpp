@@ -100,10 +100,7 @@ Look weightsLook(Look look) {
 void send(const Look& look, const ValueRange& range, MapPage& page, ImDrawList& list,
           std::vector<HeatmapTile> tiles) {
   View& view = page.view;
-  for (HeatmapTile& tile : tiles) {
-    tile.low = range.low;
-    tile.high = range.high;
-  }
+  for (HeatmapTile& tile : tiles) tile.range = range;
   view.heatmaps->draw(list, page.textures->textures(), styleFor(view, look), std::move(tiles));
 }
 

@@ -77,7 +77,6 @@ float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float heigh
   const ValueRange range = weightRange(scene.look);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
-  style.logarithmic = range.logarithmic;
   view.heatmaps->draw(list, page.head, style, {pictureOf(tile, page.headFactor, range)});
   const Cell& cell = scene.cursor.cell;
   const Index rows = page.queries(), cols = page.tokens();

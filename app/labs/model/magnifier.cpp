@@ -84,7 +84,6 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
-  style.logarithmic = weightRange(scene.look).logarithmic;
   style.gap = 0;
   view.heatmaps->draw(list, page.magnifiedHeads, style, std::move(tiles));
   if (page.magnifies != page.magnified) view.redraw(2);  // the others come with the next frame

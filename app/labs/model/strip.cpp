@@ -212,8 +212,7 @@ void cacheRows(const Scene& scene, ModelPage& page, const StripColumns& columns,
       tile.view.rows = static_cast<float>(page.cache.current().rows());
       tile.view.firstCol = static_cast<float>(columns.first + i) * bands;
       tile.view.cols = bands;
-      tile.low = -1;
-      tile.high = 1;
+      tile.range = {-1, 1};
       tiles.push_back(tile);
     }
     view.heatmaps->draw(list, page.cache, cacheStyle(view, values), std::move(tiles));

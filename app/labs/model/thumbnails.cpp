@@ -230,7 +230,6 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
-  style.logarithmic = weightRange(scene.look).logarithmic;
   if (plan.cells() < view.px(110)) style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.rows[row], style, std::move(tiles));
 }
