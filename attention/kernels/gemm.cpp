@@ -8,6 +8,7 @@
 
 #include "attention/kernels/buffer.h"
 #include "attention/kernels/gemm_block.h"
+#include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
@@ -37,16 +38,26 @@ void packInput(const Columns<const float>& x, size_t row, size_t rows, size_t in
               std::min(x.width, in - column), packed + column * kRows);
 }
 
-/// kDepth steps of the sums of one block, from both operands in panels, added to c unless these are the
-/// first.
+/// `bias` may be null.
+void addBias(const float* HWY_RESTRICT bias, size_t rows, size_t columns, float* HWY_RESTRICT c,
+             size_t cRow) {
+  for (size_t row = 0; bias && row < rows; ++row)
+    for (size_t column = 0; column < columns; ++column) c[row * cRow + column] += bias[column];
+}
+
+/// kGemmDepth steps of the sums of one block, from both operands in panels, added to c unless these are the
+/// first, and the bias behind the last, while the sums are at hand.
 void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const float* weights) {
   const size_t panel = panelColumns();
   for (size_t column = 0; column < block.columns; column += panel) {
     const float* const b = weights + column * depth;
+    const float* const bias = block.bias && step + depth == block.in ? block.bias + column : nullptr;
     for (size_t row = 0; row < block.rows; row += kRows) {
-      const float* const a = block.packed + row * block.in + step * kRows;
-      productRows(std::min(kRows, block.rows - row), depth, a, 1, kRows, b, panel,
-                  block.c + row * block.cRow + column, block.cRow, step > 0);
+      const size_t rows = std::min(kRows, block.rows - row);
+      float* const c = block.c + row * block.cRow + column;
+      productRows(rows, depth, block.packed + row * block.in + step * kRows, 1, kRows, b, panel, c,
+                  block.cRow, step > 0);
+      addBias(bias, rows, std::min(panel, block.columns - column), c, block.cRow);
     }
   }
 }
@@ -66,36 +77,46 @@ HWY_INLINE void withNumbers(const WeightColumns& weight, const Use& use) {
   }
 }
 
-/// Outputs column … column+columns−1 over kDepth steps from `step` on as a panel. `rows`: room for a panel.
+/// Bytes fetched at a time, and rows between fetching and reading.
+inline constexpr size_t kLine = 64, kAhead = 8;
+
+/// kGemmDepth steps of the weights from `step` on, in panels. `rows`: room for another panel. A transposed
+/// weight is read row by row: each may lie on a page of its own.
 template <typename Number>
-void packWeights(const WeightColumns& weight, const Number* numbers, size_t column, size_t columns,
-                 size_t step, size_t depth, float* rows, float* panel) {
+void packWeights(const WeightColumns& weight, const Number* numbers, size_t columns, size_t step,
+                 size_t depth, float* rows, float* panels) {
   const size_t wide = panelColumns();
-  if (weight.transposed) {
-    for (size_t k = 0; k < depth; ++k) {
-      copyNumbers(numbers + (step + k) * weight.row + column, columns, panel + k * wide);
-      if (columns < wide) std::fill(panel + k * wide + columns, panel + (k + 1) * wide, 0.0f);
+  for (size_t k = 0; weight.transposed && k < depth; ++k) {
+    if (k + kAhead < depth)
+      for (size_t column = 0; column < columns; column += kLine / sizeof(Number))
+        hwy::Prefetch(numbers + (step + k + kAhead) * weight.row + column);
+    for (size_t column = 0; column < columns; column += wide) {
+      const size_t count = std::min(wide, columns - column);
+      float* const to = panels + column * depth + k * wide;
+      copyNumbers(numbers + (step + k) * weight.row + column, count, to);
+      std::fill(to + count, to + wide, 0.0f);
     }
-    return;
   }
-  const Number* const first = numbers + column * weight.row + step;
-  if constexpr (std::is_same_v<Number, float>)
-    if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) == 0)
-      return packPanel(first, weight.row, columns, wide, depth, panel);
-  for (size_t c = 0; c < columns; ++c) copyNumbers(first + c * weight.row, depth, rows + c * depth);
-  packPanel(rows, depth, columns, wide, depth, panel);
+  for (size_t column = 0; !weight.transposed && column < columns; column += wide) {
+    const size_t count = std::min(wide, columns - column);
+    const Number* const first = numbers + column * weight.row + step;
+    if constexpr (std::is_same_v<Number, float>)
+      if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) == 0) {
+        packPanel(first, weight.row, count, wide, depth, panels + column * depth);
+        continue;
+      }
+    for (size_t c = 0; c < count; ++c) copyNumbers(first + c * weight.row, depth, rows + c * depth);
+    packPanel(rows, depth, count, wide, depth, panels + column * depth);
+  }
 }
 
 /// `panels`: room for the block's columns in whole panels and one more, each of kGemmDepth steps.
 void gemmBlock(const GemmBlock& block, const WeightColumns& weight, float* panels) {
-  const size_t panel = panelColumns();
-  float* const rows = panels + roundedUp(block.columns, panel) * std::min(block.in, kGemmDepth);
+  float* const rows = panels + roundedUp(block.columns, panelColumns()) * std::min(block.in, kGemmDepth);
   for (size_t step = 0; step < block.in; step += kGemmDepth) {
     const size_t depth = std::min(kGemmDepth, block.in - step);
     withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
-      for (size_t column = 0; column < block.columns; column += panel)
-        packWeights(weight, numbers, column, std::min(panel, block.columns - column), step, depth, rows,
-                    panels + column * depth);
+      packWeights(weight, numbers, block.columns, step, depth, rows, panels);
     });
     multiplyBlock(block, step, depth, panels);
   }
@@ -169,6 +190,7 @@ HWY_EXPORT(rowsOfPanel);
 HWY_EXPORT(columnsOfPanel);
 HWY_EXPORT(packInput);
 HWY_EXPORT(gemmBlock);
+HWY_EXPORT(addBias);
 HWY_EXPORT(mapRow);
 
 /// Multiply-adds of a task at the most, so that a stop is noticed within milliseconds.
@@ -202,11 +224,8 @@ WeightColumns weightsOf(const Task& task, std::size_t in, std::size_t step = 0) 
           map.transposed, row};
 }
 
-void addBias(const Task& task, float* c, std::size_t cRow) {
-  if (!task.map->bias) return;
-  for (std::size_t row = 0; row < task.rows; ++row)
-    for (std::size_t column = 0; column < task.columns; ++column)
-      c[row * cRow + column] += task.map->bias[task.column + column];
+const float* biasOf(const Task& task) {
+  return task.map->bias ? task.map->bias + task.column : nullptr;
 }
 
 float* place(const Columns<float>& y, std::size_t row, std::size_t column) {
@@ -231,12 +250,15 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
   const Columns<float>& y = task.map->y;
   // Straight to its place where whole panels fit it.
   const bool direct = wide == task.columns && task.column % y.width + task.columns <= y.width;
-  GemmBlock block{.packed = packed + task.row * in, .in = in, .rows = task.rows, .columns = task.columns};
+  GemmBlock block{.packed = packed + task.row * in,
+                  .in = in,
+                  .rows = task.rows,
+                  .columns = task.columns,
+                  .bias = biasOf(task)};
   block.c = direct ? place(y, task.row, task.column) : sums.atLeast(task.rows * wide);
   block.cRow = direct ? y.rowStride : wide;
   HWY_DYNAMIC_DISPATCH(gemmBlock)
   (block, weightsOf(task, in), panels.atLeast((wide + panel) * std::min(in, kGemmDepth)));
-  addBias(task, block.c, block.cRow);
   if (!direct) scatter(task, block.c, block.cRow);
 }
 
@@ -290,7 +312,7 @@ std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, B
 }
 
 void finishRow(const Task& outputs, float* sums) {
-  addBias(outputs, sums, outputs.columns);
+  HWY_DYNAMIC_DISPATCH(addBias)(biasOf(outputs), 1, outputs.columns, sums, outputs.columns);
   scatter(outputs, sums, outputs.columns);
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "attention/core/activation.h"
+#include "attention/core/norm.h"
 #include "attention/core/parallel.h"
 
 namespace headscope::attention {
@@ -21,23 +22,15 @@ void forRows(Index rows, Index cols, const Task& task) {
           [&](Index part) { task(part * step, std::min(step, rows - part * step)); });
 }
 
-using RowView = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
+std::span<const float> numbersOf(const Vector& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
 
-void normRow(const float* from, Index size, const NormWeights& weights, NormKind kind, double epsilon,
-             float* to) {
-  const Eigen::Map<const Eigen::Array<float, 1, Eigen::Dynamic>> x(from, size);
-  RowView y(to, size);
-  const auto d = static_cast<double>(size);
-  if (kind == NormKind::layer) {
-    const double mean = x.cast<double>().sum() / d;
-    const double variance = (x.cast<double>() - mean).square().sum() / d;
-    const double scale = 1 / std::sqrt(variance + epsilon);
-    y = ((x.cast<double>() - mean) * scale).cast<float>() * weights.weight.transpose().array() +
-        weights.bias.transpose().array();
-    return;
-  }
-  const double scale = 1 / std::sqrt(x.cast<double>().square().sum() / d + epsilon);
-  y = x * static_cast<float>(scale) * weights.weight.transpose().array();
+/// `to` may be x.
+void normRow(std::span<const float> x, const NormWeights& weights, NormKind kind, double epsilon, float* to) {
+  const std::span y(to, x.size());
+  if (kind == NormKind::layer) return layerNorm(x, numbersOf(weights.weight), numbersOf(weights.bias), epsilon, y);
+  rmsNorm(x, numbersOf(weights.weight), epsilon, y);
 }
 
 using Values = Eigen::Map<Eigen::ArrayXf>;
@@ -66,7 +59,8 @@ Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, doub
   Matrix y(x.rows(), x.cols());
   forRows(x.rows(), x.cols(), [&](Index first, Index count) {
     for (Index row = first; row < first + count; ++row)
-      normRow(x.row(row).data(), x.cols(), weights, kind, epsilon, y.row(row).data());
+      normRow({x.row(row).data(), static_cast<std::size_t>(x.cols())}, weights, kind, epsilon,
+              y.row(row).data());
   });
   return y;
 }
@@ -75,7 +69,7 @@ void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double e
   forRows(heads.count() * heads.rows(), heads.cols(), [&](Index first, Index count) {
     for (Index row = first; row < first + count; ++row) {
       float* const values = heads.data() + row * heads.cols();
-      normRow(values, heads.cols(), weights, kind, epsilon, values);
+      normRow({values, static_cast<std::size_t>(heads.cols())}, weights, kind, epsilon, values);
     }
   });
 }

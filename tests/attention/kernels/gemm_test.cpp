@@ -30,7 +30,7 @@ void expectLinear(Index rows, Index in, Index out, bool bias) {
 
 TEST(Gemm, equalsEigenAtEverySizeAroundTheBlocks) {
   for (const Index rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 25})
-    for (const Index in : {1, 3, 8, 31, 255, 256, 257})
+    for (const Index in : {1, 3, 8, 31, 257, 767, 768, 769})
       for (const Index out : {1, 15, 16, 33, 63, 64, 65, 130}) {
         expectLinear(rows, in, out, (rows + in + out) % 2 == 0);
         if (HasFailure()) return;
@@ -109,7 +109,7 @@ TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
   for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::bf16, WeightType::f64})
     for (const bool transposed : {false, true})
       for (const auto& [rows, in, out] :
-           {std::array<Index, 3>{1, 300, 530}, {1, 7, 5}, {2, 33, 65}, {13, 257, 100}, {29, 31, 17}}) {
+           {std::array<Index, 3>{1, 300, 530}, {1, 7, 5}, {2, 33, 65}, {13, 257, 100}, {13, 1540, 70}, {29, 31, 17}}) {
         // A part of a wider matrix, as queries are of a fused one.
         Matrix wide = gaussianMatrix(transposed ? in : out, (transposed ? out : in) + 3, 4);
         const auto bytes = numbersOf(wide, type);

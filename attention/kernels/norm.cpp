@@ -1,0 +1,84 @@
+#include "attention/kernels/norm.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attention/kernels/norm.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+using Wide = hn::ScalableTag<double>;
+using WideLanes = hn::Vec<Wide>;
+using Narrow = hn::Rebind<float, Wide>;  ///< as many floats as doubles
+
+/// Calls step(i) for every whole vector of doubles from number i on, rest(i) for each number behind them.
+template <typename Step, typename Rest>
+HWY_INLINE void forNumbers(size_t count, const Step& step, const Rest& rest) {
+  const size_t n = hn::Lanes(Wide());
+  size_t i = 0;
+  for (; i + n <= count; i += n) step(i);
+  for (; i < count; ++i) rest(i);
+}
+
+/// Σ (x − mean)^power, power 1 or 2.
+template <int kPower>
+HWY_INLINE double momentOf(const float* x, size_t count, double mean) {
+  const Wide d;
+  const WideLanes middle = hn::Set(d, mean);
+  WideLanes sums = hn::Zero(d);
+  double others = 0;
+  forNumbers(
+      count,
+      [&](size_t i) HWY_ATTR {
+        const WideLanes value = hn::Sub(hn::PromoteTo(d, hn::LoadU(Narrow(), x + i)), middle);
+        sums = kPower == 1 ? hn::Add(sums, value) : hn::MulAdd(value, value, sums);
+      },
+      [&](size_t i) HWY_ATTR {
+        const double value = static_cast<double>(x[i]) - mean;
+        others += kPower == 1 ? value : value * value;
+      });
+  return hn::GetLane(hn::SumOfLanes(d, sums)) + others;
+}
+
+void normalizeRow(const float* x, size_t count, const float* weight, const float* bias, double epsilon,
+                  bool centred, float* y) {
+  const auto size = static_cast<double>(count);
+  const double mean = centred ? momentOf<1>(x, count, 0) / size : 0;
+  const double factor = 1 / std::sqrt(momentOf<2>(x, count, mean) / size + epsilon);
+  const Wide d;
+  const Narrow narrow;
+  const WideLanes middle = hn::Set(d, mean), scale = hn::Set(d, factor);
+  forNumbers(
+      count,
+      [&](size_t i) HWY_ATTR {
+        const WideLanes value = hn::Sub(hn::PromoteTo(d, hn::LoadU(narrow, x + i)), middle);
+        const auto normed = hn::DemoteTo(narrow, hn::Mul(value, scale));
+        const auto shift = bias ? hn::LoadU(narrow, bias + i) : hn::Zero(narrow);
+        hn::StoreU(hn::MulAdd(normed, hn::LoadU(narrow, weight + i), shift), narrow, y + i);
+      },
+      [&](size_t i) HWY_ATTR {
+        const auto normed = static_cast<float>((static_cast<double>(x[i]) - mean) * factor);
+        y[i] = normed * weight[i] + (bias ? bias[i] : 0);
+      });
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headscope::attention::kernels {
+namespace {
+HWY_EXPORT(normalizeRow);
+}  // namespace
+
+void normalize(const float* x, std::size_t count, const float* weight, const float* bias, double epsilon,
+               bool centred, float* y) {
+  HWY_DYNAMIC_DISPATCH(normalizeRow)(x, count, weight, bias, epsilon, centred, y);
+}
+
+}  // namespace headscope::attention::kernels
+#endif
