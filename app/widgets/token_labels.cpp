@@ -13,4 +13,10 @@ float longestLabel(const View& view, const std::vector<attention::Token>& tokens
   return std::min(longest, most);
 }
 
+NameRoom nameRoom(const View& view, const std::vector<attention::Token>& queries,
+                  const std::vector<attention::Token>& keys) {
+  return {std::max(longestLabel(view, queries, view.px(90)) + view.px(10), view.px(58)),
+          longestLabel(view, keys, view.px(70)) * 0.9f + view.px(14)};
+}
+
 }  // namespace headscope::app

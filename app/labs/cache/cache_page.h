@@ -14,6 +14,7 @@
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -113,11 +114,6 @@ bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const 
 /// One picture of a stack, in a frame.
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
                   const render::HeatmapStyle& style, const ValueRange& range);
-/// Where tokens' names stand round a picture of a head, in pixels; nothing where there is little room.
-struct NameRoom {
-  float left = 0, below = 0;
-};
-NameRoom nameRoom(const View& view, const std::vector<attention::Token>& tokens, bool small);
 /// Names of queries left of the picture, where it is the first of its row, and of keys below `keysBelow`.
 void paintNames(const Scene& scene, const View& view, const ImRect& map,
                 const std::vector<attention::Token>& tokens, const NameRoom& room, bool first,

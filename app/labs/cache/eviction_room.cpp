@@ -120,7 +120,7 @@ void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::
               area.GetWidth() - view.px(196), theme.secondary, policyWords(one.rules.policy));
   const auto& question = page.eviction->request;
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
-  const NameRoom names = nameRoom(view, tokens, small);
+  const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
   const float top = area.Min.y + view.px(small ? 38 : 52), left = area.Min.x + names.left;
   const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below);
   const ImRect map(left, top, left + side, top + side);

@@ -10,7 +10,6 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
-#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -69,12 +68,6 @@ void paintPicture(const View& view, const EasedTextures& textures, int layer, co
   view.heatmaps->draw(list, textures, style, {tile});
   compat::rectOutline(list, ImVec2(area.Min.x - 1, area.Min.y - 1), ImVec2(area.Max.x + 1, area.Max.y + 1),
                       view.theme->line, 0, 1);
-}
-
-NameRoom nameRoom(const View& view, const std::vector<attention::Token>& tokens, bool small) {
-  if (small) return {};
-  return {std::max(longestLabel(view, tokens, view.px(90)) + view.px(10), view.px(58)),
-          longestLabel(view, tokens, view.px(66)) * 0.9f + view.px(14)};
 }
 
 void paintNames(const Scene& scene, const View& view, const ImRect& map,

@@ -59,7 +59,7 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
   const std::uint64_t bytes = bytesOfCase(scene, one), mha = bytesOfCase(scene, study.cases[0]);
   const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
-  const NameRoom names = nameRoom(view, tokens, small);
+  const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
   const float free = area.GetHeight() - view.px(46 + 36) - figures - names.below;
   const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
   const float bars = std::clamp(free - side, least, view.px(190));
@@ -138,7 +138,7 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
     for (const double error : one.output.perToken) most = std::max(most, std::min(error, 2.0));
   const auto& question = page.shapes->request;
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
-  const float space = view.px(small ? 18 : 32), names = nameRoom(view, tokens, small).left;
+  const float space = view.px(small ? 18 : 32), names = small ? 0 : nameRoom(view, tokens, tokens).left;
   const float each = (area.GetWidth() - names - 3 * space) / 4;
   for (std::size_t i = 0; i < 4; ++i) {
     const float left = area.Min.x + names + static_cast<float>(i) * (each + space);

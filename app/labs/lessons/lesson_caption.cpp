@@ -20,15 +20,24 @@ float options(LessonsPage& page, ImVec2 at, float width, float high) {
   const float gap = view.px(10), pad = view.px(10);
   const float each = (width - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
   const float letter = textWidth(view.fonts->monoTitle, "A") + view.px(8), room = each - letter - 2 * pad;
+  bool large = true;
   const auto words = [&](ImDrawList* into, std::size_t i, ImVec2 from) {
     const OptionStudy& option = page.study->options[i];
     const bool right = page.answered && option.holds;
-    const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
-                          page.answered && !right ? theme.secondary : theme.text};
+    RichFonts fonts = large ? readingFonts(view, theme.text)
+                            : RichFonts{view.fonts->text, view.fonts->bold, view.fonts->mono,
+                                        view.fonts->small, theme.text};
+    if (page.answered && !right) fonts.color = theme.secondary;
     return paintRichText(view, into, fonts, richOrPlain((right ? "✓ " : "") + option.text), from, room);
   };
-  for (std::size_t i = 0; i < count; ++i)
-    high = std::max(high, words(nullptr, i, ImVec2(0, 0)) + view.px(12));
+  const auto needed = [&] {
+    float most = 0;
+    for (std::size_t i = 0; i < count; ++i) most = std::max(most, words(nullptr, i, ImVec2(0, 0)));
+    return most + view.px(12);
+  };
+  // As large as lessons are read at a desk, where the room allows it.
+  large = needed() <= high;
+  high = std::max(high, needed());
   for (std::size_t i = 0; i < count; ++i) {
     const ImVec2 from(at.x + (each + gap) * static_cast<float>(i), at.y);
     const ImVec2 to(from.x + each, from.y + high);
@@ -41,9 +50,10 @@ float options(LessonsPage& page, ImVec2 at, float width, float high) {
     trackItem(name);
     if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));
     compat::rectOutline(list, from, to, chosen || right ? theme.text : theme.line, view.px(6), 1);
-    paintText(list, view.fonts->monoTitle, ImVec2(from.x + pad, from.y + view.px(16)),
+    const float top = from.y + (high - words(nullptr, i, ImVec2(0, 0))) / 2;
+    paintText(list, view.fonts->monoTitle, ImVec2(from.x + pad, top + view.px(10)),
               page.answered && !right ? theme.secondary : theme.text, optionLetter(i));
-    words(&list, i, ImVec2(from.x + pad + letter, from.y + view.px(6)));
+    words(&list, i, ImVec2(from.x + pad + letter, top));
   }
   return high;
 }

@@ -7,6 +7,7 @@
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/token_labels.h"
 
 namespace headscope::app {
 
@@ -107,19 +108,24 @@ void pointAtLabels(Scene& scene, MaskPage& page, const HeatTile& tile, const Axi
   view.menu = tokenMenu(scene);
 }
 
-constexpr float kRowLabels = 92, kKeyLabels = 84, kTitleRoom = 32, kMargin = 8;
+constexpr float kTitleRoom = 32, kMargin = 8;
+
+NameRoom roomForNames(const MaskPage& page) {
+  const LineTokens& line = *page.study->line();
+  return nameRoom(page.view, line.queries, line.keys);
+}
 
 }  // namespace
 
 ImRect mapCells(const MapSpec& spec, const MaskPage& page, const ImRect& area) {
   const View& view = page.view;
   const LineTokens& line = *page.study->line();
-  const float left = view.px(spec.rowLabels ? kRowLabels : kMargin), bottom = view.px(kKeyLabels),
-              top = view.px(kTitleRoom);
+  const NameRoom names = roomForNames(page);
+  const float left = spec.rowLabels ? names.left : view.px(kMargin), top = view.px(kTitleRoom);
   const float aspect =
       std::clamp(static_cast<float>(line.keys.size()) / static_cast<float>(line.queries.size()), 0.2f, 5.0f);
   const float roomX = std::max(view.px(40), area.GetWidth() - left - view.px(kMargin)),
-              roomY = std::max(view.px(40), area.GetHeight() - top - bottom);
+              roomY = std::max(view.px(40), area.GetHeight() - top - names.below);
   const float width = std::floor(std::min(roomX, roomY * aspect));
   const float height = std::floor(width / aspect);
   // A little above the middle of what is left over.
@@ -128,8 +134,9 @@ ImRect mapCells(const MapSpec& spec, const MaskPage& page, const ImRect& area) {
   return {x, y, x + width, y + height};
 }
 
-std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) {
-  const float extra = view.px(kRowLabels - kMargin), space = view.px(10);
+std::vector<ImRect> mapColumns(const MaskPage& page, const ImRect& area, int count) {
+  const View& view = page.view;
+  const float extra = roomForNames(page).left - view.px(kMargin), space = view.px(10);
   const float each =
       (area.GetWidth() - extra - space * static_cast<float>(count - 1)) / static_cast<float>(count);
   std::vector<ImRect> columns;
@@ -143,7 +150,7 @@ std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count) 
 }
 
 MapPlaces mapPlaces(const MapSpec& spec, const MaskPage& page, const ImRect& area, int count) {
-  MapPlaces beside{mapColumns(page.view, area, count)}, below{{}, true};
+  MapPlaces beside{mapColumns(page, area, count)}, below{{}, true};
   const float each = area.GetHeight() / static_cast<float>(count);
   for (int i = 0; i < count; ++i) {
     const float top = area.Min.y + each * static_cast<float>(i);
@@ -184,16 +191,17 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRec
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
   static const std::vector<attention::Token> kNone;
+  const NameRoom names = roomForNames(page);
   const AxisLabels labels{spec.rowLabels ? &line.queries : &kNone,
                           &line.keys,
                           query,
                           key,
-                          view.px(kRowLabels - 4),
-                          view.px(kKeyLabels - 6),
+                          names.left - view.px(4),
+                          names.below - view.px(4),
                           false};
   paintAxisLabels(view, list, tile, labels);
   pointAtLabels(scene, page, tile, labels);
-  if (spec.rowLabels) paintAxisTitles(view, list, cells, view.px(kRowLabels));
+  if (spec.rowLabels) paintAxisTitles(view, list, cells, names.left);
   paintCrosshair(view, list, tile, query, key, n, m);
   if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (answer.cell && hovered) {

@@ -148,7 +148,7 @@ ImRect mapCells(const MapSpec& spec, const MaskPage& page, const ImRect& area);
 /// Draws a map into `area` and lets it be pointed at, zoomed, and painted on.
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRect& area);
 /// `count` areas side by side whose cells come out equally large though only the first has row labels.
-std::vector<ImRect> mapColumns(const View& view, const ImRect& area, int count);
+std::vector<ImRect> mapColumns(const MaskPage& page, const ImRect& area, int count);
 /// `count` areas for maps like `spec`, beside or below each other, whichever draws larger.
 struct MapPlaces {
   std::vector<ImRect> areas;

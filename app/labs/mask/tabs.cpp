@@ -119,7 +119,7 @@ std::string headTitle(const char* what, Index head) {
 void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
-  const std::vector<ImRect> columns = mapColumns(view, area, 2);
+  const std::vector<ImRect> columns = mapColumns(page, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
   const bool other = mask != &page.study->mask;
   if (mask->error) {
@@ -152,7 +152,7 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRec
 
 void biasTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRect& area) {
   View& view = page.view;
-  const std::vector<ImRect> columns = mapColumns(view, area, 2);
+  const std::vector<ImRect> columns = mapColumns(page, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
   const HeadStudy* study = page.headStudy;
   if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);

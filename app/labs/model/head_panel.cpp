@@ -62,8 +62,8 @@ float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float heigh
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto& keys = page.study->text.tokens;
   const auto& queries = page.study->queryTokens();
-  const float left = std::max(longestLabel(view, queries, view.px(90)) + view.px(10), view.px(58));
-  const float bottom = longestLabel(view, keys, view.px(70)) * 0.9f + view.px(14), top = view.px(18);
+  const auto [left, bottom] = nameRoom(view, queries, keys);
+  const float top = view.px(18);
   const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.tokens());
   float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
   if (side >= 8) side = std::floor(side);
