@@ -14,7 +14,7 @@ double cacheBytes(const Snapshot& snapshot, Index kvHeads, Index tokens, Index b
 
 std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
   const Index kvHeads = snapshot.config.kvHeads;
-  std::string factors = fmt::format("2 · {} {} · {} · {} B", kvHeads, kvHeads == 1 ? "KV head" : "KV heads",
+  std::string factors = fmt::format("2 · {} {} · {} · {} B", kvHeads, kvHeads == 1 ? "kv head" : "kv heads",
                                     snapshot.config.headDim, bytesPerValue);
   if (snapshot.sequences.size() > 1) factors += fmt::format(" · {} lines", snapshot.sequences.size());
   if (snapshot.setup.input.cross)

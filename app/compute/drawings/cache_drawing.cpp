@@ -29,7 +29,7 @@ std::string bytesLine(const Scene& scene, const Snapshot& snapshot, Index tokens
   const attention::AttentionConfig& config = snapshot.config;
   const auto bytes = attention::kvCacheBytes(config.kvHeads, config.headDim, tokens, scene.look.cacheBytes);
   return fmt::format("2 (K and V) · {} {} · {} dims · {} {} · {} B = {}{}", config.kvHeads,
-                     config.kvHeads == 1 ? "KV head" : "KV heads", config.headDim,
+                     config.kvHeads == 1 ? "kv head" : "kv heads", config.headDim,
                      countText(static_cast<std::uint64_t>(tokens)), tokens == 1 ? "token" : "tokens",
                      scene.look.cacheBytes, bytesText(static_cast<double>(bytes)),
                      snapshot.sequences.size() > 1 ? " for this line of the batch" : "");
@@ -67,7 +67,7 @@ Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
 
   Drawing drawing;
   drawing.background = colors.background;
-  drawing.title = fmt::format("KV cache of {} tokens, {} KV heads", tokens, snapshot.config.kvHeads);
+  drawing.title = fmt::format("KV cache of {} tokens, {} kv heads", tokens, snapshot.config.kvHeads);
   drawing.shapes.push_back(TextRun{"KV cache", kMargin, 24, 15, colors.text, Anchor::start, false, true});
   const double lineAt = kMargin + drawnWidth("KV cache", 15, false) + 12;
   const std::string line = bytesLine(scene, snapshot, tokens);

@@ -41,9 +41,9 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
   const Index now = std::clamp<Index>(scene.cursor.step, 1, sequence.queryLength);
   const auto bytes =
       static_cast<double>(attention::kvCacheBytes(config.kvHeads, config.headDim, 1, scene.look.cacheBytes));
-  const std::string where = config.kvHeads == 1   ? "the one KV head"
-                            : config.kvHeads == 2 ? "both KV heads"
-                                                  : fmt::format("all {} KV heads", config.kvHeads);
+  const std::string where = config.kvHeads == 1   ? "the one kv head"
+                            : config.kvHeads == 2 ? "both kv heads"
+                                                  : fmt::format("all {} kv heads", config.kvHeads);
   const std::string reused = now == 1   ? ""
                              : now == 2 ? " The one before is reused."
                                         : fmt::format(" The {} before are reused.", now - 1);

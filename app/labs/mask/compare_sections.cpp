@@ -84,7 +84,7 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskPage& page) {
   const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, comparison.movedMass.rows() - 1);
   const Index hovered = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
   const Index query = std::clamp<Index>(hovered, 0, sequence->queryLength - 1);
-  hint(view, "Share of each head's weight that reads elsewhere, mean over rows");
+  hint(view, "Share of each head's weight that reads elsewhere: ½ Σ|B − A| of a row, mean over rows");
   headBars(scene, *sequence, view);
   gap(view, 8);
   sectionTitle(view, fmt::format("ROWS OF HEAD {}", head), "moved, 0 to 100 %");

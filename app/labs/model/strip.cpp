@@ -259,11 +259,11 @@ void cacheFigures(const ModelPage& page, const StripColumns& columns, float righ
   const Index rows = config.layerCount() * config.kvHeads;
   const auto drawn = static_cast<Index>(page.cache.current().rows());
   const std::string of = drawn == rows
-                             ? (config.kvHeads == 1 ? "one row a layer" : "one row a layer and KV head")
-                             : fmt::format("{} rows of layers and KV heads share one: the strongest",
+                             ? (config.kvHeads == 1 ? "one row a layer" : "one row a layer and kv head")
+                             : fmt::format("{} rows of layers and kv heads share one: the strongest",
                                            (rows + drawn - 1) / drawn);
   const std::string figures =
-      fmt::format("{} · +{} a token = 2 · {} layers · {} KV heads · {} · 4 B",
+      fmt::format("{} · +{} a token = 2 · {} layers · {} kv heads · {} · 4 B",
                   bytesText(perToken * static_cast<double>(page.tokens())), bytesText(perToken),
                   config.layerCount(), config.kvHeads, config.headDim);
   const float wide =

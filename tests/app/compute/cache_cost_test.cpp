@@ -22,8 +22,8 @@ TEST(CacheCost, CountsEveryLineOfTheBatch) {
   EXPECT_EQ(cacheBytes(one, 4, 5, 4), 2560);
   EXPECT_EQ(cacheBytes(two, 4, 5, 4), 5120);
   EXPECT_EQ(cacheBytes(two, 1, 1, 2), 2 * 16 * 2 * 2);
-  EXPECT_EQ(cacheFormula(one, 5, 4), "+512 B a token = 2 · 4 KV heads · 16 · 4 B");
-  EXPECT_EQ(cacheFormula(two, 5, 4), "+1 KiB a token = 2 · 4 KV heads · 16 · 4 B · 2 lines");
+  EXPECT_EQ(cacheFormula(one, 5, 4), "+512 B a token = 2 · 4 kv heads · 16 · 4 B");
+  EXPECT_EQ(cacheFormula(two, 5, 4), "+1 KiB a token = 2 · 4 kv heads · 16 · 4 B · 2 lines");
 }
 
 TEST(CacheCost, CrossAttentionFillsItOnce) {
@@ -31,11 +31,11 @@ TEST(CacheCost, CrossAttentionFillsItOnce) {
   setup.input.cross = true;
   setup.input.contextText = "u v w x y";
   EXPECT_EQ(cacheFormula(test::computed(setup), 5, 4),
-            "2.5 KiB, filled once = 2 · 4 KV heads · 16 · 4 B · 5 tokens");
+            "2.5 KiB, filled once = 2 · 4 kv heads · 16 · 4 B · 5 tokens");
   setup.model.kvHeads = 1;
   setup.input.contextText = "u";
   EXPECT_EQ(cacheFormula(test::computed(setup), 1, 2),
-            "64 B, filled once = 2 · 1 KV head · 16 · 2 B · 1 token");
+            "64 B, filled once = 2 · 1 kv head · 16 · 2 B · 1 token");
 }
 
 }  // namespace
