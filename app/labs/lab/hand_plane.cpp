@@ -61,10 +61,6 @@ void paintAxes(const HandPage& hand, const PlaneView& plane) {
   list.AddRectFilled(plane.area.Min, plane.area.Max, theme.panel, view.px(4));
   list.AddLine(ImVec2(plane.area.Min.x, zero.y), ImVec2(plane.area.Max.x, zero.y), theme.line);
   list.AddLine(ImVec2(zero.x, plane.area.Min.y), ImVec2(zero.x, plane.area.Max.y), theme.line);
-  paintText(list, view.fonts->small, ImVec2(plane.area.Max.x - view.px(10), plane.area.Max.y - view.px(12)),
-            theme.secondary, axisName(hand, true) + " →", Align::right);
-  paintText(list, view.fonts->small, ImVec2(plane.area.Min.x + view.px(10), plane.area.Min.y + view.px(13)),
-            theme.secondary, "↑ " + axisName(hand, false));
 }
 
 /// The point under the pointer, the nearest within reach; −1: none.
@@ -137,6 +133,7 @@ void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plan
   const std::vector<std::string>& names = hand.study->table.names;
   const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
   PointNames labels(view, plane.area);
+  labels.paintAxes(axisName(hand, true), axisName(hand, false));
   list.PushClipRect(plane.area.Min, plane.area.Max, true);
   // The lit one first, so that it has its label.
   std::vector<Index> order(static_cast<std::size_t>(points.rows()));

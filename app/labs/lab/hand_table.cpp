@@ -211,13 +211,14 @@ void title(const Scene& scene, const HandPage& hand, const ImRect& area, const a
                  shapeText(table.values.rows(), table.values.cols())) +
        view.px(16);
   const Index row = hand.drags(Kind::cell) ? hand.drag.row : -1;
-  std::string words =
+  const std::string source = scene.setup.input.source == EmbeddingSource::table ? "typed" : "of the text";
+  const std::string help = source + "; drag a cell up or down, double-click to type";
+  const std::string words =
       row >= 0
           ? fmt::format("{} [{}] = {}", table.names.empty() ? "" : table.names[static_cast<std::size_t>(row)],
                         hand.drag.col, cellText(static_cast<double>(table.values(row, hand.drag.col))))
-      : scene.setup.input.source == EmbeddingSource::table
-          ? "typed; drag a cell up or down, double-click to type"
-          : "of the text; drag a cell up or down, double-click to type";
+      : textWidth(view.fonts->text, help) <= area.Max.x - x ? help
+                                                            : source;
   ImFont* font = row >= 0 ? view.fonts->mono : view.fonts->text;
   paintText(list, font, ImVec2(x, y), row >= 0 ? theme.text : theme.secondary,
             fitted(font, words, area.Max.x - x));

@@ -69,6 +69,8 @@ void paintNames(const AblationPage& ablation, const HullView& plane, const std::
   const ImVec2 out =
       plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
   PointNames names(view, plane.area);
+  names.paintAxes(fmt::format("PC 1 · {}", percentText(study.plane.firstShare)),
+                  fmt::format("PC 2 · {} of the values' variance", percentText(study.plane.secondShare)));
   for (const Index j : order) names.keepClear(at(j), std::min(radius(j), view.px(6)));
   names.keepClear(out, view.px(8));
   // A heavy value's disc may lie under a name only where there is no other place.
@@ -194,11 +196,6 @@ void hullRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
     view.nextHover.key = pointed;
     if (clicked) scene.cursor.cell.key = pointed;
   }
-  paintText(list, view.fonts->small, ImVec2(plot.Max.x - view.px(10), plot.Max.y - view.px(12)),
-            theme.secondary, fmt::format("PC 1 · {} →", percentText(study.plane.firstShare)), Align::right);
-  paintText(list, view.fonts->small, ImVec2(plot.Min.x + view.px(10), plot.Min.y + view.px(13)),
-            theme.secondary,
-            fmt::format("↑ PC 2 · {} of the values' variance", percentText(study.plane.secondShare)));
   const float x = split + view.px(32), width = area.Max.x - x;
   float y = area.Min.y;
   paintText(

@@ -7,6 +7,18 @@
 
 namespace headscope::app {
 
+void PointNames::paintAxes(const std::string& first, const std::string& second) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = view_.fonts->small;
+  const float half = lineHeight(font) / 2;
+  const ImVec2 below(area_.Max.x - view_.px(10), area_.Max.y - view_.px(12));
+  const ImVec2 above(area_.Min.x + view_.px(10), area_.Min.y + view_.px(13));
+  const float wide = paintText(list, font, below, view_.theme->secondary, first + " →", Align::right);
+  taken_.emplace_back(below.x - wide, below.y - half, below.x, below.y + half);
+  const float used = paintText(list, font, above, view_.theme->secondary, "↑ " + second);
+  taken_.emplace_back(above.x, above.y - half, above.x + used, above.y + half);
+}
+
 void PointNames::keepClear(ImVec2 at, float radius) {
   taken_.emplace_back(at.x - radius, at.y - radius, at.x + radius, at.y + radius);
 }
