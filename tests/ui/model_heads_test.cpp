@@ -179,9 +179,9 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
   ui.draw();
   ui.key(static_cast<Key>('6'));
   ui.draw();
-  ASSERT_EQ(page().recent.size(), 2u);
-  EXPECT_EQ(page().recent[0].name, "gpt2");
-  EXPECT_EQ(page().recent[1].name, "mine");
+  ASSERT_EQ(page().opening.recent.size(), 2u);
+  EXPECT_EQ(page().opening.recent[0].name, "gpt2");
+  EXPECT_EQ(page().opening.recent[1].name, "mine");
   ui.click("recent.1");
   ui.draw();
   ASSERT_TRUE(ui.scene().setup.subject.opened);
@@ -191,15 +191,15 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
   ui.draw();
   ui.key(static_cast<Key>('6'));
   ui.draw();
-  ASSERT_EQ(page().recent.size(), 2u);
-  EXPECT_EQ(page().recent[0].name, "mine");
-  EXPECT_FALSE(page().recent[0].there);
+  ASSERT_EQ(page().opening.recent.size(), 2u);
+  EXPECT_EQ(page().opening.recent[0].name, "mine");
+  EXPECT_FALSE(page().opening.recent[0].there);
   ui.click("recent.0");
   ui.draw();
   EXPECT_FALSE(ui.scene().setup.subject.opened);
   ui.click("forget.0");
   ui.draw();
-  EXPECT_EQ(page().recent.size(), 1u);
+  EXPECT_EQ(page().opening.recent.size(), 1u);
   EXPECT_EQ(app::loadRecentModels().size(), 1u);
 }
 
@@ -221,13 +221,13 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   ui.hoverAt("model.row.20", 0.5f, 0.5f);
   ui.frames(4);
   EXPECT_TRUE(ui.has("model.magnifier"));
-  EXPECT_EQ(page().magnified.size(), 25u);
+  EXPECT_EQ(page().pictures.magnified.heads.size(), 25u);
   EXPECT_EQ(ui.scene().cursor.model.layer, 20);
   const Index head = ui.scene().cursor.cell.head;
-  const float before = page().thumbnailPixels;
+  const float before = page().pictures.rowPixels;
   for (int i = 0; i < 4; ++i) ui.wheelAt("model.row.20", 0.5f, 0.5f, 1);
   ui.frames(3);
-  EXPECT_GT(page().thumbnailPixels, 1.25f * before);
+  EXPECT_GT(page().pictures.rowPixels, 1.25f * before);
   EXPECT_EQ(ui.scene().cursor.model.layer, 20) << "what is under the pointer stays there";
   EXPECT_NEAR(static_cast<double>(ui.scene().cursor.cell.head), static_cast<double>(head), 1);
   EXPECT_FALSE(ui.has("model.row.0"));
@@ -244,7 +244,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   EXPECT_TRUE(ui.has("model.row." + std::to_string(ui.scene().cursor.model.layer)));
   ui.key(Key::home);
   ui.frames(3);
-  EXPECT_EQ(page().thumbnailPixels, before);
+  EXPECT_EQ(page().pictures.rowPixels, before);
   EXPECT_TRUE(ui.has("model.row.0"));
 }
 

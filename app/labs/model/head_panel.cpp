@@ -72,12 +72,13 @@ float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float heigh
   const ImVec2 size(std::max({side * m, least.x * (m < n ? 1.0f : 0.0f), 8.0f}),
                     std::max({side * n, least.y * (n < m ? 1.0f : 0.0f), 8.0f}));
   const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
-  page.headCell = std::min(size.x / m, size.y / n);
+  page.pictures.headCell = std::min(size.x / m, size.y / n);
   const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
   const ValueRange range = weightRange(scene.look);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
-  view.heatmaps->draw(list, page.head, style, {pictureOf(tile, page.headFactor, range)});
+  view.heatmaps->draw(list, page.pictures.head.textures, style,
+                      {pictureOf(tile, page.pictures.head.factor, range)});
   const Cell& cell = scene.cursor.cell;
   const Index rows = page.queries(), cols = page.tokens();
   paintAxisTitles(view, list, cells, left, true);

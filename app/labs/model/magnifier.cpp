@@ -52,8 +52,8 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   const Box box = boxBeside(view, line * (lines + 1) + view.px(4));
   list.AddRectFilled(box.from, box.to, view.theme->raised, view.px(6));
   compat::rectOutline(list, box.from, box.to, view.theme->line, view.px(6), 1);
-  page.magnifiedPixels = box.cell;
-  page.magnifies.clear();
+  page.pictures.magnified.pixels = box.cell;
+  page.pictures.magnified.wanted.clear();
   std::vector<HeatmapTile> tiles;
   struct Label {
     ImRect tile;
@@ -73,11 +73,12 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
       const auto& weights = page.layer(at)->weights;
       const HeatTile tile{area, 0, 0, static_cast<float>(weights.rows()), static_cast<float>(weights.cols()),
                           head};
-      HeatmapTile picture = pictureOf(tile, page.magnifiedFactor, weightRange(scene.look));
-      page.magnifies.push_back({at, head});
-      const auto there = std::find(page.magnified.begin(), page.magnified.end(), page.magnifies.back());
-      picture.view.layer = static_cast<int>(there - page.magnified.begin());
-      if (there != page.magnified.end()) tiles.push_back(picture);
+      HeatmapTile picture = pictureOf(tile, page.pictures.magnified.factor, weightRange(scene.look));
+      page.pictures.magnified.wanted.push_back({at, head});
+      const auto there = std::find(page.pictures.magnified.heads.begin(), page.pictures.magnified.heads.end(),
+                                   page.pictures.magnified.wanted.back());
+      picture.view.layer = static_cast<int>(there - page.pictures.magnified.heads.begin());
+      if (there != page.pictures.magnified.heads.end()) tiles.push_back(picture);
       labels.push_back(
           {area, page.summary(at, head)->label(scene.look.labelThreshold), row == kReach && col == kReach});
     }
@@ -85,8 +86,9 @@ void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, In
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
   style.gap = 0;
-  view.heatmaps->draw(list, page.magnifiedHeads, style, std::move(tiles));
-  if (page.magnifies != page.magnified) view.redraw(2);  // the others come with the next frame
+  view.heatmaps->draw(list, page.pictures.magnified.textures, style, std::move(tiles));
+  if (page.pictures.magnified.wanted != page.pictures.magnified.heads)
+    view.redraw(2);  // the others come with the next frame
   for (const Label& label : labels) {
     const bool bold = isDeliberate(label.does);
     ImFont* font = bold ? view.fonts->smallBold : view.fonts->small;

@@ -12,15 +12,15 @@
 namespace headscope::app {
 
 void ModelLab::openModelAt(const std::string& model, const Outcome& outcome) {
-  page_.opening = model == kLearned ? "the learned model" : modelName(model);
-  page_.openProblem.clear();
+  page_.opening.name = model == kLearned ? "the learned model" : modelName(model);
+  page_.opening.problem.clear();
   services_.view.redraw();
   services_.files.read<std::shared_ptr<const OpenModel>>(
       modelFolder(model), [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
       [this, model, outcome](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
-        page_.opening.clear();
+        page_.opening.name.clear();
         if (!opened) {
-          page_.openProblem = opened.error().message;
+          page_.opening.problem = opened.error().message;
           return outcome.fail(opened.error().message);
         }
         const std::string name = (*opened)->name;
@@ -33,18 +33,18 @@ void ModelLab::openModelAt(const std::string& model, const Outcome& outcome) {
 }
 
 void ModelLab::lookForCached() {
-  if (std::exchange(page_.lookedForCached, true)) return;
+  if (std::exchange(page_.opening.lookedForCached, true)) return;
   services_.files.read<std::vector<CachedModel>>(
       hubCache(), [] { return cachedModels(); },
       [this](Scene&, attention::Result<std::vector<CachedModel>> found) {
-        if (found) page_.cached = *std::move(found);
+        if (found) page_.opening.cached = *std::move(found);
       });
 }
 
 /// The list of models that were opened, on the files' thread; what is there of it is looked at with it.
 void ModelLab::lookForRecent() {
-  if (std::exchange(page_.lookedForRecent, true)) return;
-  using Found = std::vector<ModelPage::Recent>;
+  if (std::exchange(page_.opening.lookedForRecent, true)) return;
+  using Found = std::vector<ModelOpening::Recent>;
   services_.files.read<Found>(
       "",
       []() -> attention::Result<Found> {
@@ -55,13 +55,13 @@ void ModelLab::lookForRecent() {
         return found;
       },
       [this](Scene&, attention::Result<Found> found) {
-        if (found) page_.recent = *std::move(found);
+        if (found) page_.opening.recent = *std::move(found);
       });
 }
 
 /// A model was opened, or is to leave the list.
 void ModelLab::changeRecent(const std::string& path, bool opened) {
-  page_.lookedForRecent = false;
+  page_.opening.lookedForRecent = false;
   services_.files.write(
       path,
       [path, opened] {

@@ -81,18 +81,13 @@ void ModelLab::forgetModel() {
   page_.recorded.reset();
   page_.copying.clear();
   page_.zoom = {};
-  page_.magnifies.clear();
-  page_.magnified.clear();
   page_.edit = {};
   page_.stopped.reset();
   page_.layersRead = 0;
   page_.headRead = false;
   page_.writing = false;
   taken_.reset();
-  shownRows_.clear();
-  page_.rows.clear();
-  shownHead_ = {};
-  shownCache_.reset();
+  page_.pictures = {};
   study_.forget();
   unchanged_.forget();
   guesses_.forget();
@@ -168,13 +163,13 @@ bool ModelLab::take(const Scene& scene) {
 void ModelLab::prepare(Scene& scene) {
   if (!page_.config) return;
   advanceWriting(scene);
-  if (!page_.ready()) return showPictures(scene);
+  if (!page_.ready()) return page_.pictures.show(scene, page_);
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
     scene.cursor.cell.query = page_.queries() - 1;
     page_.followsLast = false;
   }
   fitCursor(scene);
-  showPictures(scene);
+  page_.pictures.show(scene, page_);
 }
 
 /// What is pointed at is what is looked at, and all of it is there.
@@ -265,12 +260,12 @@ bool ModelLab::foldsStrip(const Layout& layout) const {
 void ModelLab::draw(Scene& scene, const Layout& whole) {
   View& view = services_.view;
   const Layout layout = divided(whole);
-  const auto sizes = std::pair(page_.thumbnailPixels, page_.headCell);
+  const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
   modelSide(scene, page_, layout);
   if (!page_.config) {
     openingPanel(scene, page_, layout.center);
-    if (!page_.wanted.empty()) openModelAt(std::exchange(page_.wanted, {}), Outcome(view));
-    if (!page_.forgotten.empty()) changeRecent(std::exchange(page_.forgotten, {}), false);
+    if (!page_.opening.wanted.empty()) openModelAt(std::exchange(page_.opening.wanted, {}), Outcome(view));
+    if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
     return;
   }
   ImRect above = layout.center, below = layout.center;
@@ -279,7 +274,7 @@ void ModelLab::draw(Scene& scene, const Layout& whole) {
   stripPanel(scene, page_, below, foldsStrip(layout));
   changeToken(scene);
   headPanel(scene, page_, layout);
-  if (sizes != std::pair(page_.thumbnailPixels, page_.headCell)) view.redraw(2);
+  if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
 }
 
 void ModelLab::leave() {
@@ -298,7 +293,7 @@ void ModelLab::reset() {
   page_.edit = {};
   page_.stripFrom = -1;
   page_.problem.clear();
-  page_.openProblem.clear();
+  page_.opening.problem.clear();
 }
 
 bool ModelLab::showsSide(const Scene& scene) const {

@@ -25,7 +25,7 @@ class ModelLab : public Lab {
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
-  std::size_t gpuBytes() const override;
+  std::size_t gpuBytes() const override { return page_.pictures.bytes(); }
   bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
 
   /// Opens a checkpoint's folder, or kLearned, in the background; the scene's layer is then the model's.
@@ -49,13 +49,9 @@ class ModelLab : public Lab {
   void takeStack(const Setup& setup);
   void fitCursor(Scene& scene);
   void advanceWriting(Scene& scene);
-  void showPictures(const Scene& scene);
   Layout divided(Layout layout) const;
   float stripHeight(const Layout& layout) const;
   bool foldsStrip(const Layout& layout) const;
-  void showRow(const Scene& scene, std::size_t layer, bool ease);
-  void showHead(const Scene& scene, bool ease);
-  void showMagnified(const Scene& scene);
   static constexpr double kRestSeconds = 0.15;  ///< the pointer rests before heads are tried without
   void askAboutHeads(const Scene& scene);
   void askAboutRecorded(const Scene& scene);
@@ -82,28 +78,6 @@ class ModelLab : public Lab {
   std::shared_ptr<const StudyAnswer> taken_;
   std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
   bool stack_ = false;                       ///< that scene has layers made here
-  /// What the textures hold.
-  struct ShownRow {
-    std::shared_ptr<const LayerSummary> layer;
-    int factor = 0;
-    bool firstOut = false;
-    bool operator==(const ShownRow&) const = default;
-  };
-  std::vector<ShownRow> shownRows_;
-  struct ShownHead {
-    std::shared_ptr<const LayerSummary> layer;
-    Index head = -1;
-    int factor = 0;
-    bool firstOut = false;
-    bool operator==(const ShownHead&) const = default;
-  } shownHead_;
-  std::shared_ptr<const ModelStudy> shownCache_;
-  struct ShownMagnified {
-    std::vector<std::shared_ptr<const LayerSummary>> layers;
-    int factor = 0;
-    bool firstOut = false;
-    bool operator==(const ShownMagnified&) const = default;
-  } shownMagnified_;
 
   Answer<ModelQuestion, ModelStudy> study_;
   Answer<ModelQuestion, StreamStudy> unchanged_;

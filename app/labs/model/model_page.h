@@ -11,8 +11,8 @@
 #include "app/compute/head_losses.h"
 #include "app/compute/model_guesses.h"
 #include "app/compute/recorded_receipt.h"
+#include "app/labs/model/model_pictures.h"
 #include "app/scene/model_cache.h"
-#include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
 
 namespace headscope::app {
@@ -55,6 +55,22 @@ struct TokenEdit {
   std::string problem;
 };
 
+/// Models that can be opened, and the one that is being.
+struct ModelOpening {
+  std::string name, problem;        ///< what is being opened; why something could not be
+  std::vector<CachedModel> cached;  ///< on this machine
+  bool lookedForCached = false;
+  /// Models that were opened before, the newest first, and whether they are there still.
+  struct Recent {
+    std::string path, name;
+    bool there = true;
+  };
+  std::vector<Recent> recent;
+  bool lookedForRecent = false;
+  std::string wanted;     ///< the folder of the model that was chosen in this frame
+  std::string forgotten;  ///< the one that leaves the list of those opened before
+};
+
 /// What the page of a model shows besides the scene: free for its panels to change.
 struct ModelPage {
   explicit ModelPage(View& window) : view(window) {}
@@ -78,11 +94,7 @@ struct ModelPage {
   std::vector<Forecast> forecasts;                    ///< that are asked for: what the pointer rests on
   double restingSince = -1;                           ///< the pointer, on one head and query
 
-  std::vector<EasedTextures> rows;  ///< a layer's thumbnails
-  std::vector<int> rowFactor;       ///< cells of a text that are one of a thumbnail's
-  EasedTextures head, cache;
-  float thumbnailPixels = 64, headCell = 8;  ///< as they were drawn in the last frame
-  int headFactor = 1;
+  ModelPictures pictures;
 
   /// Of a model whose thumbnails are small: how they are enlarged and moved.
   OverviewZoom zoom;
@@ -90,11 +102,6 @@ struct ModelPage {
   bool dragging = false;  ///< a button of the mouse went down on a thumbnail,
   bool dragged = false;   ///< and they were moved since
   std::pair<Index, Index> lastChosen{0, 0};
-  EasedTextures magnifiedHeads;                    ///< what the magnifier draws:
-  std::vector<std::pair<Index, Index>> magnified;  ///< these, by layer and head;
-  std::vector<std::pair<Index, Index>> magnifies;  ///< what it wants to, as of the last frame
-  float magnifiedPixels = 0;
-  int magnifiedFactor = 1;
 
   TokenEdit edit;
 
@@ -107,20 +114,9 @@ struct ModelPage {
   bool followsLast = false;  ///< the query becomes the last token when it has been read
   Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
 
-  Index layersRead = 0;              ///< of the model's, since it was opened: what of its file was read
-  bool headRead = false;             ///< and of its map to the vocabulary
-  std::string opening, openProblem;  ///< the model that is being opened; why one could not be
-  std::vector<CachedModel> cached;   ///< on this machine
-  bool lookedForCached = false;
-  /// Models that were opened before, the newest first, and whether they are there still.
-  struct Recent {
-    std::string path, name;
-    bool there = true;
-  };
-  std::vector<Recent> recent;
-  bool lookedForRecent = false;
-  std::string wanted;     ///< the folder of the model that was chosen in this frame
-  std::string forgotten;  ///< the one that leaves the list of those opened before
+  Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
+  bool headRead = false;  ///< and of its map to the vocabulary
+  ModelOpening opening;
 
   /// The scene's model, or the layers made here that were run last; null without one.
   std::shared_ptr<const OpenModel> opened;

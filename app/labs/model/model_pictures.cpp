@@ -1,9 +1,9 @@
-// What the page of the model has on the GPU.
+#include "app/labs/model/model_pictures.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/labs/model/model_lab.h"
+#include "app/labs/model/model_page.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -23,6 +23,18 @@ Stack pooledStack(const Stack& pictures, int factor) {
   return out;
 }
 
+const Stack& thumbnailsOf(const ModelPictures::Source& source) {
+  return source.firstOut ? source.layer->thumbnailsFirstOut : source.layer->thumbnails;
+}
+
+/// Cells that are one where a picture of these is drawn so large.
+int pooledFor(const Stack& pictures, float pixels) {
+  const auto longest = static_cast<float>(std::max(pictures.rows(), pictures.cols()));
+  int pooled = 1;
+  while (pixels * static_cast<float>(pooled) < longest) pooled *= 2;
+  return pooled;
+}
+
 /// The strongest of the rows that share one, with its sign: at most `most` rows.
 Stack fewerRows(const Stack& picture, Index most) {
   const Index share = (picture.rows() + most - 1) / most;
@@ -40,84 +52,76 @@ Stack fewerRows(const Stack& picture, Index most) {
 
 }  // namespace
 
-void ModelLab::showRow(const Scene& scene, std::size_t at, bool ease) {
-  const auto& layer = page_.layers[at];
+void ModelPictures::showRow(const Scene& scene, const ModelPage& page, std::size_t at, bool ease) {
+  const Layer& layer = page.layers[at];
   if (!layer) return;
-  const Stack& pictures = scene.cursor.model.firstOut ? layer->thumbnailsFirstOut : layer->thumbnails;
-  const auto longest = static_cast<float>(std::max(pictures.rows(), pictures.cols()));
-  int factor = 1;
-  while (page_.thumbnailPixels * static_cast<float>(factor) < longest) factor *= 2;
-  const ShownRow wanted{layer, factor, scene.cursor.model.firstOut};
-  if (wanted == shownRows_[at]) return;
-  page_.rows[at].set(pooledStack(pictures, factor), services_.view.time, ease);
-  page_.rowFactor[at] = factor * thumbnailFactor(longestSide(*layer));
-  shownRows_[at] = wanted;
+  const Source wanted{layer, -1, 1, scene.cursor.model.firstOut};
+  const Stack& all = thumbnailsOf(wanted);
+  const int pooled = pooledFor(all, rowPixels);
+  Picture& row = rows[at];
+  if (row.source == Source{layer, -1, pooled, wanted.firstOut}) return;
+  row.textures.set(pooledStack(all, pooled), page.view.time, ease);
+  row.factor = pooled * thumbnailFactor(longestSide(*layer));
+  row.source = {layer, -1, pooled, wanted.firstOut};
 }
 
-void ModelLab::showHead(const Scene& scene, bool ease) {
+void ModelPictures::showHead(const Scene& scene, const ModelPage& page, bool ease) {
   const ModelCursor& cursor = scene.cursor.model;
   const auto at = static_cast<std::size_t>(cursor.layer);
+  if (at >= page.study->layers.size()) return;
   int factor = 1;
-  while (page_.headCell * static_cast<float>(factor) < 1) factor *= 2;
-  if (at >= page_.study->layers.size()) return;
-  const ShownHead wanted{page_.study->layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
-  if (wanted == shownHead_) return;
-  const bool same = shownHead_.head == wanted.head && shownHead_.factor == factor;
-  page_.head.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), services_.view.time,
-                 ease && same);
-  page_.headFactor = factor;
-  shownHead_ = wanted;
+  while (headCell * static_cast<float>(factor) < 1) factor *= 2;
+  const Source wanted{page.study->layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
+  if (wanted == head.source) return;
+  const bool same = head.source.head == wanted.head && head.factor == factor;
+  head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), page.view.time,
+                    ease && same);
+  head.factor = factor;
+  head.source = wanted;
 }
 
 /// The heads that the magnifier asked for in the last frame, each as large as it draws them.
-void ModelLab::showMagnified(const Scene& scene) {
-  ShownMagnified wanted{{}, 1, scene.cursor.model.firstOut};
-  const Stack* first = nullptr;
-  for (const auto& [layer, head] : page_.magnifies) {
+void ModelPictures::showMagnified(const Scene& scene, const ModelPage& page) {
+  const auto asked = std::exchange(magnified.wanted, {});  // it asks anew in every frame
+  std::vector<Source> sources;
+  for (const auto& [layer, one] : asked) {
     const auto at = static_cast<std::size_t>(layer);
-    if (at >= page_.layers.size() || !page_.layers[at]) return page_.magnified.clear();
-    wanted.layers.push_back(page_.layers[at]);
-    const Stack& pictures =
-        wanted.firstOut ? page_.layers[at]->thumbnailsFirstOut : page_.layers[at]->thumbnails;
-    if (first && (pictures.rows() != first->rows() || pictures.cols() != first->cols()))
-      return page_.magnified.clear();  // a new text is arriving layer by layer
-    first = &pictures;
+    if (at >= page.layers.size() || !page.layers[at]) return magnified.heads.clear();
+    sources.push_back({page.layers[at], one, 1, scene.cursor.model.firstOut});
+    const Stack &first = thumbnailsOf(sources.front()), &last = thumbnailsOf(sources.back());
+    if (last.rows() != first.rows() || last.cols() != first.cols())
+      return magnified.heads.clear();  // a new text is arriving layer by layer
   }
-  if (!first) return page_.magnified.clear();
-  const auto longest = static_cast<float>(std::max(first->rows(), first->cols()));
-  while (page_.magnifiedPixels * static_cast<float>(wanted.factor) < longest) wanted.factor *= 2;
-  if (page_.magnified == page_.magnifies && wanted == shownMagnified_) return;
-  Stack pictures(static_cast<Index>(page_.magnifies.size()), first->rows(), first->cols());
-  for (std::size_t i = 0; i < page_.magnifies.size(); ++i)
-    pictures[static_cast<Index>(i)] =
-        (wanted.firstOut ? wanted.layers[i]->thumbnailsFirstOut
-                         : wanted.layers[i]->thumbnails)[page_.magnifies[i].second];
-  page_.magnifiedHeads.set(pooledStack(pictures, wanted.factor), services_.view.time, false);
-  page_.magnifiedFactor = wanted.factor * thumbnailFactor(longestSide(*wanted.layers.front()));
-  page_.magnified = page_.magnifies;
-  shownMagnified_ = std::move(wanted);
+  if (sources.empty()) return magnified.heads.clear();
+  const Stack& first = thumbnailsOf(sources.front());
+  const int pooled = pooledFor(first, magnified.pixels);
+  for (Source& source : sources) source.pooled = pooled;
+  if (magnified.heads == asked && sources == magnified.sources) return;
+  Stack pictures(static_cast<Index>(sources.size()), first.rows(), first.cols());
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    pictures[static_cast<Index>(i)] = thumbnailsOf(sources[i])[sources[i].head];
+  magnified.textures.set(pooledStack(pictures, pooled), page.view.time, false);
+  magnified.factor = pooled * thumbnailFactor(longestSide(*sources.front().layer));
+  magnified.heads = asked;
+  magnified.sources = std::move(sources);
 }
 
-void ModelLab::showPictures(const Scene& scene) {
-  const bool ease = !services_.view.preferences.reducedMotion;
-  page_.rows.resize(page_.layers.size());
-  page_.rowFactor.resize(page_.layers.size(), 1);
-  shownRows_.resize(page_.layers.size());
-  for (std::size_t at = 0; at < page_.layers.size(); ++at) showRow(scene, at, ease);
-  showMagnified(scene);
-  page_.magnifies.clear();  // it asks anew in every frame
-  if (!page_.ready()) return;
-  showHead(scene, ease);
+void ModelPictures::show(const Scene& scene, const ModelPage& page) {
+  const bool ease = !page.view.preferences.reducedMotion;
+  rows.resize(page.layers.size());
+  for (std::size_t at = 0; at < rows.size(); ++at) showRow(scene, page, at, ease);
+  showMagnified(scene, page);
+  if (!page.ready()) return;
+  showHead(scene, page, ease);
   constexpr Index kCacheRows = 24;
-  if (shownCache_ != page_.study) {
-    page_.cache.set(fewerRows(page_.study->cache, kCacheRows), services_.view.time, false);
-    shownCache_ = page_.study;
-  }
+  if (cacheOf == page.study) return;
+  cache.set(fewerRows(page.study->cache, kCacheRows), page.view.time, false);
+  cacheOf = page.study;
 }
 
-std::size_t ModelLab::gpuBytes() const {
-  std::size_t bytes = page_.head.bytes() + page_.cache.bytes() + page_.magnifiedHeads.bytes();
-  for (const EasedTextures& row : page_.rows) bytes += row.bytes();
+std::size_t ModelPictures::bytes() const {
+  std::size_t bytes = head.textures.bytes() + cache.bytes() + magnified.textures.bytes();
+  for (const Picture& row : rows) bytes += row.textures.bytes();
   return bytes;
 }
 

@@ -97,7 +97,7 @@ void ModelLab::ask(const Scene& scene) {
     lookForRecent();
     return lookForCached();
   }
-  page_.lookedForRecent = false;  // what is there may have changed by the next time
+  page_.opening.lookedForRecent = false;  // what is there may have changed by the next time
   const ModelQuestion question = modelQuestion(scene.setup, scene.cursor.sequence);
   if (page_.stopped && *page_.stopped != question) page_.stopped.reset();
   if (page_.stopped) return;

@@ -294,9 +294,9 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
       sectionTitle(view, "MODEL");
       hint(view, "No model is open: the layer of the other pages was made here.");
     }
-    if (!page.openProblem.empty()) {
+    if (!page.opening.problem.empty()) {
       gap(view, 8);
-      problem(view, page.openProblem);
+      problem(view, page.opening.problem);
     }
     gap(view, 16);
     scrollEdge(view, layout.left);

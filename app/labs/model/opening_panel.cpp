@@ -29,14 +29,14 @@ float waysIn(View& view, ImVec2 at, float width) {
 /// What was opened before; a folder that is gone says so, and can be left out of the list.
 void recentModels(ModelPage& page) {
   View& view = page.view;
-  if (page.recent.empty()) return;
+  if (page.opening.recent.empty()) return;
   sectionTitle(view, "OPENED BEFORE");
   std::optional<std::size_t> forgotten;
-  for (std::size_t i = 0; i < page.recent.size(); ++i) {
-    const ModelPage::Recent& one = page.recent[i];
+  for (std::size_t i = 0; i < page.opening.recent.size(); ++i) {
+    const ModelOpening::Recent& one = page.opening.recent[i];
     const std::string name = "recent." + std::to_string(i);
     if (button(view, name, one.name, one.there ? "" : one.path + " is not there any more", true))
-      page.wanted = one.path;
+      page.opening.wanted = one.path;
     if (one.there && ImGui::IsItemHovered()) tooltip(view, one.path);
     if (one.there) continue;
     const float y = (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y) / 2;
@@ -46,7 +46,7 @@ void recentModels(ModelPage& page) {
     ImGui::SameLine(0, wide + view.px(18));
     if (button(view, "forget." + std::to_string(i), "×", "", true)) forgotten = i;
   }
-  if (forgotten) page.forgotten = page.recent[*forgotten].path;
+  if (forgotten) page.opening.forgotten = page.opening.recent[*forgotten].path;
   gap(view, 14);
 }
 
@@ -60,22 +60,22 @@ void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
     const float x = area.GetCenter().x - width / 2;
     float y = area.Min.y + std::max(view.px(40), area.GetHeight() * 0.22f);
     paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
-              page.opening.empty() ? "Open a model" : "Opening " + page.opening + "…");
+              page.opening.name.empty() ? "Open a model" : "Opening " + page.opening.name + "…");
     y += view.px(26);
     y += paintParagraph(
         list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
         "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
         "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
     y = waysIn(view, ImVec2(x, y + view.px(18)), width);
-    if (!page.recent.empty() || !page.cached.empty()) {
+    if (!page.opening.recent.empty() || !page.opening.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
       ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
                         ImGuiWindowFlags_NoBackground);
       recentModels(page);
-      if (!page.cached.empty()) sectionTitle(view, "ON THIS MACHINE ALREADY");
-      for (std::size_t i = 0; i < page.cached.size(); ++i)
-        if (button(view, "cached." + std::to_string(i), page.cached[i].name, "", true))
-          page.wanted = page.cached[i].folder.string();
+      if (!page.opening.cached.empty()) sectionTitle(view, "ON THIS MACHINE ALREADY");
+      for (std::size_t i = 0; i < page.opening.cached.size(); ++i)
+        if (button(view, "cached." + std::to_string(i), page.opening.cached[i].name, "", true))
+          page.opening.wanted = page.opening.cached[i].folder.string();
       compat::endChild();
     }
   }

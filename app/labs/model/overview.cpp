@@ -234,7 +234,7 @@ void overviewPanel(Scene& scene, ModelPage& page, const ImRect& area, bool prese
       ImGui::BeginChild(
           "model.map", plan.area.GetSize(), false,
           ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-      page.thumbnailPixels = plan.cells();
+      page.pictures.rowPixels = plan.cells();
       paintThumbnails(scene, page, plan);
       bool hovered = false;
       for (Index at = 0; at < plan.layers; ++at) hovered = pointAtRow(scene, page, plan, at) || hovered;

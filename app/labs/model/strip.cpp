@@ -197,7 +197,7 @@ render::HeatmapStyle cacheStyle(const View& view, bool values) {
 void cacheRows(const Scene& scene, ModelPage& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  if (page.cache.empty() || page.study->bands == 0) return;
+  if (page.pictures.cache.empty() || page.study->bands == 0) return;
   const float height = std::floor((area.GetHeight() - view.px(4)) / 2);
   const auto bands = static_cast<float>(page.study->bands);
   for (const bool values : {false, true}) {
@@ -209,13 +209,13 @@ void cacheRows(const Scene& scene, ModelPage& page, const StripColumns& columns,
       tile.view.target = {x, top, x + columns.width - view.px(4), top + height};
       tile.view.clip = tile.view.target;
       tile.view.layer = values ? 1 : 0;
-      tile.view.rows = static_cast<float>(page.cache.current().rows());
+      tile.view.rows = static_cast<float>(page.pictures.cache.current().rows());
       tile.view.firstCol = static_cast<float>(columns.first + i) * bands;
       tile.view.cols = bands;
       tile.range = {-1, 1};
       tiles.push_back(tile);
     }
-    view.heatmaps->draw(list, page.cache, cacheStyle(view, values), std::move(tiles));
+    view.heatmaps->draw(list, page.pictures.cache, cacheStyle(view, values), std::move(tiles));
     paintText(list, view.fonts->small, ImVec2(columns.left - view.px(80), top + height / 2),
               values ? view.theme->value : view.theme->key, values ? "values" : "keys");
   }
@@ -257,7 +257,7 @@ void cacheFigures(const ModelPage& page, const StripColumns& columns, float righ
   const attention::ModelConfig& config = *page.config;
   const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
   const Index rows = config.layerCount() * config.kvHeads;
-  const auto drawn = static_cast<Index>(page.cache.current().rows());
+  const auto drawn = static_cast<Index>(page.pictures.cache.current().rows());
   const std::string of = drawn == rows
                              ? (config.kvHeads == 1 ? "one row a layer" : "one row a layer and kv head")
                              : fmt::format("{} rows of layers and kv heads share one: the strongest",

@@ -213,7 +213,7 @@ void paintOverRow(const ModelPage& page, const Overlay& overlay, Index at) {
 void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Index at) {
   View& view = page.view;
   const auto row = static_cast<std::size_t>(at);
-  if (row >= page.rows.size() || page.rows[row].empty() || !page.layer(at)) return;
+  if (row >= page.pictures.rows.size() || page.pictures.rows[row].textures.empty() || !page.layer(at)) return;
   const auto rows = static_cast<float>(page.layer(at)->weights.rows()),
              cols = static_cast<float>(page.layer(at)->weights.cols());
   const std::vector<Index> order = headOrder(scene, page, at);
@@ -222,7 +222,7 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
     const ImRect area = plan.tile(at, column);
     if (!plan.inSight(area)) continue;
     const HeatTile tile{area, 0, 0, rows, cols, order[static_cast<std::size_t>(column)]};
-    HeatmapTile picture = pictureOf(tile, page.rowFactor[row], weightRange(scene.look));
+    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, weightRange(scene.look));
     picture.view.layer = static_cast<int>(tile.head);
     picture.view.clip = {std::max(area.Min.x, plan.map.Min.x), std::max(area.Min.y, plan.map.Min.y),
                          std::min(area.Max.x, plan.map.Max.x), std::min(area.Max.y, plan.map.Max.y)};
@@ -231,7 +231,7 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
   if (plan.cells() < view.px(110)) style.gap = 0;
-  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.rows[row], style, std::move(tiles));
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.rows[row].textures, style, std::move(tiles));
 }
 
 }  // namespace
