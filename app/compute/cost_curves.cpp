@@ -209,13 +209,16 @@ CostPlot prefillPlot(const CostFigures& figures) {
   mark(figures.overtakesProjections, !wide);
   if (wide) mark(figures.overtakesAll, true);
   plot.labelRoom = 140;
-  shown.notes = {wide ? fmt::format("causal pairs, n(n+1)/2: {} and {}; FFN: feed-forward",
+  const std::string pairs = shape.decodes ? "causal pairs, n(n+1)/2" : "all n² pairs, as an encoder has them";
+  const std::string textbooks =
+      "one product each, as textbooks: n = d = " + countText(static_cast<std::uint64_t>(shape.modelDim));
+  shown.notes = {wide ? fmt::format("{}: {} and {}; FFN: feed-forward", pairs,
                                     crossing(figures.overtakesProjections), crossing(figures.overtakesAll))
-                      : "causal pairs, n(n+1)/2",
-                 fmt::format("all n²: {}{}  ·  one product each, as textbooks: n = d = {}",
-                             crossing(figures.overtakesProjectionsAll),
-                             wide ? " and " + crossing(figures.overtakesAllAll) : "",
-                             countText(static_cast<std::uint64_t>(shape.modelDim)))};
+                      : pairs,
+                 shape.decodes
+                     ? fmt::format("all n²: {}{}  ·  {}", crossing(figures.overtakesProjectionsAll),
+                                   wide ? " and " + crossing(figures.overtakesAllAll) : "", textbooks)
+                     : textbooks};
   return shown;
 }
 

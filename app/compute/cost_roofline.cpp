@@ -11,15 +11,21 @@ namespace headscope::app {
 
 namespace {
 
+/// Three digits, or all of a whole number: "0.482", "1,978".
+std::string shortNumber(double value) {
+  return value >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(value)))
+                       : fmt::format("{:.3g}", value);
+}
+
 std::string hoverRate(double teraflops) {
-  return fmt::format("{:.3g} TFLOP/s", teraflops);
+  return shortNumber(teraflops) + " TFLOP/s";
 }
 std::string hoverIntensity(double intensity) {
-  return fmt::format("{:.3g} FLOP a byte", intensity);
+  return shortNumber(intensity) + " FLOP a byte";
 }
 
 std::string secondsText(double seconds) {
-  if (seconds >= 1e4) return numberText(seconds, 3) + " s";
+  if (seconds >= 1000) return shortNumber(seconds) + " s";
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
   return fmt::format("{:.3g} µs", seconds * 1e6);
@@ -95,11 +101,11 @@ CostPlot rooflinePlot(const CostFigures& figures) {
   const double limit = attention::decodeWork(figures.shape, many).intensity();
   const double tokens = static_cast<double>(figures.request.batch) / figures.decodeSeconds;
   shown.notes.push_back(fmt::format("decode: at most {} tokens/s{}; weights without the embedding table",
-                                    numberText(tokens, 3),
+                                    shortNumber(tokens),
                                     figures.request.batch == 1 ? "" : " of all sequences"));
   if (figures.decode.cacheBytes > 0)
-    shown.notes.push_back(
-        fmt::format("each sequence brings its own cache: more batch ends at {:.3g} FLOP a byte", limit));
+    shown.notes.push_back(fmt::format("each sequence brings its own cache: more batch ends at {} FLOP a byte",
+                                      shortNumber(limit)));
   return shown;
 }
 

@@ -10,7 +10,7 @@ Index inside(Index value, Index low, Index high) {
 }
 }  // namespace
 
-void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot) {
+void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot, bool decodes) {
   if (snapshot.sequences.empty()) return;
   const auto last = static_cast<Index>(snapshot.sequences.size()) - 1;
   cursor.sequence = inside(sequence_.of(cursor.sequence), 0, last);
@@ -22,7 +22,7 @@ void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot) {
   cursor.step = inside(step_.of(cursor.step), first, sequence.queryLength);
   const Cell& wanted = cell_.of(cursor.cell);
   // What is not in the cache yet can't be looked at.
-  const bool decoding = cursor.decoding && snapshot.causal;
+  const bool decoding = decodes && cursor.decoding && snapshot.causal;
   const Index queries = decoding ? cursor.step : sequence.queryLength;
   const Index keys = decoding ? cursor.step : sequence.keyLength;
   cursor.cell = {inside(wanted.head, 0, heads - 1), inside(wanted.query, 0, queries - 1),

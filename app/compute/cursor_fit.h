@@ -9,8 +9,8 @@ namespace headscope::app {
 class CursorFit {
  public:
   /// Brings sequence, head, cell and decode step inside `snapshot`, which is shown and may be of a setting
-  /// before.
-  void apply(Cursor& cursor, const Snapshot& snapshot);
+  /// before. `decodes`: the page shows the cache as it is at that step, where there is one.
+  void apply(Cursor& cursor, const Snapshot& snapshot, bool decodes);
   /// A scene was opened: nothing that was wanted before counts.
   void reset() { *this = {}; }
 

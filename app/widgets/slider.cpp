@@ -202,9 +202,11 @@ void takeTyped(View& view, const SliderSpec& spec, std::string text, std::span<c
   std::erase(text, ',');  // as numbers are shown
   long long number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool tooLarge = parsed.ec == std::errc::result_out_of_range;
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
     view.controls.refusal = {spec.name,
-                             "\"" + text + "\" is not a whole number; expected " + spec.limits + "."};
+                             (tooLarge ? text + " is too large" : "\"" + text + "\" is not a whole number") +
+                                 "; expected " + spec.limits + "."};
     return;
   }
   const auto wanted = static_cast<Index>(number);

@@ -19,6 +19,11 @@ std::uint64_t unsignedOf(Index size) {
   return static_cast<std::uint64_t>(size);
 }
 
+/// GPUs that each kv head lies on. A latent is shared by all heads, so that every GPU keeps all of it.
+Index copiesOf(const ModelShape& shape, Index gpus) {
+  return shape.isLatent() ? gpus : std::max<Index>(1, gpus / shape.kvHeads);
+}
+
 }  // namespace
 
 std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b) {
@@ -87,11 +92,10 @@ CacheCost cacheCost(const ModelShape& shape, const CostRequest& request) {
   cost.perToken = cacheBytes(shape, 1, 1, request.format);
   cost.total = cacheBytes(shape, request.tokens, request.batch, request.format);
   cost.reserved = shape.decodes ? reservedCacheBytes(shape, request) : 0;
-  // The latent is shared by all heads, so that every GPU keeps all of it.
   ModelShape part = shape;
   part.kvHeads = std::max<Index>(1, shape.kvHeads / gpus);
   cost.kvHeadsPerGpu = part.kvHeads;
-  cost.copies = shape.isLatent() ? gpus : std::max<Index>(1, gpus / shape.kvHeads);
+  cost.copies = copiesOf(shape, gpus);
   cost.perGpu = cacheBytes(part, request.tokens, request.batch, request.format);
   cost.reservedPerGpu = shape.decodes ? reservedCacheBytes(part, request) : 0;
   cost.weights = bytesOf(parametersOf(shape).total, request.format);
@@ -159,6 +163,7 @@ PrefillWork prefillWork(const ModelShape& shape, Index tokens, PairCount count) 
 }
 
 std::optional<Index> attentionOvertakes(const ModelShape& shape, bool feedForward, PairCount count) {
+  if (!shape.decodes) count = PairCount::all;
   const double each = projectionFlops(shape) + (feedForward ? feedForwardFlops(shape) : 0);
   // Pairs for each token only grow, so that the first place can be halved towards.
   const auto overtakes = [&](Index n) {
@@ -190,7 +195,8 @@ DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request) {
   DecodeWork work;
   work.weightBytes = bytes(static_cast<double>(all.attention) + reached + static_cast<double>(all.head));
   const auto cached = static_cast<double>(cachedTokens(shape, request.tokens));
-  work.cacheBytes = bytes(static_cast<double>(cachedNumbers(shape)) * cached * batch);
+  const auto copies = static_cast<double>(copiesOf(shape, request.tensorParallel));
+  work.cacheBytes = bytes(static_cast<double>(cachedNumbers(shape)) * cached * batch * copies);
   work.flops = batch * (projectionFlops(shape) + feedForwardFlops(shape) + 2 * static_cast<double>(all.head) +
                         2 * (scoreSize(shape) + valueSize(shape)) * cached);
   return work;

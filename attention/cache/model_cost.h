@@ -63,7 +63,7 @@ std::uint64_t matrixBytes(Index tokens, Index layers, Index heads = 1, bool trai
 
 /// How the pairs of query and key are counted.
 enum class PairCount {
-  causal,  ///< n(n+1)/2, and in sliding layers those within the window
+  causal,  ///< n(n+1)/2, and in sliding layers those within the window; of encoders all the same
   all,     ///< n²
 };
 
@@ -86,7 +86,8 @@ std::optional<Index> attentionOvertakes(const ModelShape& shape, bool feedForwar
 struct DecodeWork {
   double flops = 0;
   double weightBytes = 0;  ///< read once for the batch; the embedding table is only looked up
-  double cacheBytes = 0;   ///< read of each sequence
+  double cacheBytes =
+      0;  ///< of each sequence, by all GPUs together: a copied kv head is read by each of them
   double bytes() const { return weightBytes + cacheBytes; }
   double intensity() const { return bytes() > 0 ? flops / bytes() : 0; }
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace headscope::attention {
 
@@ -121,6 +122,12 @@ std::vector<PagedStep> runSchedule(const std::vector<PagedRequest>& requests, In
     steps.push_back(std::move(step));
   }
   return steps;
+}
+
+double contiguousWaste(const PagedStep& step) {
+  if (step.contiguousTokens == 0) return 0;
+  const Index filled = std::accumulate(step.tokens.begin(), step.tokens.end(), Index{0});
+  return 1 - static_cast<double>(filled) / static_cast<double>(step.contiguousTokens);
 }
 
 }  // namespace headscope::attention

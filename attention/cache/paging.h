@@ -74,6 +74,9 @@ struct PagedStep {
   Index usedBlocks = 0, storedTokens = 0;  ///< shared ones once
   Index contiguousTokens = 0;              ///< had each of them the longest request's room from the start
 };
+/// Share of those rooms that no token fills; a shared prefix lies in each of them. 0 where nobody is there.
+double contiguousWaste(const PagedStep& step);
+
 /// Step by step until all are done: requests arrive with their prompt, then get a token a step, and leave in
 /// the step after their last. A prefix whose owner is gone is stored anew.
 std::vector<PagedStep> runSchedule(const std::vector<PagedRequest>& requests, Index blockTokens);

@@ -38,11 +38,19 @@ class SizeFinder {
     missing_ += (missing_.empty() ? "" : "; ") + fmt::format("{} ({})", what, names);
     return 1;
   }
+  /// The same where something usual stands in for it.
+  Index assumed(const char* what, Keys keys, Index usual, Index most = kMaxConfigSize) {
+    for (const char* key : keys)
+      if (json_.has(key)) return json_.size(key, {}, 0, most);
+    assumed_ += (assumed_.empty() ? "" : "; ") + fmt::format("{} (taken as {})", what, usual);
+    return usual;
+  }
   const std::string& missing() const { return missing_; }
+  const std::string& assumed() const { return assumed_; }
 
  private:
   const ConfigReader& json_;
-  std::string missing_;
+  std::string missing_, assumed_;
 };
 
 /// "llama" or "XForCausalLM", as the file calls it.
@@ -70,6 +78,10 @@ bool gatedByDefault(const std::string& type) {
       "gpt_neox",   "gptj",        "falcon",  "bloom",   "mpt",        "gpt_neo",
       "starcoder2", "phi",         "codegen", "electra", "nemotron"};
   return !isOneOf(type, kPlain);
+}
+bool isKnown(const std::string& type) {
+  return std::any_of(familyTable().begin(), familyTable().end(),
+                     [&](const Family* family) { return family->name == type; });
 }
 bool encodes(const std::string& type) {
   static constexpr std::string_view kEncoders[] = {"bert",   "roberta",    "distilbert", "electra",
@@ -122,10 +134,12 @@ ModelShape usualShape(const ConfigReader& json, SizeFinder& sizes, const std::st
                      multiQuery ? 1 : shape.heads);
   shape.headDim = sizes.optional({"head_dim", "attention_head_dim", "kv_channels"},
                                  std::max<Index>(1, shape.modelDim / std::max<Index>(shape.heads, 1)));
-  shape.context = sizes.optional(
-      {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"}, 2048, kMaxPositions);
-  shape.innerDim = sizes.optional({"intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size"},
-                                  std::min(4 * shape.modelDim, kMaxConfigSize));
+  shape.context = sizes.assumed(
+      "the longest text", {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"},
+      2048, kMaxPositions);
+  shape.innerDim = sizes.assumed("the feed-forward width",
+                                 {"intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size"},
+                                 std::min(4 * shape.modelDim, kMaxConfigSize));
   shape.gated = gatedByDefault(type);
   shape.vocabulary = sizes.optional({"vocab_size", "padded_vocab_size"}, 0, kMaxPositions);
   shape.decodes = !encodes(type);
@@ -171,12 +185,15 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
     SizeFinder sizes(json);
     shape = usualShape(json, sizes, type);
     if (!sizes.missing().empty())
-      return Error{fmt::format("{}: the architecture {} is not known, and it lacks {}", name,
-                               architectureOf(*root), sizes.missing())};
+      return Error{fmt::format(
+          "{}: {}it lacks {}", name,
+          isKnown(type) ? "" : fmt::format("the architecture {} is not known, and ", architectureOf(*root)),
+          sizes.missing())};
+    if (!sizes.assumed().empty()) shape.source = "config.json, which does not say " + sizes.assumed();
   }
   shape.tied = json.flag("tie_word_embeddings", tiedByDefault(type));
   shape.name = name;
-  shape.source = "config.json";
+  if (shape.source.empty()) shape.source = "config.json";
   if (const Status status = root->status(); !status) return status.error();
   if (const Status status = validate(shape); !status) return Error{name + ": " + status.error().message};
   return shape;

@@ -47,6 +47,55 @@ TEST_F(CacheOnScreen, OpensByKeyAndTabWithEverythingCached) {
   EXPECT_TRUE(ui.has("cache.bytes"));
 }
 
+TEST_F(CacheOnScreen, ThePlayheadStaysWhileOtherPagesAreLookedAt) {
+  ui.hover("field");
+  ui.key(Key::home);
+  for (int i = 0; i < 4; ++i) ui.key(Key::right);
+  ASSERT_EQ(state().now, 7);
+  for (const char* other : {"page.cost", "page.mask", "page.lab", "page.map", "page.heads"}) {
+    ui.click(other);
+    ui.wait(0.5);
+    ui.click("page.cache");
+    ui.wait(0.5);
+    EXPECT_EQ(state().now, 7) << other;
+  }
+}
+
+TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
+  const auto work = [&] { return app::stepWork(ui.scene(), state(), *page().field->value); };
+  ui.hover("field");
+  ui.key(Key::home);
+  ui.key(Key::right);
+  EXPECT_EQ(state().before, 0);
+  EXPECT_EQ(work().with, work().without) << "all tokens at once save nothing";
+  ui.typeValue("cache.chunk", "2");
+  ui.draw();
+  EXPECT_EQ(state().before, 2) << "two tokens came with the last chunk";
+  EXPECT_LT(work().with, work().without);
+  const double one = work().with;
+  ui.typeValue("cache.layers", "6");
+  ui.draw();
+  EXPECT_DOUBLE_EQ(work().with, 6 * one) << "work is of as many layers as bytes are";
+}
+
+TEST_F(CacheOnScreen, HomeAndEndGoThroughTheSchedule) {
+  room("paging");
+  ui.hover("paging.pool");
+  ui.key(Key::end);
+  EXPECT_EQ(page().pagingStep, std::ssize(page().paging->value->steps) - 1);
+  ui.key(Key::home);
+  EXPECT_EQ(page().pagingStep, 0);
+}
+
+TEST_F(CacheOnScreen, EnterStaysOnThePage) {
+  ui.hover("field");
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.scene().cursor.page, "cache");
+  ui.click("page.cost");
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+}
+
 TEST_F(CacheOnScreen, StepsForwardsBackwardsAndJumps) {
   ui.hover("field");
   ui.key(Key::home);

@@ -15,6 +15,8 @@ DecodeState decodeState(const Scene& scene, const CachePage& page, const Sequenc
   state.tokens = sequence.keyLength;
   state.prefill = std::min(page.snapshot->setup.prefill, state.tokens);
   state.now = state.tokens;
+  const Index chunk = scene.cost.cache.chunk, whole = std::max<Index>(state.prefill, 1);
+  state.chunk = chunk > 0 ? std::min(chunk, whole) : whole;
   if (page.snapshot->setup.input.cross) {
     state.reason = "In cross-attention the context is cached once; decoding adds nothing.";
   } else if (!page.snapshot->causal) {
@@ -26,7 +28,18 @@ DecodeState decodeState(const Scene& scene, const CachePage& page, const Sequenc
     state.now = std::min(page.filling, state.prefill);
   else if (scene.cursor.decoding)
     state.now = std::clamp(scene.cursor.step, state.prefill, state.tokens);
+  const Index last = std::max<Index>(state.now - 1, 0);
+  state.before = state.now > state.prefill ? last : last / state.chunk * state.chunk;
   return state;
+}
+
+StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField& field) {
+  StepWork work;
+  for (Index token = state.before; token < state.now; ++token)
+    work.with += field.flops[static_cast<std::size_t>(token)];
+  work.without = field.flopsWithout[static_cast<std::size_t>(state.now - 1)];
+  const auto layers = static_cast<double>(scene.cost.cache.layers);
+  return {work.with * layers, work.without * layers};
 }
 
 CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config) {
@@ -66,22 +79,9 @@ void jumpDecode(Scene& scene, CachePage& page, Index tokens) {
 
 namespace {
 
-/// How many tokens the prefill takes in at once.
-Index chunkOf(const Scene& scene, const DecodeState& state) {
-  const Index chunk = scene.cost.cache.chunk;
-  return chunk > 0 ? std::min(chunk, std::max<Index>(state.prefill, 1)) : std::max<Index>(state.prefill, 1);
-}
-
-Index forwardFrom(const Scene& scene, const DecodeState& state) {
+Index forwardFrom(const DecodeState& state) {
   if (state.now >= state.prefill) return std::min(state.now + 1, state.tokens);
-  const Index chunk = chunkOf(scene, state);
-  return std::min((state.now / chunk + 1) * chunk, state.prefill);
-}
-
-Index backFrom(const Scene& scene, const DecodeState& state) {
-  if (state.now > state.prefill) return state.now - 1;
-  const Index chunk = chunkOf(scene, state);
-  return state.now <= 0 ? 0 : (state.now - 1) / chunk * chunk;
+  return std::min((state.now / state.chunk + 1) * state.chunk, state.prefill);
 }
 
 }  // namespace
@@ -94,8 +94,8 @@ void moveDecode(Scene& scene, CachePage& page, DecodeMove move) {
   page.playedAt = page.view.time;
   if (move == DecodeMove::first) jumpDecode(scene, page, 0);
   if (move == DecodeMove::last) jumpDecode(scene, page, state.tokens);
-  if (move == DecodeMove::back) jumpDecode(scene, page, backFrom(scene, state));
-  if (move == DecodeMove::forward) jumpDecode(scene, page, forwardFrom(scene, state));
+  if (move == DecodeMove::back) jumpDecode(scene, page, state.before);
+  if (move == DecodeMove::forward) jumpDecode(scene, page, forwardFrom(state));
   // At the end Play starts again behind the prefill.
   if (page.playing && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
 }

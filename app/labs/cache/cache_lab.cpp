@@ -85,7 +85,7 @@ bool CacheLab::take(const Scene& scene) {
 void CacheLab::prepare(Scene& scene) {
   speed_ = scene.cost.cache.speed;
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
-  fit_.apply(scene.cursor, *page_.snapshot);
+  fit_.apply(scene.cursor, *page_.snapshot, true);
   if (services_.layer.upToDate(scene.setup) && !page_.snapshot->causal) {
     scene.cursor.decoding = page_.playing = false;
     page_.filling = -1;
@@ -150,18 +150,13 @@ void CacheLab::handleKeys(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   if (view.dialog || (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos))) return;
   const DecodeState state = decodeState(scene, page_);
-  if (scene.cursor.cacheRoom == CacheRoom::paging) {
-    const Index step =
-        static_cast<Index>(view.pressed(Key::right)) - static_cast<Index>(view.pressed(Key::left));
-    page_.pagingStep = std::max<Index>(0, page_.pagingStep + step);
-    return;
-  }
-  if (view.pressed(Key::right)) moveDecode(scene, page_, DecodeMove::forward);
-  if (view.pressed(Key::left)) moveDecode(scene, page_, DecodeMove::back);
+  if (view.pressed(Key::right)) moveRoom(scene, page_, DecodeMove::forward);
+  if (view.pressed(Key::left)) moveRoom(scene, page_, DecodeMove::back);
+  if (view.pressed(Key::home)) moveRoom(scene, page_, DecodeMove::first);
+  if (view.pressed(Key::end)) moveRoom(scene, page_, DecodeMove::last);
+  if (scene.cursor.cacheRoom == CacheRoom::paging) return;
   if (view.pressed(Key::right, {.shift = true})) jumpDecode(scene, page_, state.now + 10);
   if (view.pressed(Key::left, {.shift = true})) jumpDecode(scene, page_, state.now - 10);
-  if (view.pressed(Key::home)) moveDecode(scene, page_, DecodeMove::first);
-  if (view.pressed(Key::end)) moveDecode(scene, page_, DecodeMove::last);
   const int fewer = view.pressed(static_cast<Key>('[')), more = view.pressed(static_cast<Key>(']'));
   if (fewer == more || scene.setup.weights.source == WeightSource::file || scene.setup.subject.opened) return;
   ModelSetup& model = scene.setup.model;

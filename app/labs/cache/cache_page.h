@@ -67,13 +67,22 @@ struct CachePage {
 /// The decode that is shown: how far it is, and where it can go.
 struct DecodeState {
   Index tokens = 0, prefill = 0;
+  Index chunk = 1;       ///< tokens that the prefill takes in at once
   Index now = 0;         ///< tokens in the cache
+  Index before = 0;      ///< in the step before
   std::string reason;    ///< why nothing can be decoded; "" = it can
   bool turnsOn = false;  ///< a causal mask would help
 };
 DecodeState decodeState(const Scene& scene, const CachePage& page);
 /// The same of any line of the batch, at the same step; `sequence` is one of the page's snapshot.
 DecodeState decodeState(const Scene& scene, const CachePage& page, const SequenceSnapshot& sequence);
+
+/// Operations of the step that is shown, in all layers, with the cache and had everything to be computed
+/// again.
+struct StepWork {
+  double with = 0, without = 0;
+};
+StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField& field);
 
 /// Sizes of one token's entries, in bytes, of all layers.
 struct CacheBytes {

@@ -61,9 +61,9 @@ void stepSection(const Scene& scene, CachePage& page, const DecodeState& state, 
   ImGui::Dummy(ImVec2(width, view.px(66)));
   const CacheBytes bytes = bytesPerToken(scene, config);
   const auto entry = static_cast<double>(bytes.own) / static_cast<double>(config.kvHeads);
-  const bool inPrefill = state.now <= state.prefill;
-  row(view, inPrefill ? "appended at once" : "appended",
-      exactBytes(bytes.own * static_cast<std::uint64_t>(inPrefill ? state.now : 1)));
+  const Index appended = state.now - state.before;
+  row(view, appended == 1 ? "appended" : fmt::format("appended, {} at once", appended),
+      exactBytes(bytes.own * static_cast<std::uint64_t>(appended)));
   row(view, "read", exactBytes(static_cast<std::uint64_t>(std::llround(entry * static_cast<double>(read)))));
   if (config.kvHeads < config.heads)
     row(view, "read, were it MHA",
@@ -123,32 +123,34 @@ void workBars(CachePage& page, const DecodeState& state, const CacheField& field
   ImGui::Dummy(ImVec2(width, height + view.px(30)));
 }
 
-/// Two amounts of work in one unit, so that they can be compared.
+/// Two amounts of work in one unit, so that they can be compared, as long as that can be read.
 std::string flopsBeside(double flops, double smaller) {
   const std::string unit = flopsText(smaller).substr(flopsText(smaller).find(' '));
   double one = 1;
   for (const char* each : {" kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP"}) {
     one *= 1000;
-    if (unit == each) return countText(static_cast<std::uint64_t>(std::llround(flops / one))) + unit;
+    if (unit == each && flops < one * 1e5)
+      return countText(static_cast<std::uint64_t>(std::llround(flops / one))) + unit;
   }
   return flopsText(flops);
 }
 
-void workSection(CachePage& page, const DecodeState& state, const CacheField& field) {
+void workSection(const Scene& scene, CachePage& page, const DecodeState& state, const CacheField& field) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  sectionTitle(view, "WORK OF THIS STEP");
-  const auto newest = static_cast<std::size_t>(state.now - 1);
+  const Index layers = scene.cost.cache.layers;
+  sectionTitle(view, "WORK OF THIS STEP", layers == 1 ? "" : fmt::format("{} layers", layers));
+  const StepWork work = stepWork(scene, state, field);
   const auto line = [&](const char* label, double flops, std::uint32_t color) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(14);
     paintText(list, view.fonts->title, ImVec2(at.x, y), color, label);
-    paintText(list, view.fonts->monoTitle, ImVec2(at.x + width, y), color,
-              flopsBeside(flops, field.flops[newest]), Align::right);
+    paintText(list, view.fonts->monoTitle, ImVec2(at.x + width, y), color, flopsBeside(flops, work.with),
+              Align::right);
     ImGui::Dummy(ImVec2(width, view.px(28)));
   };
-  line("with the cache", field.flops[newest], view.theme->text);
-  line("without it", field.flopsWithout[newest], view.theme->secondary);
+  line("with the cache", work.with, view.theme->text);
+  line("without it", work.without, view.theme->secondary);
   workBars(page, state, field);
   double saved = 0;
   for (Index token = state.prefill; token < state.now; ++token) {
@@ -156,9 +158,9 @@ void workSection(CachePage& page, const DecodeState& state, const CacheField& fi
     saved += field.flopsWithout[i] - field.flops[i];
   }
   const Index steps = std::max<Index>(0, state.now - state.prefill);
-  row(view, "without ÷ with", fmt::format("{:.1f}×", field.flopsWithout[newest] / field.flops[newest]));
+  row(view, "without ÷ with", fmt::format("{:.1f}×", work.without / work.with));
   row(view, fmt::format("saved in {} step{}", steps, steps == 1 ? "" : "s"),
-      flopsBeside(saved, field.flops[newest]));
+      flopsBeside(saved * static_cast<double>(scene.cost.cache.layers), work.with));
 }
 
 /// Where the cached decode is furthest off, with both values.
@@ -192,8 +194,10 @@ void proofSection(const Scene& scene, CachePage& page, const CacheField* field) 
   track("cache.proof", at, ImVec2(at.x + view.px(200), at.y + view.px(50)));
   if (fault)
     for (const std::string& line : faultLines(sequence, *fault, field->proof.tolerance)) hint(view, line);
-  hint(view, fmt::format("outputs of a prefill of {} and {} step{}, computed now", check.prefill, check.steps,
-                         check.steps == 1 ? "" : "s"));
+  const bool rounded = scene.cost.cache.stored != attention::NumberFormat::fp32;
+  hint(view, fmt::format("outputs of a prefill of {} and {} step{}, computed now{}", check.prefill,
+                         check.steps, check.steps == 1 ? "" : "s",
+                         rounded ? " with a cache in fp32; what storing less costs is on Precision" : ""));
 }
 
 /// The same at the size of a real model: the cost page's.
@@ -237,7 +241,7 @@ void cacheSide(Scene& scene, CachePage& page, const Layout& layout) {
     if (sequence && counted && state.reason.empty() && state.now > 0) {
       stepSection(scene, page, state, *field);
       gap(view, 12);
-      workSection(page, state, *field);
+      workSection(scene, page, state, *field);
     } else if (sequence) {
       sectionTitle(view, "THIS STEP");
       hint(view, !state.reason.empty() ? state.reason

@@ -49,9 +49,8 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
   if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
   if (const CacheField* field = page.field && page.field->value ? &*page.field->value : nullptr;
       small && field && state.now > 0 && state.now <= static_cast<Index>(field->flops.size())) {
-    const auto at = static_cast<std::size_t>(state.now - 1);
-    rest += fmt::format(" · work {}, without cache {:.1f}×", flopsText(field->flops[at]),
-                        field->flopsWithout[at] / field->flops[at]);
+    const StepWork work = stepWork(scene, state, *field);
+    rest += fmt::format(" · work {}, without cache {:.1f}×", flopsText(work.with), work.without / work.with);
   }
   if (page.catchingUp) rest += "  ·  catching up";
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
@@ -73,15 +72,21 @@ void bracket(const View& view, ImDrawList& list, float from, float to, float y, 
     }
 }
 
-void brackets(const View& view, ImDrawList& list, const FieldPlace& place, float y) {
+/// "4 tokens at once", "4 tokens, 2 at a time".
+std::string prefillText(const DecodeState& state) {
+  return fmt::format("{} token{}{}", state.prefill, state.prefill == 1 ? "" : "s",
+                     state.chunk < state.prefill ? fmt::format(", {} at a time", state.chunk) : " at once");
+}
+
+void brackets(const View& view, ImDrawList& list, const FieldPlace& place, const DecodeState& state,
+              float y) {
   const Theme& theme = *view.theme;
   const float gap = place.column() > view.px(6) ? view.px(3) : 0;
   const Index filled = std::min(place.prefill, place.now);
   if (filled > 0)
     bracket(view, list, place.x(0), place.x(place.prefill) - gap, y,
-            filled == place.prefill
-                ? fmt::format("prefill: {} token{} at once", place.prefill, place.prefill == 1 ? "" : "s")
-                : fmt::format("prefill: {} of {}", filled, place.prefill),
+            "prefill: " + (filled == place.prefill ? prefillText(state)
+                                                   : fmt::format("{} of {}", filled, place.prefill)),
             theme.secondary);
   if (place.now > place.prefill)
     bracket(view, list, place.x(place.prefill), place.x(place.now) - gap, y, "decode: one column a step",
@@ -243,7 +248,7 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   place.moment = page.motion.at(view.time);
   const float labelRight = place.cells.Max.x + view.px(14);
   paintField(scene, page, place, area.Min.x, labelRight, small);
-  brackets(view, list, place, top - view.px(9));
+  brackets(view, list, place, state, top - view.px(9));
   const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
   const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
                          area.Max.y - view.px(8));
@@ -260,8 +265,8 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   if (!state.reason.empty())
     notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
   if (state.now == 0) {
-    const std::string hint_ = fmt::format("Play fills {} at once.", state.prefill);
-    paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary, hint_, Align::center);
+    paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary,
+              "Play fills " + prefillText(state) + ".", Align::center);
   }
 }
 

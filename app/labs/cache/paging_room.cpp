@@ -212,8 +212,7 @@ void pagingRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
           : fmt::format(
                 "Pages waste {}; contiguous rooms would waste {}.",
                 percentText(allocated > 0 ? static_cast<double>(wasted) / static_cast<double>(allocated) : 0),
-                percentText(1 - std::min(1.0, static_cast<double>(step.storedTokens) /
-                                                  static_cast<double>(step.contiguousTokens))));
+                percentText(contiguousWaste(step)));
   const float top = roomHeadline(
       view, area, bytes(allocated), sentence,
       fmt::format(

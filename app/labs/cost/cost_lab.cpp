@@ -66,7 +66,6 @@ bool CostLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
 }
 
 void CostLab::prepare(Scene& scene) {
-  scene.cursor.decoding = false;
   const bool has = !scene.cost.config.empty() && page_.configFile == scene.cost.config;
   const auto shape = costShape(scene, page_.catalogue, has ? page_.config : std::optional<ModelShape>());
   page_.unknown = shape ? "" : shape.error().message;

@@ -30,7 +30,7 @@ void HeadsLab::prepare(Scene& scene) {
   walk(scene);
   if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
-  fit_.apply(scene.cursor, *page_.snapshot);
+  fit_.apply(scene.cursor, *page_.snapshot, true);
   const Snapshot& snapshot = *page_.snapshot;
   const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may have come since take()
   if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
@@ -214,12 +214,18 @@ std::vector<Action> HeadsLab::actions() {
                          if (scene.setup.weights.source != WeightSource::file)
                            model.kvHeads = kvHeadsFor(kind, model.heads);
                        }});
-  actions.push_back(
-      {"look.focus", "Show this head large", "Look", {Key::enter, {}}, false, false, [this](Scene& scene) {
-         scene.cursor.page = "heads";
-         scene.cursor.focus = scene.cursor.cell.head;
-         page_.camera = {};
-       }});
+  actions.push_back({"look.focus",
+                     "Show this head large",
+                     "Look",
+                     {Key::enter, {}},
+                     false,
+                     false,
+                     [this](Scene& scene) {
+                       scene.cursor.page = "heads";
+                       scene.cursor.focus = scene.cursor.cell.head;
+                       page_.camera = {};
+                     },
+                     "heads"});
   actions.push_back(
       {"head.copy", "Copy the head's numbers as CSV", "Look", {}, true, false, [this](Scene& scene) {
          copyNumbers(scene);

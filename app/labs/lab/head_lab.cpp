@@ -57,11 +57,10 @@ bool HeadLab::take(const Scene& scene) {
 }
 
 void HeadLab::prepare(Scene& scene) {
-  scene.cursor.decoding = false;
   page_.playing = page_.playing && scene.cursor.lab.tab == "pipeline";
   shown(scene).prepare(scene);
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
-  fit_.apply(scene.cursor, *page_.snapshot);
+  fit_.apply(scene.cursor, *page_.snapshot, false);
   fitHover(services_.view.hover, scene, *page_.snapshot);
 }
 

@@ -41,7 +41,6 @@ Index MapLab::heads(const Scene& scene) const {
 }
 
 void MapLab::prepare(Scene& scene) {
-  scene.cursor.decoding = false;
   textures_.beginFrame(services_.view.quickFrames);
   page_.visible.clear();
   page_.near.clear();

@@ -71,11 +71,10 @@ bool MaskLab::take(const Scene&) {
 }
 
 void MaskLab::prepare(Scene& scene) {
-  scene.cursor.decoding = false;
   walk(scene);
   if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
   if (page_.snapshot && !page_.snapshot->sequences.empty()) {
-    fit_.apply(scene.cursor, *page_.snapshot);
+    fit_.apply(scene.cursor, *page_.snapshot, false);
     fitHover(services_.view.hover, scene, *page_.snapshot);
   }
   showMasks(scene);

@@ -38,20 +38,20 @@ const Snapshot kLarge = snapshotOf(12, {40, 40, 40}), kSmall = snapshotOf(8, {5}
 TEST(CursorFit, LeavesWhatFits) {
   CursorFit fit;
   Cursor cursor = farCursor();
-  fit.apply(cursor, kLarge);
+  fit.apply(cursor, kLarge, true);
   expectSame(cursor, farCursor());
 }
 
 TEST(CursorFit, BringsEverythingInside) {
   CursorFit fit;
   Cursor cursor = farCursor();
-  fit.apply(cursor, kSmall);
+  fit.apply(cursor, kSmall, true);
   EXPECT_EQ(cursor.sequence, 0);
   EXPECT_EQ(cursor.focus, 7);
   EXPECT_EQ(cursor.cell, (Cell{7, 4, 4}));
   EXPECT_EQ(cursor.step, 5);
   cursor.focus = -1;
-  fit.apply(cursor, kSmall);
+  fit.apply(cursor, kSmall, true);
   EXPECT_EQ(cursor.focus, -1) << "all heads";
 }
 
@@ -59,19 +59,19 @@ TEST(CursorFit, ComesBackWhenThereIsRoomAgain) {
   CursorFit fit;
   Cursor cursor = farCursor();
   for (const Snapshot& shown : {kSmall, snapshotOf(2, {1}), snapshotOf(12, {}), kSmall})
-    for (int frame = 0; frame < 3; ++frame) fit.apply(cursor, shown);
-  fit.apply(cursor, kLarge);
+    for (int frame = 0; frame < 3; ++frame) fit.apply(cursor, shown, true);
+  fit.apply(cursor, kLarge, true);
   expectSame(cursor, farCursor());
 }
 
 TEST(CursorFit, WhatIsChosenMeanwhileStays) {
   CursorFit fit;
   Cursor cursor = farCursor();
-  fit.apply(cursor, kSmall);
+  fit.apply(cursor, kSmall, true);
   cursor.cell = {1, 2, 3};
   cursor.step = 4;  // the first after the prefill
-  fit.apply(cursor, kSmall);
-  fit.apply(cursor, kLarge);
+  fit.apply(cursor, kSmall, true);
+  fit.apply(cursor, kLarge, true);
   EXPECT_EQ(cursor.cell, (Cell{1, 2, 3}));
   EXPECT_EQ(cursor.step, 4);
   EXPECT_EQ(cursor.sequence, 2);
@@ -83,22 +83,25 @@ TEST(CursorFit, WhatIsNotDecodedYetCantBeLookedAt) {
   Cursor cursor = farCursor();
   cursor.decoding = true;
   cursor.step = 10;
-  fit.apply(cursor, kLarge);
+  fit.apply(cursor, kLarge, true);
   EXPECT_EQ(cursor.cell, (Cell{11, 9, 9}));
   cursor.step = 25;
-  fit.apply(cursor, kLarge);
+  fit.apply(cursor, kLarge, true);
   EXPECT_EQ(cursor.cell, (Cell{11, 24, 20})) << "the cell comes with the steps";
-  fit.apply(cursor, snapshotOf(12, {40, 40, 40}, false));
+  fit.apply(cursor, snapshotOf(12, {40, 40, 40}, false), true);
   EXPECT_EQ(cursor.cell, farCursor().cell) << "only a causal text is decoded";
+  fit.apply(cursor, kLarge, false);
+  EXPECT_EQ(cursor.cell, farCursor().cell) << "and only on pages that show the decode";
+  EXPECT_TRUE(cursor.decoding) << "which they find as it was left";
 }
 
 TEST(CursorFit, ForgetsWhatWasWantedInTheSceneBefore) {
   CursorFit fit;
   Cursor cursor = farCursor();
-  fit.apply(cursor, kSmall);
+  fit.apply(cursor, kSmall, true);
   const Cursor inside = cursor;
   fit.reset();
-  fit.apply(cursor, kLarge);
+  fit.apply(cursor, kLarge, true);
   expectSame(cursor, inside);
 }
 
@@ -106,11 +109,11 @@ TEST(CursorFit, ForgetsWhatWasWantedInTheSceneBefore) {
 TEST(CursorFit, AnOpenedScenesCursorOutlastsTheOldPicture) {
   CursorFit fit;
   Cursor cursor;
-  fit.apply(cursor, kSmall);
+  fit.apply(cursor, kSmall, true);
   fit.reset();
   cursor = farCursor();
-  fit.apply(cursor, kSmall);
-  fit.apply(cursor, kLarge);
+  fit.apply(cursor, kSmall, true);
+  fit.apply(cursor, kLarge, true);
   expectSame(cursor, farCursor());
 }
 

@@ -27,6 +27,30 @@ double hundredths(std::uint64_t bytes, std::uint64_t unit) {
   return std::round(100 * static_cast<double>(bytes) / static_cast<double>(unit)) / 100;
 }
 
+TEST(ModelCost, aStepReadsCopiedHeadsOnEveryGpu) {
+  for (const char* name : {"Llama-3.1-70B", "DeepSeek-V3"})
+    for (const Index gpus : {1, 8, 16}) {
+      const CostRequest request{.tokens = 131072, .tensorParallel = gpus};
+      const CacheCost cost = cacheCost(shape(name), request);
+      EXPECT_EQ(decodeWork(shape(name), request).cacheBytes,
+                static_cast<double>(cost.perGpu) * static_cast<double>(gpus))
+          << name << " on " << gpus;
+    }
+}
+
+TEST(ModelCost, attentionOvertakesWhereTheCurvesCross) {
+  for (const ModelShape& each : modelShapes()) {
+    const auto at = attentionOvertakes(each, true, PairCount::causal);
+    if (!at) continue;
+    const auto share = [&](Index tokens) {
+      const PrefillWork work = prefillWork(each, tokens);
+      return work.attention() / (work.projections + work.feedForward);
+    };
+    EXPECT_GE(share(*at), 1) << each.name;
+    EXPECT_LT(share(*at - 1), 1) << each.name;
+  }
+}
+
 TEST(ModelShapes, areTwentyFourThatCanBeAndSayWhereTheyArePublished) {
   std::set<std::string> names;
   for (const ModelShape& each : modelShapes()) {

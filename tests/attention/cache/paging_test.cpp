@@ -132,5 +132,16 @@ TEST(Paging, schedulesThatCantBeAreNamed) {
   EXPECT_EQ(message(many), "line 17: more than 16 requests");
 }
 
+TEST(Paging, contiguousRoomsKnowNothingOfPages) {
+  const auto requests = parseSchedule("0: 100 + 20\n0: 100 + 5 shares 100 with 1\n3: 7 + 3 shares 7 with 1");
+  ASSERT_TRUE(requests.ok()) << requests.error().message;
+  for (const Index block : {8, 16, 256}) {
+    const std::vector<PagedStep> steps = runSchedule(*requests, block);
+    EXPECT_EQ(steps[4].tokens, (std::vector<Index>{104, 104, 8}));
+    EXPECT_DOUBLE_EQ(contiguousWaste(steps[4]), 1 - 216.0 / 360) << block;
+  }
+  EXPECT_EQ(contiguousWaste({}), 0);
+}
+
 }  // namespace
 }  // namespace headscope::attention::test

@@ -89,6 +89,18 @@ TEST(ModelShapeReader, namesWhatAnUnknownArchitectureLacks) {
   EXPECT_EQ(shapeRefusal("{"), "config.json: is not valid JSON at byte 2");
 }
 
+TEST(ModelShapeReader, saysWhatItTookWhereTheFileSaysNothing) {
+  const auto read = readModelShape(R"({"model_type": "foo", "num_hidden_layers": 2, "hidden_size": 64,
+    "num_attention_heads": 8})",
+                                   "config.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->source,
+            "config.json, which does not say the longest text (taken as 2048); the feed-forward width (taken "
+            "as 256)");
+  EXPECT_EQ(shapeRefusal(R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 8})"),
+            "config.json: it lacks layers (num_hidden_layers, n_layer, n_layers or num_layers)");
+}
+
 TEST(ModelShapeReader, namesSizesThatDontFit) {
   const std::string_view sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
   const auto with = [&](const std::string& more) { return "{" + std::string(sizes) + ", " + more + "}"; };
