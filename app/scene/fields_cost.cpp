@@ -46,10 +46,11 @@ constexpr Field kCostRows[] = {
      "Whose operations the second plot shows."},
     {"cost.cache.stored", kCache<&CacheSetup::stored>, Names{attention::kNumberFormatNames},
      Selection{"cache.stored", kFormatLabels, "cursor.page=cache"},
-     "How the cache of the layer made here is kept; its pictures and bytes follow."},
+     "How the cache is kept, int8 and int4 with a scale of 2 B for each token "
+     "and kv head; its pictures and bytes follow."},
     {"cost.cache.layers", kCache<&CacheSetup::layers>, Range{1, 1024, "layers"},
      Slider{"cache.layers", "Layers", {1, 128, Scale::logarithmic}, "cursor.page=cache"},
-     "Layers like this one: multiplies every byte."},
+     "Layers like this one: multiplies every byte and all work."},
     {"cost.cache.chunk", kCache<&CacheSetup::chunk>, Range{0, kMaxTokens, "tokens"},
      Elsewhere{"a slider up to the prefill"}, "Tokens that the prefill takes in at once; 0 for all."},
     {"cost.cache.speed", kCache<&CacheSetup::speed>, Range{0.5, 200, "steps a second"}, Elsewhere{"a slider"},

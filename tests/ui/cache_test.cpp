@@ -216,9 +216,9 @@ TEST_F(CacheOnScreen, EveryLineOfTheTextIsASequence) {
 
 TEST_F(CacheOnScreen, StoredNumbersAreCountedAndUndone) {
   ui.click("cache.stored.int4");
-  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 64u);
+  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 72u) << "with 4 scales of 2 B";
   ui.typeValue("cache.layers", "10");
-  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 640u);
+  EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 720u);
   ui.chord(kCtrl, Key::z);
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(ui.scene().cost.cache.stored, NumberFormat::fp16);

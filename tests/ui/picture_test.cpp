@@ -50,7 +50,7 @@ TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
   EXPECT_THAT(saved("map.svg"), HasSubstr("12 × 12 tokens"));
   ui.key(static_cast<Key>('4'));
   ui.draw();
-  EXPECT_THAT(saved("cache.svg"), HasSubstr(">KV cache<"));
+  EXPECT_THAT(saved("cache.svg"), HasSubstr(">GQA (2 kv heads) is ¼ of MHA.<"));
   ui.key(static_cast<Key>('5'));
   ui.draw();
   EXPECT_THAT(saved("cost.svg"), HasSubstr(">KV cache of Llama-3.1-70B at 128 k tokens × batch 1<"));

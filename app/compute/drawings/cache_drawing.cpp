@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/cache_bytes.h"
 #include "app/compute/cache_picture.h"
 #include "app/compute/cache_studies.h"
 #include "app/compute/drawings/drawing_parts.h"
@@ -199,9 +200,7 @@ attention::Result<Drawing> drawShapes(const Scene& scene, const Snapshot& snapsh
                   : one.rotary > 0 ? fmt::format("latent {} + {} rotary", one.latent, one.rotary)
                                    : fmt::format("latent {}", one.latent);
       tile.cells = study->weights[static_cast<Index>(i)];
-      const auto bytes =
-          attention::bytesOf(static_cast<std::uint64_t>(one.numbersPerToken), scene.cost.cache.stored) *
-          static_cast<std::uint64_t>(scene.cost.cache.layers);
+      const std::uint64_t bytes = bytesPerToken(scene, one);
       tile.figures = {{"output is off by", i == 0 ? "0" : offText(one.output.all)},
                       {"cache a token", exactBytes(bytes)},
                       {"parameters", countText(one.parameters)}};

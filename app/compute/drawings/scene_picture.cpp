@@ -63,9 +63,9 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
     case PictureKind::mask:
       return maskDrawing(scene, *snapshot, head, options);
     case PictureKind::cache:
-      if (scene.cursor.page == "cache" && scene.cursor.cacheRoom != CacheRoom::growth)
-        return cacheRoomDrawing(scene, *snapshot, resources, options);
-      return cacheDrawing(scene, *snapshot, options);
+      if (scene.cursor.page != "cache") return cacheDrawing(scene, *snapshot, options);
+      if (scene.cursor.cacheRoom == CacheRoom::growth) return growthDrawing(scene, *snapshot, options);
+      return cacheRoomDrawing(scene, *snapshot, resources, options);
     case PictureKind::head:
       return withCache(headDrawing(scene, *snapshot, head, options));
     case PictureKind::heads:

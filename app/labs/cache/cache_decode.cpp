@@ -42,30 +42,6 @@ StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField
   return {work.with * layers, work.without * layers};
 }
 
-CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config) {
-  const CacheSetup& cache = scene.cost.cache;
-  const auto layers = static_cast<std::uint64_t>(std::max<Index>(cache.layers, 1));
-  const auto bytes = [&](Index numbers) {
-    return attention::saturatingTimes(attention::bytesOf(static_cast<std::uint64_t>(numbers), cache.stored),
-                                      layers);
-  };
-  const Index dim = config.headDim;
-  return {bytes(2 * config.kvHeads * dim), bytes(2 * config.heads * dim), bytes(2 * dim),
-          bytes(latentDimOf(config) + rotaryDimOf(config))};
-}
-
-Index latentDimOf(const attention::AttentionConfig& config) {
-  return 4 * config.headDim;
-}
-Index rotaryDimOf(const attention::AttentionConfig& config) {
-  return config.headDim / 2;
-}
-
-const char* kindName(const attention::AttentionConfig& config) {
-  if (config.kvHeads == config.heads) return "MHA";
-  return config.kvHeads == 1 ? "MQA" : "GQA";
-}
-
 void jumpDecode(Scene& scene, CachePage& page, Index tokens) {
   const DecodeState state = decodeState(scene, page);
   if (!state.reason.empty() || state.tokens == 0) return;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/compute/answer.h"
+#include "app/compute/cache_bytes.h"
 #include "app/compute/cache_field.h"
 #include "app/compute/cache_studies.h"
 #include "app/compute/paging_study.h"
@@ -83,17 +84,6 @@ struct StepWork {
   double with = 0, without = 0;
 };
 StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField& field);
-
-/// Sizes of one token's entries, in bytes, of all layers.
-struct CacheBytes {
-  std::uint64_t own = 0, mha = 0, mqa = 0, mla = 0;
-};
-CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config);
-/// Latent attention of this size, as DeepSeek has it: 4·headDim for keys and values, headDim/2 for positions.
-Index latentDimOf(const attention::AttentionConfig& config);
-Index rotaryDimOf(const attention::AttentionConfig& config);
-/// "MHA", "GQA" or "MQA" of what is drawn.
-const char* kindName(const attention::AttentionConfig& config);
 
 // Ways through the decode: what the buttons, keys and Play do.
 enum class DecodeMove { first, back, forward, last, play };

@@ -17,14 +17,6 @@ namespace headscope::app {
 
 namespace {
 
-/// "GQA (2 kv heads) is ¼ of MHA."
-std::string sentence(const attention::AttentionConfig& config, const CacheBytes& bytes) {
-  if (config.heads == 1) return "1 head: nothing to share.";
-  if (config.kvHeads == config.heads) return "MHA: every head its own band.";
-  return fmt::format("{} ({} kv head{}) is {} of MHA.", kindName(config), config.kvHeads,
-                     config.kvHeads == 1 ? "" : "s", fractionText(bytes.own, bytes.mha));
-}
-
 void headline(const Scene& scene, CachePage& page, const DecodeState& state, const ImRect& area, bool small) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -39,7 +31,7 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
   track("cache.bytes", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Max.y));
   const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
-              sentence(config, bytes));
+              shareText(config, bytes));
   std::string rest = fmt::format("{} of {} tokens{}", countText(attention::asSize(state.now)),
                                  countText(attention::asSize(state.tokens)), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)

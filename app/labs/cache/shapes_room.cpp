@@ -17,11 +17,6 @@ namespace headscope::app {
 
 namespace {
 
-std::uint64_t bytesOfCase(const Scene& scene, const ShapeCase& one) {
-  return attention::bytesOf(static_cast<std::uint64_t>(one.numbersPerToken), scene.cost.cache.stored) *
-         static_cast<std::uint64_t>(scene.cost.cache.layers);
-}
-
 /// How far each token's output is from MHA's, as bars under the picture's own axis.
 void errorBars(const View& view, ImDrawList& list, const ShapeCase& one, double most, const ImRect& area) {
   const Theme& theme = *view.theme;
@@ -57,7 +52,7 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   x += paintText(list, view.fonts->title, ImVec2(x, area.Min.y + view.px(14)), theme.text, one.name) +
        view.px(10);
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
-  const std::uint64_t bytes = bytesOfCase(scene, one), mha = bytesOfCase(scene, study.cases[0]);
+  const std::uint64_t bytes = bytesPerToken(scene, one), mha = bytesPerToken(scene, study.cases[0]);
   const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
   const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
   const float free = area.GetHeight() - view.px(46 + 36) - figures - names.below;
@@ -112,7 +107,7 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   if (roomIsEmpty(scene, page, area, problem, !has)) return;
   const ShapesStudy& study = *page.shapes->value;
   const ShapeCase& between = study.cases[1];
-  const std::uint64_t bytes = bytesOfCase(scene, between), mha = bytesOfCase(scene, study.cases[0]);
+  const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
   const Index head = page.shapes->request.head;
   const std::string sentence =
       between.kvHeads == study.cases[0].kvHeads

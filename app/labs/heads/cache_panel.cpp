@@ -5,6 +5,7 @@
 #include "app/compute/cache_cost.h"
 #include "app/labs/heads/cache_strips.h"
 #include "app/platform/track.h"
+#include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
@@ -106,7 +107,8 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
                   : kvHeadsFor(AttentionKind::gqa, config.heads);
   if (gqa == 1) gqa = 0;
   const std::array<Kind, 3> kinds{{{"MHA", config.heads}, {"GQA", gqa}, {"MQA", 1}}};
-  const double most = std::max(cacheBytes(snapshot, config.heads, state.now, scene.look.cacheBytes), 1.0);
+  // The scale stays while the cache grows: MHA's when all tokens are in it.
+  const double most = std::max(cacheBytes(snapshot, config.heads, state.tokens, scene.look.cacheBytes), 1.0);
   float y = area.Min.y + view.px(38);
   for (const Kind& kind : kinds) {
     const bool current =
@@ -121,8 +123,8 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
                        ImVec2(barFrom + static_cast<float>(size / most) * (barTo - barFrom), y + half),
                        current ? view.theme->query : view.theme->faint, view.px(3));
     paintText(list, view.fonts->mono, ImVec2(area.Max.x, y),
-              current ? view.theme->text : view.theme->secondary, kind.kvHeads == 0 ? "–" : bytesText(size),
-              Align::right);
+              current ? view.theme->text : view.theme->secondary,
+              kind.kvHeads == 0 ? "–" : fourDigitBytes(size), Align::right);
     y += view.px(24);
   }
   paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y), width, view.theme->secondary,
