@@ -26,7 +26,7 @@ ModelShape shapeOfLayer(const Setup& setup) {
   const ModelSetup& model = setup.model;
   ModelShape shape;
   shape.name = isStack(setup) ? kLayers : kOneLayer;
-  shape.layers = layerCount(setup);
+  shape.layers = isStack(setup) ? layerCount(setup) : 1;
   shape.modelDim = model.modelDim;
   shape.heads = model.heads;
   shape.kvHeads = model.kvHeads;

@@ -235,6 +235,19 @@ void pagingSection(Scene& scene, CachePage& page) {
        "shares N with R.");
 }
 
+/// Of an opened model one layer, or all of its own.
+void layersSlider(Scene& scene, View& view) {
+  SliderState state;
+  const Index all = layerCount(scene.setup);
+  const std::vector<Index> stops = all > 1 ? std::vector<Index>{1, all} : std::vector<Index>{1};
+  if (scene.setup.subject.opened) {
+    state.stops = stops;
+    state.limits = fmt::format("1 or all {} of the model", all);
+    if (all == 1) state.disabledReason = "The model has one layer";
+  }
+  fieldSlider(view, scene, "cost.cache.layers", state);
+}
+
 }  // namespace
 
 void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
@@ -260,7 +273,7 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
     sectionTitle(view, "STORED AS");
     fieldChoice(view, scene, "cost.cache.stored");
     gap(view, 4);
-    fieldSlider(view, scene, "cost.cache.layers");
+    layersSlider(scene, view);
     if (room == CacheRoom::growth) {
       gap(view, 10);
       sectionTitle(view, "STAIRS BESIDE IT");

@@ -64,18 +64,27 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   ImFont* numbers = small ? view.fonts->monoTitle : view.fonts->monoHero;
   const std::vector<CostFactor> factors = costFactors(figures);
   const std::string total = exactBytes(figures.cost.total);
-  const float resultWidth = std::max(textWidth(numbers, total), view.px(small ? 200 : 300));
-  float needed = 0;
+  float resultWidth = std::max(textWidth(numbers, total), view.px(small ? 200 : 300)), room = 0;
   std::vector<float> widths;
-  for (const CostFactor& factor : factors) {
-    widths.push_back(std::max(textWidth(numbers, factor.value), textWidth(view.fonts->text, factor.label)) +
-                     view.px(8));
-    needed += widths.back();
+  const float least = view.px(14) * static_cast<float>(factors.size());
+  const auto measure = [&] {
+    widths.clear();
+    room = area.GetWidth() - resultWidth;
+    for (const CostFactor& factor : factors) {
+      widths.push_back(std::max(textWidth(numbers, factor.value), textWidth(view.fonts->text, factor.label)) +
+                       view.px(8));
+      room -= widths.back();
+    }
+  };
+  measure();
+  if (room < least) {  // smaller numbers before a second line
+    numbers = view.fonts->mono;
+    resultWidth = textWidth(numbers, total) + view.px(8);
+    measure();
   }
   // Widths first; what is left is shared by the signs.
-  const float room = area.GetWidth() - resultWidth - needed;
   const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
-  const bool breaks = room < view.px(14) * static_cast<float>(factors.size());
+  const bool breaks = room < least;
   float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
   const float firstLabelY = labelY;
   float x = area.Min.x, split = x, second = x, end = x;

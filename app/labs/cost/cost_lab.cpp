@@ -23,6 +23,17 @@ void CostLab::reset() {
   page_.problem.clear();
 }
 
+namespace {
+
+/// The first of them, and how many more there are.
+std::string problemText(const std::vector<std::string>& problems) {
+  return problems.size() == 1 ? problems.front()
+                              : fmt::format("{} ({} more: \"headscope cost --list\" says all)",
+                                            problems.front(), problems.size() - 1);
+}
+
+}  // namespace
+
 /// The person's own shapes and machines, once: they are read away from the thread that draws.
 void CostLab::loadCatalogueOnce() {
   if (catalogueAsked_) return;
@@ -33,7 +44,8 @@ void CostLab::loadCatalogueOnce() {
       [this](Scene&, Result<CostCatalogue> catalogue) {
         if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
         page_.catalogue = *std::move(catalogue);
-        if (!page_.catalogue.problems.empty()) services_.view.messages.fail(page_.catalogue.problems.front());
+        if (!page_.catalogue.problems.empty())
+          services_.view.messages.fail(problemText(page_.catalogue.problems));
       });
 }
 

@@ -250,7 +250,7 @@ TEST(CacheRoomDrawings, ShowWhatTheirRoomsCompute) {
     std::size_t cells;
   };
   for (const Expected& expected :
-       {Expected{CacheRoom::growth, {"KV cache"}, 4},
+       {Expected{CacheRoom::growth, {"GQA (2 kv heads) is ¼ of MHA.", "MHA 12 KiB"}, 4},
         {CacheRoom::shapes, {"One layer, four shapes", "MHA", "2 kv heads", "MQA", "latent 64"}, 4},
         {CacheRoom::precision, {"The cache in fewer bits", "int4", "72 B a token"}, 6},
         {CacheRoom::eviction, {"Eviction", "sinks", "heavy", "output error"}, 2},
