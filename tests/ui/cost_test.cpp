@@ -7,6 +7,7 @@
 
 #include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_lab.h"
+#include "app/scene/open_model.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -67,6 +68,33 @@ TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
   EXPECT_EQ(figures().shape.name, "Phi-3.5-mini");
   ui.key(Key::down);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
+}
+
+TEST_F(CostOnScreen, EnterTakesTheFirstThatWasFound) {
+  ui.key(Key::slash);
+  ui.frames(2);
+  ui.type("deepseek");
+  ui.key(Key::enter);
+  EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+}
+
+TEST_F(CostOnScreen, AnOpenMenuHasTheArrowsForItself) {
+  const std::string before = figures().shape.name;
+  ui.click("memory_plot");
+  ui.key(Key::down);
+  EXPECT_EQ(figures().shape.name, before);
+}
+
+TEST_F(CostOnScreen, ThisLayerOfAnOpenedModelIsOne) {
+  const auto opened = app::openModel(app::kLearned);
+  ASSERT_TRUE(opened.ok());
+  app::Scene scene = ui.scene();
+  app::adoptModel(scene, app::kLearned, *opened);
+  scene.cost.model = "";
+  ui.session().setScene(scene);
+  ui.draw();
+  EXPECT_EQ(figures().shape.layers, 1);
 }
 
 TEST_F(CostOnScreen, ThisLayerIsAModelToo) {

@@ -77,7 +77,10 @@ CostReport costReport(const ModelShape& shape, const attention::CostRequest& req
   if (!shape.decodes)
     report.warnings.push_back(shape.name + " is an encoder: it reads all tokens at once and keeps no cache");
   if (report.cost.total >= attention::kTooManyBytes || report.cost.reserved >= attention::kTooManyBytes)
-    report.warnings.push_back("the cache is more than 8 EiB (2^63 bytes), which has no figure here");
+    report.warnings.push_back(fmt::format("{} more than 8 EiB (2^63 bytes), which has no figure here",
+                                          report.cost.total >= attention::kTooManyBytes
+                                              ? "the cache is"
+                                              : "what is reserved in whole blocks is"));
   return report;
 }
 
@@ -111,7 +114,7 @@ std::string costTable(const CostReport& report) {
           request.batch > 1 ? fmt::format("; of one of the {} sequences", count(request.batch)) : ""));
   if (shape.decodes)
     row("decode step", flopsText(decode.flops),
-        fmt::format("reads {}: {:.3g} operations a byte", fourDigitBytes(decode.bytes()),
+        fmt::format("reads {}: operations a byte {:.3g}", fourDigitBytes(decode.bytes()),
                     decode.intensity()));
   return text + "\n" + shape.source + "\n";
 }

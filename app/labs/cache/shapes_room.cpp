@@ -72,10 +72,11 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   const ImRect errors(area.Min.x, map.Max.y + view.px(14), area.Min.x + side, map.Max.y + view.px(14) + bars);
   if (one.missing.empty()) errorBars(view, list, one, mostError, errors);
   if (at == 0 && !small && mostError > 0)
-    paintParagraph(list, view.fonts->small, ImVec2(errors.Min.x, errors.Max.y - view.px(40)), side,
-                   theme.secondary,
-                   "Bars: the error of each token's output, beside MHA's. The highest of all is " +
-                       errorText(mostError) + ".");
+    paintParagraph(
+        list, view.fonts->small, ImVec2(errors.Min.x, errors.Max.y - view.px(40)), side, theme.secondary,
+        fmt::format("Bars: the error of what each token's heads put out, before W_O, beside {}'s. The "
+                    "highest of all is {}.",
+                    one.name, errorText(mostError)));
   paintNames(scene, view, map, tokens, names, at == 0, errors.Max.y);
   float y = errors.Max.y + names.below + view.px(24);
   // The share is set in the text's face: a fraction of the other is too small to read.

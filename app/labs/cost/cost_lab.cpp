@@ -121,7 +121,8 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
 
 void CostLab::handleKeys(Scene& scene, const Layout& layout) {
   View& view = services_.view;
-  if (view.dialog) return;
+  // An open menu has the arrows for itself.
+  if (view.dialog || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return;
   if (view.pressed(Key::slash)) page_.focusSearch = true;
   // Over the controls the arrows belong to their sliders.
   if (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos)) return;
