@@ -18,12 +18,12 @@ std::string count(Index value) {
   return countText(static_cast<std::uint64_t>(std::max<Index>(value, 0)));
 }
 
+}  // namespace
+
 std::string bytesOfOne(attention::NumberFormat format) {
   const int bits = attention::bitsOf(format);
   return bits >= 8 ? std::to_string(bits / 8) + " B" : "½ B";
 }
-
-}  // namespace
 
 std::vector<CostFactor> costFactors(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;

@@ -18,6 +18,9 @@ struct CostFactor {
 };
 std::vector<CostFactor> costFactors(const CostFigures& figures);
 
+/// "2 B", "½ B".
+std::string bytesOfOne(attention::NumberFormat format);
+
 /// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
 std::string costSentence(const CostFigures& figures);
 /// "GQA (8 kv heads for 64 heads) is ⅛ of MHA, which would need 320 GiB."

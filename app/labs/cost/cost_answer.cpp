@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/cost_terms.h"
 #include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_page.h"
 #include "app/platform/track.h"
@@ -13,6 +14,12 @@
 namespace headscope::app {
 
 namespace {
+
+/// A figure that says its terms when it is pointed at.
+void unfold(const View& view, const std::string& name, const ImRect& area, const std::string& terms) {
+  track(name, area.Min, area.Max);
+  if (ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos)) tooltip(view, terms);
+}
 
 using attention::ModelShape;
 
@@ -153,8 +160,9 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   paintSign("=");
   const float half = x + view.px(4), most = area.Max.x - half;
   paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
-  track("cost.total", ImVec2(half, y - view.px(14)),
-        ImVec2(half + std::min(resultWidth, most), y + view.px(14)));
+  unfold(view, "cost.total",
+         ImRect(half, y - view.px(14), half + std::min(resultWidth, most), y + view.px(14)),
+         cacheTerms(figures));
   if (!figures.tooLarge() && figures.cost.total >= 1024)
     paintFitted(view, list, view.fonts->text, ImVec2(half, labelY), most, theme.secondary,
                 "= " + fourDigitBytes(figures.cost.total));
@@ -169,7 +177,8 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
                             fourDigitBytes(wasted));
   paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
               pages);
-  track("cost.reserved", ImVec2(half, bracketY + view.px(8)), ImVec2(half + most, bracketY + view.px(28)));
+  unfold(view, "cost.reserved", ImRect(half, bracketY + view.px(8), half + most, bracketY + view.px(28)),
+         reservedTerms(figures));
   return y - area.Min.y;
 }
 
@@ -183,7 +192,8 @@ float costAnswer(CostPage& page, const ImRect& area, bool small) {
   const float y = area.Min.y + view.px(small ? 40 : 54);
   const std::string answer = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
   const float width = paintText(list, display, ImVec2(area.Min.x, y), view.theme->text, answer);
-  track("cost.answer", ImVec2(area.Min.x, y - view.px(26)), ImVec2(area.Min.x + width, y + view.px(26)));
+  unfold(view, "cost.answer", ImRect(area.Min.x, y - view.px(26), area.Min.x + width, y + view.px(26)),
+         cacheTerms(figures));
   const float x = area.Min.x + width + view.px(small ? 22 : 34), room = area.Max.x - x;
   paintFitted(view, list, small ? view.fonts->title : view.fonts->hero,
               ImVec2(x, y - view.px(small ? 11 : 14)), room, view.theme->text, costSentence(figures));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/compute/cost_plot.h"
+#include "app/compute/cost_terms.h"
 #include "app/labs/cost/cost_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -31,6 +32,10 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
                                       : rooflinePlot(page.figures);
   paintFitted(view, list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)),
               area.GetWidth() - titleRoom, theme.text, shown.title);
+  if (which == 2 && ImGui::IsWindowHovered() &&
+      ImRect(area.Min, ImVec2(area.Max.x - titleRoom, area.Min.y + view.px(42)))
+          .Contains(ImGui::GetIO().MousePos))
+    tooltip(view, timeTerms(page.figures));
   const float below = area.Min.y + view.px(33);
   if (which == 2) {
     paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, below), area.GetWidth(), theme.secondary,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/compute/cost_terms.h"
 #include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_page.h"
 #include "app/platform/track.h"
@@ -60,6 +61,8 @@ void paintSegments(const View& view, ImDrawList& list, const CostFigures& figure
       paintText(list, view.fonts->bold, part.GetCenter(), ink, segment.label, Align::center);
     }
     track("ruler." + segment.label, part.Min, part.Max);
+    if (ImGui::IsWindowHovered() && part.Contains(ImGui::GetIO().MousePos))
+      tooltip(view, segment.label == "weights" ? weightsTerms(figures) : cachePerGpuTerms(figures));
   }
 }
 
@@ -139,7 +142,7 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
   if (chosen || (hovered && enabled)) list.AddRectFilled(area.Min, area.Max, theme.raised, view.px(8));
   compat::rectOutline(list, area.Min, area.Max, chosen ? theme.text : theme.line, view.px(8),
                       view.px(chosen ? 1.6f : 1));
-  if (hovered && !enabled) tooltip(view, choice.reason);
+  if (hovered) tooltip(view, enabled ? holdsTerms(choice.cost) : choice.reason);
   const float pad = view.px(area.GetWidth() < view.px(100) ? 5 : 14);
   const float left = area.Min.x + pad, right = area.Max.x - pad;
   const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);

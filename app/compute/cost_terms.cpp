@@ -1,0 +1,99 @@
+#include "app/compute/cost_terms.h"
+
+#include <fmt/core.h>
+
+#include "app/compute/cost_words.h"
+#include "app/scene/byte_text.h"
+#include "app/scene/number_text.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Index;
+
+std::string wholeText(Index value) {
+  return countText(attention::asSize(value));
+}
+
+std::string milliseconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.4g} ms", seconds * 1e3) : numberText(seconds, 4) + " s";
+}
+
+/// "9.6 TB/s", "1,978 TFLOP/s".
+std::string rate(double each, Index gpus, const char* unit) {
+  const std::string one = fmt::format("{:.4g} {}", each / 1e12, unit);
+  return gpus == 1 ? one : fmt::format("({} · {} GPUs)", one, gpus);
+}
+
+}  // namespace
+
+std::string cacheTerms(const CostFigures& figures) {
+  const attention::CostRequest& request = figures.request;
+  if (!figures.shape.decodes) return "An encoder reads all tokens at once and keeps nothing.";
+  if (figures.shape.window > 0)
+    return fmt::format("{} a token in a layer × {} tokens in all layers × batch {} = {}",
+                       exactBytes(figures.cost.perToken / attention::asSize(figures.shape.layers)),
+                       countText(attention::cachedTokens(figures.shape, request.tokens)),
+                       wholeText(request.batch), fourDigitBytes(figures.cost.total));
+  return fmt::format("{} a token × {} tokens × batch {} = {}", exactBytes(figures.cost.perToken),
+                     wholeText(request.tokens), wholeText(request.batch), fourDigitBytes(figures.cost.total));
+}
+
+std::string reservedTerms(const CostFigures& figures) {
+  const attention::CostRequest& request = figures.request;
+  const Index blocks = request.tokens / request.block + (request.tokens % request.block > 0);
+  return fmt::format("{} blocks of {} tokens for each of {} sequence{}: {}, {} of it empty",
+                     wholeText(blocks), request.block, wholeText(request.batch),
+                     request.batch == 1 ? "" : "s", fourDigitBytes(figures.cost.reserved),
+                     figures.cost.reserved >= attention::kTooManyBytes
+                         ? "part"
+                         : fourDigitBytes(figures.cost.reserved - figures.cost.total));
+}
+
+std::string weightsTerms(const CostFigures& figures) {
+  std::string text =
+      fmt::format("{} parameters (norms not counted) × {} = {}", countText(figures.parameters.total),
+                  bytesOfOne(figures.request.format), fourDigitBytes(figures.cost.weights));
+  if (figures.request.tensorParallel > 1)
+    text += fmt::format(", over {} GPUs {} each", figures.request.tensorParallel,
+                        fourDigitBytes(figures.cost.weightsPerGpu));
+  return text;
+}
+
+std::string cachePerGpuTerms(const CostFigures& figures) {
+  const Index gpus = figures.request.tensorParallel;
+  if (gpus == 1) return cacheTerms(figures);
+  const std::string what =
+      figures.shape.isLatent()
+          ? std::string("The whole latent")
+          : fmt::format("{} of {} kv heads", figures.cost.kvHeadsPerGpu, figures.shape.kvHeads);
+  return fmt::format("{} on each of {} GPUs: {}", what, gpus, fourDigitBytes(figures.cost.perGpu));
+}
+
+std::string holdsTerms(const attention::CacheCost& cost) {
+  return fmt::format(
+      "{} of weights + {} of cache = {}", fourDigitBytes(cost.weightsPerGpu), fourDigitBytes(cost.perGpu),
+      fourDigitBytes(static_cast<double>(cost.weightsPerGpu) + static_cast<double>(cost.perGpu)));
+}
+
+std::string timeTerms(const CostFigures& figures) {
+  const Index gpus = figures.request.tensorParallel;
+  const auto all = static_cast<double>(gpus);
+  const double bandwidth = figures.machine.bandwidth * all, flops = figures.machine.flops * all;
+  const std::string memory = rate(figures.machine.bandwidth, gpus, "TB/s"),
+                    processor = rate(figures.machine.flops, gpus, "TFLOP/s");
+  std::string text;
+  if (figures.shape.decodes)
+    text = fmt::format(
+        "A decode step reads {} of weights and {} of cache: ÷ {} = {}. It computes {}: ÷ {} = {}. The longer "
+        "counts.\n",
+        fourDigitBytes(figures.decode.weightBytes), fourDigitBytes(figures.decode.cacheBytes), memory,
+        milliseconds(figures.decode.bytes() / bandwidth), flopsText(figures.decode.flops), processor,
+        milliseconds(figures.decode.flops / flops));
+  const double work = figures.prefill.total() * static_cast<double>(figures.request.batch);
+  return text + fmt::format("{} computes {}: ÷ {} = {}.", figures.shape.decodes ? "The prefill" : "A pass",
+                            flopsText(work), processor, milliseconds(work / flops));
+}
+
+}  // namespace headscope::app

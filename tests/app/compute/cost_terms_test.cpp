@@ -1,0 +1,39 @@
+#include "app/compute/cost_terms.h"
+
+#include <gtest/gtest.h>
+
+namespace headscope::app {
+namespace {
+
+CostFigures figuresOf(const char* name, Index gpus) {
+  CostSetup setup;
+  setup.tokens = 131072;
+  setup.batch = 1;
+  setup.gpus = gpus;
+  setup.device = "H200";
+  setup.format = attention::NumberFormat::bf16;
+  const CostCatalogue catalogue = loadCatalogue({});
+  return costFigures(setup, *attention::findShape(catalogue.shapes, name), catalogue);
+}
+
+TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
+  const CostFigures llama = figuresOf("Llama-3.1-70B", 2);
+  EXPECT_EQ(cacheTerms(llama), "327,680 B a token × 131,072 tokens × batch 1 = 40 GiB");
+  EXPECT_EQ(reservedTerms(llama),
+            "8,192 blocks of 16 tokens for each of 1 sequence: 40 GiB, 0 B of it empty");
+  EXPECT_EQ(weightsTerms(llama),
+            "70,552,387,584 parameters (norms not counted) × 2 B = 131.4 GiB, over 2 GPUs 65.71 GiB each");
+  EXPECT_EQ(cachePerGpuTerms(llama), "4 of 8 kv heads on each of 2 GPUs: 20 GiB");
+  EXPECT_EQ(holdsTerms(llama.cost), "65.71 GiB of weights + 20 GiB of cache = 85.71 GiB");
+  EXPECT_NE(timeTerms(llama).find("÷ (4.8 TB/s · 2 GPUs) = 18.95 ms"), std::string::npos) << timeTerms(llama);
+}
+
+TEST(CostTerms, knowLatentsWindowsAndEncoders) {
+  EXPECT_EQ(cachePerGpuTerms(figuresOf("DeepSeek-V3", 8)).substr(0, 36),
+            "The whole latent on each of 8 GPUs: ");
+  EXPECT_NE(cacheTerms(figuresOf("Gemma-3-27B", 1)).find("tokens in all layers"), std::string::npos);
+  EXPECT_NE(cacheTerms(figuresOf("BERT-base", 1)).find("keeps nothing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headscope::app
