@@ -28,4 +28,14 @@ const SwitchedHead* switchedOff(const SubjectSetup& subject, Index layer, Index 
   return found == subject.switchedOff.end() ? nullptr : &*found;
 }
 
+HeadOff standIn(const SubjectSetup& subject, Index layer, HeadOff chosen) {
+  const SwitchedHead* first = nullptr;
+  for (const SwitchedHead& off : subject.switchedOff) {
+    if (off.layer != layer) continue;
+    if (off.by == chosen) return chosen;
+    if (!first) first = &off;
+  }
+  return first ? first->by : chosen;
+}
+
 }  // namespace headscope::app

@@ -13,5 +13,8 @@ attention::HeadSwitch headSwitch(const SubjectSetup& subject, Index layer, Index
 void switchHead(SubjectSetup& subject, const SwitchedHead& head, bool off);
 /// How it is switched off; null where it is on.
 const SwitchedHead* switchedOff(const SubjectSetup& subject, Index layer, Index head);
+/// What stands in for the layer's heads that are off: `chosen` where none or any of them is off that way,
+/// else what stands in for the first.
+HeadOff standIn(const SubjectSetup& subject, Index layer, HeadOff chosen);
 
 }  // namespace headscope::app

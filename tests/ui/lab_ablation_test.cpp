@@ -62,6 +62,40 @@ TEST_F(Ablation, DeleteSwitchesThePointedAtHead) {
   EXPECT_THAT(off(), IsEmpty());
 }
 
+TEST_F(Ablation, UndoTakesBackWhatStandsInForThoseThatAreOff) {
+  ui.click("ablation.box.0");
+  ui.click("ablation.box.3");
+  ui.draw();
+  park();
+  const std::string byZero = written();
+  ui.choose("ablation.by", "mean");
+  ui.draw();
+  park();
+  EXPECT_NE(written(), byZero);
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  park();
+  EXPECT_EQ(setup().subject.switchedOff.front().by, HeadOff::zero);
+  EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::zero);
+  EXPECT_EQ(written(), byZero);
+  ui.chord(kCtrlShift, Key::z);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::mean);
+}
+
+TEST_F(Ablation, ASceneWhoseHeadIsOffInAnotherWayShowsThatWay) {
+  app::Scene scene = ui.scene();
+  scene.setup.subject.switchedOff = {{0, 0, HeadOff::zero}, {0, 1, HeadOff::mean}};
+  scene.cursor.lab.offBy = HeadOff::mean;
+  ui.session().setScene(scene);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::mean) << "one of them is off that way";
+  scene.setup.subject.switchedOff.pop_back();
+  ui.session().setScene(scene);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::zero);
+}
+
 TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
   const auto& actions = ui.session().actions().all();
   const auto found = std::find_if(actions.begin(), actions.end(), [](const app::Action& action) {
@@ -98,10 +132,7 @@ TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
   ui.key(static_cast<Key>('1'));
   ui.draw();
   park();
-  app::uiState().watches = true;
-  ui.screenshot();
-  std::string texts;
-  for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+  const std::string texts = written();
   EXPECT_THAT(texts, testing::HasSubstr("off"));
   EXPECT_THAT(texts, testing::HasSubstr("1 head"));
   EXPECT_THAT(overlaps(ui), IsEmpty());

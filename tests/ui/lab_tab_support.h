@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/labs/lab/head_lab.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/open_model.h"
 #include "tests/support/page_check.h"
 
@@ -28,6 +29,14 @@ class LabTabOnScreen : public testing::Test {
     ui.park();
     ui.draw();
     ui.wait(0.3);
+  }
+  /// Everything that is written on the page, a line each.
+  std::string written() {
+    app::uiState().watches = true;
+    ui.screenshot();
+    std::string texts;
+    for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+    return texts;
   }
   void expectTidy(const std::string& what) {
     park();

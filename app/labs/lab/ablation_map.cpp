@@ -34,13 +34,20 @@ struct EffectRows {
   Index bias = -1, together = -1;  ///< rows; −1: there is none
 };
 
+/// What stands in for a head: for one that is off what does, for the others what is chosen.
+HeadOff standInOf(const AblationStudy& study, Index head, HeadOff chosen) {
+  const Setup& setup = study.question->question.snapshot->setup;
+  const SwitchedHead* off = switchedOff(setup.subject, shownLayer(setup), head);
+  return off ? off->by : chosen;
+}
+
 EffectRows rowsOf(const LabCursor& at, const AblationPage& ablation) {
   const AblationStudy& study = *ablation.study;
   const attention::HeadShares& shares = study.shares;
   const bool cosine = at.measure == AblationMeasure::cosine;
-  const attention::Matrix& heads = cosine                      ? shares.cosine
-                                   : at.offBy == HeadOff::mean ? shares.byMean
-                                                               : shares.byZero;
+  attention::Matrix heads = cosine ? shares.cosine : shares.byZero;
+  for (Index head = 0; !cosine && head < heads.rows(); ++head)
+    if (standInOf(study, head, at.offBy) == HeadOff::mean) heads.row(head) = shares.byMean.row(head);
   EffectRows rows;
   rows.heads = heads.rows();
   const bool hasBias = shares.biasAmount.size() > 0 && shares.biasAmount.maxCoeff() > 0;
@@ -180,7 +187,9 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
       scene.cursor.cell.query = hit.col;
       if (hit.row < rows.heads) scene.cursor.cell.head = hit.row;
     }
-    const std::string who = hit.row < rows.heads   ? headName(hit.row)
+    const bool byMean = hit.row < rows.heads && scene.cursor.lab.measure == AblationMeasure::effect &&
+                        standInOf(*ablation.study, hit.row, scene.cursor.lab.offBy) == HeadOff::mean;
+    const std::string who = hit.row < rows.heads   ? headName(hit.row) + (byMean ? " by its mean" : "")
                             : hit.row == rows.bias ? "The bias"
                                                    : "Those off";
     const std::string token = sequence.queries[static_cast<std::size_t>(hit.col)].text;

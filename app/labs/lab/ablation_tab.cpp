@@ -65,6 +65,12 @@ class AblationTab : public InnerTab {
     return takeLoss() || any;
   }
 
+  /// Undo takes back how heads are off, but not what is looked at: the choice follows the heads.
+  void prepare(Scene& scene) override {
+    HeadOff& by = scene.cursor.lab.offBy;
+    by = standIn(scene.setup.subject, shownLayer(scene.setup), by);
+  }
+
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
     if (!ablation_.study) return;
     const View& view = page_.view;
