@@ -40,6 +40,12 @@ float columnsWidth(Index columns) {
   return std::clamp(6 * std::sqrt(static_cast<float>(columns)), 34.0f, 96.0f);
 }
 
+std::string biasHint(const BiasTerms& terms) {
+  if (terms.cap == 0) return "with what is added";
+  if (!terms.adds()) return "capped";
+  return terms.distance ? "added to, then capped" : "capped, then added to";
+}
+
 /// The number of the pointed-at cell in a frame, and where it comes from.
 void addNumber(const LabPage& page, const Cell& cell, FilmFrame& frame) {
   const LayerParts& layer = *page.layer;
@@ -77,7 +83,7 @@ void addNumber(const LabPage& page, const Cell& cell, FilmFrame& frame) {
       break;
     case Step::bias:
       frame.number = cellText(head.steps.unmasked(cell.query, cell.key));
-      frame.hint = "with what is added";
+      frame.hint = biasHint(biasTerms(page));
       break;
     case Step::mask:
       frame.number = cellText(score);

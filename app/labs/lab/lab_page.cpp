@@ -70,6 +70,18 @@ std::string stepTitle(const LabPage& page, Step step) {
   return "";
 }
 
+BiasTerms biasTerms(const LabPage& page) {
+  const attention::AttentionConfig& config = page.layer->config();
+  BiasTerms terms;
+  for (const attention::ScoreTerm& term : attention::scoreTerms()) {
+    if (!term.applies(config, page.layer->sequence().mask)) continue;
+    terms.distance |= term.kind == attention::TermKind::distance;
+    terms.cell |= term.kind == attention::TermKind::cell;
+    if (term.kind == attention::TermKind::cap) terms.cap = config.softcap.value_or(0);
+  }
+  return terms;
+}
+
 void moveStep(Scene& scene, const LabPage& page, int by) {
   Step& step = scene.cursor.lab.step;
   const std::vector<Step> steps = stepsOf(page);

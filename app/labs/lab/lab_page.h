@@ -50,6 +50,15 @@ struct LabPage {
 std::vector<Step> stepsOf(const LabPage& page);
 /// "Q·Kᵀ", "÷ √32": as people write it.
 std::string stepTitle(const LabPage& page, Step step);
+/// What acts on a score between the scale and the mask, in that order.
+struct BiasTerms {
+  bool distance = false;  ///< a number for the distance is added
+  float cap = 0;          ///< 0: none
+  bool cell = false;      ///< a number for the cell is added
+
+  bool adds() const { return distance || cell; }
+};
+BiasTerms biasTerms(const LabPage& page);
 /// Goes so many steps on, and stays inside what there is.
 void moveStep(Scene& scene, const LabPage& page, int by);
 

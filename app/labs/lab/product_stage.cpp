@@ -233,7 +233,9 @@ void mixStage(Scene& scene, LabPage& page, const ImRect& area) {
   product.rows = tokensInSight(view, area, n, at.query, true);
   product.cols = dimsInSight(view, area, dims, dim);
   product.left = sequence.attention.weights[cell.head].middleRows(product.rows.first, product.rows.count);
-  product.leftMost = std::max(page.head->picture(Stage::weights).high, 1e-6f);
+  // The picture is of the weights before dropout, which makes those it keeps larger.
+  const float dropout = layer.config().dropout.probability;
+  product.leftMost = std::max(page.head->picture(Stage::weights).high / (1 - dropout), 1e-6f);
   product.above = sequence.attention.v[kv].middleCols(product.cols.first, product.cols.count);
   product.cells = sequence.attention.headOutput[cell.head].block(product.rows.first, product.cols.first,
                                                                  product.rows.count, product.cols.count);
@@ -250,7 +252,7 @@ void mixStage(Scene& scene, LabPage& page, const ImRect& area) {
   product.totalCols = dims;
   product.formula = {{subscriptOf("O", cell.head), shapeText(n, dims), theme.value},
                      {"=", "", theme.secondary},
-                     {"A", shapeText(n, m), theme.text},
+                     {dropout > 0 ? "dropout(A)" : "A", shapeText(n, m), theme.text},
                      {"·", "", theme.secondary},
                      {subscriptOf("V", kv), shapeText(m, dims), theme.value}};
   const MapHit hit = paintProduct(scene, page, area, product);

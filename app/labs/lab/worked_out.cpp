@@ -6,6 +6,7 @@
 
 #include "app/labs/lab/columns.h"
 #include "app/labs/lab/lab_page.h"
+#include "app/labs/lab/worked_parts.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/scripted_text.h"
@@ -14,8 +15,6 @@
 namespace headscope::app {
 
 namespace {
-
-using attention::MatrixView;
 
 /// Σ a[c]·b[c] and what it is called.
 struct Sum {
@@ -33,19 +32,22 @@ std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
   return {row.data(), static_cast<std::size_t>(row.size())};
 }
 
-/// The sum's headline; returns where it ends.
-float paintSumTitle(const View& view, const ImRect& area, const Sum& sum, double total,
+}  // namespace
+
+float paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
                     const std::string& how) {
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(14);
   float x = area.Min.x + paintScripted(view, list, view.fonts->monoTitle, ImVec2(area.Min.x, y),
-                                       theme.secondary, sum.formula + " = ");
+                                       theme.secondary, formula + " = ");
   paintText(list, view.fonts->monoHero, ImVec2(x + view.px(6), y), theme.text, cellText(total));
   paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary, how,
                 Align::left, area.GetWidth());
   return y + view.px(36);
 }
+
+namespace {
 
 void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
   const View& view = page.view;
@@ -90,7 +92,7 @@ void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
                                                      worked.terms.size(), all)
                                        : fmt::format("all {} products, in order", all);
   if (!sum.note.empty()) how += ". " + sum.note;
-  const float y = paintSumTitle(view, area, sum, running, how);
+  const float y = paintSumTitle(view, area, sum.formula, running, how);
   const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
   if (pointed >= 0 && pointed < static_cast<int>(worked.terms.size()))
     page.nextTerm = worked.terms[static_cast<std::size_t>(pointed)].at;
@@ -156,11 +158,15 @@ void mixSum(const Scene& scene, LabPage& page, const ImRect& area) {
   const attention::AttentionResult& result = layer.sequence().attention;
   const Index kv = layer.config().kvHeadOf(cell.head), dim = labDim(page, cell);
   const std::vector<attention::Token>& keys = layer.sequence().keys;
-  paintSum(
-      page, area,
-      {fmt::format("Σ a[j] · v[j, {}]", dim), "j", "weight", fmt::format("v[j, {}]", dim), "a · v",
-       theme.query, theme.value, result.weights[cell.head].row(cell.query), result.v[kv].col(dim).transpose(),
-       0, false, "", [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
+  const float dropout = layer.config().dropout.probability;
+  const std::string left =
+      dropout > 0 ? fmt::format("a is what dropout leaves of the weight: 0, or weight ÷ {:.4g}", 1 - dropout)
+                  : "";
+  paintSum(page, area,
+           {fmt::format("Σ a[j] · v[j, {}]", dim), "j", dropout > 0 ? "a" : "weight",
+            fmt::format("v[j, {}]", dim), "a · v", theme.query, theme.value,
+            result.weights[cell.head].row(cell.query), result.v[kv].col(dim).transpose(), 0, false, left,
+            [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
 }
 
 void outputSum(const Scene& scene, LabPage& page, const ImRect& area) {
@@ -192,104 +198,6 @@ void outputSum(const Scene& scene, LabPage& page, const ImRect& area) {
   if (std::abs(made - static_cast<double>(result.output(cell.query, column))) > 1e-3 * (1 + std::abs(made)))
     sum.note = "Heads that are switched off are left out of the output";
   paintSum(page, area, sum);
-}
-
-/// Keys beside the chosen one, as many as there is room for.
-std::vector<Index> keysInSight(const View& view, const ImRect& area, Index keys, Index around) {
-  const auto most = static_cast<Index>(columnsThatFit(view, area));
-  const Index count = std::min(keys, most), first = std::clamp<Index>(around - count / 2, 0, keys - count);
-  std::vector<Index> shown(static_cast<std::size_t>(count));
-  for (Index i = 0; i < count; ++i) shown[static_cast<std::size_t>(i)] = first + i;
-  return shown;
-}
-
-/// The chosen query's row through an elementwise step: numbers before and after, the latter as bars.
-void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
-  const View& view = page.view;
-  const Theme& theme = *view.theme;
-  const Cell cell = labCell(scene, page);
-  const HeadParts& head = *page.head;
-  const SequenceSnapshot& sequence = page.layer->sequence();
-  const MatrixView scores = sequence.attention.scores[cell.head],
-                   weights = sequence.probabilities()[cell.head];
-  const float scaling = head.steps.factor;
-  const auto row = scores.row(cell.query);
-  const float most = row.maxCoeff();
-  double total = 0;
-  for (Index j = 0; j < row.size(); ++j)
-    if (row[j] != -INFINITY) total += std::exp(static_cast<double>(row[j]) - static_cast<double>(most));
-  Columns columns;
-  columns.name = "row";
-  const bool softmax = scene.cursor.lab.step == Step::softmax;
-  columns.rowColors = {theme.secondary, theme.text};
-  const float dot = head.steps.dots(cell.query, cell.key), score = row[cell.key];
-  std::string chain, how;
-  switch (scene.cursor.lab.step) {
-    case Step::scale:
-      columns.rowNames = {"q · k", "scaled"};
-      chain =
-          fmt::format("{} × {}", cellText(static_cast<double>(dot)), cellText(static_cast<double>(scaling)));
-      how =
-          "the whole row " + factorText(static_cast<double>(scaling)) + ": the same picture, smaller numbers";
-      break;
-    case Step::bias:
-      columns.rowNames = {"scaled", "biased"};
-      chain = fmt::format("{} {}", cellText(static_cast<double>(dot * scaling)), stepTitle(page, Step::bias));
-      how = "what is added depends on the distance, the cell or the head, never on the words";
-      break;
-    case Step::mask:
-      columns.rowNames = {"score", "masked"};
-      chain = score == -INFINITY ? "hidden: −∞ in place of the score" : "visible: the score stays";
-      how = "−∞ becomes weight 0 in the softmax";
-      break;
-    default:
-      columns.rowNames = {"score", "e^{s−max}", "weight"};
-      columns.rowColors = {theme.secondary, theme.secondary, theme.key};
-      chain = score == -INFINITY ? "hidden: e^{−∞} = 0"
-                                 : fmt::format("e^{{{} − {}}} ÷ {}", cellText(static_cast<double>(score)),
-                                               cellText(static_cast<double>(most)), cellText(total));
-      how = fmt::format("largest score of the row {}, Σ exp(score − max) = {}",
-                        cellText(static_cast<double>(most)), cellText(total));
-  }
-  float result = 0;
-  for (const Index key : keysInSight(view, area, row.size(), scene.cursor.cell.key)) {
-    const float raw = head.steps.dots(cell.query, key),
-                before = scene.cursor.lab.step == Step::scale  ? raw
-                         : scene.cursor.lab.step == Step::bias ? raw * scaling
-                         : softmax                             ? row[key]
-                                                               : head.steps.unmasked(cell.query, key);
-    const float after = scene.cursor.lab.step == Step::scale  ? raw * scaling
-                        : scene.cursor.lab.step == Step::bias ? head.steps.unmasked(cell.query, key)
-                        : softmax                             ? weights(cell.query, key)
-                                                              : row[key];
-    const bool hidden = after == -INFINITY || (softmax && row[key] == -INFINITY);
-    Column column{sequence.keys[static_cast<std::size_t>(key)].text,
-                  0,
-                  hidden ? 0 : static_cast<double>(after),
-                  "",
-                  {cellText(static_cast<double>(before))},
-                  theme.key,
-                  after < 0};
-    if (softmax)
-      column.numbers.push_back(
-          hidden ? "0" : cellText(std::exp(static_cast<double>(row[key]) - static_cast<double>(most))));
-    column.numbers.push_back(hidden && softmax ? "0" : cellText(static_cast<double>(after)));
-    column.lit = key == cell.key;
-    columns.low = std::min(columns.low, column.to);
-    columns.high = std::max(columns.high, column.to);
-    columns.columns.push_back(std::move(column));
-  }
-  if (softmax) columns.high = 1;
-  result = scene.cursor.lab.step == Step::scale  ? dot * scaling
-           : scene.cursor.lab.step == Step::bias ? head.steps.unmasked(cell.query, cell.key)
-           : softmax                             ? weights(cell.query, cell.key)
-                                                 : score;
-  const float y = paintSumTitle(view, area, {chain, "", "", "", "", 0, 0, {}, {}, 0, false, "", {}},
-                                static_cast<double>(result), how);
-  const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
-  if (pointed < 0) return;
-  const std::vector<Index> keys = keysInSight(view, area, row.size(), scene.cursor.cell.key);
-  page.view.nextHover = {cell.head, cell.query, keys[static_cast<std::size_t>(pointed)]};
 }
 
 /// A vector's numbers, those farthest from 0.
