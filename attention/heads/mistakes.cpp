@@ -6,10 +6,7 @@
 #include <stdexcept>
 
 #include "attention/core/attention.h"
-#include "attention/core/decompositions.h"
 #include "attention/core/products.h"
-#include "attention/core/projections.h"
-#include "attention/core/random.h"
 #include "attention/core/softmax.h"
 
 namespace headscope::attention {
@@ -74,6 +71,16 @@ Index ownRows(const Stack& heads, Index head) {
 
 Index rowsWithNaN(const Matrix& weights) {
   return std::ranges::count_if(weights.rowwise(), [](const auto& row) { return !row.allFinite(); });
+}
+
+/// How many rows are the same in both, hidden cells included.
+Index rowsAlike(const Matrix& a, const Matrix& b) {
+  Index alike = 0;
+  for (Index row = 0; row < a.rows(); ++row)
+    alike += ((a.row(row).array() == b.row(row).array()) ||
+              ((a.row(row) - b.row(row)).array().abs() <= 1e-5f * (1 + b.row(row).array().abs())))
+                 .all();
+  return alike;
 }
 
 double farthestSum(const Matrix& weights) {
@@ -208,7 +215,12 @@ class Maker {
     const Index d = in_.q.cols(), m = in_.k.rows(), heads = in_.q.count();
     const std::string h = std::to_string(heads);
     if (d == m) {
-      out_.same = "n = dₖ = " + std::to_string(d) + ": nothing complains, and every score is wrong";
+      // What [n, dₖ]·[m, dₖ] is where m = dₖ: dimensions of the query meet tokens of the keys.
+      out_.wrongScores = masked(product(q(), k()) * in_.scale, in_.visible);
+      out_.wrongWeights = softmaxRows(out_.wrongScores);
+      out_.symptom = "nothing complains (n = dₖ = " + std::to_string(d) + "), and every score is wrong";
+      measure("rows with the right scores",
+              static_cast<double>(rowsAlike(out_.wrongScores, out_.rightScores)), static_cast<double>(n_));
       return;
     }
     out_.clash =
@@ -228,6 +240,8 @@ class Maker {
     Index width = in_.modelDim - 6;
     while (width > 1 && width % heads == 0) --width;
     if (heads == 1) {
+      out_.wrongScores = out_.rightScores;
+      out_.wrongWeights = out_.rightWeights;
       out_.same = "one head divides every width";
       return;
     }
@@ -260,20 +274,35 @@ class Maker {
       case Mistake::noMaximum:
         return "no score is above 88";
       case Mistake::maskAfter:
+        return hidesNone() ? "no key is hidden" : "hidden keys would take almost nothing";
       case Mistake::maskAfterRenormalised:
-        return "no hidden key takes so much that what is visible rounds to 0";
+        return hidesNone() ? "no key is hidden"
+                           : "no hidden key takes so much that what is visible rounds to 0";
       case Mistake::paddingSeen:
-        return "no padding";
+        return in_.paddedFrom < 0 || in_.paddedFrom >= right_.cols() ? "no padding"
+                                                                     : "padding would take almost nothing";
       case Mistake::halfInfinity:
         return "every row sees a key";
       case Mistake::kvTiled:
         return "this head reads the same KV head either way";
       case Mistake::noScale:
+        return sameScale(1);
       case Mistake::modelScale:
-        return "both scales are the same";
+        return sameScale(1 / std::sqrt(static_cast<float>(in_.modelDim)));
       default:
         return "the weights are the same";
     }
+  }
+
+  bool hidesNone() const { return (in_.visible.array() > 0).all(); }
+
+  /// Why scores times `scale` have the weights of the right ones.
+  std::string sameScale(float scale) const {
+    if (std::abs(scale - in_.scale) <= 1e-6f * std::abs(in_.scale)) return "both scales are the same";
+    if (in_.visible.cwiseProduct(right_).isZero(0)) return "every score is 0, and stays 0 at any scale";
+    if ((in_.visible.array() > 0).cast<float>().rowwise().sum().maxCoeff() <= 1)
+      return "no query sees two keys";
+    return "the scores of a row are too alike for a scale to matter";
   }
 
   const MistakeInput& in_;
@@ -290,26 +319,6 @@ void requireInput(const MistakeInput& in) {
     throw std::invalid_argument("a mistake on head " + std::to_string(in.head) + " of " +
                                 std::to_string(in.q.count()) + " over " + std::to_string(in.k.count()) +
                                 " kv heads, visible " + shapeText(in.visible.rows(), in.visible.cols()));
-}
-
-/// One head of a random layer as wide as the demonstration's, without drawing its maps. Tokens X = Rᵀ·Qᵀ span
-/// k ≤ n dimensions, and along an orthonormal Q a normal map is normal again: X·W is Rᵀ·G, G [k, headDim].
-/// W has Xavier's variance, 2 ÷ (in + out) = 1 ÷ modelDim.
-MistakeInput randomHead(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
-  MistakeInput input;
-  input.modelDim = mistake == Mistake::noScale ? headDim : 8 * headDim;
-  Random random(mixSeed(seed, 1));
-  const auto draw = [&random] { return random.gaussian(); };
-  const Index spanned = std::min(tokens, input.modelDim);
-  const Matrix drawn = Matrix::NullaryExpr(input.modelDim, tokens, draw);
-  const Matrix span = triangularFactor(drawn.cast<double>()).cast<float>();
-  for (Stack* made : {&input.q, &input.k}) {
-    const Matrix map = Matrix::NullaryExpr(spanned, headDim, draw);
-    *made = splitHeads(product(span.transpose(), map) / std::sqrt(static_cast<float>(input.modelDim)), 1);
-  }
-  input.scale = 1 / std::sqrt(static_cast<float>(headDim));
-  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
-  return input;
 }
 
 }  // namespace
@@ -343,57 +352,6 @@ double meanEntropy(const Matrix& weights, const Matrix& visible) {
     ++rows;
   }
   return rows ? sum / static_cast<double>(rows) : 0;
-}
-
-MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
-  const bool scales = mistake == Mistake::noScale || mistake == Mistake::modelScale;
-  AttentionConfig config;
-  config.heads = mistake == Mistake::noScale ? 1 : 8;
-  config.kvHeads = scales ? config.heads : 2;
-  config.headDim = scales ? headDim : 32;
-  config.modelDim = config.heads * config.headDim;
-  const Projections maps = xavierProjections(config, false, seed);
-  Random random(mixSeed(seed, 1));
-  Matrix x(tokens, config.modelDim);
-  for (Index i = 0; i < x.size(); ++i) x.data()[i] = random.gaussian();
-  MistakeInput input;
-  input.q = splitHeads(maps.q.apply(x), config.heads);
-  input.k = splitHeads(maps.k.apply(x), config.kvHeads);
-  input.modelDim = config.modelDim;
-  input.scale = 1 / std::sqrt(static_cast<float>(config.headDim));
-  // Where the mistake needs large scores, the queries are large.
-  if (mistake == Mistake::noMaximum || mistake == Mistake::maskAfterRenormalised)
-    for (Index i = 0; i < input.q.size(); ++i) input.q.data()[i] *= 128;
-  input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();
-  if (mistake == Mistake::paddingSeen) {
-    input.paddedFrom = tokens - tokens / 3;
-    input.visible.rightCols(tokens - input.paddedFrom).setZero();
-  }
-  if (mistake == Mistake::halfInfinity) {
-    input.paddedUpTo = tokens / 4;
-    input.visible.leftCols(input.paddedUpTo).setZero();
-  }
-  if (mistake == Mistake::kvTiled) input.head = 1;
-  return input;
-}
-
-std::vector<SaturationPoint> saturation(Mistake mistake, std::span<const Index> headDims, Index tokens,
-                                        Index layers, std::stop_token stop) {
-  std::vector<SaturationPoint> points;
-  for (const Index dim : headDims) {
-    SaturationPoint point{dim};
-    for (Index layer = 0; layer < layers && !stop.stop_requested(); ++layer) {
-      const MistakeInput input = randomHead(mistake, tokens, dim, static_cast<std::uint64_t>(layer) + 1);
-      const MistakeResult result = makeMistake(mistake, input);
-      const auto share = 1 / static_cast<double>(layers);
-      point.wrongLargest += share * meanLargestWeight(result.wrongWeights, input.visible);
-      point.rightLargest += share * meanLargestWeight(result.rightWeights, input.visible);
-      point.wrongEntropy += share * meanEntropy(result.wrongWeights, input.visible);
-      point.rightEntropy += share * meanEntropy(result.rightWeights, input.visible);
-    }
-    points.push_back(point);
-  }
-  return points;
 }
 
 }  // namespace headscope::attention

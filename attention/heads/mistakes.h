@@ -37,6 +37,7 @@ struct MistakeInfo {
   std::string_view title;    ///< "No ÷√dₖ"
   std::string_view symptom;  ///< in a few words
   std::string_view sentence;
+  std::string_view caption;       ///< the same for one line in a hall
   std::string_view wrong, right;  ///< formulas
   std::string_view before, added, after;
 };
@@ -75,6 +76,8 @@ struct MistakeResult {
   Matrix wrongScores, wrongWeights, rightScores, rightWeights;  ///< [n, m]; the wrong ones empty with a clash
   std::vector<MistakeMeasure> measures;
   std::string same;  ///< why nothing differs here, in a few words; empty where it does
+  /// In place of the table's, where the mistake shows in another way on this input; else empty.
+  std::string symptom;
   std::optional<ShapeClash> clash;
 };
 

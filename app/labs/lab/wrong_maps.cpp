@@ -84,10 +84,12 @@ void rowBars(const LabPage& page, const Side& side, const MapView& map, Index ro
     if (std::isfinite(weight))
       list.AddRectFilled(ImVec2(x - half, base - std::clamp(weight, 0.0f, 1.0f) * high),
                          ImVec2(x + half, base), theme.key);
-    const std::string text = std::isnan(weight) ? "NaN" : shortNumber(score, false);
-    if (textWidth(view.fonts->monoSmall, text) <= each - 2)
-      paintText(list, view.fonts->monoSmall, ImVec2(x, base + view.px(12)), theme.secondary, text,
-                Align::center);
+    const auto number = [&](float y, std::uint32_t color, const std::string& text) {
+      if (textWidth(view.fonts->monoSmall, text) <= each - 2)
+        paintText(list, view.fonts->monoSmall, ImVec2(x, y), color, text, Align::center);
+    };
+    if (std::isnan(weight)) number(base - view.px(10), theme.text, "NaN");
+    number(base + view.px(12), theme.secondary, std::isnan(score) ? "NaN" : shortNumber(score, false));
   }
 }
 

@@ -178,7 +178,7 @@ void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
     y += view.px(14);
   };
   heading("SYMPTOM");
-  std::string symptom(info.symptom);
+  std::string symptom = study.result.symptom.empty() ? std::string(info.symptom) : study.result.symptom;
   symptom.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(symptom.front())));
   y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.text,
                       symptom + ".") +

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "app/labs/lab/inner_tab.h"
 #include "app/widgets/controls.h"
@@ -60,7 +61,7 @@ class WrongTab : public InnerTab {
 
   std::vector<CaptionPart> caption(const Scene& scene) const override {
     const auto at = static_cast<std::size_t>(scene.cursor.lab.mistake);
-    return {{std::string(attention::mistakes()[at].sentence), page_.view.theme->secondary}};
+    return {{std::string(attention::mistakes()[at].caption), page_.view.theme->secondary}};
   }
 
   std::string shape() const override {
@@ -94,16 +95,25 @@ void WrongTab::ask(const Scene& scene) {
 void WrongTab::choices(Scene& scene, const ImRect& line, float) {
   View& view = page_.view;
   LabCursor& shown = scene.cursor.lab;
-  const Choice subjects[] = {
-      {"on a random layer", "", std::string(kMistakeSubjectNames[0])},
-      {"on this layer",
-       page_.snapshot && !page_.snapshot->sequences.empty() ? "" : "This layer has no numbers yet.",
-       std::string(kMistakeSubjectNames[1])}};
-  int chosen = static_cast<int>(shown.subject);
+  const Snapshot* snapshot = page_.snapshot.get();
+  const bool computed = snapshot && !snapshot->sequences.empty();
+  const char* none = snapshot && snapshot->empty && !snapshot->error ? "There is no text."
+                                                                     : "This layer has no numbers yet.";
+  const Choice subjects[] = {{"on a random layer", "", std::string(kMistakeSubjectNames[0])},
+                             {"on this layer", computed ? "" : none, std::string(kMistakeSubjectNames[1])}};
+  // What is shown without numbers is the random layer, whatever is chosen for when there are some.
+  const bool instead = !computed && shown.subject == MistakeSubject::layer;
+  int chosen = computed ? static_cast<int>(shown.subject) : 0;
   float x = line.Max.x - textWidth(view.fonts->text, subjects[chosen].label) - view.px(24);
   ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
   if (dropdown(view, "wrong.subject", subjects, chosen, 0, "Which queries and keys the mistake is made on."))
     shown.subject = static_cast<MistakeSubject>(chosen);
+  if (instead) {
+    const std::string why = std::string(none, std::strlen(none) - 1) + ":";
+    x -= textWidth(view.fonts->text, why) + view.px(14);
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(x, line.GetCenter().y),
+              view.theme->secondary, why);
+  }
   if (!page_.small) return;
   std::vector<Choice> names;
   for (const attention::MistakeInfo& info : attention::mistakes())

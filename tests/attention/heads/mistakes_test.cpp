@@ -131,9 +131,40 @@ TEST(Mistakes, ShapesThatClashAreNamedAsPyTorchSaysIt) {
   const MistakeResult width = shown(Mistake::notDivisible);
   ASSERT_TRUE(width.clash);
   EXPECT_EQ(width.clash->message, "RuntimeError: shape '[12, 8, 31]' is invalid for input of size 3000");
-  EXPECT_FALSE(
-      makeMistake(Mistake::keyNotTransposed, demonstration(Mistake::keyNotTransposed, 32, 32, 1)).clash)
-      << "32 tokens of 32 dimensions multiply, wrongly";
+}
+
+TEST(Mistakes, AKeyOfAsManyTokensAsDimensionsMultipliesWrongly) {
+  const MistakeInput input = demonstration(Mistake::keyNotTransposed, 32, 32, 1);
+  const MistakeResult result = makeMistake(Mistake::keyNotTransposed, input);
+  EXPECT_FALSE(result.clash);
+  EXPECT_EQ(result.same, "") << "it differs";
+  EXPECT_EQ(result.symptom, "nothing complains (n = dₖ = 32), and every score is wrong");
+  ASSERT_EQ(result.wrongScores.rows(), 32);
+  const Matrix q = input.q[0], k = input.k[0];
+  EXPECT_NEAR(result.wrongScores(31, 7), (q * k)(31, 7) * input.scale, 1e-4f);
+  ASSERT_FALSE(result.measures.empty());
+  EXPECT_EQ(result.measures[0].wrong, 0);
+  EXPECT_EQ(result.measures[0].right, 32);
+}
+
+TEST(Mistakes, WhatIsTheSameSaysWhy) {
+  MistakeInput open = demonstration(Mistake::maskAfter, 12, 32, 10);
+  open.visible.setOnes();
+  EXPECT_EQ(makeMistake(Mistake::maskAfter, open).same, "no key is hidden");
+  EXPECT_EQ(makeMistake(Mistake::maskAfterRenormalised, open).same, "no key is hidden");
+  MistakeInput zero = demonstration(Mistake::noScale, 12, 32, 10);
+  zero.q[0].setZero();
+  EXPECT_EQ(makeMistake(Mistake::noScale, zero).same, "every score is 0, and stays 0 at any scale");
+  MistakeInput alone = demonstration(Mistake::noScale, 12, 32, 10);
+  alone.visible.setIdentity();
+  EXPECT_EQ(makeMistake(Mistake::noScale, alone).same, "no query sees two keys");
+  MistakeInput unscaled = demonstration(Mistake::noScale, 12, 32, 10);
+  unscaled.scale = 1;
+  EXPECT_EQ(makeMistake(Mistake::noScale, unscaled).same, "both scales are the same");
+  MistakeInput one = demonstration(Mistake::noScale, 12, 32, 10);
+  const MistakeResult divided = makeMistake(Mistake::notDivisible, one);
+  EXPECT_EQ(divided.same, "one head divides every width");
+  EXPECT_TRUE(divided.wrongWeights == divided.rightWeights) << "which are shown";
 }
 
 TEST(Mistakes, SaturationGrowsWithTheDimensionUnlessScaled) {
