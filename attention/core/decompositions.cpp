@@ -27,10 +27,9 @@ Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix) {
   return solver.eigenvalues().tail(count).reverse().cwiseMax(0);
 }
 
-Index numericalRank(const Eigen::VectorXd& singular, Index longerSide) {
+Index numericalRank(const Eigen::VectorXd& singular, Index longerSide, double epsilon) {
   if (singular.size() == 0) return 0;
-  const double least = singular.maxCoeff() * static_cast<double>(longerSide) *
-                       static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double least = singular.maxCoeff() * static_cast<double>(longerSide) * epsilon;
   return (singular.array() > least).count();
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "attention/core/tensor.h"
 
 namespace headscope::attention {
@@ -12,9 +14,10 @@ Eigen::MatrixXd triangularFactor(const Eigen::MatrixXd& matrix);
 /// Singular values of a matrix, min(rows, cols) of them, descending; exact to the largest one · epsilon of
 /// double. Golub and Van Loan, Matrix Computations, 8.6.1.
 Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix);
-/// How many of a float matrix's singular values are above largest · longer side · epsilon of float, as
-/// NumPy's matrix_rank counts.
-Index numericalRank(const Eigen::VectorXd& singular, Index longerSide);
+/// How many singular values are above largest · longer side · epsilon, as NumPy's matrix_rank counts.
+/// `epsilon` is that of the format in which the matrix was computed: what is below is rounding.
+Index numericalRank(const Eigen::VectorXd& singular, Index longerSide,
+                    double epsilon = std::numeric_limits<float>::epsilon());
 
 /// Eigenvalues of a square matrix, in no order.
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& matrix);

@@ -1,6 +1,7 @@
 #include "attention/heads/spectrum.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "attention/core/decompositions.h"
@@ -26,7 +27,8 @@ Spectrum productSpectrum(const Matrix& a, const Matrix& b) {
       productInDouble(triangularFactor(a.cast<double>()), triangularFactor(b.cast<double>()).transpose());
   const Eigen::VectorXd singular = singularValues(core);
   spectrum.singular.assign(singular.begin(), singular.end());
-  spectrum.rank = numericalRank(singular, std::max(a.rows(), a.cols()));
+  spectrum.rank =
+      numericalRank(singular, std::max(a.rows(), a.cols()), std::numeric_limits<double>::epsilon());
   return spectrum;
 }
 

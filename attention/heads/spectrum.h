@@ -11,7 +11,9 @@ namespace headscope::attention {
 /// directions.
 struct Spectrum {
   std::vector<double> singular;  ///< min(headDim, modelDim) of them, descending
-  Index rank = 0;                ///< above largest · max(sizes) · epsilon of float, as NumPy counts
+  /// How many are above largest · max(sizes) · epsilon of double, as NumPy's matrix_rank counts: the maps are
+  /// taken as they are given, and all that follows is double.
+  Index rank = 0;
 };
 
 /// Of A·Bᵀ, without making the product: by thin QR of both. W_Q·W_Kᵀ says which directions of the stream meet

@@ -283,11 +283,20 @@ class SmallMany : public ManyOnScreen {
   SmallMany() : ManyOnScreen(1280, 720) {}
 };
 
+TEST_F(ManyOnScreen, TheSentenceSaysTheRankThatIsShown) {
+  const auto sentence = [&] { return ui.session().lab<app::HeadLab>().caption(ui.scene()).front().text; };
+  EXPECT_THAT(sentence(), testing::HasSubstr("along all 256 directions"));
+  ui.session().scene().setup.weights.gain = 0;
+  ui.draw();
+  EXPECT_EQ(study().wide.spectra.front().rank, 0);
+  EXPECT_THAT(sentence(), testing::HasSubstr("along 0 of 256 directions"));
+}
+
 TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
   EXPECT_EQ(study().wide.headDim, 256);
   EXPECT_EQ(study().small.heads, 8);
   EXPECT_EQ(study().parameters, 4u * 256 * 256);
-  EXPECT_GE(study().wide.spectra.front().rank, 250) << "all but what rounds to 0";
+  EXPECT_EQ(study().wide.spectra.front().rank, 256) << "random maps have all directions";
   for (const auto& spectrum : study().small.spectra) EXPECT_EQ(spectrum.rank, 32);
   EXPECT_EQ(study().wide.likeness, 1);
   EXPECT_LT(study().small.likeness, 0.95);

@@ -18,12 +18,19 @@ namespace headscope::app {
 namespace {
 
 std::string sentenceOf(const ManyStudy& study) {
-  const Index dim = study.wide.headDim, each = study.small.headDim;
+  // The rank says along how many directions tokens are compared; without it the head dim bounds it.
+  const auto directions = [](const ManySide& side) {
+    return side.spectra.empty() ? side.headDim : side.spectra.front().rank;
+  };
+  const Index dim = study.wide.headDim, wide = directions(study.wide);
+  const std::string along = study.wide.spectra.empty() ? fmt::format("up to {}", dim)
+                            : wide == dim              ? fmt::format("all {}", dim)
+                                                       : fmt::format("{} of {}", wide, dim);
   return fmt::format(
-      "Both have {} weights. The wide head compares tokens along all {} directions, but gives a row one "
+      "Both have {} weights. The wide head compares tokens along {} directions, but gives a row one "
       "pattern; "
       "each of the {} small ones along {}, and every one of them looks its own way.",
-      countText(study.parameters), dim, study.small.heads, each);
+      countText(study.parameters), along, study.small.heads, directions(study.small));
 }
 
 /// A number with what it says; returns how high it is.

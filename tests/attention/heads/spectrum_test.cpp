@@ -49,6 +49,14 @@ TEST(Spectrum, RankCountsDirectionsThatAreThere) {
   EXPECT_THROW(productSpectrum(a, Matrix::Zero(24, 5)), std::invalid_argument);
 }
 
+/// A direction that a product of random maps has, if only weakly, counts: what is small beside the epsilon of
+/// float is not rounding where all that follows the maps is double.
+TEST(Spectrum, AWeakDirectionIsNoRounding) {
+  Matrix a = Matrix::Identity(24, 6);
+  a(5, 5) = 1e-8f;
+  EXPECT_EQ(productSpectrum(a, Matrix::Identity(24, 6)).rank, 6);
+}
+
 TEST(CopyingScore, IsOneForAHeadThatCopiesAndMinusOneForOneThatTurnsItRound) {
   const Matrix v = Matrix::Random(24, 6);
   EXPECT_NEAR(copyingScore(v, v), 1, 1e-6);
