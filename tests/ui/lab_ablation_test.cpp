@@ -157,6 +157,24 @@ TEST_F(Ablation, TheOutputLiesInTheHull) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_hull"));
 }
 
+TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
+  ui.choose("lab.head", "1");  // looks at the first token
+  ui.click("ablation.room.hull");
+  ui.draw();
+  park();
+  const float weight = ui.sequence().attention.weights.at(1, 7, 0);
+  ASSERT_GT(weight, 0.9f);
+  const ImVec2 disc = middle("hull.value.0");
+  written();
+  const auto& texts = app::uiState().texts;
+  const auto name = std::ranges::find_if(
+      texts, [](const app::DrawnText& text) { return text.text.starts_with("output of"); });
+  ASSERT_NE(name, texts.end());
+  const float across = disc.x - std::clamp(disc.x, name->area.Min.x, name->area.Max.x),
+              down = disc.y - std::clamp(disc.y, name->area.Min.y, name->area.Max.y);
+  EXPECT_GE(std::hypot(across, down), 20 * std::sqrt(weight)) << "the area of a disc is its weight";
+}
+
 TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
   ui.click("ablation.room.patch");
   ui.draw();

@@ -79,7 +79,12 @@ void paintNames(const AblationPage& ablation, const HullView& plane, const std::
   for (std::size_t i = 0; i < corners.size(); ++i)
     names.keepOff(corners[i], corners[(i + 1) % corners.size()]);
   const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
-  names.paint(out, view.px(9), fitted(view.fonts->mono, "output of " + outName, view.px(180)), theme.query);
+  // Beside the disc of a value that makes nearly all of the output, not on it.
+  float clear = view.px(9);
+  for (const Index j : order)
+    if (const float away = std::hypot(at(j).x - out.x, at(j).y - out.y); away < radius(j))
+      clear = std::max(clear, away + radius(j));
+  names.paint(out, clear, fitted(view.fonts->mono, "output of " + outName, view.px(180)), theme.query);
   for (const Index j : order)
     names.paint(at(j), radius(j),
                 fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, view.px(110)),
