@@ -68,5 +68,17 @@ TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
   expectTidy("32 tokens of 32 dimensions");
 }
 
+/// Nothing was ever computed of the scene's layer.
+TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
+  UiDriver ui(1920, 1080);
+  ui.session().scene().setup.input.text = std::string();
+  ui.session().scene().cursor.lab.tab = "wrong";
+  ui.key(static_cast<app::Key>('7'));
+  ui.draw();
+  ui.clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);
+  EXPECT_EQ(ui.scene().cursor.cell.query, 4);
+  EXPECT_EQ(ui.scene().cursor.cell.key, 2);
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -186,7 +186,8 @@ Index cellsThatFit(const View& view, float pixels, float least) {
 
 void chooseCell(Scene& scene, LabPage& page, const MapHit& hit) {
   if (hit.row < 0) return;
-  page.view.nextHover = {page.head->question.head, hit.row, hit.col};
+  // A random layer can be pointed at before there is a layer of the scene's own, or without one.
+  page.view.nextHover = {page.head ? page.head->question.head : scene.cursor.cell.head, hit.row, hit.col};
   if (!hit.clicked) return;
   scene.cursor.cell.query = hit.row;
   scene.cursor.cell.key = hit.col;
@@ -194,21 +195,29 @@ void chooseCell(Scene& scene, LabPage& page, const MapHit& hit) {
 
 void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  float needed = 0;
-  const auto room = [&](ImFont* font, ImFont* mono, const FormulaPart& part) {
-    return std::max(scriptedWidth(view, font, part.text), textWidth(mono, part.shape)) + view.px(10);
+  ImFont *font = view.fonts->hero, *mono = view.fonts->mono;
+  float gap = view.px(10);
+  const auto room = [&](const FormulaPart& part) {
+    return std::max(scriptedWidth(view, font, part.text), textWidth(mono, part.shape)) + gap;
   };
-  for (const FormulaPart& part : parts) needed += room(view.fonts->hero, view.fonts->mono, part);
-  const bool large = needed <= width;
-  ImFont* font = large ? view.fonts->hero : view.fonts->title;
-  ImFont* mono = large ? view.fonts->mono : view.fonts->monoSmall;
+  const auto fits = [&] {
+    float needed = 0;
+    for (const FormulaPart& part : parts) needed += room(part);
+    return needed <= width;
+  };
+  if (!fits()) {
+    font = view.fonts->title;
+    mono = view.fonts->monoSmall;
+  }
+  if (!fits()) gap = view.px(4);
   float x = at.x;
   for (const FormulaPart& part : parts) {
     paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
-    if (!part.shape.empty())
+    // A shape that would run into the matrix is left out.
+    if (!part.shape.empty() && x + textWidth(mono, part.shape) <= at.x + width)
       paintText(list, mono, ImVec2(x, at.y + view.px(38)),
                 part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);
-    x += room(font, mono, part);
+    x += room(part);
   }
 }
 
