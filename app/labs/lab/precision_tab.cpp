@@ -133,74 +133,102 @@ class PrecisionTab : public InnerTab {
                   }});
   }
 
-  /// The numbers of both formats, and where the computation rounds.
+  /// The columns of numbers: those of both formats, or of the shown one where type is large.
+  struct SideColumns {
+    std::size_t first, count;  ///< formats
+    float left, step;
+
+    float of(std::size_t format, int number) const {
+      return left + step * static_cast<float>(2 * static_cast<int>(format - first) + number + 1);
+    }
+  };
+  SideColumns columnsOf(const ImRect& area) const {
+    const View& view = page_.view;
+    const float names = view.px(page_.presents ? 64 : 90);
+    const std::size_t count = page_.presents ? 1 : 2;
+    return {page_.presents ? format_ : 0, count, area.Min.x + names,
+            (area.GetWidth() - names) / static_cast<float>(2 * count)};
+  }
+
+  /// The numbers of the formats, and where the computation rounds.
   void side(Scene& scene, const ImRect& area) {
     View& view = page_.view;
     const Theme& theme = *view.theme;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const std::string from = study_->fromInputs ? "x, the four projections and their biases; q, k and v; "
-                                                : "q, k and v as the model has them; ";
-    const std::string where = "Rounded to the nearest, ties to even: " + from +
-                              "every score as q·k, after each factor and term; the weights; head outputs" +
-                              (study_->fromInputs ? "; the output. " : ". ") +
-                              "Sums inside a product and the softmax are in fp32, as on tensor cores.";
-    const float name = area.Min.x, step = (area.GetWidth() - view.px(90)) / 4;
-    const auto column = [&](int i) { return area.Min.x + view.px(90) + step * static_cast<float>(i + 1); };
+    const SideColumns columns = columnsOf(area);
     float y = area.Min.y + view.px(10);
-    paintText(list, view.fonts->title, ImVec2(column(1), y), theme.text, "fp16", Align::right);
-    paintText(list, view.fonts->title, ImVec2(column(3), y), theme.text, "bf16", Align::right);
-    y += view.px(24);
-    for (int i = 0; i < 4; ++i)
-      paintText(list, view.fonts->small, ImVec2(column(i), y), theme.secondary,
-                i % 2 == 0 ? "max |Δweight|" : "‖Δ head‖", Align::right);
-    y += view.px(10);
+    for (std::size_t f = columns.first; f < columns.first + columns.count; ++f) {
+      paintText(list, view.fonts->title, ImVec2(columns.of(f, 1), y), theme.text, formatName(f),
+                Align::right);
+      paintText(list, view.fonts->small, ImVec2(columns.of(f, 0), y + view.px(24)), theme.secondary,
+                "max |Δweight|", Align::right);
+      paintText(list, view.fonts->small, ImVec2(columns.of(f, 1), y + view.px(24)), theme.secondary,
+                "‖Δ head‖", Align::right);
+    }
+    y += view.px(34);
     const Index heads = std::ssize(study_->formats[0].heads);
-    const float line = view.px(26), room = area.Max.y - view.px(100) - y - 2 * line;
+    const float below = view.px(page_.presents ? 8 : 100);  // for the words
+    const float line = view.px(26), room = area.Max.y - below - y - 2 * line;
     const Index lit =
         std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0, heads - 1);
     const Index count = std::clamp<Index>(static_cast<Index>(room / line), 0, heads);
     const Index first = std::clamp<Index>(lit - count / 2, 0, heads - count);
     for (Index head = first; head < first + count; ++head) {
-      const float middle = y + line / 2;
-      ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y));
-      ImGui::PushID(static_cast<int>(head));
-      const bool clicked = ImGui::InvisibleButton("precision.row", ImVec2(area.GetWidth(), line));
-      ImGui::PopID();
-      trackItem(fmt::format("precision.row.{}", head));
-      if (ImGui::IsItemHovered()) view.nextHover.head = head;
-      if (clicked) scene.cursor.cell.head = head;
-      if (head == lit)
-        list.AddRectFilled(ImVec2(area.Min.x - view.px(6), y), ImVec2(area.Max.x + view.px(6), y + line),
-                           theme.raised, view.px(4));
-      paintText(list, view.fonts->text, ImVec2(name, middle), theme.text, headName(head));
-      for (std::size_t f = 0; f < 2; ++f) {
-        const HeadDifference& one = study_->formats[f].heads[static_cast<std::size_t>(head)];
-        paintText(list, view.fonts->mono, ImVec2(column(static_cast<int>(2 * f)), middle), theme.text,
-                  errorText(one.weights), Align::right);
-        paintText(list, view.fonts->mono, ImVec2(column(static_cast<int>(2 * f) + 1), middle), theme.text,
-                  errorText(one.output), Align::right);
-      }
+      row(scene, ImRect(area.Min.x, y, area.Max.x, y + line), columns, head, head == lit);
       y += line;
     }
     y += view.px(8);
-    if (study_->fromInputs) output(ImRect(area.Min.x, y, area.Max.x, y + line));
+    if (study_->fromInputs) output(ImRect(area.Min.x, y, area.Max.x, y + line), columns);
     y += view.px(study_->fromInputs ? 48 : 14);
-    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary, where);
+    if (page_.presents) return;  // who presents says it
+    const std::string from = study_->fromInputs ? "x, the four projections and their biases; q, k and v; "
+                                                : "q, k and v as the model has them; ";
+    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
+                   "Rounded to the nearest, ties to even: " + from +
+                       "every score as q·k, after each factor and term; the weights; head outputs" +
+                       (study_->fromInputs ? "; the output. " : ". ") +
+                       "Sums inside a product and the softmax are in fp32, as on tensor cores.");
   }
 
-  /// The layer's output in both formats.
-  void output(const ImRect& area) {
+  /// One head's line.
+  void row(Scene& scene, const ImRect& area, const SideColumns& columns, Index head, bool lit) {
+    View& view = page_.view;
+    const Theme& theme = *view.theme;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    ImGui::SetCursorScreenPos(area.Min);
+    ImGui::PushID(static_cast<int>(head));
+    const bool clicked = ImGui::InvisibleButton("precision.row", area.GetSize());
+    ImGui::PopID();
+    trackItem(fmt::format("precision.row.{}", head));
+    if (ImGui::IsItemHovered()) view.nextHover.head = head;
+    if (clicked) scene.cursor.cell.head = head;
+    if (lit)
+      list.AddRectFilled(ImVec2(area.Min.x - view.px(6), area.Min.y),
+                         ImVec2(area.Max.x + view.px(6), area.Max.y), theme.raised, view.px(4));
+    const float middle = area.GetCenter().y;
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text, headName(head));
+    for (std::size_t f = columns.first; f < columns.first + columns.count; ++f) {
+      const HeadDifference& one = study_->formats[f].heads[static_cast<std::size_t>(head)];
+      paintText(list, view.fonts->mono, ImVec2(columns.of(f, 0), middle), theme.text, errorText(one.weights),
+                Align::right);
+      paintText(list, view.fonts->mono, ImVec2(columns.of(f, 1), middle), theme.text, errorText(one.output),
+                Align::right);
+    }
+  }
+
+  /// The layer's output in the formats.
+  void output(const ImRect& area, const SideColumns& columns) {
     const View& view = page_.view;
     const Theme& theme = *view.theme;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float y = area.Min.y, middle = area.GetCenter().y, step = (area.GetWidth() - view.px(90)) / 4;
-    list.AddLine(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y), theme.line);
+    list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
+    const float middle = area.GetCenter().y;
     paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text,
-              fitted(view.fonts->text, "Output (worst token)", step + view.px(70)));
+              fitted(view.fonts->text, "Output (worst token)",
+                     columns.left + columns.step - view.px(20) - area.Min.x));
     const Index real = study_->question->sequence().queryLength;
-    for (std::size_t f = 0; f < 2; ++f)
-      paintText(list, view.fonts->mono,
-                ImVec2(area.Min.x + view.px(90) + step * static_cast<float>(2 * f + 2), middle), theme.text,
+    for (std::size_t f = columns.first; f < columns.first + columns.count; ++f)
+      paintText(list, view.fonts->mono, ImVec2(columns.of(f, 1), middle), theme.text,
                 errorText(study_->formats[f].output.head(real).maxCoeff<Eigen::PropagateNaN>()),
                 Align::right);
   }

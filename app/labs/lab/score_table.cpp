@@ -22,6 +22,7 @@ struct TablePlan {
   float wide, high;
   Index first;  ///< of the heads in sight
   Index shown;
+  bool upright;   ///< columns' names stand on end, where large type leaves no room for them across
   float picture;  ///< side of the pictures of the heads' weights, pixels; 0 where there is no room for them
 
   ImRect cell(Index row, std::size_t column) const {
@@ -48,9 +49,12 @@ std::pair<std::string_view, std::string_view> columnName(const Detector& detecto
   return small || !fits ? inTwo(detector.shortName) : whole;
 }
 
-TablePlan planOf(const View& view, const ImRect& area, const ScoreTable& table, Index chosen, bool small) {
+TablePlan planOf(const LabPage& page, const ImRect& area, const ScoreTable& table, Index chosen) {
+  const View& view = page.view;
+  const bool small = page.small;
   TablePlan plan;
-  const float head = view.px(small ? 44 : 52);
+  plan.upright = page.presents;
+  const float head = view.px(plan.upright ? 64 : small ? 44 : 52);
   const auto columns = attention::allDetectors().size();
   const float height = area.GetHeight() - head - view.px(22);
   const auto heads = std::ssize(table.rows);
@@ -96,7 +100,8 @@ void paintHeader(Scene& scene, const LabPage& page, const TablePlan& plan, std::
   LabCursor& at = scene.cursor.lab;
   const ImRect cell = plan.cell(0, column);
   const bool chosen = at.detector == detector.name;
-  const ImVec2 from(cell.Min.x, cell.Min.y - view.px(page.small ? 40 : 48)), to(cell.Max.x, cell.Min.y);
+  const float high = view.px(plan.upright ? 60 : page.small ? 40 : 48);
+  const ImVec2 from(cell.Min.x, cell.Min.y - high), to(cell.Max.x, cell.Min.y);
   ImGui::SetCursorScreenPos(from);
   ImGui::PushID(static_cast<int>(column));
   if (ImGui::InvisibleButton("column", ImVec2(to.x - from.x, to.y - from.y))) {
@@ -118,6 +123,11 @@ void paintHeader(Scene& scene, const LabPage& page, const TablePlan& plan, std::
   if (chosen && at.order == HeadOrder::score)
     list.AddRectFilled(ImVec2(from.x + view.px(4), to.y - view.px(2)), ImVec2(to.x - view.px(4), to.y),
                        theme.text);
+  if (plan.upright) {
+    const std::string name = fitted(font, detector.shortName, high - view.px(8));
+    paintRotated(list, font, ImVec2(middle, to.y - view.px(6) - textWidth(font, name)), 90, color, name);
+    return;
+  }
   paintText(list, font, ImVec2(middle, y - lineHeight(font) * 1.15f), color, fitted(font, above, room),
             Align::center);
   paintText(list, font, ImVec2(middle, y), color, fitted(font, words, room), Align::center);
@@ -258,7 +268,7 @@ void paintScores(Scene& scene, LabPage& page, const ImRect& area, const ScoreTab
   const View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const TablePlan plan = planOf(view, area, table, scene.cursor.cell.head, page.small);
+  const TablePlan plan = planOf(page, area, table, scene.cursor.cell.head);
   const auto all = attention::allDetectors();
   paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y - view.px(10)),
             theme.faint, "head, and what it does");

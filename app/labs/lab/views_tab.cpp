@@ -53,6 +53,12 @@ std::string rolloutTitle(const ViewQuestion& asked) {
   return last == 0 ? "Rollout through layer 0" : fmt::format("Rollout through layers 0 to {}", last);
 }
 
+/// "Mean over 8 heads".
+std::string overHeads(HeadPicture picture, Index heads) {
+  return fmt::format("{} over {} {}", picture == HeadPicture::mean ? "Mean" : "Max", heads,
+                     heads == 1 ? "head" : "heads");
+}
+
 render::Colormap colormapOf(const Look& look, HeadPicture picture) {
   return picture == HeadPicture::difference ? look.scoreColormap : look.colormap;
 }
@@ -129,7 +135,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const std::string title = picture == HeadPicture::rollout ? rolloutTitle(asked)
                             : picture == HeadPicture::difference
                                 ? fmt::format("Head {} less head {}", asked.head, asked.other)
-                            : ofAll ? fmt::format("{} {}", words.name, asked.layer->config().heads)
+                            : ofAll ? overHeads(picture, asked.layer->config().heads)
                                     : fmt::format("{} of head {}", words.name, asked.head);
   float x = area.Min.x;
   x += paintText(list, view.fonts->hero, ImVec2(x, area.Min.y + view.px(14)), theme.text,

@@ -1,0 +1,99 @@
+// The lab in a hall: what is said in one line is said whole, and nothing lies over something else.
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/ui/lab_tab_support.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class PresentedLab : public LabTabOnScreen {
+ protected:
+  PresentedLab() : LabTabOnScreen("pipeline") { ui.key(Key::p); }
+
+  /// A tab in both sizes of screen.
+  template <class Check>
+  void onScreens(const std::string& tab, Check check) {
+    for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
+      SCOPED_TRACE(fmt::format("{} at {} × {}", tab, width, height));
+      ui.resize(width, height);
+      ui.session().scene().cursor.lab.tab = tab;
+      ui.draw();
+      park();
+      check();
+    }
+  }
+  void expectWhole(const std::string& what) {
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << what;
+    EXPECT_THAT(cutOff(ui, Scrolling::doesnt), IsEmpty()) << what;
+  }
+};
+
+TEST_F(PresentedLab, MistakesAreSaidInWholeSentences) {
+  onScreens("wrong", [&] {
+    ui.key(Key::home);
+    for (const attention::MistakeInfo& info : attention::mistakes()) {
+      ui.draw();
+      park();
+      EXPECT_THAT(written(), AllOf(HasSubstr(std::string(info.caption)), Not(HasSubstr("…")))) << info.key;
+      ui.key(Key::right);
+    }
+  });
+}
+
+TEST_F(PresentedLab, PrecisionHasEveryHeadAndNoNumberOverAnother) {
+  onScreens("precision", [&] {
+    expectWhole("fp16");
+    for (app::Index head = 0; head < 8; ++head) {
+      EXPECT_TRUE(ui.visible(fmt::format("precision.row.{}", head))) << head;
+      EXPECT_TRUE(ui.visible(fmt::format("precision.fp16.{}", head))) << head;
+    }
+    EXPECT_THAT(written(), AllOf(HasSubstr("max |Δweight|"), HasSubstr("‖Δ head‖")));
+  });
+}
+
+TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
+  onScreens("detectors", [&] {
+    expectWhole("scores");
+    written();
+    for (const std::string& column : ui.names("detect.column.")) {
+      const ImRect header = ui.find(column);
+      for (const app::DrawnText& text : app::uiState().texts)
+        EXPECT_FALSE(header.Contains(text.area.GetCenter()) && text.text.ends_with("…")) << column;
+    }
+  });
+  ui.session().scene().cursor.lab.picture = app::HeadPicture::mean;
+  onScreens("views", [&] {
+    expectWhole("views");
+    EXPECT_THAT(written(), HasSubstr("Mean over 8 heads"));
+  });
+}
+
+TEST_F(PresentedLab, EveryStepHasRoom) {
+  onScreens("pipeline", [&] {
+    ui.key(Key::home);
+    for (const app::LabStep step : app::stepsOf(page())) {
+      park();
+      expectWhole(app::stepTitle(page(), step));
+      ui.key(Key::right);
+    }
+    // The shape of W_O ends before the matrix at its right.
+    written();
+    const float matrix = ui.find("stage.output").Min.x;
+    for (const app::DrawnText& text : app::uiState().texts)
+      if (text.text == "256×256") {
+        EXPECT_LE(text.area.Max.x, matrix);
+      }
+  });
+}
+
+}  // namespace
+}  // namespace headscope::test
