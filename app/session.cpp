@@ -137,7 +137,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
 /// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
 void Session::act(Lab* page, Lab* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) perform(id);
-  if (leaving_ && !services_.files.writesPending()) quit_ = true;
+  if (leaving_ == Leaving::whenWritten && !services_.files.writesPending()) leaving_ = Leaving::now;
   for (Lab* lab : {page, stage})
     if (lab && lab != &shown() && lab != onStage()) lab->leave();
   shown().ask(document_.scene());
@@ -234,7 +234,7 @@ const Action* Session::actionFor(const InputEvent& event, bool typing) const {
 double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
-  if (leaving_) return 0.05;
+  if (leaving_ != Leaving::no) return 0.05;
   double next = std::min(working().secondsToStep(view.time), shown().nextFrameIn());
   if (const Lab* stage = onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
@@ -273,12 +273,12 @@ void Session::requestQuit() {
   const bool asked = view.dialog && view.dialog->name() == "discard";
   if (document_.dirty() && !asked) {
     view.dialog = std::make_shared<DiscardQuestion>(document_.name());
-  } else if (services_.files.writesPending() && !leaving_) {
-    leaving_ = true;
+  } else if (services_.files.writesPending() && leaving_ == Leaving::no) {
+    leaving_ = Leaving::whenWritten;
     view.dialog.reset();
     view.say("Headscope closes when the file is written. Close it once more to leave at once.");
   } else {
-    quit_ = true;
+    leaving_ = Leaving::now;
   }
 }
 

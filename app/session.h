@@ -53,7 +53,7 @@ class Session {
   std::optional<std::string> error() const;
 
   std::string title() const;
-  bool wantsToQuit() const { return quit_; }
+  bool wantsToQuit() const { return leaving_ == Leaving::now; }
   /// The person asked to close the window: asks back when something is unsaved.
   void requestQuit();
   /// After the last frame: whether everything stopped in time. Where not, the program is left as it is.
@@ -109,7 +109,7 @@ class Session {
     bool operator==(const NeededText&) const = default;
   } neededText_;
   double drawSeconds_ = 0;
-  bool leaving_ = false, quit_ = false;  ///< as soon as the files are written; now
+  enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
 };
 
 }  // namespace headscope::app
