@@ -29,7 +29,8 @@ std::span<const float> numbersOf(const Vector& v) {
 /// `to` may be x.
 void normRow(std::span<const float> x, const NormWeights& weights, NormKind kind, double epsilon, float* to) {
   const std::span y(to, x.size());
-  if (kind == NormKind::layer) return layerNorm(x, numbersOf(weights.weight), numbersOf(weights.bias), epsilon, y);
+  if (kind == NormKind::layer)
+    return layerNorm(x, numbersOf(weights.weight), numbersOf(weights.bias), epsilon, y);
   rmsNorm(x, numbersOf(weights.weight), epsilon, y);
 }
 

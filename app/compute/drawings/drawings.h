@@ -26,8 +26,8 @@ Drawing headDrawing(const Scene& scene, const Snapshot& snapshot, Index head, co
 Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options);
 /// Keys and values of every kv head, and the bytes they take.
 Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options);
-/// The same as the page Cache shows its growth: bands in MHA's slots, values with their sign, the tokens there
-/// are, and the bytes after each of them.
+/// The same as the page Cache shows its growth: bands in MHA's slots, values with their sign, the tokens
+/// there are, and the bytes after each of them.
 Drawing growthDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options);
 /// What the scene's room of the page Cache shows, computed anew: four shapes, precision and eviction as
 /// pictures of one head with their figures, paging as tokens over the schedule's steps. Errors: what those

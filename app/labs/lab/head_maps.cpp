@@ -74,7 +74,8 @@ NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapsho
   named.area.Min.x += named.room.x;
   named.area.Max.y -= named.room.y;
   named.grid = mapGrid(view, named.area.GetSize(), heads, n, m, spacing);
-  if (named.grid.width >= view.px(view.present ? 64 : 90) && named.grid.width >= 0.7f * bare.width) return named;
+  if (named.grid.width >= view.px(view.present ? 64 : 90) && named.grid.width >= 0.7f * bare.width)
+    return named;
   return {whole, {}, bare};
 }
 

@@ -16,7 +16,8 @@ class PointNames {
   /// Of names inside `area`.
   PointNames(const View& view, const ImRect& area) : view_(view), area_(area) {}
 
-  /// What the plane's directions are, in its corners: "PC 1 →" below at the right, "↑ PC 2" above at the left.
+  /// What the plane's directions are, in its corners: "PC 1 →" below at the right, "↑ PC 2" above at the
+  /// left.
   void paintAxes(const std::string& first, const std::string& second);
   /// A point, or something else that names keep clear of.
   void keepClear(ImVec2 at, float radius);

@@ -108,8 +108,12 @@ TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
   using kernels::WeightType;
   for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::bf16, WeightType::f64})
     for (const bool transposed : {false, true})
-      for (const auto& [rows, in, out] :
-           {std::array<Index, 3>{1, 300, 530}, {1, 7, 5}, {2, 33, 65}, {13, 257, 100}, {13, 1540, 70}, {29, 31, 17}}) {
+      for (const auto& [rows, in, out] : {std::array<Index, 3>{1, 300, 530},
+                                          {1, 7, 5},
+                                          {2, 33, 65},
+                                          {13, 257, 100},
+                                          {13, 1540, 70},
+                                          {29, 31, 17}}) {
         // A part of a wider matrix, as queries are of a fused one.
         Matrix wide = gaussianMatrix(transposed ? in : out, (transposed ? out : in) + 3, 4);
         const auto bytes = numbersOf(wide, type);
