@@ -106,6 +106,9 @@ int runRender(const RenderOptions& options) {
     scene->cursor.page = "cache";
     scene->cursor.cacheRoom = static_cast<CacheRoom>(room);
   }
+  const std::string& page = scene->cursor.page;
+  if (options.step && !picture && page != "heads" && page != "cache")
+    return usage({"--step is given, but the page " + page + " shows no decode; heads and cache do"});
   if (picture)
     return renderPicture(*scene, {*picture, options.output, options.width, options.height, options.dpi,
                                   options.scale, options.theme == "dark"});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/compute/cost_figures.h"
 #include "app/scene/byte_text.h"
 #include "attention/cache/model_cost.h"
 #include "attention/cache/quantise.h"
@@ -42,16 +43,11 @@ Index rotaryDimOf(const attention::AttentionConfig& config) {
   return config.headDim / 2;
 }
 
-const char* kindName(const attention::AttentionConfig& config) {
-  if (config.kvHeads == config.heads) return "MHA";
-  return config.kvHeads == 1 ? "MQA" : "GQA";
-}
-
 std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes) {
   if (config.heads == 1) return "1 head: nothing to share.";
   if (config.kvHeads == config.heads) return "MHA: every head its own band.";
-  return fmt::format("{} ({} kv head{}) is {} of MHA.", kindName(config), config.kvHeads,
-                     config.kvHeads == 1 ? "" : "s", fractionText(bytes.own, bytes.mha));
+  return fmt::format("{} ({} kv head{}) is {} of MHA.", kindName(config.heads, config.kvHeads),
+                     config.kvHeads, config.kvHeads == 1 ? "" : "s", fractionText(bytes.own, bytes.mha));
 }
 
 }  // namespace headscope::app

@@ -21,8 +21,6 @@ std::uint64_t bytesPerToken(const Scene& scene, const ShapeCase& shape);
 /// Latent attention of this size, as DeepSeek has it: 4·headDim for keys and values, headDim/2 for positions.
 Index latentDimOf(const attention::AttentionConfig& config);
 Index rotaryDimOf(const attention::AttentionConfig& config);
-/// "MHA", "GQA" or "MQA".
-const char* kindName(const attention::AttentionConfig& config);
 /// "GQA (2 kv heads) is ¼ of MHA."
 std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes);
 

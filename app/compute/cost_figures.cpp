@@ -107,10 +107,14 @@ std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalo
   return choices;
 }
 
+const char* kindName(attention::Index heads, attention::Index kvHeads) {
+  if (kvHeads == heads) return "MHA";
+  return kvHeads == 1 ? "MQA" : "GQA";
+}
+
 const char* attentionKind(const ModelShape& shape) {
   if (shape.isLatent()) return "MLA";
-  if (shape.kvHeads == shape.heads) return "MHA";
-  return shape.kvHeads == 1 ? "MQA" : "GQA";
+  return kindName(shape.heads, shape.kvHeads);
 }
 
 }  // namespace headscope::app

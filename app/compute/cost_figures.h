@@ -60,7 +60,9 @@ std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalo
 /// Whether that many bytes fit into memory sold as `gb` GB (10⁹ bytes).
 bool fitsInto(double bytes, double gb);
 
-/// "MHA", "GQA", "MQA" or "MLA".
+/// "MHA", "GQA" or "MQA".
+const char* kindName(attention::Index heads, attention::Index kvHeads);
+/// The same of a model, or "MLA".
 const char* attentionKind(const attention::ModelShape& shape);
 
 }  // namespace headscope::app

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/compute/cost_plot.h"
+#include "app/compute/cost_words.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 
@@ -11,24 +12,11 @@ namespace headscope::app {
 
 namespace {
 
-/// Three digits, or all of a whole number: "0.482", "1,978".
-std::string shortNumber(double value) {
-  return value >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(value)))
-                       : fmt::format("{:.3g}", value);
-}
-
 std::string hoverRate(double teraflops) {
   return shortNumber(teraflops) + " TFLOP/s";
 }
 std::string hoverIntensity(double intensity) {
   return shortNumber(intensity) + " FLOP a byte";
-}
-
-std::string secondsText(double seconds) {
-  if (seconds >= 1000) return shortNumber(seconds) + " s";
-  if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} µs", seconds * 1e6);
 }
 
 }  // namespace

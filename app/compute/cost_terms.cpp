@@ -16,13 +16,9 @@ std::string wholeText(Index value) {
   return countText(attention::asSize(value));
 }
 
-std::string milliseconds(double seconds) {
-  return seconds < 1 ? fmt::format("{:.4g} ms", seconds * 1e3) : numberText(seconds, 4) + " s";
-}
-
 /// "9.6 TB/s", "1,978 TFLOP/s".
 std::string rate(double each, Index gpus, const char* unit) {
-  const std::string one = fmt::format("{:.4g} {}", each / 1e12, unit);
+  const std::string one = shortNumber(each / 1e12) + " " + unit;
   return gpus == 1 ? one : fmt::format("({} · {} GPUs)", one, gpus);
 }
 
@@ -89,11 +85,11 @@ std::string timeTerms(const CostFigures& figures) {
         "A decode step reads {} of weights and {} of cache: ÷ {} = {}. It computes {}: ÷ {} = {}. The longer "
         "counts.\n",
         fourDigitBytes(figures.decode.weightBytes), fourDigitBytes(figures.decode.cacheBytes), memory,
-        milliseconds(figures.decode.bytes() / bandwidth), flopsText(figures.decode.flops), processor,
-        milliseconds(figures.decode.flops / flops));
+        secondsText(figures.decode.bytes() / bandwidth), flopsText(figures.decode.flops), processor,
+        secondsText(figures.decode.flops / flops));
   const double work = figures.prefill.total() * static_cast<double>(figures.request.batch);
   return text + fmt::format("{} computes {}: ÷ {} = {}.", figures.shape.decodes ? "The prefill" : "A pass",
-                            flopsText(work), processor, milliseconds(work / flops));
+                            flopsText(work), processor, secondsText(work / flops));
 }
 
 }  // namespace headscope::app

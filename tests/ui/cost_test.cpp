@@ -220,6 +220,8 @@ TEST_F(CostOnScreen, WhatIsTooLargeHasNoFigure) {
   ui.typeValue("cost.batch", "65536");
   EXPECT_TRUE(figures().tooLarge());
   EXPECT_TRUE(ui.has("cost.answer"));
+  ui.typeValue("cost.tokens", "9223372036854775808");
+  EXPECT_NE(ui.session().view().controls.refusal.reason.find("is too large"), std::string::npos);
   ui.typeValue("cost.tokens", "1099511627777");
   EXPECT_EQ(cost().tokens, 1099511627776);
 }

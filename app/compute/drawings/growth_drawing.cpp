@@ -5,6 +5,7 @@
 
 #include "app/compute/cache_bytes.h"
 #include "app/compute/cache_field.h"
+#include "app/compute/cost_figures.h"
 #include "app/compute/drawings/drawing_parts.h"
 #include "app/compute/drawings/drawings.h"
 #include "app/scene/byte_text.h"
@@ -102,7 +103,7 @@ void addStairs(Drawing& drawing, const DrawingColors& colors, const AttentionCon
   };
   drawing.shapes.push_back(Line{plan.left, bottom, plan.x(plan.tokens), bottom, colors.line, 0.75});
   if (config.kvHeads != config.heads) stairs("MHA", bytes.mha, colors.secondary, 1.2);
-  stairs(kindName(config), bytes.own, colors.text, 2.4);
+  stairs(kindName(config.heads, config.kvHeads), bytes.own, colors.text, 2.4);
   if (config.kvHeads != 1) stairs("MQA", bytes.mqa, colors.secondary, 1.2);
 }
 
@@ -147,15 +148,12 @@ Drawing growthDrawing(const Scene& scene, const Snapshot& snapshot, const Drawin
   const double axis = plan.y(plan.heads) + 10;
   addTokens(drawing, colors, *sequence, plan, axis);
   addStairs(drawing, colors, config, bytes, plan, axis + 24);
-  drawing.shapes.push_back(TextRun{"−", plan.x(plan.tokens) + 10, plan.top + 8, 11, colors.secondary});
-  drawing.shapes.push_back(
-      Ramp{{plan.x(plan.tokens) + 22, plan.top + 3, 80, 10}, signedStyle(colors, false), false});
-  drawing.shapes.push_back(TextRun{"+ keys", plan.x(plan.tokens) + 108, plan.top + 8, 11, colors.secondary});
-  drawing.shapes.push_back(TextRun{"−", plan.x(plan.tokens) + 10, plan.top + 26, 11, colors.secondary});
-  drawing.shapes.push_back(
-      Ramp{{plan.x(plan.tokens) + 22, plan.top + 21, 80, 10}, signedStyle(colors, true), false});
-  drawing.shapes.push_back(
-      TextRun{"+ values", plan.x(plan.tokens) + 108, plan.top + 26, 11, colors.secondary});
+  for (const bool values : {false, true}) {
+    const double x = plan.x(plan.tokens) + 10, y = plan.top + (values ? 26 : 8);
+    drawing.shapes.push_back(TextRun{"−", x, y, 11, colors.secondary});
+    drawing.shapes.push_back(Ramp{{x + 12, y - 5, 80, 10}, signedStyle(colors, values), false});
+    drawing.shapes.push_back(TextRun{values ? "+ values" : "+ keys", x + 98, y, 11, colors.secondary});
+  }
   drawing.width = std::max(plan.x(plan.tokens) + 170,
                            beside + std::max(drawnWidth(words, 15, false), drawnWidth(rest, 11, false))) +
                   kMargin;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/cost_figures.h"
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -126,7 +127,8 @@ void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& field, c
   ownBars(view, list, place, static_cast<double>(bytes.own));
   const CacheSetup& cache = scene.cost.cache;
   const bool isMha = config.kvHeads == config.heads, isMqa = config.kvHeads == 1;
-  std::vector<EndLabel> labels{{kindName(config), fourDigitBytes(static_cast<double>(bytes.own) * tokens),
+  std::vector<EndLabel> labels{{kindName(config.heads, config.kvHeads),
+                                fourDigitBytes(static_cast<double>(bytes.own) * tokens),
                                 place.y(static_cast<double>(bytes.own) * tokens), true}};
   const auto line = [&](const char* name, std::uint64_t perToken, Dash dash, float thick) {
     stairLine(view, list, place, static_cast<double>(perToken), dash, theme.text, view.px(thick));

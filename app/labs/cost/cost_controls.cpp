@@ -194,10 +194,10 @@ void costControls(Scene& scene, CostPage& page, const Layout& layout) {
     noteScroll(view);
     sectionTitle(view, "MODEL", std::to_string(page.catalogue.shapes.size()) + " shapes");
     const float width = ImGui::GetContentRegionAvail().x;
-    const bool entered = lineBox(view, "cost.search", page.search, width,
-                                 std::exchange(page.focusSearch, false), "Search   /");
-    if (const std::vector<std::string> found = listedModels(scene, page); entered && !found.empty())
-      chooseModel(scene, found.front());
+    if (lineBox(view, "cost.search", page.search, width, std::exchange(page.focusSearch, false),
+                "Search   /"))
+      if (const std::vector<std::string> found = listedModels(scene, page); !found.empty())
+        chooseModel(scene, found.front());
     gap(view, 6);
     // What is below the list stays in sight where the window is high enough.
     const float rows = std::clamp(std::floor((layout.left.GetHeight() / view.unit - 500) / 31), 6.0f, 16.0f);

@@ -103,7 +103,7 @@ void MapJob::doPiece(std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     request = request_;
-    if (request != std::exchange(current_, request)) visibleAt_ = nearAt_ = 0;
+    if (request != std::exchange(current_, request) && head_) head_->visibleAt = head_->nearAt = 0;
   }
   if (!request) return;
   bool more = false;
@@ -114,7 +114,7 @@ void MapJob::doPiece(std::stop_token stop) {
   }
   const std::lock_guard lock(mutex_);
   doing_ = Doing::nothing;
-  share_ = overview_.rows() > 0 ? overview_.share() : 0;
+  share_ = head_ && head_->map ? head_->overview.share() : 0;
   if (more && request_)
     job_.start(Lane::back);
   else if (request_ == request)
@@ -122,10 +122,7 @@ void MapJob::doPiece(std::stop_token stop) {
 }
 
 void MapJob::fail(const MapRequest& request, const std::string& message) {
-  map_.reset();
-  overview_ = {};
-  failed_ = true;
-  built_ = request.question;
+  head_ = Head{request.question};
   MapState state;
   state.question = request.question;
   state.error = message;
@@ -139,37 +136,35 @@ void MapJob::publish(MapState state) {
 
 /// One piece of work; whether there may be more.
 bool MapJob::work(const MapRequest& request, std::stop_token stop) {
-  if ((!map_ && !failed_) || built_ != request.question) return build(request, stop);
-  if (failed_ || !map_) return false;
-  if (!overview_.has(request.pooling)) return extendOverview(request, stop);
-  if (request.field == field_ && makeTile(request, request.visible, visibleAt_, Doing::tile, stop))
+  if (!head_ || head_->question != request.question) return build(request, stop);
+  if (!head_->map) return false;
+  const MapOverview& overview = head_->overview;
+  if (!overview.has(request.pooling)) return extendOverview(request, stop);
+  if (request.field == field_ && makeTile(request, request.visible, head_->visibleAt, Doing::tile, stop))
     return true;
   // What was evicted while another pooling was in view.
-  std::vector<TilePlace> missing = overview_.tiles();
+  std::vector<TilePlace> missing = overview.tiles();
   std::erase_if(missing, [&](const TilePlace& place) {
     return cache_.has({field_, request.pooling, place});
   });
   putOverview(missing);
-  if (!overview_.complete()) return extendOverview(request, stop);
-  return request.field == field_ && makeTile(request, request.near, nearAt_, Doing::background, stop);
+  if (!overview.complete()) return extendOverview(request, stop);
+  return request.field == field_ && makeTile(request, request.near, head_->nearAt, Doing::background, stop);
 }
 
 bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   begin(Doing::building);
-  failed_ = false;
-  map_.reset();
-  overview_ = {};
+  head_.reset();
   attention::Result<std::optional<MapHead>> head = build_(request.question, stop);
   if (stop.stop_requested()) return true;
   if (!head) {
     fail(request, head.error().message);
     return false;
   }
-  built_ = request.question;
+  head_ = Head{request.question};
   MapState state;
   state.question = request.question;
   if (!*head) {
-    failed_ = true;
     publish(std::move(state));
     return false;
   }
@@ -183,36 +178,36 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.text = std::move((*head)->text);
   state.omitted = std::move((*head)->omitted);
   state.memory = std::move((*head)->memory);
-  map_ = std::make_shared<attention::HeadMap>(std::move((*head)->field));
-  state.map = map_;
-  state.queries = map_->queries();
-  state.keys = map_->keys();
-  overview_ = MapOverview(state.queries, state.keys);
-  state.levels = overview_.levels();
-  state.previewStep = map_->previewStep(factorOf(state.levels.finest), effort_.preview);
+  const auto map = std::make_shared<attention::HeadMap>(std::move((*head)->field));
+  head_->map = map;
+  state.map = map;
+  state.queries = map->queries();
+  state.keys = map->keys();
+  MapOverview& overview = head_->overview;
+  overview = MapOverview(state.queries, state.keys);
+  state.levels = overview.levels();
+  state.previewStep = map->previewStep(factorOf(state.levels.finest), effort_.preview);
   const auto tokens = state.text->queries.size() + state.text->keys.size();
-  const auto pixels =
-      static_cast<std::uint64_t>(overview_.rows() * pixelsAt(state.keys, state.levels.finest));
-  state.bytes = map_->bytes() + tokens * sizeof(attention::Token) + 2 * pixels * sizeof(float);
-  shownAt_.reset();
-  shownRow_ = 0;
+  const auto pixels = static_cast<std::uint64_t>(overview.rows() * pixelsAt(state.keys, state.levels.finest));
+  state.bytes = map->bytes() + tokens * sizeof(attention::Token) + 2 * pixels * sizeof(float);
   extendOverview(request, stop);
-  if (stop.stop_requested() && !overview_.has(request.pooling)) {
-    map_.reset();  // begun again when it is asked for again
+  if (stop.stop_requested() && !overview.has(request.pooling)) {
+    head_.reset();  // begun again when it is asked for again
     return true;
   }
-  putOverview(overview_.tiles());
+  putOverview(overview.tiles());
   publish(std::move(state));
   return true;
 }
 
 Matrix MapJob::tileValues(const TilePlace& place, Pooling pooling, std::stop_token stop) {
+  attention::HeadMap& map = *head_->map;
   const Index factor = factorOf(place.level), side = kTileSide * factor;
   attention::MapPart part{place.row * side, place.col * side, 0, 0, factor};
-  part.rows = std::min(side, map_->queries() - part.row);
-  part.keys = std::min(side, map_->keys() - part.key);
-  Matrix values = map_->weights(part, pooling, stop);
-  if (!stop.stop_requested()) markDead(*map_, part.row, factor, values);
+  part.rows = std::min(side, map.queries() - part.row);
+  part.keys = std::min(side, map.keys() - part.key);
+  Matrix values = map.weights(part, pooling, stop);
+  if (!stop.stop_requested()) markDead(map, part.row, factor, values);
   return values;
 }
 
@@ -236,43 +231,45 @@ bool MapJob::makeTile(const MapRequest& request, const std::vector<TilePlace>& p
 
 /// A preview where there is none, else the next exact band.
 bool MapJob::extendOverview(const MapRequest& request, std::stop_token stop) {
-  const bool first = !overview_.has(request.pooling);
+  attention::HeadMap& map = *head_->map;
+  MapOverview& overview = head_->overview;
+  const bool first = !overview.has(request.pooling);
   begin(first ? Doing::building : Doing::background);
-  const Index factor = factorOf(overview_.levels().finest);
-  const double all = workOf(*map_, map_->queries());
-  if (first && map_->previewStep(factor, effort_.preview) > 1) {
-    const Matrix estimate = map_->preview(factor, request.pooling, effort_.preview, stop);
+  const Index factor = factorOf(overview.levels().finest);
+  const double all = workOf(map, map.queries());
+  if (first && map.previewStep(factor, effort_.preview) > 1) {
+    const Matrix estimate = map.preview(factor, request.pooling, effort_.preview, stop);
     if (stop.stop_requested()) return true;
-    overview_.setPreview(request.pooling, estimate);
-    putOverview(overview_.tiles());
+    overview.setPreview(request.pooling, estimate);
+    putOverview(overview.tiles());
     return true;
   }
   // A head that takes no longer than a preview is made exactly at once.
   const double most = first ? all : effort_.band;
-  const Index left = overview_.rows() - overview_.nextRow();
-  const Index rows = std::clamp<Index>(static_cast<Index>(most / workOf(*map_, factor)), 1, left);
-  const Index row = overview_.nextRow() * factor;
+  const Index left = overview.rows() - overview.nextRow();
+  const Index rows = std::clamp<Index>(static_cast<Index>(most / workOf(map, factor)), 1, left);
+  const Index row = overview.nextRow() * factor;
   attention::HeadMap::Pooled band =
-      map_->pooled({row, 0, std::min(rows * factor, map_->queries() - row), map_->keys(), factor}, stop);
+      map.pooled({row, 0, std::min(rows * factor, map.queries() - row), map.keys(), factor}, stop);
   if (stop.stop_requested()) return true;
-  markDead(*map_, row, factor, band.max);
-  markDead(*map_, row, factor, band.mean);
-  overview_.addBand(band.max, band.mean);
+  markDead(map, row, factor, band.max);
+  markDead(map, row, factor, band.mean);
+  overview.addBand(band.max, band.mean);
   const auto now = Clock::now();
-  if (overview_.complete() || !shownAt_ || now - *shownAt_ > kBandsShown) {
-    putOverview(overview_.tiles(shownRow_, overview_.nextRow()));
-    shownRow_ = overview_.nextRow();
-    shownAt_ = now;
+  if (overview.complete() || !head_->shownAt || now - *head_->shownAt > kBandsShown) {
+    putOverview(overview.tiles(head_->shownRow, overview.nextRow()));
+    head_->shownRow = overview.nextRow();
+    head_->shownAt = now;
   }
   return true;
 }
 
 void MapJob::putOverview(const std::vector<TilePlace>& places) {
   for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
-    if (!overview_.has(pooling)) continue;
+    if (!head_->overview.has(pooling)) continue;
     for (const TilePlace& place : places) {
       bool preview = false;
-      Matrix values = overview_.tile(pooling, place, preview);
+      Matrix values = head_->overview.tile(pooling, place, preview);
       cache_.put({field_, pooling, place}, std::move(values), preview);
     }
   }

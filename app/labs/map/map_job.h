@@ -75,6 +75,16 @@ class MapJob {
  private:
   using Clock = std::chrono::steady_clock;
   enum class Doing { nothing, building, tile, background };
+  /// What is worked on.
+  struct Head {
+    MapQuestion question;
+    std::shared_ptr<attention::HeadMap> map =
+        {};  ///< null where there is none: nothing was typed, or an error
+    MapOverview overview = {};
+    std::optional<Clock::time_point> shownAt = {};  ///< when the overview's tiles were last renewed
+    Index shownRow = 0;                             ///< its exact rows that are in them
+    std::size_t visibleAt = 0, nearAt = 0;          ///< tiles of the request before these are there
+  };
 
   void doPiece(std::stop_token stop);
   bool work(const MapRequest& request, std::stop_token stop);
@@ -104,14 +114,8 @@ class MapJob {
   double share_ = 0;
 
   // The pieces' own:
-  std::shared_ptr<attention::HeadMap> map_;
-  MapQuestion built_;
-  std::uint64_t field_ = 0;
-  MapOverview overview_;
-  bool failed_ = false;
-  std::size_t visibleAt_ = 0, nearAt_ = 0;
-  std::optional<Clock::time_point> shownAt_;  ///< when the overview's tiles were last renewed
-  Index shownRow_ = 0;                        ///< its exact rows that are in them
+  std::optional<Head> head_;  ///< of the last question that was answered
+  std::uint64_t field_ = 0;   ///< heads that were made
 
   Workers::Job job_;  // last: it ends before what its pieces touch goes
 };

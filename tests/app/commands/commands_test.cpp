@@ -87,6 +87,7 @@ TEST_F(Commands, TellWrongUsageApart) {
     expectFailure(runHeadscope({"render", "-o", out, "--head", head}), 2, "--head");
   for (const char* step : {"0", "-3", "x"})
     expectFailure(runHeadscope({"render", "-o", out, "--step", step}), 2, "--step");
+  expectFailure(runHeadscope({"render", "-o", out, "--step", "3", "--page", "mask"}), 2, "shows no decode");
   expectFailure(runHeadscope({"render", "-o", out, "--theme", "blue"}), 2, "--theme");
   expectFailure(runHeadscope({"render", "-o", out, "--page", "cellar"}), 2, "--page");
   expectFailure(runHeadscope({"render", "-o", out, "--room", "attic"}), 2, "--room");
