@@ -13,10 +13,10 @@ namespace headscope::app {
 namespace {
 
 std::string hoverRate(double teraflops) {
-  return shortNumber(teraflops) + " TFLOP/s";
+  return threeDigits(teraflops) + " TFLOP/s";
 }
 std::string hoverIntensity(double intensity) {
-  return shortNumber(intensity) + " FLOP a byte";
+  return threeDigits(intensity) + " FLOP a byte";
 }
 
 }  // namespace
@@ -89,11 +89,11 @@ CostPlot rooflinePlot(const CostFigures& figures) {
   const double limit = attention::decodeWork(figures.shape, many).intensity();
   const double tokens = static_cast<double>(figures.request.batch) / figures.decodeSeconds;
   shown.notes.push_back(fmt::format("decode: at most {} tokens/s{}; weights without the embedding table",
-                                    shortNumber(tokens),
+                                    threeDigits(tokens),
                                     figures.request.batch == 1 ? "" : " of all sequences"));
   if (figures.decode.cacheBytes > 0)
     shown.notes.push_back(fmt::format("each sequence brings its own cache: more batch ends at {} FLOP a byte",
-                                      shortNumber(limit)));
+                                      threeDigits(limit)));
   return shown;
 }
 

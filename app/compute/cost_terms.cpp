@@ -18,7 +18,7 @@ std::string wholeText(Index value) {
 
 /// "9.6 TB/s", "1,978 TFLOP/s".
 std::string rate(double each, Index gpus, const char* unit) {
-  const std::string one = shortNumber(each / 1e12) + " " + unit;
+  const std::string one = threeDigits(each / 1e12) + " " + unit;
   return gpus == 1 ? one : fmt::format("({} · {} GPUs)", one, gpus);
 }
 

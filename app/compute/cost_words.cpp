@@ -21,13 +21,13 @@ std::string count(Index value) {
 
 }  // namespace
 
-std::string shortNumber(double value) {
+std::string threeDigits(double value) {
   return value >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(value)))
                        : fmt::format("{:.3g}", value);
 }
 
 std::string secondsText(double seconds) {
-  if (seconds >= 1000) return shortNumber(seconds) + " s";
+  if (seconds >= 1000) return threeDigits(seconds) + " s";
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
   return fmt::format("{:.3g} µs", seconds * 1e6);

@@ -19,7 +19,7 @@ struct CostFactor {
 std::vector<CostFactor> costFactors(const CostFigures& figures);
 
 /// Three digits, or all of a whole number: "0.482", "1,978".
-std::string shortNumber(double value);
+std::string threeDigits(double value);
 /// "18.95 ms", "1,240 s".
 std::string secondsText(double seconds);
 /// "2 B", "½ B".
