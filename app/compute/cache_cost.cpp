@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "app/compute/cache_bytes.h"
 #include "app/scene/number_text.h"
 #include "attention/cache/cost.h"
 
@@ -10,6 +11,12 @@ namespace headscope::app {
 double cacheBytes(const Snapshot& snapshot, Index kvHeads, Index tokens, Index bytesPerValue) {
   return static_cast<double>(attention::kvCacheBytes(kvHeads, snapshot.config.headDim, tokens, bytesPerValue,
                                                      static_cast<Index>(snapshot.sequences.size())));
+}
+
+double latentCacheBytes(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
+  const Index values = latentDimOf(snapshot.config) + rotaryDimOf(snapshot.config);
+  return static_cast<double>(values) * static_cast<double>(tokens) * static_cast<double>(bytesPerValue) *
+         static_cast<double>(snapshot.sequences.size());
 }
 
 std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {

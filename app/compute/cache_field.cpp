@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "attention/cache/quantise.h"
-
 namespace headscope::app {
 
 namespace {
@@ -13,37 +11,6 @@ namespace {
 using attention::AttentionConfig;
 using attention::Matrix;
 using attention::Stack;
-
-/// The value furthest from 0 of factor × factor cells, with its sign; NaN before all.
-float strongest(const Matrix& values, Index firstRow, Index rows, Index firstCol, Index cols) {
-  float best = 0;
-  for (Index token = firstRow; token < std::min(firstRow + rows, values.rows()); ++token)
-    for (Index dim = firstCol; dim < std::min(firstCol + cols, values.cols()); ++dim) {
-      const float value = values(token, dim);
-      if (std::isnan(value)) return value;
-      if (std::abs(value) > std::abs(best)) best = value;
-    }
-  return best;
-}
-
-void fillBands(const Stack& values, const FieldQuestion& question, Index offset, CacheField& field,
-               const std::stop_token& stop) {
-  std::vector<Matrix> stored;
-  float most = 0;
-  for (Index g = 0; g < values.count() && !stop.stop_requested(); ++g) {
-    stored.push_back(attention::quantised(values[g], question.stored));
-    for (const float value : stored.back().reshaped())
-      if (std::isfinite(value)) most = std::max(most, std::abs(value));
-  }
-  for (std::size_t g = 0; g < stored.size() && !stop.stop_requested(); ++g) {
-    attention::MutableMatrixView to = field.picture[2 * static_cast<Index>(g) + offset];
-    for (Index row = 0; row < to.rows(); ++row)
-      for (Index col = 0; col < to.cols(); ++col)
-        to(row, col) = strongest(stored[g], col * field.colFactor, field.colFactor, row * field.rowFactor,
-                                 field.rowFactor) /
-                       (most > 0 ? most : 1);
-  }
-}
 
 /// Keys that a query sees through any head of the group.
 Index visibleKeys(const Stack& scores, Index firstHead, Index heads, Index query) {
@@ -83,18 +50,11 @@ CacheField makeCacheField(const FieldQuestion& question, std::stop_token stop) {
   const SequenceSnapshot& sequence =
       question.snapshot->sequences[static_cast<std::size_t>(question.sequence)];
   const attention::AttentionResult& result = sequence.attention;
-  const Index tokens = sequence.keyLength, dims = result.k.cols();
   CacheField field;
-  const auto factor = [](Index size, Index most) {
-    return std::max<Index>(1, (size + most - 1) / std::max<Index>(most, 1));
-  };
-  field.rowFactor = factor(dims, question.mostRows);
-  field.colFactor = factor(tokens, question.mostCols);
-  field.picture = Stack(2 * result.k.count(), (dims + field.rowFactor - 1) / field.rowFactor,
-                        (tokens + field.colFactor - 1) / field.colFactor);
-  fillBands(result.k, question, 0, field, stop);
-  fillBands(result.v, question, 1, field, stop);
-  if (question.snapshot->causal) countWork(question.snapshot->config, result.scores, tokens, field, stop);
+  field.grain = cacheGrain(result, question.mostRows, question.mostCols);
+  field.picture = cachePicture(result, field.grain, question.stored, stop);
+  if (question.snapshot->causal)
+    countWork(question.snapshot->config, result.scores, sequence.keyLength, field, stop);
   return field;
 }
 

@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "app/compute/decode_proof.h"
+#include "app/compute/cache_picture.h"
 #include "app/compute/snapshot.h"
 #include "attention/cache/number_format.h"
 
@@ -22,17 +22,13 @@ struct FieldQuestion {
 
 /// Keys and values as the cache has them, and what each step of a decode reads and computes.
 struct CacheField {
-  /// [2 · kvHeads, rows, cols], K of kv head g in layer 2g and V in 2g+1, rows from the first dimension: each
-  /// value over the largest |K| (or |V|), −1 to 1. Where dimensions or tokens share a pixel, the strongest.
-  attention::Stack picture;
-  Index rowFactor = 1, colFactor = 1;  ///< dimensions and tokens in a pixel
+  attention::Stack picture;  ///< as cachePicture makes it
+  CacheGrain grain;
 
   // Of each token, as if each were decoded by itself:
   std::vector<Index> read;           ///< entries that it reads, of all kv heads together
   std::vector<double> flops;         ///< operations with the cache: projections, scores, softmax, sum
   std::vector<double> flopsWithout;  ///< the same of all tokens up to it: without the cache
-
-  DecodeProof proof;  ///< by the caller: it takes what the snapshot was made of
 };
 
 /// Pure. Incomplete once `stop` is requested.

@@ -1,39 +1,79 @@
 #include "app/compute/cache_picture.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "attention/cache/quantise.h"
+#include "render/heatmap.h"
 
 namespace headscope::app {
 
 namespace {
 
-constexpr Index kMostBands = 24;
+using attention::Matrix;
+using attention::Stack;
 
-float largest(const attention::Stack& values) {
-  float most = 0;
-  for (Index i = 0; i < values.count(); ++i) most = std::max(most, values[i].cwiseAbs().maxCoeff());
-  return most > 0 ? most : 1;
+/// How many pixels `size` values take.
+Index pixels(Index size, Index grain) {
+  return (size + grain - 1) / grain;
 }
 
-void fillStrips(const attention::Stack& values, Index offset, attention::Stack& picture) {
-  const Index bands = picture.rows(), dims = values.cols();
-  const float most = largest(values);
-  for (Index head = 0; head < values.count(); ++head) {
-    const attention::MatrixView from = values[head];
-    attention::MutableMatrixView to = picture[2 * head + offset];
-    for (Index band = 0; band < bands; ++band) {
-      const Index first = band * dims / bands, count = std::max<Index>(1, (band + 1) * dims / bands - first);
-      to.row(band) = from.middleCols(first, count).cwiseAbs().rowwise().maxCoeff().transpose() / most;
-    }
+bool isMark(float value) {
+  return value == render::kMaskedCell || value == render::kDeadCell;
+}
+
+/// The one further from 0; NaN before all, and marks after all, of which a dead row's goes first.
+float stronger(float best, float value) {
+  if (!isMark(best) && std::abs(value) <= std::abs(best)) return best;
+  if (std::isnan(best)) return best;
+  return isMark(value) && best != render::kMaskedCell ? best : value;
+}
+
+void fillBands(const Stack& values, attention::NumberFormat format, CacheGrain grain, Index offset,
+               Stack& picture, const std::stop_token& stop) {
+  std::vector<Matrix> stored;
+  float most = 0;
+  for (Index g = 0; g < values.count() && !stop.stop_requested(); ++g) {
+    stored.push_back(attention::quantised(values[g], format));
+    for (const float value : stored.back().reshaped())
+      if (std::isfinite(value)) most = std::max(most, std::abs(value));
   }
+  for (std::size_t g = 0; g < stored.size() && !stop.stop_requested(); ++g)
+    picture[2 * static_cast<Index>(g) + offset] =
+        strongestOf(stored[g], grain.tokens, grain.dims).transpose() / (most > 0 ? most : 1);
 }
 
 }  // namespace
 
-attention::Stack cachePicture(const attention::AttentionResult& result) {
-  attention::Stack picture(2 * result.k.count(), std::min(kMostBands, result.k.cols()), result.k.rows());
-  if (picture.empty()) return picture;
-  fillStrips(result.k, 0, picture);
-  fillStrips(result.v, 1, picture);
+Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index rowFactor, Index colFactor) {
+  Matrix pooled(pixels(values.rows(), rowFactor), pixels(values.cols(), colFactor));
+  for (Index row = 0; row < values.rows(); ++row) {
+    const float* from = values.row(row).data();
+    float* to = pooled.row(row / rowFactor).data();
+    const bool first = row % rowFactor == 0;
+    for (Index at = 0; at < pooled.cols(); ++at) {
+      float best = first ? from[at * colFactor] : to[at];
+      for (Index col = at * colFactor; col < std::min((at + 1) * colFactor, values.cols()); ++col)
+        best = stronger(best, from[col]);
+      to[at] = best;
+    }
+  }
+  return pooled;
+}
+
+CacheGrain cacheGrain(const attention::AttentionResult& result, Index mostRows, Index mostCols) {
+  const auto grain = [](Index size, Index most) {
+    return std::max<Index>(1, pixels(size, std::max<Index>(most, 1)));
+  };
+  return {grain(result.k.cols(), mostRows), grain(result.k.rows(), mostCols)};
+}
+
+Stack cachePicture(const attention::AttentionResult& result, CacheGrain grain, attention::NumberFormat stored,
+                   std::stop_token stop) {
+  Stack picture(2 * result.k.count(), pixels(result.k.cols(), grain.dims),
+                pixels(result.k.rows(), grain.tokens));
+  fillBands(result.k, stored, grain, 0, picture, stop);
+  fillBands(result.v, stored, grain, 1, picture, stop);
   return picture;
 }
 

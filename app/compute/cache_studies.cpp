@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/compute/cache_picture.h"
 #include "app/compute/cache_study_parts.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
@@ -55,39 +56,17 @@ MemoryShare pictureMemory(std::initializer_list<const Stack*> pictures, const Re
   return resources.memory.count(numbers * sizeof(float));
 }
 
+Index studyFactor(Index size) {
+  return std::max<Index>(1, (size + kStudyPixels - 1) / kStudyPixels);
+}
+
 Index pooledSide(Index size) {
-  const Index factor = (size + kStudyPixels - 1) / kStudyPixels;
-  return factor == 0 ? 0 : (size + factor - 1) / factor;
+  const Index factor = studyFactor(size);
+  return (size + factor - 1) / factor;
 }
 
 void intoPicture(const Eigen::Ref<const Matrix>& values, Stack& pictures, Index at) {
-  const Matrix pooled = strongestOf(values, kStudyPixels, kStudyPixels);
-  pictures[at] = pooled;
-}
-
-Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index mostRows, Index mostCols) {
-  const Index rowFactor = std::max<Index>(1, (values.rows() + mostRows - 1) / mostRows);
-  const Index colFactor = std::max<Index>(1, (values.cols() + mostCols - 1) / mostCols);
-  Matrix pooled((values.rows() + rowFactor - 1) / rowFactor, (values.cols() + colFactor - 1) / colFactor);
-  for (Index row = 0; row < pooled.rows(); ++row)
-    for (Index col = 0; col < pooled.cols(); ++col) {
-      const auto block =
-          values.block(row * rowFactor, col * colFactor, std::min(rowFactor, values.rows() - row * rowFactor),
-                       std::min(colFactor, values.cols() - col * colFactor));
-      // Marks of cells that aren't there give way to any value.
-      float best = block(0, 0);
-      for (const float value : block.reshaped()) {
-        const bool isMark = best == render::kMaskedCell || best == render::kDeadCell;
-        const bool valueIsMark = value == render::kMaskedCell || value == render::kDeadCell;
-        if (std::isnan(value) || (isMark && !valueIsMark) ||
-            (!valueIsMark && std::abs(value) > std::abs(best)) ||
-            (best == render::kMaskedCell && value == render::kDeadCell))
-          best = value;
-        if (std::isnan(best)) break;
-      }
-      pooled(row, col) = best;
-    }
-  return pooled;
+  pictures[at] = strongestOf(values, studyFactor(values.rows()), studyFactor(values.cols()));
 }
 
 OutputError outputError(const Stack& full, const Stack& other) {

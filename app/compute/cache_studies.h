@@ -102,8 +102,4 @@ struct EvictionStudy {
 attention::Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Resources& resources,
                                                std::stop_token stop);
 
-/// Of values [rows, cols] the one furthest from 0 of each block, so that no side is over `most`.
-attention::Matrix strongestOf(const Eigen::Ref<const attention::Matrix>& values, Index mostRows,
-                              Index mostCols);
-
 }  // namespace headscope::app

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <tuple>
 
 #include "app/compute/layer_inputs.h"
 #include "app/compute/made_stack.h"
@@ -40,38 +42,30 @@ std::optional<Made> madeLine(const Snapshot& snapshot, Index sequence, Resources
   return Made{*projections, (**inputs)[static_cast<std::size_t>(sequence)].x};
 }
 
-/// The steps of the check again, head by head.
-DecodeFault largestFault(const Snapshot& snapshot, Index line, Resources& resources, std::stop_token stop) {
-  const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(line)];
-  const AttentionResult& full = sequence.attention;
-  const std::optional<Made> made = madeLine(snapshot, line, resources);
-  const Index prefill = sequence.decode.prefill, end = prefill + sequence.decode.steps;
-  attention::KvCache cache(snapshot.config, end);
-  DecodeFault fault;
-  float most = -1;
-  const auto step = [&](Index from, Index count) {
-    const attention::MaskInput mask = maskPartOf(sequence.mask, from, count);
-    const AttentionResult part =
-        made ? cache.append(*made->projections, made->x.middleRows(from, count), mask, stop)
-             : cache.appendHeads(snapshot.config, rowsOf(full.q, from, count), rowsOf(full.k, from, count),
-                                 rowsOf(full.v, from, count), mask, stop);
-    if (stop.stop_requested()) return;
-    for (Index head = 0; head < snapshot.config.heads; ++head)
-      for (Index row = 0; row < count; ++row)
-        for (Index dim = 0; dim < snapshot.config.headDim; ++dim) {
-          const float cached = part.headOutput.at(head, row, dim),
-                      whole = full.headOutput.at(head, from + row, dim);
-          const float apart = std::abs(cached - whole);
-          // What is no number is further away than any.
-          if (!(apart <= most) && !std::isnan(most)) {
-            most = apart;
-            fault = {head, from + row, cached, whole};
-          }
-        }
-  };
-  if (prefill > 0) step(0, prefill);
-  for (Index row = prefill; row < end && !stop.stop_requested(); ++row) step(row, 1);
-  return fault;
+/// Multiply-adds of a proof at the most: a second or two.
+constexpr double kMostWork = 1e10;
+
+/// Of one step: its projections, and the keys and values that it reads.
+double workOfStep(const attention::AttentionConfig& config, Index tokens) {
+  const double projections = static_cast<double>(2 * config.modelDim * config.headDim) *
+                             static_cast<double>(config.heads + config.kvHeads);
+  return projections + static_cast<double>(2 * config.heads * config.headDim) * static_cast<double>(tokens);
+}
+
+/// Rows from `from` on, as the cache gives them, beside those of the full pass.
+void compareRows(const AttentionResult& part, const AttentionResult& full, Index from, DecodeProof& proof) {
+  for (Index head = 0; head < part.headOutput.count(); ++head)
+    for (Index row = 0; row < part.headOutput.rows(); ++row)
+      for (Index dim = 0; dim < part.headOutput.cols(); ++dim) {
+        const float cached = part.headOutput.at(head, row, dim),
+                    whole = full.headOutput.at(head, from + row, dim);
+        const float apart = std::abs(cached - whole);
+        // What is no number is further away than any.
+        if (apart <= proof.maxDifference || std::isnan(proof.maxDifference)) continue;
+        proof.maxDifference = apart;
+        std::tie(proof.head, proof.token, proof.cached, proof.full) =
+            std::tuple(head, from + row, cached, whole);
+      }
 }
 
 }  // namespace
@@ -91,13 +85,36 @@ float decodeTolerance(const attention::AttentionConfig& config, const SequenceSn
   return largest * (2 * scores + sums);
 }
 
-DecodeProof proveDecode(const Snapshot& snapshot, Index line, Resources& resources, std::stop_token stop) {
-  const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(line)];
+DecodeProof proveDecode(const ProofQuestion& question, Resources& resources, std::stop_token stop) {
+  const Snapshot& snapshot = *question.snapshot;
+  const attention::AttentionConfig& config = snapshot.config;
+  const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(question.sequence)];
+  const AttentionResult& full = sequence.attention;
+  const Index n = sequence.queryLength;
   DecodeProof proof;
-  if (!sequence.decode.applies) return proof;
-  proof.tolerance = decodeTolerance(snapshot.config, sequence);
-  if (!(sequence.decode.maxDifference <= proof.tolerance))
-    proof.fault = largestFault(snapshot, line, resources, stop);
+  if (!sequence.decode.applies || n == 0) return proof;
+  const std::optional<Made> made = madeLine(snapshot, question.sequence, resources);
+  attention::KvCache cache(config, n);
+  const auto append = [&](Index from, Index count) {
+    const attention::MaskInput mask = maskPartOf(sequence.mask, from, count);
+    const AttentionResult part =
+        made ? cache.append(*made->projections, made->x.middleRows(from, count), mask, stop)
+             : cache.appendHeads(config, rowsOf(full.q, from, count), rowsOf(full.k, from, count),
+                                 rowsOf(full.v, from, count), mask, stop);
+    if (!stop.stop_requested()) compareRows(part, full, from, proof);
+  };
+  proof.tolerance = decodeTolerance(config, sequence);
+  proof.prefill = std::min(snapshot.setup.prefill, n);
+  const Index chunk = question.chunk > 0 ? question.chunk : proof.prefill;
+  for (Index row = 0; row < proof.prefill && !stop.stop_requested(); row += chunk)
+    append(row, std::min(chunk, proof.prefill - row));
+  double work = 0;
+  for (Index row = proof.prefill; row < n && work < kMostWork && !stop.stop_requested(); ++row) {
+    append(row, 1);
+    ++proof.steps;
+    work += workOfStep(config, row);
+  }
+  proof.left = n - proof.prefill - proof.steps;
   return proof;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <stop_token>
 
 #include "app/compute/resources.h"
@@ -14,23 +14,31 @@ namespace headscope::app {
 /// that of the largest one, over its keys and dimensions. What the program takes for equal, and its tests.
 float decodeTolerance(const attention::AttentionConfig& config, const SequenceSnapshot& sequence);
 
-/// Where a head's output in the cached decode is furthest from the full pass's.
-struct DecodeFault {
-  Index head = 0;
-  Index token = 0;             ///< whose query it is
-  float cached = 0, full = 0;  ///< the one number of the head's output [n, headDim], computed both ways
+/// Which decode is proved: of a line of a snapshot that has one, its prefill taken in `chunk` tokens at a
+/// time.
+struct ProofQuestion {
+  std::shared_ptr<const Snapshot> snapshot;  ///< not null
+  Index sequence = 0;
+  Index chunk = 0;  ///< 0: all at once
+  bool operator==(const ProofQuestion&) const = default;
 };
 
-/// What DecodeCheck::maxDifference says.
+/// The whole sequence run through a KV cache, beside the full pass: outputs [n, headDim] of all heads.
 struct DecodeProof {
-  float tolerance = 0;
-  std::optional<DecodeFault> fault;  ///< looked for where the difference is above the tolerance
+  Index prefill = 0;        ///< tokens taken in before the first step; 0: nothing can be decoded
+  Index steps = 0;          ///< single tokens after it
+  Index left = 0;           ///< steps that were not run, since they would take too long
+  float maxDifference = 0;  ///< largest |Δ|, NaN where one of both is
+  float tolerance = 0;      ///< that rounding explains
 
-  bool holds() const { return !fault; }
+  // Where they are furthest apart:
+  Index head = 0, token = 0;
+  float cached = 0, full = 0;  ///< the one number, computed both ways
+
+  bool holds() const { return maxDifference <= tolerance; }
 };
 
 /// Pure. Incomplete once `stop` is requested.
-DecodeProof proveDecode(const Snapshot& snapshot, Index sequence, Resources& resources,
-                        std::stop_token stop = {});
+DecodeProof proveDecode(const ProofQuestion& question, Resources& resources, std::stop_token stop = {});
 
 }  // namespace headscope::app

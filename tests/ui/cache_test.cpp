@@ -346,7 +346,7 @@ TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
   ui.session().scene().setup.input.text = text;
   ui.draw();
   EXPECT_EQ(state().tokens, 1200);
-  EXPECT_GE(page().field->value->colFactor, 1);
+  EXPECT_GE(page().field->value->grain.tokens, 1);
   EXPECT_LE(page().field->value->picture.cols(), 1200);
   ui.clickAt("cache.axis", 0.5f, 0.5f);
   EXPECT_NEAR(static_cast<double>(state().now), 600, 8);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 #include "tests/support/ui_driver.h"
 
@@ -130,6 +131,22 @@ TEST(Decode, StripsPointAtKeys) {
   ui.hoverAt("cache.strips", 2.5f / 12, 0.5f);
   EXPECT_EQ(ui.view().hover.key, 2);
   EXPECT_EQ(ui.view().hover.query, -1);
+}
+
+TEST(Decode, BandsVanishAndKeepTheirHeightWhenHeadsShareThem) {
+  UiDriver ui(1920, 1080);
+  ui.click("kind.mha");
+  const ImRect first = ui.find("strip.0"), last = ui.find("strip.7");
+  EXPECT_GT(last.Min.y, first.Max.y);
+  EXPECT_FALSE(ui.has("void.0"));
+  for (const Index kvHeads : {2, 1}) {
+    ui.click(kvHeads == 1 ? "kind.mqa" : "kind.gqa");
+    ASSERT_EQ(ui.scene().setup.model.kvHeads, kvHeads);
+    EXPECT_EQ(ui.find("strip.0").GetHeight(), first.GetHeight()) << kvHeads;
+    EXPECT_EQ(ui.find("strip.0").GetWidth(), first.GetWidth()) << "one axis of full length";
+    EXPECT_FALSE(ui.has("strip." + std::to_string(kvHeads)));
+  }
+  EXPECT_NEAR(ui.find("void.0").Max.y, last.Max.y, 6) << "as high as the seven bands that are gone";
 }
 
 TEST(Decode, ShorterTextBringsTheStepBackInside) {

@@ -19,6 +19,7 @@ namespace headscope::app {
 
 namespace {
 
+constexpr Index kMostBands = 24;  ///< dimensions of a strip that are told apart
 constexpr double kStrip = 30, kStripGap = 4, kGroupGap = 10;
 
 /// Tokens in the cache: all, or those decoded so far.
@@ -36,32 +37,18 @@ std::string bytesLine(const Scene& scene, const Snapshot& snapshot, Index tokens
                      snapshot.sequences.size() > 1 ? " for this line of the batch" : "");
 }
 
-render::HeatmapStyle stripStyle(const DrawingColors& colors, bool values) {
-  render::HeatmapStyle style = drawnStyle(colors, 0);
-  style.tint = render::Tint{colors.raised, values ? colors.value : colors.key};
-  return style;
-}
-
-/// Largest value of each `factor` columns.
-attention::Matrix pooledColumns(const attention::MatrixView& strip, Index tokens, Index factor) {
-  attention::Matrix pooled(strip.rows(), (tokens + factor - 1) / factor);
-  for (Index col = 0; col < pooled.cols(); ++col)
-    pooled.col(col) =
-        strip.middleCols(col * factor, std::min(factor, tokens - col * factor)).rowwise().maxCoeff();
-  return pooled;
-}
-
 }  // namespace
 
 Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const DrawingOptions& options) {
   const SequenceSnapshot* sequence = shownSequence(scene, &snapshot);
   attention::require(sequence != nullptr, "a drawing needs a computed sequence");
   const DrawingColors& colors = drawingColors(options.dark);
-  const attention::Stack picture = cachePicture(sequence->attention);
   const auto all = static_cast<Index>(sequence->keys.size());
   const Index tokens = cachedTokens(scene, snapshot, std::max<Index>(sequence->keyLength, 1));
   Index factor = 1;
   while ((all + factor - 1) / factor > 1024) factor *= 2;
+  const attention::Stack picture = cachePicture(
+      sequence->attention, {cacheGrain(sequence->attention, kMostBands, all).dims, factor});
   const double column = std::max(
       1.0, std::min(64.0, std::floor(720 / (static_cast<double>(all) / static_cast<double>(factor)))));
   const double x = kMargin + 44, width = column * static_cast<double>((all + factor - 1) / factor);
@@ -79,9 +66,9 @@ Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
     drawing.shapes.push_back(TextRun{fmt::format("{} {}", values ? "V" : "K", strip / 2), x - 8,
                                      y + kStrip / 2, 11, values ? colors.value : colors.key, Anchor::end,
                                      true, true});
-    attention::Matrix cells = pooledColumns(picture[strip], tokens, factor);
+    attention::Matrix cells = picture[strip].leftCols((tokens + factor - 1) / factor);
     const double wide = column * static_cast<double>(cells.cols());
-    drawing.shapes.push_back(Cells{{x, y, wide, kStrip}, std::move(cells), stripStyle(colors, values)});
+    drawing.shapes.push_back(Cells{{x, y, wide, kStrip}, std::move(cells), cacheStyle(colors, values)});
     // Between the tokens a line of background, where there is room for one.
     if (column >= 12)
       for (Index j = 1; j < tokens; ++j) {
@@ -100,10 +87,10 @@ Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
                                      60});
   drawing.shapes.push_back(TextRun{"key →", x - 8, y + 2, 11, colors.key, Anchor::end, false, true});
   const double scaleAt = x + width + 24;
-  const ColourScale scale{scaleAt + 14, 44, 2 * kStrip + kStripGap + 4, "", "0", "", "largest"};
-  addScale(drawing, colors, stripStyle(colors, true), scale);
-  drawing.shapes.push_back(TextRun{"|k|, |v|", scaleAt, scale.y + 4, 10.5, colors.secondary});
-  drawing.shapes.push_back(Ramp{{scaleAt, scale.y + 18, 12, scale.height - 18}, stripStyle(colors, false)});
+  const ColourScale scale{scaleAt + 14, 44, 2 * kStrip + kStripGap + 4, "", "−max", "0", "+max"};
+  addScale(drawing, colors, cacheStyle(colors, true), scale);
+  drawing.shapes.push_back(TextRun{"k, v", scaleAt, scale.y + 4, 10.5, colors.secondary});
+  drawing.shapes.push_back(Ramp{{scaleAt, scale.y + 18, 12, scale.height - 18}, cacheStyle(colors, false)});
   drawing.width = std::max(scaleAt + 14 + kScaleWidth, lineAt + drawnWidth(line, 11, false)) + kMargin;
   drawing.height = std::max(y + keyRoom(sequence->keys, 12), 150.0) + kMargin;
   return drawing;

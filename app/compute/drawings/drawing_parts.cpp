@@ -88,6 +88,13 @@ render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap) {
   return style;
 }
 
+render::HeatmapStyle cacheStyle(const DrawingColors& colors, bool values) {
+  render::HeatmapStyle style = drawnStyle(colors, 0);
+  style.tint = render::Tint{colors.raised, values ? colors.value : colors.key};
+  style.low = -1;
+  return style;
+}
+
 double drawnWidth(const std::string& text, double size, bool mono) {
   double columns = 0;
   for (std::size_t at = 0; at < text.size();) {

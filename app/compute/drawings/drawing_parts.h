@@ -19,6 +19,8 @@ struct DrawingColors {
 const DrawingColors& drawingColors(bool dark);
 /// Of heatmaps: masked cells, dead rows and gaps.
 render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap);
+/// Of cached keys or values, from the most negative to the most positive.
+render::HeatmapStyle cacheStyle(const DrawingColors& colors, bool values);
 
 /// Units that a line of text takes: exactly in the monospaced font, about as much in the other.
 double drawnWidth(const std::string& text, double size, bool mono);

@@ -30,14 +30,6 @@ struct GrowthPlan {
   Index group() const { return heads / kvHeads; }
 };
 
-/// From the most negative to the most positive.
-render::HeatmapStyle signedStyle(const DrawingColors& colors, bool values) {
-  render::HeatmapStyle style = drawnStyle(colors, 0);
-  style.tint = render::Tint{colors.raised, values ? colors.value : colors.key};
-  style.low = -1;
-  return style;
-}
-
 void addBands(Drawing& drawing, const DrawingColors& colors, const CacheField& field,
               const GrowthPlan& plan) {
   const double half = (plan.slot - 4) / 2, all = plan.x(plan.tokens) - plan.left;
@@ -51,13 +43,13 @@ void addBands(Drawing& drawing, const DrawingColors& colors, const CacheField& f
     for (const bool values : {false, true}) {
       const double from = y + (values ? half : 0);
       const attention::MatrixView picture = field.picture[2 * kvHead + values];
-      const Index shown = std::min<Index>((plan.now + field.colFactor - 1) / field.colFactor, picture.cols());
+      const Index shown = std::min<Index>((plan.now + field.grain.tokens - 1) / field.grain.tokens, picture.cols());
       if (shown > 0)
         drawing.shapes.push_back(
             Cells{{plan.left, from,
-                   plan.column * static_cast<double>(std::min(shown * field.colFactor, plan.tokens)), half},
+                   plan.column * static_cast<double>(std::min(shown * field.grain.tokens, plan.tokens)), half},
                   picture.leftCols(shown),
-                  signedStyle(colors, values)});
+                  cacheStyle(colors, values)});
       if (plan.slot >= 20)
         drawing.shapes.push_back(TextRun{values ? "V" : "K", plan.left - 8, from + half / 2, 10,
                                          values ? colors.value : colors.key, Anchor::end, true, true});
@@ -151,7 +143,7 @@ Drawing growthDrawing(const Scene& scene, const Snapshot& snapshot, const Drawin
   for (const bool values : {false, true}) {
     const double x = plan.x(plan.tokens) + 10, y = plan.top + (values ? 26 : 8);
     drawing.shapes.push_back(TextRun{"−", x, y, 11, colors.secondary});
-    drawing.shapes.push_back(Ramp{{x + 12, y - 5, 80, 10}, signedStyle(colors, values), false});
+    drawing.shapes.push_back(Ramp{{x + 12, y - 5, 80, 10}, cacheStyle(colors, values), false});
     drawing.shapes.push_back(TextRun{values ? "+ values" : "+ keys", x + 98, y, 11, colors.secondary});
   }
   drawing.width = std::max(plan.x(plan.tokens) + 170,

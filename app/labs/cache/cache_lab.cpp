@@ -16,10 +16,12 @@ CacheLab::CacheLab(LabServices& services)
     : services_(services),
       page_(services.view),
       field_(services.workers,
-             [&resources = services.resources](const FieldQuestion& question, std::stop_token stop) {
-               CacheField field = makeCacheField(question, stop);
-               field.proof = proveDecode(*question.snapshot, question.sequence, resources, stop);
-               return attention::Result<CacheField>(std::move(field));
+             [](const FieldQuestion& question, std::stop_token stop) {
+               return attention::Result<CacheField>(makeCacheField(question, stop));
+             }),
+      proof_(services.workers,
+             [&resources = services.resources](const ProofQuestion& question, std::stop_token stop) {
+               return attention::Result<DecodeProof>(proveDecode(question, resources, stop));
              }),
       precision_(services.workers,
                  [&resources = services.resources](const PrecisionQuestion& question, std::stop_token stop) {
@@ -67,9 +69,10 @@ bool CacheLab::take(const Scene& scene) {
       page_.textures = {};
     }
     fieldRows_ = field.picture.rows();
-    fieldColFactor_ = field.colFactor;
+    fieldColFactor_ = field.grain.tokens;
     page_.textures.set(field.picture, now, ease);
   });
+  any |= takeNew(proof_, page_.proof, [](const DecodeProof&) {});
   any |= takeNew(precision_, page_.precision, [&](const PrecisionStudy& study) {
     page_.storedKeys.set(study.keys, now, ease);
     page_.differences.set(study.differences, now, ease);
@@ -187,6 +190,7 @@ void CacheLab::askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>
   const CacheSetup& cache = scene.cost.cache;
   switch (scene.cursor.cacheRoom) {
     case CacheRoom::growth:
+      proof_.ask({snapshot, sequence, cache.chunk}, Lane::back);
       return field_.ask({snapshot, sequence, cache.stored, page_.bandPixels, page_.columnPixels},
                         Lane::front);
     case CacheRoom::precision:
@@ -219,10 +223,12 @@ void CacheLab::leave() {
   page_.leaving = {};
   // Pictures that nobody sees hold no snapshot.
   field_.forget();
+  proof_.forget();
   precision_.forget();
   shapes_.forget();
   eviction_.forget();
   page_.field.reset();
+  page_.proof.reset();
   page_.precision.reset();
   page_.shapes.reset();
   page_.eviction.reset();

@@ -39,6 +39,7 @@ class CacheLab : public Lab {
   Index fieldRows_ = 0, fieldColFactor_ = 1;  ///< of the field's pictures
   double speed_ = 2;                          ///< steps a second, of the scene that is shown
   Answer<FieldQuestion, CacheField> field_;
+  Answer<ProofQuestion, DecodeProof> proof_;
   Answer<PrecisionQuestion, PrecisionStudy> precision_;
   Answer<ShapesQuestion, ShapesStudy> shapes_;
   Answer<EvictionQuestion, EvictionStudy> eviction_;

@@ -9,8 +9,10 @@
 #include "app/compute/cache_bytes.h"
 #include "app/compute/cache_field.h"
 #include "app/compute/cache_studies.h"
+#include "app/compute/decode_proof.h"
 #include "app/compute/paging_study.h"
 #include "app/labs/cache/cache_motion.h"
+#include "app/labs/common/cache_bands.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
@@ -31,7 +33,7 @@ struct HeadStops {
 /// The field's pictures as they were before the kv heads changed, while their bands glide.
 struct LeavingBands {
   EasedTextures textures;
-  Index kvHeads = 0, rows = 0, colFactor = 1;
+  Index kvHeads = 0, rows = 0, tokenGrain = 1;
 };
 
 /// What the cache page shows besides the scene: free for its panels to change.
@@ -42,6 +44,7 @@ struct CachePage {
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
   std::shared_ptr<const Answered<FieldQuestion, CacheField>> field;
   EasedTextures textures;  ///< of the field
+  std::shared_ptr<const Answered<ProofQuestion, DecodeProof>> proof;
   LeavingBands leaving;
   FieldMotion motion;
   std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> precision;
@@ -125,31 +128,17 @@ std::string errorText(double error);
 Index turnedDims(const CachePage& page);
 
 /// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
-struct FieldPlace {
-  ImRect cells;  ///< all tokens across, all slots down
-  Index tokens = 1, heads = 1, kvHeads = 1, now = 0, prefill = 0;
-  float slot = 72, reads = 8, band = 32;
-  bool readRows = true;  ///< a row for each head, or one for the group
-  FieldMoment moment;    ///< what is on its way
+struct FieldPlace : BandPlan {
+  Index prefill = 0;
+  FieldMoment moment;  ///< what is on its way
 
-  float column() const { return cells.GetWidth() / static_cast<float>(tokens); }
-  float x(Index token) const { return cells.Min.x + column() * static_cast<float>(token); }
   float playheadX() const { return cells.Min.x + column() * moment.playhead; }
-  Index group() const { return heads / kvHeads; }
-  float groupTop(Index kvHead) const { return cells.Min.y + slot * static_cast<float>(kvHead * group()); }
-  float groupBottom(Index kvHead) const { return groupTop(kvHead + 1); }
-  float readsHeight() const {
-    return readRows ? reads * static_cast<float>(group()) : group() > 1 ? reads : 0;
-  }
-  float keysTop(Index kvHead) const { return groupTop(kvHead) + readsHeight(); }
 };
 /// The same cells with another number of kv heads.
 FieldPlace withKvHeads(const View& view, FieldPlace place, Index kvHeads);
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells);
 
-/// Shades of keys or values: −1 to 1 by lightness, zero in the middle.
-render::Tint cacheTint(const Theme& theme, bool values);
 void paintField(const Scene& scene, CachePage& page, const FieldPlace& place, float labelLeft,
                 float labelRight, bool small);
 /// Bytes after each token, on a scale that never changes.

@@ -164,40 +164,62 @@ void workSection(const Scene& scene, CachePage& page, const DecodeState& state, 
 }
 
 /// Where the cached decode is furthest off, with both values.
-std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const DecodeFault& fault,
-                                    float tolerance) {
+std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const DecodeProof& proof) {
   const auto number = [](float value) { return numberText(static_cast<double>(value), 4); };
-  return {fmt::format("furthest in head {} at step {}, {}: {} cached, {} in the full pass", fault.head,
-                      fault.token + 1, attention::quotedText(tokenText(sequence, fault.token)),
-                      number(fault.cached), number(fault.full)),
-          "rounding explains " + numberText(static_cast<double>(tolerance), 2)};
+  return {fmt::format("furthest in head {} at step {}, {}: {} cached, {} in the full pass", proof.head,
+                      proof.token + 1, attention::quotedText(tokenText(sequence, proof.token)),
+                      number(proof.cached), number(proof.full)),
+          "rounding explains " + numberText(static_cast<double>(proof.tolerance), 2)};
 }
 
-void proofSection(const Scene& scene, CachePage& page, const CacheField* field) {
-  const bool current = field && page.field->request.snapshot == page.snapshot;
+/// "outputs of a prefill of 4 and 8 steps, computed now".
+std::string proofText(const DecodeProof& proof, bool rounded) {
+  const Index all = proof.steps + proof.left;
+  return fmt::format("outputs of a prefill of {} and {}{} step{}, computed now{}", proof.prefill,
+                     proof.left > 0 ? countText(attention::asSize(proof.steps)) + " of " : "",
+                     countText(attention::asSize(all)), all == 1 ? "" : "s",
+                     rounded ? " with a cache in fp32; what storing less costs is on Precision" : "");
+}
+
+/// What is proved of the shown line so far: all of it, or the first steps, which came with the layer.
+struct ShownProof {
+  DecodeProof proof;
+  bool whole = false;
+};
+ShownProof shownProof(const CachePage& page, const SequenceSnapshot& sequence) {
+  const DecodeCheck& check = sequence.decode;
+  if (page.proof && page.proof->value && page.proof->request.snapshot == page.snapshot &&
+      &page.snapshot->sequences[static_cast<std::size_t>(page.proof->request.sequence)] == &sequence)
+    return {*page.proof->value, true};
+  DecodeProof first;
+  first.prefill = check.prefill;
+  first.steps = check.steps;
+  first.left = sequence.queryLength - check.prefill - check.steps;
+  first.maxDifference = check.maxDifference;
+  return {first, false};
+}
+
+void proofSection(const Scene& scene, CachePage& page) {
   View& view = page.view;
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
-  const DecodeCheck& check = sequence.decode;
-  if (!check.applies) return;
+  if (!sequence.decode.applies) return;
+  const auto [proof, whole] = shownProof(page, sequence);
+  const bool fails = whole && !proof.holds();
   gap(view, 12);
   sectionTitle(view, "PROOF");
-  const DecodeFault* fault = current && field->proof.fault ? &*field->proof.fault : nullptr;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
-              ImGui::GetContentRegionAvail().x, fault ? view.theme->error : view.theme->text,
-              fault   ? "Cached decode ≠ full pass"
-              : field ? "Cached decode = full pass"
+              ImGui::GetContentRegionAvail().x, fails ? view.theme->error : view.theme->text,
+              fails   ? "Cached decode ≠ full pass"
+              : whole ? "Cached decode = full pass"
                       : "Cached decode and full pass");
   ImGui::Dummy(ImVec2(1, view.px(26)));
-  row(view, "largest difference", numberText(static_cast<double>(check.maxDifference), 2), false);
+  row(view, "largest difference", numberText(static_cast<double>(proof.maxDifference), 2), false);
   track("cache.proof", at, ImVec2(at.x + view.px(200), at.y + view.px(50)));
-  if (fault)
-    for (const std::string& line : faultLines(sequence, *fault, field->proof.tolerance)) hint(view, line);
-  const bool rounded = scene.cost.cache.stored != attention::NumberFormat::fp32;
-  hint(view, fmt::format("outputs of a prefill of {} and {} step{}, computed now{}", check.prefill,
-                         check.steps, check.steps == 1 ? "" : "s",
-                         rounded ? " with a cache in fp32; what storing less costs is on Precision" : ""));
+  if (fails)
+    for (const std::string& line : faultLines(sequence, proof)) hint(view, line);
+  hint(view, proofText(proof, scene.cost.cache.stored != attention::NumberFormat::fp32));
 }
 
 /// The same at the size of a real model: the cost page's.
@@ -248,7 +270,7 @@ void cacheSide(Scene& scene, CachePage& page, const Layout& layout) {
                  : state.now == 0      ? "The cache is empty: Play fills it."
                                        : "Counting…");
     }
-    if (sequence) proofSection(scene, page, field);
+    if (sequence) proofSection(scene, page);
     costSection(scene, page);
     scrollEdge(view, layout.right);
   }

@@ -71,7 +71,7 @@ void column(Scene& scene, CachePage& page, const PrecisionStudy& study, std::siz
   y += view.px(26);
   render::HeatmapStyle keys = styleFor(view, Look{});
   keys.gap = 0;
-  keys.tint = cacheTint(theme, false);
+  keys.tint = cacheColors(theme).key;
   paintPicture(view, page.storedKeys, static_cast<int>(at), ImRect(area.Min.x, y, area.Max.x, y + keysHeight),
                keys, {-1, 1});
   y += keysHeight + view.px(34);

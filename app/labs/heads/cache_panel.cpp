@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/compute/cache_bytes.h"
 #include "app/compute/cache_cost.h"
 #include "app/labs/heads/cache_strips.h"
 #include "app/platform/track.h"
@@ -81,8 +82,9 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
   compat::endChild();
 }
 
-/// Bytes now for MHA, GQA and MQA of this configuration, this one in the accent.
-void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state, const ImRect& area) {
+/// Bytes now for MHA, GQA, MQA and latent attention of this configuration, this one in the accent; returns
+/// where it ends.
+float costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = snapshot.config;
   const float width = area.GetWidth();
@@ -97,47 +99,54 @@ void costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState&
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
   fieldChoice(view, scene, "look.cache_bytes");
   compat::endChild();
-  struct Kind {
-    const char* label;
-    Index kvHeads;
-  };
   // Groups in between, where the heads can be grouped at all; 0 where they can't.
-  Index gqa = kindOf(snapshot.setup.model) == AttentionKind::gqa
-                  ? config.kvHeads
-                  : kvHeadsFor(AttentionKind::gqa, config.heads);
+  const AttentionKind kind = kindOf(snapshot.setup.model);
+  Index gqa = kind == AttentionKind::gqa ? config.kvHeads : kvHeadsFor(AttentionKind::gqa, config.heads);
   if (gqa == 1) gqa = 0;
-  const std::array<Kind, 3> kinds{{{"MHA", config.heads}, {"GQA", gqa}, {"MQA", 1}}};
+  const auto bytes = [&](Index kvHeads, Index tokens) {
+    return cacheBytes(snapshot, kvHeads, tokens, scene.look.cacheBytes);
+  };
+  struct Bar {
+    const char* label;
+    double bytes;
+    bool current;
+  };
+  std::vector<Bar> bars{{"MHA", bytes(config.heads, state.now), kind == AttentionKind::mha},
+                        {"GQA", bytes(gqa, state.now), kind == AttentionKind::gqa},
+                        {"MQA", bytes(1, state.now), kind == AttentionKind::mqa}};
+  // With a head or two a latent is more than what it stands for.
+  if (const double latent = latentCacheBytes(snapshot, state.now, scene.look.cacheBytes);
+      latent <= bars[0].bytes)
+    bars.push_back({"MLA", latent, false});
   // The scale stays while the cache grows: MHA's when all tokens are in it.
-  const double most = std::max(cacheBytes(snapshot, config.heads, state.tokens, scene.look.cacheBytes), 1.0);
+  const double most = std::max(bytes(config.heads, state.tokens), 1.0);
   float y = area.Min.y + view.px(38);
-  for (const Kind& kind : kinds) {
-    const bool current =
-        kind.kvHeads == config.kvHeads &&
-        kind.label == std::array{"MHA", "GQA", "MQA"}[static_cast<std::size_t>(kindOf(snapshot.setup.model))];
-    const double size = cacheBytes(snapshot, kind.kvHeads, state.now, scene.look.cacheBytes);
+  for (const Bar& bar : bars) {
     const float barFrom = area.Min.x + view.px(58), barTo = area.Max.x - view.px(88), half = view.px(5);
-    paintText(list, current ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x, y),
-              current ? view.theme->text : view.theme->secondary, kind.label);
+    const std::uint32_t ink = bar.current ? view.theme->text : view.theme->secondary;
+    paintText(list, bar.current ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x, y), ink, bar.label);
     list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
     list.AddRectFilled(ImVec2(barFrom, y - half),
-                       ImVec2(barFrom + static_cast<float>(size / most) * (barTo - barFrom), y + half),
-                       current ? view.theme->query : view.theme->faint, view.px(3));
-    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y),
-              current ? view.theme->text : view.theme->secondary,
-              kind.kvHeads == 0 ? "–" : fourDigitBytes(size), Align::right);
-    y += view.px(24);
+                       ImVec2(barFrom + static_cast<float>(bar.bytes / most) * (barTo - barFrom), y + half),
+                       bar.current ? view.theme->query : view.theme->faint, view.px(3));
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), ink,
+              bar.bytes == 0 && gqa == 0 ? "–" : fourDigitBytes(bar.bytes), Align::right);
+    y += view.px(22);
   }
-  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y), width, view.theme->secondary,
-              cacheFormula(snapshot, state.tokens, scene.look.cacheBytes));
+  paintFitted(view, list, view.fonts->bold, ImVec2(area.Min.x, y), width, view.theme->text,
+              shareText(config, bytesPerToken(scene, config)));
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(19)), width,
+              view.theme->secondary, cacheFormula(snapshot, state.tokens, scene.look.cacheBytes));
+  return y + view.px(27);
 }
 
 void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
   const DecodeCheck& check = sequence.decode;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (!check.applies) return;
-  const std::string text = fmt::format(
-      "Cached decode equals the full pass: max |Δ| {} over a prefill of {} and {} {}",
-      numberText(check.maxDifference, 2), check.prefill, check.steps, check.steps == 1 ? "step" : "steps");
+  const std::string text = fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {} {}",
+                                       numberText(check.maxDifference, 2), check.prefill, check.steps,
+                                       check.steps == 1 ? "step" : "steps");
   paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
 }
 
@@ -180,7 +189,7 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
                 "KV CACHE");
     } else if (const CacheState state = stateOf(scene, *snapshot, *sequence); layout.presents) {
-      cacheStrips(scene, page, *sequence, state, area);
+      cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, area), area);
     } else if (layout.cacheLine) {
       cacheLine(scene, page, state, area);
       if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1)) view.menu = {"picture.save_cache"};
@@ -192,13 +201,11 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
                                       "KV CACHE", view.px(1.2f));
       stepButtons(scene, page, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
-      std::string step = decodeStepText(scene, state);
-      if (const auto [first, count] = shownHeads(scene, *snapshot, view, left.GetHeight() - view.px(72));
-          count < snapshot->config.kvHeads)
-        step =
-            fmt::format("{} of {} · {}",
-                        count == 1 ? kvName(first) : fmt::format("{}–{}", kvName(first), first + count - 1),
-                        snapshot->config.kvHeads, step);
+      const auto strips = [&](float below) {
+        return ImRect(left.Min.x, left.Min.y + view.px(below), left.Max.x, left.Max.y);
+      };
+      const std::string step =
+          stripShare(stripPlan(scene, *snapshot, view, state, strips(34))) + decodeStepText(scene, state);
       const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
       // The sliders stand in the title's line where it is long enough, below it otherwise.
       const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
@@ -208,11 +215,11 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       else
         decodeSliders(scene, page, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
       paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
-      cacheStrips(scene, page, *sequence, state,
-                  ImRect(left.Min.x, left.Min.y + view.px(oneLine ? 34 : 54), left.Max.x, left.Max.y));
+      const ImRect below = strips(oneLine ? 34 : 54);
+      cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, below), below);
       const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
-      costs(scene, *snapshot, view, state, right);
-      checkText(*sequence, view, ImVec2(right.Min.x, right.Min.y + view.px(38 + 4 * 24 - 10)), costWidth);
+      const float end = costs(scene, *snapshot, view, state, right);
+      checkText(*sequence, view, ImVec2(right.Min.x, end), costWidth);
     }
   }
   endPanel();

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/labs/common/cache_bands.h"
 #include "app/labs/heads/heads_page.h"
 
 namespace headscope::app {
@@ -13,15 +14,15 @@ struct CacheState {
   std::string reason;  ///< why it can't be decoded, or ""
 };
 
-/// Which kv heads have a strip when the strips have `height` pixels: all of them, or those around the
-/// selected head's.
-struct ShownHeads {
-  Index first = 0, count = 1;
-};
-ShownHeads shownHeads(const Scene& scene, const Snapshot& snapshot, const View& view, float height);
+/// The bands as they lie in `area`, whose lowest line is for the keys' tokens; those around the selected
+/// head's where not all are in sight. Presented, only what is stored has a slot.
+BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& view, const CacheState& state,
+                   const ImRect& area);
+/// Which kv heads are in sight: "KV 0–9 of 64 · ", or nothing where all are.
+std::string stripShare(const BandPlan& plan);
 
-/// K and V of every kv head that fits, one row of strips each, the cached columns lit.
+/// K and V of the kv heads that are in sight, and what MHA would store besides.
 void cacheStrips(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const CacheState& state,
-                 const ImRect& area);
+                 const BandPlan& plan, const ImRect& area);
 
 }  // namespace headscope::app

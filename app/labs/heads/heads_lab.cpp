@@ -39,13 +39,13 @@ void HeadsLab::prepare(Scene& scene) {
 }
 
 void HeadsLab::draw(Scene& scene, const Layout& layout) {
-  const auto sizes = std::pair(page_.gridPixels, page_.focusCell);
+  const auto sizes = std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain);
   page_.keysTurn = layout.showLeft;
   sidePanel(scene, page_, layout);
   headsPanel(scene, page_, layout);
   cachePanel(scene, page_, layout);
   receiptPanel(scene, page_, layout);
-  if (sizes != std::pair(page_.gridPixels, page_.focusCell)) services_.view.redraw(2);
+  if (sizes != std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain)) services_.view.redraw(2);
 }
 
 void HeadsLab::ask(const Scene& scene) {
@@ -74,11 +74,13 @@ void HeadsLab::showPictures(const Scene& scene) {
   page_.focusFactor = focusFactor;
   const Quantity quantity = scene.look.quantity;
   const Index focus = scene.cursor.focus;
-  Shown wanted{page_.snapshot, scene.cursor.sequence, quantity, focus, level.factor, focusFactor};
+  Shown wanted{page_.snapshot, scene.cursor.sequence, quantity,        focus,
+               level.factor,   focusFactor,           page_.cacheGrain};
   if (wanted == shown_) return;
   const auto start = std::chrono::steady_clock::now();
   page_.grid.set(level.of(quantity), view.time, ease);
-  page_.cache.set(cachePicture(sequence.attention), view.time, ease);
+  page_.drawnCacheGrain = page_.cacheGrain;
+  page_.cache.set(cachePicture(sequence.attention, page_.cacheGrain), view.time, ease);
   if (focus >= 0)
     page_.focus.set(drawHead(sequence.attention, sequence.values(quantity), focus, focusFactor), view.time,
                     ease && shown_.focus == focus);

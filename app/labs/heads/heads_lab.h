@@ -59,6 +59,7 @@ class HeadsLab : public Lab {
     Quantity quantity = Quantity::weights;
     Index focus = -1;
     int gridFactor = 0, focusFactor = 0;
+    CacheGrain cacheGrain = {};
     bool operator==(const Shown&) const = default;
   } shown_;
 };

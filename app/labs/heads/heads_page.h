@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/compute/cache_picture.h"
 #include "app/compute/snapshot.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/camera.h"
@@ -41,6 +42,7 @@ struct HeadsPage {
   float gridPixels = 256;  ///< longer side of one map in the grid
   float focusCell = 8;     ///< one cell of the focused head
   int gridFactor = 1, focusFactor = 1;
+  CacheGrain cacheGrain, drawnCacheGrain;  ///< that the strips need, and that their pictures have
 
   bool keysTurn = true;     ///< Page Up and Page Down change the head; beside a lesson they turn its steps
   bool catchingUp = false;  ///< what is drawn is of a setting before

@@ -7,6 +7,7 @@
 
 #include "app/labs/lab/map_view.h"
 #include "app/platform/track.h"
+#include "app/scene/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"

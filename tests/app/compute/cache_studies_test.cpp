@@ -29,7 +29,7 @@ TEST(CacheField, isTheStoredNumbersOverTheirLargest) {
   const auto snapshot = snapshotOf(openingScene().setup);
   const auto& result = snapshot->sequences[0].attention;
   const CacheField field = makeCacheField({snapshot, 0, NumberFormat::int4, 32, 1024});
-  EXPECT_EQ(field.rowFactor, 1);
+  EXPECT_EQ(field.grain.dims, 1);
   ASSERT_EQ(field.picture.count(), 2 * result.k.count());
   float most = 0;
   for (Index g = 0; g < result.k.count(); ++g)
@@ -46,8 +46,8 @@ TEST(CacheField, poolsByTheStrongestWithItsSign) {
   const auto snapshot = snapshotOf(openingScene().setup);
   const CacheField fine = makeCacheField({snapshot, 0, NumberFormat::fp32, 32, 1024});
   const CacheField coarse = makeCacheField({snapshot, 0, NumberFormat::fp32, 8, 6});
-  EXPECT_EQ(coarse.rowFactor, 4);
-  EXPECT_EQ(coarse.colFactor, 2);
+  EXPECT_EQ(coarse.grain.dims, 4);
+  EXPECT_EQ(coarse.grain.tokens, 2);
   for (Index layer = 0; layer < coarse.picture.count(); ++layer)
     for (Index row = 0; row < 8; ++row)
       for (Index col = 0; col < 6; ++col) {
@@ -62,10 +62,10 @@ TEST(CacheStudies, strongestCellsStayVisibleBesideMarks) {
   Matrix values(2, 4);
   values << render::kMaskedCell, -3, render::kMaskedCell, render::kMaskedCell,  //
       2, render::kDeadCell, render::kDeadCell, render::kMaskedCell;
-  const Matrix pooled = strongestOf(values, 1, 2);
+  const Matrix pooled = strongestOf(values, 2, 2);
   EXPECT_EQ(pooled(0, 0), -3);
   EXPECT_EQ(pooled(0, 1), render::kDeadCell);
-  EXPECT_EQ(strongestOf(values, 8, 8), values);
+  EXPECT_EQ(strongestOf(values, 1, 1), values);
 }
 
 TEST(CacheStudies, whatIsOverTheBudgetIsSaidAndGivenBack) {

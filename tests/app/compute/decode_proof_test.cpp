@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <memory>
+#include <string>
+
 #include "app/scene/mask_rules.h"
 #include "tests/app/compute/snapshot_support.h"
 
@@ -17,6 +21,16 @@ app::Setup causalSetup() {
   return setup;
 }
 
+DecodeProof proofOf(Snapshot snapshot, Resources& resources) {
+  return proveDecode({std::make_shared<const Snapshot>(std::move(snapshot)), 0, 0}, resources);
+}
+
+std::string longText(int words) {
+  std::string text;
+  for (int i = 0; i < words; ++i) text += "w" + std::to_string(i % 19) + " ";
+  return text;
+}
+
 TEST(DecodeProof, HoldsForEveryPositionAndSharpness) {
   Resources resources(kRoomy);
   for (const PositionKind position : {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope,
@@ -25,12 +39,11 @@ TEST(DecodeProof, HoldsForEveryPositionAndSharpness) {
       app::Setup setup = causalSetup();
       setup.model.position = position;
       setup.model.sharpness = sharpness;
-      const Snapshot snapshot = computed(setup);
-      const DecodeProof proof = proveDecode(snapshot, 0, resources);
-      EXPECT_TRUE(proof.holds()) << snapshot.sequences[0].decode.maxDifference << " over " << proof.tolerance;
+      const DecodeProof proof = proofOf(computed(setup), resources);
+      EXPECT_TRUE(proof.holds()) << proof.maxDifference << " over " << proof.tolerance;
       EXPECT_GT(proof.tolerance, 0);
     }
-  const DecodeProof opening = proveDecode(computed(openingScene().setup), 0, resources);
+  const DecodeProof opening = proofOf(computed(openingScene().setup), resources);
   EXPECT_TRUE(opening.holds());
   EXPECT_LT(opening.tolerance, 1e-3F) << "a difference that can be seen is none of rounding";
 }
@@ -42,22 +55,41 @@ TEST(DecodeProof, NamesHeadStepAndBothValues) {
   SequenceSnapshot& sequence = snapshot.sequences[0];
   const float right = sequence.attention.headOutput.at(3, 7, 2), wrong = right + 0.5F;
   sequence.attention.headOutput[3](7, 2) = wrong;
-  EXPECT_TRUE(proveDecode(snapshot, 0, resources).holds()) << "only the difference of the outputs decides";
-  sequence.decode.maxDifference = 0.5F;
-  const DecodeProof proof = proveDecode(snapshot, 0, resources);
-  ASSERT_TRUE(proof.fault);
-  EXPECT_EQ(proof.fault->head, 3);
-  EXPECT_EQ(proof.fault->token, 7);
-  EXPECT_EQ(proof.fault->full, wrong);
-  EXPECT_NEAR(proof.fault->cached, right, proof.tolerance);
+  const DecodeProof proof = proofOf(snapshot, resources);
+  EXPECT_FALSE(proof.holds());
+  EXPECT_EQ(proof.head, 3);
+  EXPECT_EQ(proof.token, 7);
+  EXPECT_EQ(proof.full, wrong);
+  EXPECT_NEAR(proof.cached, right, proof.tolerance);
   EXPECT_GT(0.5F, proof.tolerance);
+  sequence.attention.headOutput[1](15, 0) = std::numeric_limits<float>::quiet_NaN();
+  const DecodeProof broken = proofOf(snapshot, resources);
+  EXPECT_FALSE(broken.holds());
+  EXPECT_EQ(broken.token, 15) << "in the last step, too";
+}
+
+TEST(DecodeProof, RunsEveryStepAndEveryChunkOfThePrefill) {
+  Resources resources(kRoomy);
+  app::Setup setup = causalSetup();
+  setup.input.text = longText(300);
+  for (const Index prefill : {1, 37, 299, 300}) {
+    setup.prefill = prefill;
+    const auto snapshot = std::make_shared<const Snapshot>(computed(setup));
+    for (const Index chunk : {0, 1, 7, 1000}) {
+      const DecodeProof proof = proveDecode({snapshot, 0, chunk}, resources);
+      EXPECT_TRUE(proof.holds()) << proof.maxDifference << " over " << proof.tolerance;
+      EXPECT_EQ(proof.prefill + proof.steps, 300);
+      EXPECT_EQ(proof.left, 0);
+      EXPECT_TRUE(prefill > 1 || proof.maxDifference > 0) << "it is computed in another order";
+    }
+  }
 }
 
 TEST(DecodeProof, SaysNothingWhereNothingIsDecoded) {
   Resources resources(kRoomy);
-  const Snapshot snapshot = computed(plainSetup("a b c"));
-  EXPECT_TRUE(proveDecode(snapshot, 0, resources).holds());
-  EXPECT_EQ(proveDecode(snapshot, 0, resources).tolerance, 0);
+  const DecodeProof proof = proofOf(computed(plainSetup("a b c")), resources);
+  EXPECT_TRUE(proof.holds());
+  EXPECT_EQ(proof.prefill, 0);
 }
 
 }  // namespace
