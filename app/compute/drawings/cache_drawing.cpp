@@ -47,8 +47,8 @@ Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
   const Index tokens = cachedTokens(scene, snapshot, std::max<Index>(sequence->keyLength, 1));
   Index factor = 1;
   while ((all + factor - 1) / factor > 1024) factor *= 2;
-  const attention::Stack picture = cachePicture(
-      sequence->attention, {cacheGrain(sequence->attention, kMostBands, all).dims, factor});
+  const attention::Stack picture =
+      cachePicture(sequence->attention, {cacheGrain(sequence->attention, kMostBands, all).dims, factor});
   const double column = std::max(
       1.0, std::min(64.0, std::floor(720 / (static_cast<double>(all) / static_cast<double>(factor)))));
   const double x = kMargin + 44, width = column * static_cast<double>((all + factor - 1) / factor);
