@@ -31,16 +31,18 @@ float stronger(float best, float value) {
 
 void fillBands(const Stack& values, attention::NumberFormat format, CacheGrain grain, Index offset,
                Stack& picture, const std::stop_token& stop) {
-  std::vector<Matrix> stored;
   float most = 0;
   for (Index g = 0; g < values.count() && !stop.stop_requested(); ++g) {
-    stored.push_back(attention::quantised(values[g], format));
-    for (const float value : stored.back().reshaped())
+    // What is stored as it is needs no copy.
+    const Matrix pooled =
+        format == attention::NumberFormat::fp32
+            ? strongestOf(values[g], grain.tokens, grain.dims)
+            : strongestOf(attention::quantised(values[g], format), grain.tokens, grain.dims);
+    for (const float value : pooled.reshaped())
       if (std::isfinite(value)) most = std::max(most, std::abs(value));
+    picture[2 * g + offset] = pooled.transpose();
   }
-  for (std::size_t g = 0; g < stored.size() && !stop.stop_requested(); ++g)
-    picture[2 * static_cast<Index>(g) + offset] =
-        strongestOf(stored[g], grain.tokens, grain.dims).transpose() / (most > 0 ? most : 1);
+  for (Index g = 0; g < values.count() && most > 0; ++g) picture[2 * g + offset] /= most;
 }
 
 }  // namespace
