@@ -251,6 +251,8 @@ CostPlot decodePlot(const CostFigures& figures) {
           ? std::string("one token; without the cache a step would be a prefill")
           : fmt::format("one token for each of {} sequences; without the cache a step would be a prefill",
                         figures.request.batch)};
+  if (figures.shape.isLatent())
+    shown.notes.emplace_back("absorbed: scores and sums over the latent itself; nothing is unpacked");
   return shown;
 }
 

@@ -73,6 +73,18 @@ std::string holdsTerms(const attention::CacheCost& cost) {
       fourDigitBytes(static_cast<double>(cost.weightsPerGpu) + static_cast<double>(cost.perGpu)));
 }
 
+std::string latentTerms(const attention::ModelShape& shape) {
+  const Index values = shape.valueDim > 0 ? shape.valueDim : shape.headDim;
+  return fmt::format(
+      "Decode is counted absorbed (DeepSeek-V2, 2.1.2): W_UK goes into the query, W_UV into the output, and "
+      "nothing is unpacked. For each cached token and layer 2 · {0} heads · ({1} + {2} for its score + {1} "
+      "for "
+      "its sum) = {3} FLOP. A prefill unpacks keys and values: 2 · {0} · ({4} + {2} + {5}) = {6} a pair.",
+      shape.heads, shape.latentDim, shape.ropeDim,
+      wholeText(2 * shape.heads * (2 * shape.latentDim + shape.ropeDim)), shape.headDim, values,
+      wholeText(2 * shape.heads * (shape.headDim + shape.ropeDim + values)));
+}
+
 std::string timeTerms(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
   const auto all = static_cast<double>(gpus);
@@ -87,6 +99,7 @@ std::string timeTerms(const CostFigures& figures) {
         fourDigitBytes(figures.decode.weightBytes), fourDigitBytes(figures.decode.cacheBytes), memory,
         secondsText(figures.decode.bytes() / bandwidth), flopsText(figures.decode.flops), processor,
         secondsText(figures.decode.flops / flops));
+  if (figures.shape.isLatent()) text += latentTerms(figures.shape) + "\n";
   const double work = figures.prefill.total() * static_cast<double>(figures.request.batch);
   return text + fmt::format("{} computes {}: ÷ {} = {}.", figures.shape.decodes ? "The prefill" : "A pass",
                             flopsText(work), processor, secondsText(work / flops));

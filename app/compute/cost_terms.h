@@ -19,6 +19,8 @@ std::string weightsTerms(const CostFigures& figures);
 std::string cachePerGpuTerms(const CostFigures& figures);
 /// "65.71 GiB of weights + 20 GiB of cache = 85.71 GiB".
 std::string holdsTerms(const attention::CacheCost& cost);
+/// How operations of latent attention are counted: "Decode is counted absorbed (DeepSeek-V2, 2.1.2): …".
+std::string latentTerms(const attention::ModelShape& shape);
 /// "A decode step reads 131.3 GiB of weights and 40 GiB of cache: ÷ 9.6 TB/s = 19.2 ms. …"
 std::string timeTerms(const CostFigures& figures);
 

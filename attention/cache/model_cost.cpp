@@ -140,6 +140,12 @@ double valueSize(const ModelShape& shape) {
   return static_cast<double>(shape.heads * (shape.valueDim > 0 ? shape.valueDim : shape.headDim));
 }
 
+/// Sizes that a query of one decode step multiplies for each cached token, over all heads.
+double cachedSize(const ModelShape& shape) {
+  if (!shape.isLatent()) return scoreSize(shape) + valueSize(shape);
+  return static_cast<double>(shape.heads * (2 * shape.latentDim + shape.ropeDim));
+}
+
 double feedForwardFlops(const ModelShape& shape) {
   return 2 * static_cast<double>(parametersOf(shape).activeFeedForward);
 }
@@ -198,7 +204,7 @@ DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request) {
   const auto copies = static_cast<double>(copiesOf(shape, request.tensorParallel));
   work.cacheBytes = bytes(static_cast<double>(cachedNumbers(shape)) * cached * batch * copies);
   work.flops = batch * (projectionFlops(shape) + feedForwardFlops(shape) + 2 * static_cast<double>(all.head) +
-                        2 * (scoreSize(shape) + valueSize(shape)) * cached);
+                        2 * cachedSize(shape) * cached);
   return work;
 }
 

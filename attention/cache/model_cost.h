@@ -76,6 +76,7 @@ struct PrefillWork {
   double total() const { return projections + feedForward + attention() + head; }
 };
 /// Of `tokens` tokens at once. Scores are 2·H·s for each pair, the weighted sum the same, the softmax 5·H.
+/// Keys and values of a latent are unpacked once for each token, which is part of the projections.
 PrefillWork prefillWork(const ModelShape& shape, Index tokens, PairCount pairs = PairCount::causal);
 
 /// The first number of tokens at which scores and weighted sum are as much as the projections (with
@@ -91,6 +92,12 @@ struct DecodeWork {
   double bytes() const { return weightBytes + cacheBytes; }
   double intensity() const { return bytes() > 0 ? flops / bytes() : 0; }
 };
+/// Latent attention is decoded absorbed: nothing that is cached is unpacked (DeepSeek-AI 2024, DeepSeek-V2,
+/// section 2.1.2). With headDim s, valueDim v, ropeDim r and latentDim c each of H heads takes
+///   q·W_UK             2·s·c          once, as much as the unpacking of one token's key,
+///   q·[latent, rotary] 2·(c + r)      for each cached token,
+///   Σ weight·latent    2·c            for each cached token,
+///   ·W_UV              2·c·v          once, as much as the unpacking of one token's value.
 /// Under a mixture of experts the weights are those of the experts that a batch reaches on average when each
 /// token picks them at random: E·(1 − (1 − k/E)^batch).
 DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request);

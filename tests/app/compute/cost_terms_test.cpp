@@ -31,6 +31,10 @@ TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
 TEST(CostTerms, knowLatentsWindowsAndEncoders) {
   EXPECT_EQ(cachePerGpuTerms(figuresOf("DeepSeek-V3", 8)).substr(0, 36),
             "The whole latent on each of 8 GPUs: ");
+  EXPECT_NE(timeTerms(figuresOf("DeepSeek-V3", 8))
+                .find("2 · 128 heads · (512 + 64 for its score + 512 for its sum) = 278,528 FLOP"),
+            std::string::npos);
+  EXPECT_EQ(timeTerms(figuresOf("Llama-3.1-70B", 2)).find("absorbed"), std::string::npos);
   EXPECT_NE(cacheTerms(figuresOf("Gemma-3-27B", 1)).find("tokens in all layers"), std::string::npos);
   EXPECT_NE(cacheTerms(figuresOf("BERT-base", 1)).find("keeps nothing"), std::string::npos);
 }

@@ -202,6 +202,25 @@ TEST(ModelCost, decodeReadsWeightsAndCacheOnce) {
               2 * static_cast<double>(all.attention + all.feedForward + all.head), 1);
 }
 
+TEST(ModelCost, latentAttentionIsDecodedOverTheLatentItself) {
+  ModelShape toy;
+  toy.layers = 2, toy.modelDim = 8, toy.heads = toy.kvHeads = 2, toy.headDim = 3, toy.valueDim = 5;
+  toy.latentDim = 4, toy.ropeDim = 2;
+  // By hand, of one layer and token: q 8·2·(3 + 2) = 80, down 8·(4 + 2) = 48, up 4·2·(3 + 5) = 64, which as
+  // W_UK and W_UV is absorbed into query and output, o 2·5·8 = 80: 272 products and sums, 544 operations.
+  // Behind 10 tokens: 2 heads · 2 · ((4 + 2) + 4) · 10 = 400.
+  EXPECT_DOUBLE_EQ(decodeWork(toy, {.tokens = 10}).flops, 2 * (544 + 400));
+  EXPECT_DOUBLE_EQ(decodeWork(toy, {.tokens = 10, .batch = 3}).flops, 3 * 2 * (544 + 400));
+  // A prefill of 10 unpacks them: 55 pairs of 2 heads · 2 · (3 + 2 + 5) = 40.
+  const PrefillWork prefill = prefillWork(toy, 10);
+  EXPECT_DOUBLE_EQ(prefill.projections, 2 * 10 * 544);
+  EXPECT_DOUBLE_EQ(prefill.attention(), 2 * 55 * 40);
+  // DeepSeek-V3: 61 layers · 2 · 128 heads · (512 + 64 + 512) a cached token.
+  const ModelShape& v3 = shape("DeepSeek-V3");
+  EXPECT_DOUBLE_EQ(decodeWork(v3, {.tokens = 4096}).flops - decodeWork(v3, {.tokens = 0}).flops,
+                   4096.0 * 16990208);
+}
+
 TEST(ModelCost, blocksAreReservedWholeAndSlidingLayersLikeTheOthers) {
   const ModelShape& llama = shape("Llama-3.1-8B");
   CostRequest request{.tokens = 100, .batch = 3, .block = 16};
