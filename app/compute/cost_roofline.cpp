@@ -63,7 +63,7 @@ CostPlot rooflinePlot(const CostFigures& figures) {
       plot.marks.push_back({{at, rate(at)},
                             last ? "batch " + countText(static_cast<std::uint64_t>(batch)) : "",
                             "",
-                            PlotSide::left});
+                            PlotSide::aboveLeft});
   }
   const double share = rate(decode) / peak;
   if (decodes)

@@ -48,7 +48,7 @@ struct PlotLine {
   std::optional<double> at(double x, const PlotAxis& xAxis, const PlotAxis& yAxis) const;
 };
 
-enum class PlotSide { above, below, left, right, aboveLeft };
+enum class PlotSide { above, below, left, right, aboveLeft, belowRight };
 
 struct PlotMark {
   PlotPoint at;
@@ -57,6 +57,14 @@ struct PlotMark {
   bool chosen = false;  ///< a ring; a dot otherwise
   bool bold = false;
 };
+
+/// Where a plot's values are drawn, y downwards: beyond its left and its bottom stand the ticks' labels.
+struct PlotEdges {
+  double left, bottom;
+};
+/// The mark's side, or another where its label would lie on those of the ticks. `at`: the mark, `width` and
+/// `height` of its label with what is between them; all in the edges' unit.
+PlotSide clearSide(PlotSide side, PlotPoint at, double width, double height, PlotEdges edges);
 
 /// A quiet line across the plot with a word on it.
 struct PlotRule {

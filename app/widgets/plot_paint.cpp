@@ -179,14 +179,18 @@ void paintMark(const View& view, ImDrawList& list, const PlotPlace& place, const
   ImFont* font = mark.bold ? view.fonts->bold : view.fonts->mono;
   const float out = view.px(13), line = lineHeight(font) * 1.2f;
   const float height = mark.more.empty() ? 0 : line;
+  const float width = textWidth(font, mark.label);
+  const float widest = std::max(width, textWidth(view.fonts->mono, mark.more));
+  const PlotSide side = clearSide(mark.side, {at.x, at.y}, widest + out, out + line + height,
+                                  {place.cells.Min.x, place.cells.Max.y});
   ImVec2 text = at;
   Align align = Align::center;
-  if (mark.side == PlotSide::above) text.y -= out + view.px(3) + height;
-  if (mark.side == PlotSide::below) text.y += out + view.px(3);
-  if (mark.side == PlotSide::left || mark.side == PlotSide::aboveLeft) align = Align::right, text.x -= out;
-  if (mark.side == PlotSide::aboveLeft) text.y -= view.px(10);
-  if (mark.side == PlotSide::right) align = Align::left, text.x += out;
-  const float width = textWidth(font, mark.label);
+  if (side == PlotSide::above) text.y -= out + view.px(3) + height;
+  if (side == PlotSide::below) text.y += out + view.px(3);
+  if (side == PlotSide::left || side == PlotSide::aboveLeft) align = Align::right, text.x -= out;
+  if (side == PlotSide::aboveLeft) text.y -= view.px(10);
+  if (side == PlotSide::belowRight) text.y += view.px(13);
+  if (side == PlotSide::right || side == PlotSide::belowRight) align = Align::left, text.x += out;
   const float left = align == Align::center  ? text.x - width / 2
                      : align == Align::right ? text.x - width
                                              : text.x;

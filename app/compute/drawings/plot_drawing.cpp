@@ -157,14 +157,19 @@ void addMark(const Placed& at, const PlotMark& mark) {
   disc(mark.chosen ? 4.6 : 2.6, mark.chosen ? at.colors.text : at.colors.secondary);
   if (mark.chosen) disc(2.8, at.colors.background);
   constexpr double kOut = 9;
+  const double width = drawnWidth(mark.label, kTextSize, !mark.bold);
+  const double widest = std::max(width, drawnWidth(mark.more, kTextSize, true));
+  const double high = mark.more.empty() ? kLineHeight : 2 * kLineHeight;
+  const PlotSide side =
+      clearSide(mark.side, {x, y}, widest + kOut, kOut + high, {at.cells.x, at.cells.bottom()});
   double atX = x, atY = y;
   Anchor anchor = Anchor::middle;
-  if (mark.side == PlotSide::above) atY -= kOut + 2 + (mark.more.empty() ? 0 : kLineHeight);
-  if (mark.side == PlotSide::below) atY += kOut + 2;
-  if (mark.side == PlotSide::left || mark.side == PlotSide::aboveLeft) anchor = Anchor::end, atX -= kOut;
-  if (mark.side == PlotSide::aboveLeft) atY -= 7;
-  if (mark.side == PlotSide::right) anchor = Anchor::start, atX += kOut;
-  const double width = drawnWidth(mark.label, kTextSize, !mark.bold);
+  if (side == PlotSide::above) atY -= kOut + 2 + (mark.more.empty() ? 0 : kLineHeight);
+  if (side == PlotSide::below) atY += kOut + 2;
+  if (side == PlotSide::left || side == PlotSide::aboveLeft) anchor = Anchor::end, atX -= kOut;
+  if (side == PlotSide::aboveLeft) atY -= 7;
+  if (side == PlotSide::belowRight) atY += 9;
+  if (side == PlotSide::right || side == PlotSide::belowRight) anchor = Anchor::start, atX += kOut;
   const double left = anchor == Anchor::middle ? atX - width / 2 : anchor == Anchor::end ? atX - width : atX;
   // A line under a label would strike it through.
   if (!mark.label.empty())
