@@ -217,6 +217,7 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
+    if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
     if (const Action* action = actionFor(event, typing)) view.request(action->id);
   }

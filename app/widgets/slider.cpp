@@ -110,6 +110,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   const bool overTrack = hovered && ImGui::GetIO().MousePos.x >= at.trackFrom - view.px(10);
   const bool takesWheel = overTrack && enabled && view.time - view.controls.scrolledAt > 0.35;
   if (takesWheel) compat::claimWheel();
+  if (overTrack && enabled) view.controls.arrowsFrame = ImGui::GetFrameCount();
   paintSlider(view, spec, at, from.x, position, typing ? "" : shown,
               enabled && (hovered || ImGui::IsItemActive()));
   const float mouse = ImGui::GetIO().MousePos.x;

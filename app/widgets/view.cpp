@@ -4,8 +4,15 @@
 
 namespace headscope::app {
 
+bool View::takenBySlider(Key key) const {
+  const bool arrow = key == Key::left || key == Key::right || key == Key::up || key == Key::down;
+  // Some pages ask before their sliders are drawn.
+  return arrow && controls.arrowsFrame >= ImGui::GetFrameCount() - 1;
+}
+
 bool View::pressed(Key key, Mods mods) const {
-  if (ImGui::GetIO().WantTextInput) return false;
+  if (ImGui::GetIO().WantTextInput || dialog || takenBySlider(key)) return false;
+  if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return false;
   return std::any_of(input.events.begin(), input.events.end(), [&](const InputEvent& event) {
     return event.kind == InputEvent::Kind::key && event.down && event.key == key && event.mods == mods;
   });

@@ -61,6 +61,7 @@ struct ControlState {
   float scroll = 0;            ///< of the side panel, in the last frame
   double scrolledAt = -1;      ///< when that last moved under the pointer
   RestingPointer resting;
+  int arrowsFrame = -2;           ///< the last in which the pointer was over a slider that takes the arrows
   std::pair<int, int> selection;  ///< of the text box that has the keyboard, in the last frame: bytes
 };
 
@@ -132,7 +133,10 @@ struct View {
     say(std::move(text));
   }
   void redraw(int frames = 3) { framesToDraw = framesToDraw > frames ? framesToDraw : frames; }
-  /// Whether `key` was pressed in this frame while nobody is typing text.
+  /// Whether the key is an arrow that the slider under the pointer takes.
+  bool takenBySlider(Key key) const;
+  /// Whether `key` was pressed in this frame, and is the page's: no text box, dialog, open list or slider
+  /// under the pointer takes it.
   bool pressed(Key key, Mods mods = {}) const;
   /// The value of that control followed another's; said by the control for kGaveWaySeconds.
   void gaveWay(std::string control);

@@ -73,6 +73,29 @@ TEST_F(CacheRooms, TheRotaryKeyIsDraggedFromNoneToAllThatTurns) {
   EXPECT_EQ(latent().latent, 256) << "no more than the model dim";
 }
 
+TEST_F(CacheRooms, KeysActOverTheControlsToo) {
+  const auto step = [&] { return ui.scene().cursor.step; };
+  ui.key(Key::home);
+  ui.key(Key::right);
+  const app::Index prefill = step();
+  ui.hoverAt("cache.stored.fp16", 0.5f, 0.5f);  // a choice at the left, which has no use for arrows
+  ui.frames(2);
+  ui.key(Key::right);
+  EXPECT_EQ(step(), prefill + 1);
+  ui.hover("heads.track");
+  ui.frames(2);
+  const app::Index heads = ui.scene().setup.model.heads;
+  ui.key(Key::left);
+  EXPECT_NE(ui.scene().setup.model.heads, heads) << "the slider under the pointer";
+  EXPECT_EQ(step(), prefill + 1) << "and it alone";
+  ui.key(Key::end);
+  EXPECT_EQ(step(), 12) << "no key of a slider";
+  ui.chord({.shift = true}, static_cast<Key>('2'));
+  EXPECT_EQ(ui.scene().cursor.cacheRoom, app::CacheRoom::shapes);
+  ui.chord({.shift = true}, static_cast<Key>('1'));
+  EXPECT_EQ(ui.scene().cursor.cacheRoom, app::CacheRoom::growth);
+}
+
 /// Of the model that comes along, whose layers have three kv heads.
 TEST_F(CacheRooms, AnOpenedLayersMergeIsPartOfTheScene) {
   const auto opened = app::openModel(app::kLearned);

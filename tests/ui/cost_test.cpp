@@ -171,6 +171,25 @@ TEST_F(CostOnScreen, KeysHalveAndDouble) {
   EXPECT_EQ(cost().batch, 2);
 }
 
+TEST_F(CostOnScreen, KeysActOverTheControlsUnlessASliderTakesThem) {
+  ui.click("model.Llama-3.1-8B");
+  ui.key(Key::right);  // the pointer is on the list
+  EXPECT_EQ(cost().tokens, 262144);
+  ui.key(Key::down);
+  EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");
+  ui.hover("cost.batch.track");
+  ui.frames(2);
+  ui.key(Key::right);
+  EXPECT_EQ(cost().batch, 2) << "the slider under the pointer";
+  EXPECT_EQ(cost().tokens, 262144) << "and it alone";
+  ui.key(Key::down);
+  EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");
+  ui.hover("cost.batch.value");
+  ui.doubleClick("cost.batch.value");
+  ui.key(Key::left);
+  EXPECT_EQ(cost().tokens, 262144) << "typed in";
+}
+
 TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   ui.click("gpus.16");
   EXPECT_EQ(cost().gpus, 16);

@@ -125,7 +125,7 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
   const float least = view.px(480);
   const bool scrolls = !layout.presents && layout.center.GetHeight() < least;
   if (beginPanel(view, "cache.page", layout.center, 0, 0, scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
-    handleKeys(scene, layout);
+    handleKeys(scene);
     const float margin = view.px(layout.narrow ? 22 : 24);
     const ImRect whole = tallArea(layout.center, scrolls ? least : 0);
     const ImRect area(whole.Min.x + margin, whole.Min.y + view.px(8), whole.Max.x - margin,
@@ -149,9 +149,16 @@ void CacheLab::draw(Scene& scene, const Layout& layout) {
   if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
 }
 
-void CacheLab::handleKeys(Scene& scene, const Layout& layout) {
-  View& view = services_.view;
-  if (view.dialog || (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos))) return;
+void CacheLab::handleKeys(Scene& scene) {
+  const View& view = services_.view;
+  // The digits alone switch pages.
+  for (const CacheRoom room :
+       {CacheRoom::growth, CacheRoom::shapes, CacheRoom::precision, CacheRoom::eviction, CacheRoom::paging}) {
+    const auto digit = static_cast<Key>('1' + static_cast<int>(room));
+    if (!view.pressed(digit, {.shift = true})) continue;
+    scene.cursor.cacheRoom = room;
+    page_.playing = false;
+  }
   const DecodeState state = decodeState(scene, page_);
   if (view.pressed(Key::right)) moveRoom(scene, page_, DecodeMove::forward);
   if (view.pressed(Key::left)) moveRoom(scene, page_, DecodeMove::back);

@@ -29,7 +29,7 @@ class CacheLab : public Lab {
 
  private:
   void advancePlay(Scene& scene);
-  void handleKeys(Scene& scene, const Layout& layout);
+  void handleKeys(Scene& scene);
   /// What the shown room needs of the layer.
   void askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot);
 

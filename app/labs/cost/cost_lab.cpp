@@ -91,7 +91,7 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
   if (layout.showLeft) costControls(scene, page_, layout);
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
-    handleKeys(scene, layout);
+    handleKeys(scene);
     const float margin = view.px(layout.narrow ? 22 : 32);
     // In a low window the page scrolls, so that nothing of it is out of reach.
     ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
@@ -119,13 +119,9 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
   if (scene.cost != before) view.redraw();
 }
 
-void CostLab::handleKeys(Scene& scene, const Layout& layout) {
+void CostLab::handleKeys(Scene& scene) {
   View& view = services_.view;
-  // An open menu has the arrows for itself.
-  if (view.dialog || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return;
   if (view.pressed(Key::slash)) page_.focusSearch = true;
-  // Over the controls the arrows belong to their sliders.
-  if (layout.showLeft && layout.left.Contains(ImGui::GetIO().MousePos)) return;
   CostSetup& cost = scene.cost;
   const auto twice = [](Index& value, Index most) { value = std::min(most, value * 2); };
   if (view.pressed(Key::right)) twice(cost.tokens, kMaxCostTokens);

@@ -137,7 +137,7 @@ void HeadsLab::decode(Scene& scene, Decode what) {
 /// Who presents walks with the arrows, or a clicker: through the steps of a decode, else through the heads.
 void HeadsLab::walk(Scene& scene) {
   View& view = services_.view;
-  if (!view.present || view.dialog) return;
+  if (!view.present) return;
   const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
   const bool back = view.pressed(Key::left) || view.pressed(Key::up);
   if (forward == back) return;

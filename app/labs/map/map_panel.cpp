@@ -80,7 +80,7 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
 }
 
 /// Wheel, drag, click and keys; the window is worked out anew after each.
-void moveMap(Scene& scene, View& view, const Layout& layout, MapWindow& window) {
+void moveMap(Scene& scene, View& view, MapWindow& window) {
   MapCursor& cursor = scene.cursor.map;
   const bool hovered = ImGui::IsItemHovered();
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -104,8 +104,6 @@ void moveMap(Scene& scene, View& view, const Layout& layout, MapWindow& window) 
       cursor.key = col;
     }
   }
-  // Over the controls the arrows belong to their sliders.
-  if (view.dialog || (layout.showLeft && layout.left.Contains(mouse))) return;
   const float x = window.area.GetWidth() / 8, y = window.area.GetHeight() / 8;
   if (view.pressed(Key::left)) panMap(cursor, window, -x, 0);
   if (view.pressed(Key::right)) panMap(cursor, window, x, 0);
@@ -172,7 +170,7 @@ void paintOver(const Scene& scene, MapPage& page, ImDrawList& list, const MapWin
   paintCrosshair(view, list, tile, query >= 0 ? query - firstRow : -1, key >= 0 ? key - firstCol : -1, n, m);
 }
 
-void paintMap(Scene& scene, MapPage& page, const Layout& layout, const ImRect& inner) {
+void paintMap(Scene& scene, MapPage& page, const ImRect& inner) {
   View& view = page.view;
   const MapState& state = *page.state;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -183,7 +181,7 @@ void paintMap(Scene& scene, MapPage& page, const Layout& layout, const ImRect& i
   ImGui::InvisibleButton("map", area.GetSize());
   trackItem("map");
   const bool hovered = ImGui::IsItemHovered();
-  moveMap(scene, view, layout, window);
+  moveMap(scene, view, window);
   page.window = window;
   drawTiles(scene, page, list, window);
   const ImRect cells = window.cells();
@@ -232,7 +230,7 @@ void mapPanel(Scene& scene, MapPage& page, const Layout& layout) {
                    "Type a sentence at the left, or choose a generated text of up to 131,072 tokens.",
                    view.theme->text);
     else
-      paintMap(scene, page, layout, inner);
+      paintMap(scene, page, inner);
   }
   endPanel();
 }

@@ -83,7 +83,7 @@ void MaskLab::prepare(Scene& scene) {
 /// Who presents walks through the heads with the arrows or a clicker.
 void MaskLab::walk(Scene& scene) {
   View& view = services_.view;
-  if (!view.present || view.dialog) return;
+  if (!view.present) return;
   const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
   const bool back = view.pressed(Key::left) || view.pressed(Key::up);
   const Index count = heads(scene);
