@@ -96,6 +96,19 @@ TEST_F(CacheRooms, KeysActOverTheControlsToo) {
   EXPECT_EQ(ui.scene().cursor.cacheRoom, app::CacheRoom::growth);
 }
 
+TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
+  ui.key(Key::end);
+  EXPECT_TRUE(ui.has("cache.bracket.decode"));
+  ui.session().scene().setup.mask.layers.clear();
+  ui.draw();
+  EXPECT_TRUE(ui.has("cache.reason"));
+  EXPECT_TRUE(ui.has("cache.bracket.prefill"));
+  EXPECT_FALSE(ui.has("cache.bracket.decode"));
+  ui.click("cache.causal");
+  ui.draw();
+  EXPECT_TRUE(ui.has("cache.bracket.decode"));
+}
+
 /// Of the model that comes along, whose layers have three kv heads.
 TEST_F(CacheRooms, AnOpenedLayersMergeIsPartOfTheScene) {
   const auto opened = app::openModel(app::kLearned);

@@ -59,6 +59,7 @@ void bracket(const View& view, ImDrawList& list, float from, float to, float y, 
   for (const std::string_view words :
        {std::string_view(text), std::string_view(text).substr(0, text.find(':'))})
     if (textWidth(view.fonts->text, words) <= to - from) {
+      track("cache.bracket." + text.substr(0, text.find(':')), ImVec2(from, y - view.px(20)), ImVec2(to, y));
       paintText(list, view.fonts->text, ImVec2(from + 1, y - view.px(11)), color, words);
       return;
     }
@@ -80,7 +81,8 @@ void brackets(const View& view, ImDrawList& list, const FieldPlace& place, const
             "prefill: " + (filled == place.prefill ? prefillText(state)
                                                    : fmt::format("{} of {}", filled, place.prefill)),
             theme.secondary);
-  if (place.now > place.prefill)
+  // Without a causal mask there is nothing to decode.
+  if (place.now > place.prefill && state.reason.empty())
     bracket(view, list, place.x(place.prefill), place.x(place.now) - gap, y, "decode: one column a step",
             theme.text);
   if (const Index from = std::max(place.now, filled > 0 ? place.prefill : 0); from < place.tokens)
