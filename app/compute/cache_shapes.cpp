@@ -6,6 +6,7 @@
 #include "app/compute/cache_study_parts.h"
 #include "app/compute/layer_inputs.h"
 #include "app/compute/made_stack.h"
+#include "app/scene/model_fit.h"
 #include "attention/cache/cost.h"
 #include "attention/cache/latent.h"
 #include "attention/cache/merge.h"
@@ -47,12 +48,28 @@ std::uint64_t latentParameters(const AttentionConfig& config, Index latent, Inde
                                     latent * keysAndValues);
 }
 
+/// `most`, the one between where it is one, and 1: descending, none twice.
+std::vector<Index> shapesOf(Index most, Index between) {
+  std::vector<Index> shapes{most};
+  if (between > 1 && between < most && most % between == 0) shapes.push_back(between);
+  if (most > 1) shapes.push_back(1);
+  return shapes;
+}
+
 }  // namespace
 
-Index mergedKvHeads(const Setup& setup, Index kvHeads, Index merged) {
-  if (!setup.subject.opened && setup.weights.source != WeightSource::file) return kvHeads;
-  if (merged > 0 && kvHeads % merged == 0) return merged;
-  return kvHeads % 2 == 0 ? kvHeads / 2 : 1;
+std::vector<Index> mergesBetween(Index most) {
+  std::vector<Index> between = divisors(most);
+  std::erase_if(between, [&](Index kvHeads) { return kvHeads == 1 || kvHeads == most; });
+  return between;
+}
+
+Index mergedKvHeads(const Setup& setup, const AttentionConfig& config, Index merged) {
+  const bool made = !setup.subject.opened && setup.weights.source != WeightSource::file;
+  const std::vector<Index> between = mergesBetween(made ? config.heads : config.kvHeads);
+  const Index wanted = made ? config.kvHeads : merged;
+  if (std::find(between.begin(), between.end(), wanted) != between.end()) return wanted;
+  return between.empty() ? 0 : between.back();
 }
 
 Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resources, std::stop_token stop) {
@@ -66,16 +83,15 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
   const AttentionResult& mha = sequence.attention;
   const AttentionResult exact = attendAgain(sequence, config, mha.k, mha.v, stop);
   if (stop.stop_requested()) return Error{"stopped"};
-  const Index most = config.kvHeads,
-              between = most % std::max<Index>(question.kvHeads, 1) == 0 ? question.kvHeads : 1;
+  const std::vector<Index> kvHeads = shapesOf(config.kvHeads, question.kvHeads);
   const Index head = std::clamp<Index>(question.head, 0, config.heads - 1);
   ShapesStudy study;
   const Index rows = pooledSide(exact.scores.rows()), cols = pooledSide(exact.scores.cols());
-  study.weights = Stack(4, rows, cols);
+  study.weights = Stack(std::ssize(kvHeads) + 1, rows, cols);
   const auto name = [&](Index kvHeads) {
     return std::string(kvHeads == config.heads ? "MHA" : kvHeads == 1 ? "MQA" : "GQA");
   };
-  const auto put = [&](std::size_t at, ShapeCase one, const AttentionResult& result) {
+  const auto put = [&](ShapeCase one, const AttentionResult& result) {
     if (stop.stop_requested()) return;
     one.output = outputError(exact.headOutput, result.headOutput);
     Matrix picture = result.weights[head];
@@ -83,22 +99,22 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
       for (Index col = 0; col < picture.cols(); ++col)
         if (exact.scores.at(head, row, col) == -std::numeric_limits<float>::infinity())
           picture(row, col) = render::kMaskedCell;
-    intoPicture(picture, study.weights, static_cast<Index>(at));
-    study.cases[at] = std::move(one);
+    intoPicture(picture, study.weights, std::ssize(study.cases));
+    study.cases.push_back(std::move(one));
   };
-  const Index kvHeads[] = {most, between, 1};
-  for (std::size_t i = 0; i < 3 && !stop.stop_requested(); ++i) {
+  for (const Index count : kvHeads) {
+    if (stop.stop_requested()) break;
     AttentionConfig shape = config;
-    shape.kvHeads = kvHeads[i];
+    shape.kvHeads = count;
     ShapeCase one;
-    one.name = name(kvHeads[i]);
-    one.kvHeads = kvHeads[i];
-    one.numbersPerToken = 2 * kvHeads[i] * config.headDim;
+    one.name = name(count);
+    one.kvHeads = count;
+    one.numbersPerToken = 2 * count * config.headDim;
     one.parameters = attention::parameterCount(shape, false);
-    put(i, std::move(one),
-        i == 0 ? exact
-               : attendAgain(sequence, config, attention::mergedByMean(mha.k, kvHeads[i]),
-                             attention::mergedByMean(mha.v, kvHeads[i]), stop));
+    put(std::move(one), count == config.kvHeads
+                            ? exact
+                            : attendAgain(sequence, config, attention::mergedByMean(mha.k, count),
+                                          attention::mergedByMean(mha.v, count), stop));
   }
   ShapeCase mla;
   mla.name = "MLA";
@@ -108,12 +124,13 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
     mla.rotary = heads->rotary;
     mla.numbersPerToken = heads->latent + heads->rotary;
     mla.parameters = latentParameters(config, heads->latent, heads->rotary);
-    put(3, std::move(mla), heads->result);
+    put(std::move(mla), heads->result);
   } else {
     mla.missing = heads.error().message;
-    study.cases[3] = std::move(mla);
-    study.weights[3].setConstant(render::kMaskedCell);
+    study.weights[std::ssize(study.cases)].setConstant(render::kMaskedCell);
+    study.cases.push_back(std::move(mla));
   }
+  if (stop.stop_requested()) return Error{"stopped"};
   study.memory = pictureMemory({&study.weights}, resources);
   return study;
 }

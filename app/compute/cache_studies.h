@@ -51,14 +51,17 @@ attention::Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& questi
 
 // --- One layer, four shapes ------------------------------------------------------------------------------
 
-/// Kv heads of the shape between MHA and MQA: a layer made here has its own; those of one that was opened are
-/// merged as `merged` says, into half of them where that doesn't divide them.
-Index mergedKvHeads(const Setup& setup, Index kvHeads, Index merged);
+/// Kv heads that `most` can be merged into and are neither those nor one: ascending, none where `most` is a
+/// prime.
+std::vector<Index> mergesBetween(Index most);
+/// Kv heads of the shape in the middle: a layer made here has its own, those of one that was opened are
+/// merged as `merged` says; the most there can be where that is none between. 0: there is no shape between.
+Index mergedKvHeads(const Setup& setup, const attention::AttentionConfig& config, Index merged);
 
 struct ShapesQuestion {
   std::shared_ptr<const Snapshot> snapshot;  ///< of the layer as it is
   Index sequence = 0, head = 0;
-  Index kvHeads = 1;  ///< of the one in between
+  Index kvHeads = 1;  ///< of the one in between; 0, or none that is between: there is none
   Index latent = 64, rotary = 16;
   bool operator==(const ShapesQuestion&) const = default;
 };
@@ -73,8 +76,9 @@ struct ShapeCase {
   OutputError output;  ///< against MHA
 };
 struct ShapesStudy {
-  std::array<ShapeCase, 4> cases;
-  attention::Stack weights;  ///< [4, n, m] of the head, pooled
+  /// What the layer has at most, the one in between, one kv head, and a latent: none twice.
+  std::vector<ShapeCase> cases;
+  attention::Stack weights;  ///< [cases, n, m] of the head, pooled
   MemoryShare memory;
 };
 attention::Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resources,

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "app/compute/drawings/scene_picture.h"
 #include "app/labs/cache/cache_lab.h"
 #include "app/scene/open_model.h"
+#include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/ui_driver.h"
 
@@ -109,37 +111,59 @@ TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
   EXPECT_TRUE(ui.has("cache.bracket.decode"));
 }
 
-/// Of the model that comes along, whose layers have three kv heads.
-TEST_F(CacheRooms, AnOpenedLayersMergeIsPartOfTheScene) {
-  const auto opened = app::openModel(app::kLearned);
-  ASSERT_TRUE(opened.ok());
-  app::Scene scene = ui.scene();
-  app::adoptModel(scene, app::kLearned, *opened);
-  ui.session().setScene(scene);
-  room("shapes");
-  const auto merged = [&] {
-    return ui.session().lab<app::CacheLab>().page().shapes->value->cases[1].kvHeads;
-  };
-  const auto inFigure = [&](const std::string& words) {
-    const auto& snapshot = ui.session().lab<app::CacheLab>().page().snapshot;
+/// The cache page on a model of a family.
+class OpenedShapes : public CacheRooms {
+ protected:
+  void open(const std::string& folder) {
+    const auto opened = app::openModel(folder);
+    if (!opened) throw std::runtime_error(opened.error().message);
+    app::Scene scene = ui.scene();
+    app::adoptModel(scene, folder, *opened);
+    ui.session().setScene(scene);
+    room("shapes");
+  }
+  void openFamily(const char* family) { open(attention::test::goldenModel(family).string()); }
+  const app::CachePage& page() { return ui.session().lab<app::CacheLab>().page(); }
+  /// What the tiles are called, and how many kv heads they have.
+  std::vector<std::string> shapes() {
+    std::vector<std::string> names;
+    for (const app::ShapeCase& one : page().shapes->value->cases)
+      names.push_back(one.name + (one.kvHeads > 0 ? " " + std::to_string(one.kvHeads) : ""));
+    return names;
+  }
+  bool inFigure(const std::string& words) {
     app::Resources resources(app::defaultLimits());
-    const auto drawing = app::drawPicture(app::PictureKind::page, ui.scene(), snapshot.get(), resources, {});
+    const auto drawing =
+        app::drawPicture(app::PictureKind::page, ui.scene(), page().snapshot.get(), resources, {});
     return drawing.ok() && std::ranges::any_of(drawing->shapes, [&](const app::Shape& shape) {
              const auto* text = std::get_if<app::TextRun>(&shape);
              return text && text->text == words;
            });
-  };
-  const app::Index all = ui.session().lab<app::CacheLab>().page().snapshot->config.kvHeads;
-  ASSERT_EQ(all, 3);
-  EXPECT_EQ(merged(), 1);
-  ui.dragTo("cache.between", 1);
+  }
+};
+
+TEST_F(OpenedShapes, KvHeadsAreMergedIntoHalfOfThemOrAsTheSliderSays) {
+  openFamily("gpt_neox");
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"MHA 4", "GQA 2", "MQA 1", "MLA"}));
+  EXPECT_TRUE(inFigure("2 kv heads")) << "Ctrl+P draws what is on screen";
+  ui.session().scene().cost.cache.merged = 4;
   ui.draw();
-  EXPECT_EQ(ui.scene().cost.cache.merged, 3);
-  EXPECT_EQ(merged(), 3);
-  EXPECT_TRUE(inFigure("3 kv heads")) << "Ctrl+P draws what is on screen";
-  ui.key(static_cast<Key>('Z'), {.ctrl = true});
-  ui.draw();
-  EXPECT_EQ(merged(), 1);
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"MHA 4", "GQA 2", "MQA 1", "MLA"})) << "those of the layer";
+}
+
+TEST_F(OpenedShapes, NoShapeIsThereTwice) {
+  openFamily("gemma2");
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 2", "MQA 1", "MLA"})) << "nothing is between 2 and 1";
+  EXPECT_FALSE(inFigure("4 kv heads"));
+  ui.click("cache.between");
+  EXPECT_EQ(ui.scene().cost.cache.merged, 0) << "there is nothing to choose";
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_two_kv_heads_720"));
+  openFamily("llama");
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"MQA 1", "MLA"}));
+  open(app::kLearned);
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 3", "MQA 1", "MLA"}));
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ std::string headText(Index head) {
 attention::Result<Drawing> drawShapes(const Scene& scene, const Snapshot& snapshot, Resources& resources,
                                       const DrawingColors& colors) {
   auto question = askedOf<ShapesQuestion>(scene, snapshot);
-  question.kvHeads = mergedKvHeads(scene.setup, snapshot.config.kvHeads, scene.cost.cache.merged);
+  question.kvHeads = mergedKvHeads(scene.setup, snapshot.config, scene.cost.cache.merged);
   question.latent = scene.cost.cache.latent;
   question.rotary = scene.cost.cache.rotary;
   const auto study = studyShapes(question, resources, {});

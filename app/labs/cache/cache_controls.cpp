@@ -174,11 +174,17 @@ void shapesSection(Scene& scene, CachePage& page) {
   headSlider(scene, page);
   const bool made = lockedBy(scene.setup).empty();
   if (!made && page.snapshot) {
-    const std::vector<Index> stops = divisors(page.snapshot->config.kvHeads);
-    Index merged = mergedKvHeads(scene.setup, page.snapshot->config.kvHeads, scene.cost.cache.merged);
-    const SliderSpec spec{"cache.between", "Merged into", stops.size() == 1 ? "There is one kv head" : "",
-                          "divisors of the kv heads",
-                          "Kv heads that the layer's are merged into by their mean."};
+    const Index kvHeads = page.snapshot->config.kvHeads;
+    std::vector<Index> stops = mergesBetween(kvHeads);
+    Index merged = mergedKvHeads(scene.setup, page.snapshot->config, scene.cost.cache.merged);
+    SliderSpec spec{"cache.between", "Merged into", "", "divisors of the kv heads",
+                    "Kv heads that the layer's are merged into by their mean."};
+    if (stops.empty()) {
+      spec.disabledReason = kvHeads == 1 ? "There is one kv head"
+                                         : fmt::format("Between {} kv heads and one there is none", kvHeads);
+      spec.shown = "none";
+      stops.push_back(merged = kvHeads);
+    }
     if (slider(view, spec, stops, merged)) scene.cost.cache.merged = merged;
   }
   fieldSlider(view, scene, "cost.cache.latent");

@@ -204,8 +204,8 @@ void CacheLab::askRoom(const Scene& scene, const std::shared_ptr<const Snapshot>
       return precision_.ask({snapshot, sequence, head}, Lane::back);
     case CacheRoom::shapes:
       return shapes_.ask(
-          {snapshot, sequence, head, mergedKvHeads(scene.setup, snapshot->config.kvHeads, cache.merged),
-           cache.latent, cache.rotary},
+          {snapshot, sequence, head, mergedKvHeads(scene.setup, snapshot->config, cache.merged), cache.latent,
+           cache.rotary},
           Lane::back);
     case CacheRoom::eviction: {
       const auto rules = [&](EvictionPolicy policy) {

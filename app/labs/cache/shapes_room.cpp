@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/labs/cache/cache_page.h"
@@ -107,24 +108,26 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const std::string problem = page.shapes && !has ? page.shapes->value.error().message : "";
   if (roomIsEmpty(scene, page, area, problem, !has)) return;
   const ShapesStudy& study = *page.shapes->value;
-  const ShapeCase& between = study.cases[1];
+  const bool alone = study.cases.size() == 2;  // one kv head, and a latent
+  const ShapeCase& between = study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
   const Index head = page.shapes->request.head;
   const std::string sentence =
-      between.kvHeads == study.cases[0].kvHeads
-          ? "a token. Drag the kv heads down: bands merge, and outputs move away."
-          : fmt::format("a token. {} ({} kv head{}) keeps {} of the cache; outputs are off by {}.",
-                        between.name, between.kvHeads, between.kvHeads == 1 ? "" : "s",
-                        fractionText(bytes, mha), errorText(between.output.all));
-  const std::string rest =
-      small ? fmt::format(
-                  "Merged by the mean, not trained since; head {}, query ↓ key →; bars: error of "
-                  "each token",
-                  head)
-            : fmt::format(
-                  "One layer's weights in four shapes: kv heads merged by their mean, and not "
-                  "trained on since; weights of head {}",
-                  head);
+      alone ? "a token. MQA has one kv head for all: there is nothing to merge."
+            : fmt::format("a token. {} ({} kv head{}) keeps {} of the cache; outputs are off by {}.",
+                          between.name, between.kvHeads, between.kvHeads == 1 ? "" : "s",
+                          fractionText(bytes, mha), errorText(between.output.all));
+  static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
+  std::string rest = small ? fmt::format(
+                                 "Merged by the mean, not trained since; head {}, query ↓ key →; bars: "
+                                 "error of each token",
+                                 head)
+                           : fmt::format(
+                                 "One layer's weights in {} shapes: kv heads merged by their mean, and not "
+                                 "trained on since; weights of head {}",
+                                 kCounts[study.cases.size()], head);
+  if (study.cases.size() == 3 && !small)
+    rest += fmt::format("; nothing is between {} kv heads and 1", study.cases[0].kvHeads);
   const float top = roomHeadline(view, area, fourDigitBytes(bytes), sentence, rest, small);
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
@@ -135,8 +138,9 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const auto& question = page.shapes->request;
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
   const float space = view.px(small ? 18 : 32), names = small ? 0 : nameRoom(view, tokens, tokens).left;
-  const float each = (area.GetWidth() - names - 3 * space) / 4;
-  for (std::size_t i = 0; i < 4; ++i) {
+  const auto count = static_cast<float>(study.cases.size());
+  const float each = (area.GetWidth() - names - (count - 1) * space) / count;
+  for (std::size_t i = 0; i < study.cases.size(); ++i) {
     const float left = area.Min.x + names + static_cast<float>(i) * (each + space);
     shapeTile(scene, page, study, i, most, tokens, ImRect(left, top, left + each, area.Max.y), small);
   }
