@@ -166,5 +166,16 @@ TEST_F(OpenedShapes, NoShapeIsThereTwice) {
   EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 3", "MQA 1", "MLA"}));
 }
 
+TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
+  open(app::kLearned);
+  const auto before = page().snapshot;
+  ui.typeValue("model.layer", "2");
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.subject.layer, 2);
+  EXPECT_NE(page().snapshot, before);
+  EXPECT_EQ(page().snapshot->setup.subject.layer, 2);
+  EXPECT_EQ(ui.scene().cursor.page, "cache");
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -6,9 +6,11 @@
 #include "app/compute/layer_inputs.h"
 #include "app/labs/cache/cache_page.h"
 #include "app/labs/common/kind_choice.h"
+#include "app/labs/common/model_facts.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -254,6 +256,15 @@ void layersSlider(Scene& scene, View& view) {
   fieldSlider(view, scene, "cost.cache.layers", state);
 }
 
+/// Of an opened model, or of several layers made here: which one the page is about, and how many there are.
+void subjectSection(Scene& scene, View& view) {
+  const SubjectSetup& subject = scene.setup.subject;
+  if (layerCount(scene.setup) == 1) return;
+  sectionTitle(view, "MODEL", subject.opened ? subject.opened->name : "made here");
+  layerSlider(scene, view);
+  gap(view, 10);
+}
+
 }  // namespace
 
 void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
@@ -264,6 +275,7 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
     noteScroll(view);
     tokensSection(scene, page);
     gap(view, 10);
+    subjectSection(scene, view);
     headsSection(scene, page);
     gap(view, 10);
     const CacheRoom room = scene.cursor.cacheRoom;
