@@ -80,7 +80,7 @@ Result<ModelShape> readShape(const Json& json) {
 
 Result<Machine> readMachine(const Json& json) {
   Machine machine;
-  machine.source = "your machines.json";
+  machine.source = kOwnMachine;
   double bandwidth = 0, flops = 0;
   const std::pair<const char*, double*> numbers[] = {
       {"memory_gb", &machine.memoryGb}, {"bandwidth_gb", &bandwidth}, {"tflops", &flops}};
@@ -106,17 +106,26 @@ Result<Machine> readMachine(const Json& json) {
   return machine;
 }
 
+/// The list that a file holds; a file that isn't there holds none.
+Result<Json> readList(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return Json::array();
+  const auto bytes = attention::readFile(path, 1 << 20);
+  if (!bytes) return bytes.error();
+  Json json = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  if (!json.is_array())
+    return Error{path.filename().string() + " is no JSON list, expected [{\"name\": …}, …]"};
+  return json;
+}
+
 /// Reads a list of entries; each that can't be taken is a problem of its own.
 template <typename Entry, typename Read>
 void addFrom(const std::filesystem::path& path, Read read, std::vector<Entry>& entries,
              std::vector<std::string>& problems) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return;
+  const auto list = readList(path);
+  if (!list) return problems.push_back(list.error().message);
+  const Json& json = *list;
   const std::string file = path.filename().string();
-  const auto bytes = attention::readFile(path, 1 << 20);
-  if (!bytes) return problems.push_back(bytes.error().message);
-  const Json json = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  if (!json.is_array()) return problems.push_back(file + " is no JSON list, expected [{\"name\": …}, …]");
   for (std::size_t i = 0; i < json.size(); ++i) {
     Result<Entry> entry = json[i].is_object() ? read(json[i]) : Result<Entry>(Error{"is no object"});
     if (!entry) {
@@ -132,16 +141,71 @@ void addFrom(const std::filesystem::path& path, Read read, std::vector<Entry>& e
   }
 }
 
+void sortByMemory(std::vector<Machine>& machines) {
+  std::stable_sort(machines.begin(), machines.end(),
+                   [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
+}
+
+/// As many digits as a person types: a product and a quotient by 10⁹ may leave others behind them.
+double typedDigits(double value) {
+  return std::stod(fmt::format("{:.12g}", value));
+}
+
+Json machineJson(const Machine& machine) {
+  return {{"name", machine.name},
+          {"memory_gb", typedDigits(machine.memoryGb)},
+          {"bandwidth_gb", typedDigits(machine.bandwidth / 1e9)},
+          {"tflops", typedDigits(machine.flops / 1e12)}};
+}
+
 }  // namespace
 
 CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
   CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
   if (folder.empty()) return catalogue;
-  addFrom(folder / "models.json", readShape, catalogue.shapes, catalogue.problems);
-  addFrom(folder / "machines.json", readMachine, catalogue.machines, catalogue.problems);
-  std::stable_sort(catalogue.machines.begin(), catalogue.machines.end(),
-                   [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
+  addFrom(folder / kModelsFile, readShape, catalogue.shapes, catalogue.problems);
+  addFrom(folder / kMachinesFile, readMachine, catalogue.machines, catalogue.problems);
+  sortByMemory(catalogue.machines);
   return catalogue;
+}
+
+void changeMachine(CostCatalogue& catalogue, const MachineChange& change) {
+  std::vector<Machine>& machines = catalogue.machines;
+  const Machine* published = attention::findMachine(attention::machines(), change.name);
+  const auto at = std::find_if(machines.begin(), machines.end(),
+                               [&](const Machine& each) { return each.name == change.name; });
+  std::optional<Machine> now = change.machine;
+  if (now) now->source = kOwnMachine;
+  if (!now && published) now = *published;
+  if (at == machines.end()) {
+    if (now) machines.push_back(*now);
+  } else if (now) {
+    *at = *now;
+  } else {
+    machines.erase(at);
+  }
+  sortByMemory(machines);
+}
+
+attention::Status writeMachine(const std::filesystem::path& folder, const MachineChange& change) {
+  if (folder.empty())
+    return Error{"there is no folder for settings: neither XDG_CONFIG_HOME nor HOME is set"};
+  const std::filesystem::path path = folder / kMachinesFile;
+  const auto list = readList(path);
+  if (!list) return list.error();
+  Json kept = Json::array();
+  bool placed = !change.machine;
+  for (const Json& each : *list) {
+    const bool same = each.is_object() && each.contains("name") && each["name"] == change.name;
+    if (!same) kept.push_back(each);
+    if (!same || placed) continue;
+    kept.push_back(machineJson(*change.machine));
+    placed = true;
+  }
+  if (!placed) kept.push_back(machineJson(*change.machine));
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  return attention::writeFile(path, kept.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string shapeJson(const ModelShape& shape) {

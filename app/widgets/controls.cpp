@@ -235,4 +235,14 @@ bool button(View& view, const std::string& name, const std::string& label, const
   return hit.clicked && enabled;
 }
 
+bool sectionTitle(View& view, const std::string& title, const std::string& name, const std::string& label) {
+  sectionTitle(view, title);
+  const ImVec2 corner = ImGui::GetItemRectMax(), after = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos(
+      ImVec2(corner.x - textWidth(view.fonts->text, label) - view.px(12), corner.y - view.px(26)));
+  const bool pressed = button(view, name, label, "", true);
+  ImGui::SetCursorScreenPos(after);
+  return pressed;
+}
+
 }  // namespace headscope::app

@@ -16,6 +16,8 @@ namespace headscope::app {
 
 /// A small spaced heading with an optional quiet word on the right.
 void sectionTitle(const View& view, const std::string& title, const std::string& aside = "");
+/// The same with a quiet button at the right; whether that was pressed.
+bool sectionTitle(View& view, const std::string& title, const std::string& name, const std::string& label);
 /// Vertical space in layout units.
 void gap(const View& view, float units);
 /// A quiet sentence, wrapped.

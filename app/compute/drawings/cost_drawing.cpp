@@ -129,7 +129,8 @@ double addRuler(Drawing& drawing, const DrawingColors& colors, const CostFigures
   const Frame bar{kPageMargin, top + 24, kInner, 28};
   drawing.shapes.push_back(Box{bar, colors.panel});
   double most = 200e9;
-  while (!figures.tooLarge() && most < figures.gpuBytes() * 1.05) most *= 2;
+  const double least = std::max(figures.gpuBytes() * 1.05, figures.machine.memoryGb * 1e9);
+  while (!figures.tooLarge() && most < least) most *= 2;
   double x = bar.x;
   const auto segment = [&](const char* name, double bytes, const render::Color& color) {
     const double width = std::min(bytes / most * bar.width, bar.right() - x);

@@ -78,14 +78,8 @@ void readSoFar(const View& view, double read, double all) {
 
 void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read) {
   const SubjectSetup& subject = scene.setup.subject;
-  sectionTitle(view, "MODEL");
-  const ImVec2 corner = ImGui::GetItemRectMax();
+  if (sectionTitle(view, "MODEL", "model.open", "Open another…")) view.request("model.open");
   const ImVec2 after = ImGui::GetCursorScreenPos();
-  const std::string another = "Open another…";
-  ImGui::SetCursorScreenPos(
-      ImVec2(corner.x - textWidth(view.fonts->text, another) - view.px(12), corner.y - view.px(26)));
-  if (button(view, "model.open", another, "", true)) view.request("model.open");
-  ImGui::SetCursorScreenPos(after);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x;
   const std::string name = subject.opened ? subject.opened->name : modelName(modelFolder(subject.model));

@@ -148,12 +148,12 @@ void requestSection(Scene& scene, CostPage& page) {
 
 void machineSection(Scene& scene, CostPage& page) {
   View& view = page.view;
-  sectionTitle(view, "MACHINE");
+  if (sectionTitle(view, "MACHINE", "machines.edit", "Edit…")) view.request("cost.machines");
   std::vector<Choice> choices;
   int chosen = 0;
   for (const attention::Machine& machine : page.catalogue.machines) {
     if (machine.name == page.figures.machine.name) chosen = static_cast<int>(choices.size());
-    choices.push_back({fmt::format("{}   {:g} GB · {:.3g} TB/s · {:.4g} TFLOP/s", machine.name,
+    choices.push_back({fmt::format("{}   {:g} GB · {:.4g} TB/s · {:.4g} TFLOP/s", machine.name,
                                    machine.memoryGb, machine.bandwidth / 1e12, machine.flops / 1e12),
                        "", machine.name});
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/labs/cost/machine_editor.h"
 #include "app/platform/configuration.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
@@ -40,12 +41,23 @@ void CostLab::loadCatalogueOnce() {
   catalogueAsked_ = true;
   const std::filesystem::path folder = configurationFolder();
   services_.files.read<CostCatalogue>(
-      folder / "models.json", [folder] { return loadCatalogue(folder); },
+      folder / kModelsFile, [folder] { return loadCatalogue(folder); },
       [this](Scene&, Result<CostCatalogue> catalogue) {
         if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
         page_.catalogue = *std::move(catalogue);
         if (!page_.catalogue.problems.empty())
           services_.view.messages.fail(problemText(page_.catalogue.problems));
+      });
+}
+
+void CostLab::keepMachine(const MachineChange& change) {
+  changeMachine(page_.catalogue, change);
+  const std::filesystem::path folder = configurationFolder();
+  services_.files.write(
+      folder / kMachinesFile, [folder, change] { return writeMachine(folder, change); },
+      [this](Scene&, const attention::Status& kept) {
+        page_.machineProblem =
+            kept.ok() ? "" : "This lasts until the program ends: " + kept.error().message + ".";
       });
 }
 
@@ -182,12 +194,29 @@ void CostLab::chooseGpus(Scene& scene, std::size_t choice) {
 
 std::vector<Action> CostLab::actions() {
   std::vector<Action> actions{
-      {"cost.open", "What a model costs: open a config.json…", "Scene", {}, true, false, [this](Scene&) {
+      {"cost.open",
+       "What a model costs: open a config.json…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) {
          FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
          question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
            readConfig(path, outcome);
          };
          services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+       }},
+      {"cost.machines",
+       "Machines: change the table of devices…",
+       "Cost",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         scene.cursor.page = "cost";
+         services_.view.dialog = std::make_shared<MachineEditor>(
+             page_, [this](const MachineChange& change) { keepMachine(change); });
        }}};
   // The digits alone switch pages, on this one too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)

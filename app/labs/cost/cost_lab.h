@@ -27,6 +27,8 @@ class CostLab : public Lab {
   void loadCatalogueOnce();
   /// Reads a config.json; `show` makes it the page's.
   void readConfig(const std::filesystem::path& path, const std::optional<Outcome>& outcome = {});
+  /// In the page, and in the person's own file.
+  void keepMachine(const MachineChange& change);
   void handleKeys(Scene& scene);
   /// The tile at that place of kGpuCounts; says why where the model can't be spread so.
   void chooseGpus(Scene& scene, std::size_t choice);

@@ -19,6 +19,7 @@ struct CostPage {
   std::optional<attention::ModelShape> config;  ///< of scene.cost.config
   std::string configFile;                       ///< which that was read from
   std::string problem;                          ///< why a config.json could not be taken
+  std::string machineProblem;                   ///< why machines could not be read or kept
   CostFigures figures;                          ///< of the scene, as it is drawn
   std::array<GpuChoice, 5> gpus;
   std::string unknown;  ///< why there is no shape

@@ -208,8 +208,8 @@ float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small) {
                    titleY + view.px(small ? 46 : 62));
   list.AddRectFilled(bar.Min, bar.Max, theme.panel);
   double most = 200 * kGiga;
-  // Beyond the largest card the axis grows.
-  while (most < figures.gpuBytes() * 1.05) most *= 2;
+  // Beyond the largest card the axis grows, and for a chosen one that is larger.
+  while (most < std::max(figures.gpuBytes() * 1.05, figures.machine.memoryGb * kGiga)) most *= 2;
   if (!figures.tooLarge()) paintSegments(view, list, figures, bar, most);
   paintCards(view, list, page, bar, most);
   const float tiles = bar.Max.y + view.px(small ? 56 : 76);
