@@ -312,9 +312,35 @@ TEST_F(SmallCost, PresentsTheAnswer) {
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_present"));
 }
 
+TEST_F(SmallCost, PresentsThePlotsOneAfterAnother) {
+  ui.key(Key::p);
+  EXPECT_TRUE(ui.has("factor.tokens"));
+  EXPECT_FALSE(ui.has("plot.memory"));
+  for (const char* name : {"plot.memory", "plot.work", "plot.roofline"}) {
+    ui.key(Key::pageDown);
+    ui.park();
+    ui.wait(0.3);
+    ASSERT_TRUE(ui.has(name)) << name;
+    EXPECT_GT(ui.find(name).GetHeight(), 250) << "large enough to be read from the last row";
+    EXPECT_TRUE(ui.has("cost.answer"));
+    EXPECT_FALSE(ui.has("factor.tokens"));
+  }
+  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cost_present_roofline"));
+  ui.key(Key::tab);
+  EXPECT_TRUE(ui.has("factor.tokens")) << "and round";
+  ui.chord({.shift = true}, Key::tab);
+  EXPECT_TRUE(ui.has("plot.roofline"));
+  ui.key(Key::right);
+  EXPECT_EQ(cost().tokens, 262144);
+  ui.key(Key::escape);
+  EXPECT_TRUE(ui.has("plot_tab.Memory"));
+}
+
 TEST_F(SmallCost, ShowsOnePlotAtATime) {
   EXPECT_TRUE(ui.has("plot.memory"));
   EXPECT_FALSE(ui.has("plot.work"));
+  ui.key(Key::pageDown);
+  EXPECT_TRUE(ui.has("plot.work"));
   ui.click("plot_tab.Roofline");
   EXPECT_TRUE(ui.has("plot.roofline"));
   ui.click("plot_tab.Work");

@@ -103,7 +103,7 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
   if (layout.showLeft) costControls(scene, page_, layout);
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
-    handleKeys(scene);
+    handleKeys(scene, layout);
     const float margin = view.px(layout.narrow ? 22 : 32);
     // In a low window the page scrolls, so that nothing of it is out of reach.
     ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
@@ -112,28 +112,44 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
       paintMessage(view, area, "Choose a model", page_.unknown + " Take one from the list at the left.",
                    view.theme->text);
     } else {
-      const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
-      ImRect rest = area;
-      // Over words that present there is room for the answer, or for the one plot that they speak of.
-      const bool low = layout.presents && area.GetHeight() < view.px(330);
-      const ImRect plot(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
-      if (!low || !costPlot(scene, page_, plot, layout.named)) {
-        rest.Min.y = costAnswer(page_, rest, small);
-        rest.Min.y = costProduct(scene, page_, rest, small);
-      }
-      if (!low) {
-        rest.Min.y = costRuler(scene, page_, rest, small);
-        if (rest.Min.y < layout.center.Max.y) costPlots(scene, page_, rest, small);
-      }
+      drawFigures(scene, layout, area);
     }
   }
   endPanel();
   if (scene.cost != before) view.redraw();
 }
 
-void CostLab::handleKeys(Scene& scene) {
+void CostLab::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
+  const View& view = services_.view;
+  const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+  // Over words that present there is room for the answer, or for the one plot that they speak of.
+  const bool low = layout.presents && area.GetHeight() < view.px(330);
+  const ImRect below(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
+  if (low && costPlot(scene, page_, below, layout.named)) return;
+  area.Min.y = costAnswer(page_, area, small);
+  if (layout.presents && !low && page_.presented > 0) {
+    area.Min.y += view.px(16);
+    costPlot(scene, page_, area, kCostPlots[static_cast<std::size_t>(page_.presented - 1)]);
+    return;
+  }
+  area.Min.y = costProduct(scene, page_, area, small);
+  if (low) return;
+  area.Min.y = costRuler(scene, page_, area, small);
+  if (!layout.presents && area.Min.y < layout.center.Max.y) costPlots(scene, page_, area, small);
+}
+
+void CostLab::showNext(int by) {
+  const bool presents = services_.view.present;
+  int& shown = presents ? page_.presented : page_.plotTab;
+  const int count = static_cast<int>(std::ssize(kCostPlots)) + (presents ? 1 : 0);
+  shown = (shown + by + count) % count;
+}
+
+void CostLab::handleKeys(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   if (view.pressed(Key::slash)) page_.focusSearch = true;
+  if (layout.presents && view.pressed(Key::tab)) showNext(1);
+  if (layout.presents && view.pressed(Key::tab, {.shift = true})) showNext(-1);
   CostSetup& cost = scene.cost;
   const auto twice = [](Index& value, Index most) { value = std::min(most, value * 2); };
   if (view.pressed(Key::right)) twice(cost.tokens, kMaxCostTokens);
@@ -158,9 +174,18 @@ void CostLab::ask(const Scene& scene) {
 std::vector<CaptionPart> CostLab::caption(const Scene&) const {
   const CostFigures& figures = page_.figures;
   const Theme& theme = *services_.view.theme;
-  return {{figures.shape.name + " keeps ", theme.secondary},
-          {fourDigitBytes(figures.cost.total), theme.text},
-          {" of keys and values for " + tokensText(figures.request.tokens) + " tokens", theme.secondary}};
+  std::vector<CaptionPart> caption{
+      {figures.shape.name + " keeps ", theme.secondary},
+      {figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "nothing", theme.text},
+      {figures.shape.decodes ? " of keys and values for " + tokensText(figures.request.tokens) + " tokens"
+                             : ": it reads all tokens at once",
+       theme.secondary}};
+  // From the right, as they are set: what Tab goes through.
+  for (int i = static_cast<int>(std::ssize(kCostTabs)); i >= 0; --i)
+    caption.push_back({i == 0 ? "Bytes" : kCostTabs[static_cast<std::size_t>(i - 1)],
+                       i == page_.presented ? theme.text : theme.faint, true});
+  caption.push_back({"Tab:", theme.faint, true});
+  return caption;
 }
 
 LabStatus CostLab::status(const Scene&) const {
@@ -217,7 +242,23 @@ std::vector<Action> CostLab::actions() {
          scene.cursor.page = "cost";
          services_.view.dialog = std::make_shared<MachineEditor>(
              page_, [this](const MachineChange& change) { keepMachine(change); });
-       }}};
+       }},
+      {"cost.next_plot",
+       "The next plot, where one is shown at a time",
+       "Cost",
+       {Key::pageDown, {}},
+       false,
+       false,
+       [this](Scene&) { showNext(1); },
+       "cost"},
+      {"cost.previous_plot",
+       "The plot before",
+       "Cost",
+       {Key::pageUp, {}},
+       false,
+       false,
+       [this](Scene&) { showNext(-1); },
+       "cost"}};
   // The digits alone switch pages, on this one too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
     actions.push_back({fmt::format("cost.gpus.{}", kGpuCounts[i]),

@@ -29,7 +29,11 @@ class CostLab : public Lab {
   void readConfig(const std::filesystem::path& path, const std::optional<Outcome>& outcome = {});
   /// In the page, and in the person's own file.
   void keepMachine(const MachineChange& change);
-  void handleKeys(Scene& scene);
+  /// All that is in the middle, from the top down, or one plot alone.
+  void drawFigures(Scene& scene, const Layout& layout, ImRect area);
+  /// Where one plot is shown at a time, the next of them; while presenting the bytes come before them.
+  void showNext(int by);
+  void handleKeys(Scene& scene, const Layout& layout);
   /// The tile at that place of kGpuCounts; says why where the model can't be spread so.
   void chooseGpus(Scene& scene, std::size_t choice);
 

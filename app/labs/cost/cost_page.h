@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ struct CostPage {
   bool focusSearch = false;
   std::string scrolledTo;  ///< the model that the list was scrolled to
   int plotTab = 0;         ///< which plot a small window shows
+  int presented = 0;       ///< while presenting: 0 what the bytes are made of, then each plot
   /// A factor that is being dragged: what it was, and where the pointer took hold of it.
   struct DraggedFactor {
     CostSetup from;
@@ -45,8 +47,11 @@ float costAnswer(CostPage& page, const ImRect& area, bool small);
 float costProduct(Scene& scene, CostPage& page, const ImRect& area, bool small);
 /// What one GPU holds and where the cards end, and the choice of GPUs below it.
 float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small);
+/// The plots: how their tabs are called, and the names under which they are tracked.
+inline constexpr std::array<const char*, 3> kCostTabs{"Memory", "Work", "Roofline"};
+inline constexpr std::array<std::string_view, 3> kCostPlots{"plot.memory", "plot.work", "plot.roofline"};
 void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small);
-/// One of them alone, by the name under which it is tracked: "plot.memory". Whether there is such a one.
+/// One of them alone, by its name. Whether there is such a one.
 bool costPlot(Scene& scene, CostPage& page, const ImRect& area, std::string_view name);
 
 /// Names of shapes in the list at the left, as the search leaves them; kThisLayer is the first.

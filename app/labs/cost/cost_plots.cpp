@@ -16,9 +16,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::array<const char*, 3> kTabs{"Memory", "Work", "Roofline"};
-constexpr std::array<std::string_view, 3> kNames{"plot.memory", "plot.work", "plot.roofline"};
-
 /// One plot with its title, the choice of what it shows, and its notes.
 /// `titleRoom`: what of its line the title leaves to others at the right; `noteLines`: room for so many at
 /// least, so that plots beside each other stand on one line.
@@ -49,9 +46,10 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
   const bool beside = area.GetWidth() > view.px(700);
   const auto lines = static_cast<float>(std::max(shown.notes.size(), noteLines));
   const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));
-  const std::optional<double> pointed = drawPlot(view, std::string(kNames[static_cast<std::size_t>(which)]),
-                                                 ImRect(area.Min.x, below + view.px(18), area.Max.x, foot),
-                                                 shown.plot, which == 2 ? std::nullopt : page.tokensLit);
+  const std::optional<double> pointed =
+      drawPlot(view, std::string(kCostPlots[static_cast<std::size_t>(which)]),
+               ImRect(area.Min.x, below + view.px(18), area.Max.x, foot), shown.plot,
+               which == 2 ? std::nullopt : page.tokensLit);
   if (pointed && which != 2) page.tokensLit = pointed;
   for (std::size_t i = 0; i < shown.notes.size(); ++i)
     paintFitted(view, list, view.fonts->small,
@@ -62,8 +60,8 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
 }  // namespace
 
 bool costPlot(Scene& scene, CostPage& page, const ImRect& area, std::string_view name) {
-  const auto which = std::find(kNames.begin(), kNames.end(), name) - kNames.begin();
-  if (which == std::ssize(kNames)) return false;
+  const auto which = std::find(kCostPlots.begin(), kCostPlots.end(), name) - kCostPlots.begin();
+  if (which == std::ssize(kCostPlots)) return false;
   onePlot(scene, page, static_cast<int>(which),
           ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - page.view.px(6)), 0);
   return true;
@@ -84,7 +82,7 @@ void costPlots(Scene& scene, CostPage& page, const ImRect& area, bool small) {
         "plot_tabs", ImVec2(tabs, view.px(32)), false,
         ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
     std::vector<Choice> choices;
-    for (const char* tab : kTabs) choices.push_back({tab, "", ""});
+    for (const char* tab : kCostTabs) choices.push_back({tab, "", ""});
     segmented(view, "plot_tab", choices, page.plotTab);
     compat::endChild();
     ImGui::PopStyleVar();
