@@ -29,17 +29,6 @@ std::optional<double> PlotLine::at(double x, const PlotAxis& xAxis, const PlotAx
   return yAxis.valueAt(yAxis.share(before->y) * (1 - along) + yAxis.share(next->y) * along);
 }
 
-PlotSide clearSide(PlotSide side, PlotPoint at, double width, double height, PlotEdges edges) {
-  const bool centred = side == PlotSide::above || side == PlotSide::below;
-  const bool leftwards = side == PlotSide::left || side == PlotSide::aboveLeft;
-  // Lines rise to the right: the place opposite of above left is free of them.
-  if ((leftwards && at.x - width < edges.left) || (centred && at.x - width / 2 < edges.left))
-    side = side == PlotSide::aboveLeft || side == PlotSide::below ? PlotSide::belowRight : PlotSide::right;
-  if (at.y + height <= edges.bottom) return side;
-  if (side == PlotSide::below) return PlotSide::above;
-  return side == PlotSide::belowRight ? PlotSide::right : side;
-}
-
 namespace {
 
 std::string powerLabel(int power) {

@@ -58,14 +58,6 @@ struct PlotMark {
   bool bold = false;
 };
 
-/// Where a plot's values are drawn, y downwards: beyond its left and its bottom stand the ticks' labels.
-struct PlotEdges {
-  double left, bottom;
-};
-/// The mark's side, or another where its label would lie on those of the ticks. `at`: the mark, `width` and
-/// `height` of its label with what is between them; all in the edges' unit.
-PlotSide clearSide(PlotSide side, PlotPoint at, double width, double height, PlotEdges edges);
-
 /// A quiet line across the plot with a word on it.
 struct PlotRule {
   double value;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/compute/plot_labels.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
@@ -89,42 +90,12 @@ void paintLine(const View& view, ImDrawList& list, const PlotPlace& place, const
               color, thick, view.unit);
 }
 
-/// Labels at the right ends, moved apart until none touches another; lines that end at one place share one.
-void paintEnds(const View& view, ImDrawList& list, const PlotPlace& place) {
-  struct End {
-    std::string label;
-    float y;
-    bool chosen;
-  };
-  std::vector<End> ends;
-  for (const PlotLine& line : place.plot.lines) {
-    if (line.label.empty() || line.points.empty()) continue;
-    const double x = std::min(line.points.back().x, place.plot.x.high);
-    const auto y = line.at(x, place.plot.x, place.plot.y);
-    if (!y) continue;
-    const float at = std::clamp(place.y(*y), place.cells.Min.y, place.cells.Max.y);
-    const auto same = std::find_if(ends.begin(), ends.end(),
-                                   [&](const End& end) { return std::abs(end.y - at) < view.px(1); });
-    if (same == ends.end()) {
-      ends.push_back({line.label, at, line.chosen});
-    } else {
-      same->label = line.chosen ? line.label + " = " + same->label : same->label + " = " + line.label;
-      same->chosen |= line.chosen;
-    }
+void paintEnds(const View& view, ImDrawList& list, const std::vector<EndLabel>& ends, float right) {
+  for (const EndLabel& end : ends) {
+    const ImVec2 at(static_cast<float>(end.x), static_cast<float>(end.y));
+    paintFitted(view, list, end.chosen ? view.fonts->bold : view.fonts->text, at, right - at.x,
+                end.chosen ? view.theme->text : view.theme->secondary, end.text);
   }
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
-  const float room = lineHeight(view.fonts->text) * 1.12f;
-  for (int round = 0; round < 40; ++round)
-    for (std::size_t i = 1; i < ends.size(); ++i)
-      if (const float short_ = room - (ends[i].y - ends[i - 1].y); short_ > 0) {
-        ends[i - 1].y -= short_ / 2;
-        ends[i].y += short_ / 2;
-      }
-  const float x = place.cells.Max.x + view.px(8);
-  for (const End& end : ends)
-    paintFitted(view, list, end.chosen ? view.fonts->bold : view.fonts->text, ImVec2(x, end.y),
-                view.px(place.plot.labelRoom - 8), end.chosen ? view.theme->text : view.theme->secondary,
-                end.label);
 }
 
 /// How many lines and marks come near a label.
@@ -167,39 +138,40 @@ void paintRules(const View& view, ImDrawList& list, const PlotPlace& place) {
   }
 }
 
-void paintMark(const View& view, ImDrawList& list, const PlotPlace& place, const PlotMark& mark) {
+ImFont* fontOf(const View& view, const PlotMark& mark) {
+  return mark.bold ? view.fonts->bold : view.fonts->mono;
+}
+
+LabelSize sizeOf(const View& view, const PlotMark& mark, float line) {
+  const float width =
+      std::max(textWidth(fontOf(view, mark), mark.label), textWidth(view.fonts->mono, mark.more));
+  return {width, mark.more.empty() ? line : 2 * line};
+}
+
+void paintMark(const View& view, ImDrawList& list, ImVec2 at, const PlotMark& mark) {
   const Theme& theme = *view.theme;
-  const ImVec2 at = place.at(mark.at);
   if (mark.chosen) {
     list.AddCircleFilled(at, view.px(7), theme.text, 24);
     list.AddCircleFilled(at, view.px(4.2f), theme.background, 24);
   } else {
     list.AddCircleFilled(at, view.px(4), theme.secondary, 16);
   }
-  ImFont* font = mark.bold ? view.fonts->bold : view.fonts->mono;
-  const float out = view.px(13), line = lineHeight(font) * 1.2f;
-  const float height = mark.more.empty() ? 0 : line;
-  const float width = textWidth(font, mark.label);
-  const float widest = std::max(width, textWidth(view.fonts->mono, mark.more));
-  const PlotSide side = clearSide(mark.side, {at.x, at.y}, widest + out, out + line + height,
-                                  {place.cells.Min.x, place.cells.Max.y});
-  ImVec2 text = at;
-  Align align = Align::center;
-  if (side == PlotSide::above) text.y -= out + view.px(3) + height;
-  if (side == PlotSide::below) text.y += out + view.px(3);
-  if (side == PlotSide::left || side == PlotSide::aboveLeft) align = Align::right, text.x -= out;
-  if (side == PlotSide::aboveLeft) text.y -= view.px(10);
-  if (side == PlotSide::belowRight) text.y += view.px(13);
-  if (side == PlotSide::right || side == PlotSide::belowRight) align = Align::left, text.x += out;
-  const float left = align == Align::center  ? text.x - width / 2
-                     : align == Align::right ? text.x - width
-                                             : text.x;
-  // A line under a label would strike it through.
-  list.AddRectFilled(ImVec2(left - view.px(2), text.y - line / 2),
-                     ImVec2(left + width + view.px(2), text.y + line / 2), faded(theme.background, 0.8f));
-  paintText(list, font, text, mark.bold || mark.chosen ? theme.text : theme.secondary, mark.label, align);
-  if (!mark.more.empty())
-    paintText(list, view.fonts->mono, ImVec2(text.x, text.y + line), theme.secondary, mark.more, align);
+}
+
+void paintMarkLabel(const View& view, ImDrawList& list, const PlotMark& mark, const LabelPlace& place,
+                    float line) {
+  const Theme& theme = *view.theme;
+  auto y = static_cast<float>(place.y);
+  const auto paint = [&](ImFont* font, const std::string& text, std::uint32_t color) {
+    const float width = textWidth(font, text), left = static_cast<float>(place.x - place.share * width);
+    // A line under a label would strike it through.
+    list.AddRectFilled(ImVec2(left - view.px(2), y - line / 2),
+                       ImVec2(left + width + view.px(2), y + line / 2), faded(theme.background, 0.8f));
+    paintText(list, font, ImVec2(left, y), color, text);
+    y += line;
+  };
+  paint(fontOf(view, mark), mark.label, mark.bold || mark.chosen ? theme.text : theme.secondary);
+  if (!mark.more.empty()) paint(view.fonts->mono, mark.more, theme.secondary);
 }
 
 /// A line through the plot at x, and beside it the value of every line there.
@@ -244,6 +216,27 @@ void paintHover(const View& view, ImDrawList& list, const PlotPlace& place, doub
   }
 }
 
+/// Names of lines up to `right`, marks, and their labels.
+void paintWords(const View& view, ImDrawList& list, const PlotPlace& place, float right) {
+  const Plot& plot = place.plot;
+  const ImRect& cells = place.cells;
+  const PlotCells drawn{cells.Min.x, cells.Min.y, cells.GetWidth(), cells.GetHeight()};
+  const float line = lineHeight(view.fonts->text) * 1.12f;
+  const std::vector<EndLabel> ends = endLabels(plot, drawn, line, view.px(8));
+  paintEnds(view, list, ends, right);
+  std::vector<LabelSize> sizes;
+  for (const PlotMark& mark : plot.marks) sizes.push_back(sizeOf(view, mark, line));
+  const auto labels = markLabels(plot, drawn, sizes, line, view.px(13), ends);
+  // Labels under marks: one may stand near another's.
+  const auto isShown = [&](const PlotMark& mark) {
+    return cells.Contains(place.at(mark.at)) || plot.x.share(mark.at.x) == 1;
+  };
+  for (std::size_t i = 0; i < plot.marks.size(); ++i)
+    if (labels[i] && isShown(plot.marks[i])) paintMarkLabel(view, list, plot.marks[i], *labels[i], line);
+  for (const PlotMark& mark : plot.marks)
+    if (isShown(mark)) paintMark(view, list, place.at(mark.at), mark);
+}
+
 }  // namespace
 
 void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash, std::uint32_t color,
@@ -275,10 +268,9 @@ void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash,
 std::optional<double> drawPlot(const View& view, const std::string& name, const ImRect& area,
                                const Plot& plot, std::optional<double> lit) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  float labels = 0;
-  for (const PlotTick& tick : plot.y.ticks)
-    labels = std::max(labels, textWidth(view.fonts->mono, tick.label));
-  const PlotPlace place{ImRect(area.Min.x + labels + view.px(12), area.Min.y + view.px(8),
+  float ticks = 0;
+  for (const PlotTick& tick : plot.y.ticks) ticks = std::max(ticks, textWidth(view.fonts->mono, tick.label));
+  const PlotPlace place{ImRect(area.Min.x + ticks + view.px(12), area.Min.y + view.px(8),
                                area.Max.x - view.px(plot.labelRoom), area.Max.y - view.px(48)),
                         plot};
   if (place.cells.GetWidth() < view.px(60) || place.cells.GetHeight() < view.px(40)) return std::nullopt;
@@ -291,10 +283,7 @@ std::optional<double> drawPlot(const View& view, const std::string& name, const 
     for (const PlotLine& line : plot.lines)
       if (line.chosen == chosen) paintLine(view, list, place, line);
   list.PopClipRect();
-  paintEnds(view, list, place);
-  for (const PlotMark& mark : plot.marks)
-    if (place.cells.Contains(place.at(mark.at)) || plot.x.share(mark.at.x) == 1)
-      paintMark(view, list, place, mark);
+  paintWords(view, list, place, area.Max.x);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   std::optional<double> pointed;
   if (ImGui::IsWindowHovered() && place.cells.Contains(mouse))

@@ -255,7 +255,7 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   const double before = study.cases[3].output.all;
   ui.typeValue("cache.latent", "256");
   ui.draw();
-  EXPECT_LT(page().shapes->value->cases[3].output.all, 1e-3) << "a latent as wide as the model loses nothing";
+  EXPECT_LT(page().shapes->value->cases.back().output.all, 1e-3) << "a latent as wide as the model loses nothing";
   EXPECT_GT(before, 1e-3);
   ui.typeValue("kv_heads", "8");
   ui.draw();
@@ -264,17 +264,17 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
 
 TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
   room("shapes");
-  EXPECT_EQ(page().shapes->value->cases[3].rotary, 0) << "sinusoidal positions turn nothing";
+  EXPECT_EQ(page().shapes->value->cases.back().rotary, 0) << "sinusoidal positions turn nothing";
   ui.session().scene().setup.model.position = app::PositionKind::rope;
   ui.session().scene().setup.weights.source = app::WeightSource::random;
   ui.draw();
-  EXPECT_EQ(page().shapes->value->cases[3].rotary, 16);
-  EXPECT_EQ(page().shapes->value->cases[3].numbersPerToken, 64 + 16);
-  const double before = page().shapes->value->cases[3].output.all;
+  EXPECT_EQ(page().shapes->value->cases.back().rotary, 16);
+  EXPECT_EQ(page().shapes->value->cases.back().numbersPerToken, 64 + 16);
+  const double before = page().shapes->value->cases.back().output.all;
   ui.typeValue("cache.rotary_dim", "128");
   ui.draw();
   EXPECT_EQ(ui.scene().cost.cache.rotary, 128);
-  EXPECT_LT(page().shapes->value->cases[3].output.all, before);
+  EXPECT_LT(page().shapes->value->cases.back().output.all, before);
 }
 
 TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/compute/drawings/drawing_parts.h"
+#include "app/compute/plot_labels.h"
 
 namespace headscope::app {
 
@@ -115,38 +116,16 @@ void addLine(const Placed& at, const PlotLine& line) {
   if (to > turn) addStretch(at, line, turn, to, line.dash == Dash::solid ? Dash::dashed : line.dash);
 }
 
-/// Labels at the lines' ends, moved apart until none touches another; lines that end at one place share one.
-void addEnds(const Placed& at) {
-  struct End {
-    std::string label;
-    double y;
-    bool chosen;
-  };
-  std::vector<End> ends;
-  for (const PlotLine& line : at.plot.lines) {
-    if (line.label.empty() || line.points.empty()) continue;
-    const auto value = line.at(std::min(line.points.back().x, at.plot.x.high), at.plot.x, at.plot.y);
-    if (!value) continue;
-    const double y = at.y(*value);
-    const auto same =
-        std::find_if(ends.begin(), ends.end(), [&](const End& end) { return std::abs(end.y - y) < 1; });
-    if (same == ends.end()) {
-      ends.push_back({line.label, y, line.chosen});
-    } else {
-      same->label = line.chosen ? line.label + " = " + same->label : same->label + " = " + line.label;
-      same->chosen |= line.chosen;
-    }
-  }
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
-  for (int round = 0; round < 40; ++round)
-    for (std::size_t i = 1; i < ends.size(); ++i)
-      if (const double overlap = kLineHeight - (ends[i].y - ends[i - 1].y); overlap > 0) {
-        ends[i - 1].y -= overlap / 2;
-        ends[i].y += overlap / 2;
-      }
-  for (const End& end : ends)
-    at.text(end.label, at.cells.right() + 6, end.y, Anchor::start,
-            end.chosen ? at.colors.text : at.colors.secondary, kTextSize, false, end.chosen);
+void addEnds(const Placed& at, const std::vector<EndLabel>& ends) {
+  for (const EndLabel& end : ends)
+    at.text(end.text, end.x, end.y, Anchor::start, end.chosen ? at.colors.text : at.colors.secondary,
+            kTextSize, false, end.chosen);
+}
+
+LabelSize sizeOf(const PlotMark& mark) {
+  const double width = std::max(drawnWidth(mark.label, kTextSize, !mark.bold) * (mark.bold ? 1.06 : 1),
+                                drawnWidth(mark.more, kTextSize, true));
+  return {width, mark.more.empty() ? kLineHeight : 2 * kLineHeight};
 }
 
 void addMark(const Placed& at, const PlotMark& mark) {
@@ -156,29 +135,37 @@ void addMark(const Placed& at, const PlotMark& mark) {
   };
   disc(mark.chosen ? 4.6 : 2.6, mark.chosen ? at.colors.text : at.colors.secondary);
   if (mark.chosen) disc(2.8, at.colors.background);
-  constexpr double kOut = 9;
-  const double width = drawnWidth(mark.label, kTextSize, !mark.bold);
-  const double widest = std::max(width, drawnWidth(mark.more, kTextSize, true));
-  const double high = mark.more.empty() ? kLineHeight : 2 * kLineHeight;
-  const PlotSide side =
-      clearSide(mark.side, {x, y}, widest + kOut, kOut + high, {at.cells.x, at.cells.bottom()});
-  double atX = x, atY = y;
-  Anchor anchor = Anchor::middle;
-  if (side == PlotSide::above) atY -= kOut + 2 + (mark.more.empty() ? 0 : kLineHeight);
-  if (side == PlotSide::below) atY += kOut + 2;
-  if (side == PlotSide::left || side == PlotSide::aboveLeft) anchor = Anchor::end, atX -= kOut;
-  if (side == PlotSide::aboveLeft) atY -= 7;
-  if (side == PlotSide::belowRight) atY += 9;
-  if (side == PlotSide::right || side == PlotSide::belowRight) anchor = Anchor::start, atX += kOut;
-  const double left = anchor == Anchor::middle ? atX - width / 2 : anchor == Anchor::end ? atX - width : atX;
+}
+
+void addMarkLabel(const Placed& at, const PlotMark& mark, const LabelPlace& place) {
+  const Anchor anchor = place.share == 0 ? Anchor::start : place.share == 1 ? Anchor::end : Anchor::middle;
+  const double width = drawnWidth(mark.label, kTextSize, !mark.bold), left = place.x - place.share * width;
   // A line under a label would strike it through.
-  if (!mark.label.empty())
-    at.drawing.shapes.push_back(
-        Box{{left - 2, atY - kLineHeight / 2, width + 4, kLineHeight}, at.colors.background});
-  at.text(mark.label, atX, atY, anchor, mark.bold || mark.chosen ? at.colors.text : at.colors.secondary,
-          kTextSize, !mark.bold, mark.bold);
+  at.drawing.shapes.push_back(
+      Box{{left - 2, place.y - kLineHeight / 2, width + 4, kLineHeight}, at.colors.background});
+  at.text(mark.label, place.x, place.y, anchor,
+          mark.bold || mark.chosen ? at.colors.text : at.colors.secondary, kTextSize, !mark.bold, mark.bold);
   if (!mark.more.empty())
-    at.text(mark.more, atX, atY + kLineHeight, anchor, at.colors.secondary, kTextSize, true);
+    at.text(mark.more, place.x, place.y + kLineHeight, anchor, at.colors.secondary, kTextSize, true);
+}
+
+/// Names of lines, marks, and their labels.
+void addWords(const Placed& at) {
+  const Plot& plot = at.plot;
+  const PlotCells cells{at.cells.x, at.cells.y, at.cells.width, at.cells.height};
+  const std::vector<EndLabel> names = endLabels(plot, cells, kLineHeight, 6);
+  addEnds(at, names);
+  std::vector<LabelSize> sizes;
+  for (const PlotMark& mark : plot.marks) sizes.push_back(sizeOf(mark));
+  const auto labels = markLabels(plot, cells, sizes, kLineHeight, 9, names);
+  const auto isShown = [&](const PlotMark& mark) {
+    const double x = plot.x.share(mark.at.x), y = plot.y.share(mark.at.y);
+    return x >= 0 && x <= 1 && y >= 0 && y <= 1;
+  };
+  for (std::size_t i = 0; i < plot.marks.size(); ++i)
+    if (labels[i] && isShown(plot.marks[i])) addMarkLabel(at, plot.marks[i], *labels[i]);
+  for (const PlotMark& mark : plot.marks)
+    if (isShown(mark)) addMark(at, mark);
 }
 
 }  // namespace
@@ -198,11 +185,7 @@ void addPlot(Drawing& drawing, const DrawingColors& colors, const Frame& frame, 
   for (const bool chosen : {false, true})
     for (const PlotLine& line : plot.lines)
       if (line.chosen == chosen) addLine(at, line);
-  addEnds(at);
-  for (const PlotMark& mark : plot.marks)
-    if (plot.x.share(mark.at.x) >= 0 && plot.x.share(mark.at.x) <= 1 && plot.y.share(mark.at.y) >= 0 &&
-        plot.y.share(mark.at.y) <= 1)
-      addMark(at, mark);
+  addWords(at);
 }
 
 }  // namespace headscope::app
