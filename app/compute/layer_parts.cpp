@@ -81,11 +81,39 @@ Matrix columnsOf(const attention::MappedLinear& map, Index first, Index count) {
   return attention::weightColumns(map, first, count);
 }
 
-constexpr Index kPictureRows = 144, kPictureColumns = 48;
+/// Whether its columns are keys.
+bool ofCells(Stage stage) {
+  return stage == Stage::dots || stage == Stage::biased || stage == Stage::scores || stage == Stage::weights;
+}
 
-StagePicture pictureOf(const Eigen::Ref<const Matrix>& values, Index columns) {
+void drawStages(HeadParts& parts) {
+  const LayerParts& layer = *parts.question.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const attention::AttentionResult& result = sequence.attention;
+  const Index head = parts.question.head;
+  const auto draw = [&](Stage stage, const Eigen::Ref<const Matrix>& values) {
+    parts.pictures[static_cast<std::size_t>(stage)] = stagePicture(stage, values);
+  };
+  draw(Stage::x, layer.x);
+  draw(Stage::context, layer.keySource());
+  draw(Stage::q, attention::mergeHeads(result.q));
+  draw(Stage::k, attention::mergeHeads(result.k));
+  draw(Stage::v, attention::mergeHeads(result.v));
+  draw(Stage::dots, parts.steps.dots);
+  draw(Stage::biased, parts.steps.biased);
+  draw(Stage::scores, result.scores[head]);
+  draw(Stage::weights, sequence.probabilities()[head]);
+  draw(Stage::headOutput, result.headOutput[head]);
+  draw(Stage::concat, attention::mergeHeads(result.headOutput));
+  draw(Stage::output, result.output);
+}
+
+}  // namespace
+
+StagePicture stagePicture(Stage stage, const Eigen::Ref<const Matrix>& values) {
+  constexpr Index kRows = 144, kColumns = 48;
   StagePicture picture;
-  picture.values = attention::poolFarthest(values, kPictureRows, columns);
+  picture.values = attention::poolFarthest(values, kRows, ofCells(stage) ? kRows : kColumns);
   bool any = false;
   for (Index i = 0; i < values.rows(); ++i)
     for (Index j = 0; j < values.cols(); ++j) {
@@ -97,30 +125,6 @@ StagePicture pictureOf(const Eigen::Ref<const Matrix>& values, Index columns) {
     }
   return picture;
 }
-
-void drawStages(HeadParts& parts) {
-  const LayerParts& layer = *parts.question.layer;
-  const SequenceSnapshot& sequence = layer.sequence();
-  const attention::AttentionResult& result = sequence.attention;
-  const Index head = parts.question.head;
-  const auto draw = [&](Stage stage, const Eigen::Ref<const Matrix>& values, Index columns) {
-    parts.pictures[static_cast<std::size_t>(stage)] = pictureOf(values, columns);
-  };
-  draw(Stage::x, layer.x, kPictureColumns);
-  draw(Stage::context, layer.keySource(), kPictureColumns);
-  draw(Stage::q, attention::mergeHeads(result.q), kPictureColumns);
-  draw(Stage::k, attention::mergeHeads(result.k), kPictureColumns);
-  draw(Stage::v, attention::mergeHeads(result.v), kPictureColumns);
-  draw(Stage::dots, parts.steps.dots, kPictureRows);
-  draw(Stage::biased, parts.steps.biased, kPictureRows);
-  draw(Stage::scores, result.scores[head], kPictureRows);
-  draw(Stage::weights, sequence.probabilities()[head], kPictureRows);
-  draw(Stage::headOutput, result.headOutput[head], kPictureColumns);
-  draw(Stage::concat, attention::mergeHeads(result.headOutput), kPictureColumns);
-  draw(Stage::output, result.output, kPictureColumns);
-}
-
-}  // namespace
 
 Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& question, Resources& resources,
                                                      std::stop_token stop) {

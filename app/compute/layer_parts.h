@@ -61,6 +61,8 @@ struct StagePicture {
   attention::Matrix values;  ///< pooled by poolFarthest(): 144 rows, and 144 (queries × keys) or 48 columns
   float low = 0, high = 0;   ///< smallest and largest of all finite numbers
 };
+StagePicture stagePicture(Stage stage, const Eigen::Ref<const attention::Matrix>& values);
+using StagePictures = std::array<StagePicture, kStages>;
 
 struct HeadParts {
   HeadPartsQuestion question;
@@ -69,7 +71,7 @@ struct HeadParts {
   attention::Matrix wo;          ///< [modelDim, headDim] the head's columns of W_O
   attention::Matrix outputRows;  ///< [≤ kOutputRows, heads · headDim] rows of W_O from firstColumn on
   attention::Vector outputBias;  ///< [≤ kOutputRows]
-  std::array<StagePicture, kStages> pictures;
+  StagePictures pictures;
   MemoryShare memory;
 
   const StagePicture& picture(Stage stage) const { return pictures[static_cast<std::size_t>(stage)]; }

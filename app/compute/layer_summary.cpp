@@ -15,7 +15,7 @@ using attention::Vector;
 
 namespace {
 
-constexpr Index kThumbnail = 64;
+constexpr Index kThumbnailSide = 64;
 
 /// Which cells are visible, as detectors and pictures are told: 0, or −inf where a key is masked.
 Matrix marksOf(const attention::MaskFormula& mask, Index variant) {
@@ -173,7 +173,7 @@ void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std:
 
 int thumbnailFactor(Index tokens) {
   int factor = 1;
-  while ((tokens + factor - 1) / factor > kThumbnail) factor *= 2;
+  while ((tokens + factor - 1) / factor > kThumbnailSide) factor *= 2;
   return factor;
 }
 

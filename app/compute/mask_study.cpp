@@ -15,7 +15,7 @@ using attention::Matrix;
 
 namespace {
 
-constexpr Index kCoarsest = 48, kThumbnail = 48, kReachPicture = 512;
+constexpr Index kCoarsest = 48, kSmallPicture = 48, kReachPicture = 512;
 
 Index pooledSize(Index size, Index factor) {
   return (size + factor - 1) / factor;
@@ -136,7 +136,7 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
     studied.levels.push_back(shares(cells));
   }
   Index small = 1;
-  while (pooledSize(longer, small) > kThumbnail) small *= 2;
+  while (pooledSize(longer, small) > kSmallPicture) small *= 2;
   studied.thumbnails =
       attention::Stack(mask.variants(), pooledSize(mask.queries(), small), pooledSize(mask.keys(), small));
   for (Index variant = 0; variant < mask.variants() && !stop.stop_requested(); ++variant)

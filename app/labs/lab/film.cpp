@@ -40,18 +40,20 @@ void markColumn(const View& view, ImDrawList& list, const ImRect& cells, Index c
 }
 
 /// Marks over the slices of heads, in the hue of the kv head they read; the chosen head's slice stands out.
-void paintSlices(const LabPage& page, ImDrawList& list, const FilmBlock& block, const ImRect& cells) {
-  const View& view = page.view;
+void paintSlices(const View& view, const FilmReel& reel, ImDrawList& list, const FilmBlock& block,
+                 const ImRect& cells) {
   const Theme& theme = *view.theme;
-  const attention::AttentionConfig& config = page.layer->config();
+  const attention::AttentionConfig& config = reel.config;
   const float each = cells.GetWidth() / static_cast<float>(block.slices);
   const float inset = each > view.px(6) ? view.px(1) : 0;
+  const bool empty = !reel.picture(block.stage);
   const bool ofQueries = block.slices == config.heads;
   for (Index slice = 0; slice < block.slices; ++slice) {
     const float from = cells.Min.x + each * static_cast<float>(slice) + inset, to = from + each - 2 * inset;
     const Index kv = ofQueries ? config.kvHeadOf(slice) : slice;
     list.AddRectFilled(ImVec2(from, cells.Min.y - view.px(6)), ImVec2(to, cells.Min.y - view.px(3)),
                        groupColor(theme, kv));
+    if (empty) continue;
     if (slice != block.lit)
       list.AddRectFilled(ImVec2(from, cells.Min.y), ImVec2(to, cells.Max.y), faded(theme.background, 0.6f));
     if (inset > 0)
@@ -59,40 +61,61 @@ void paintSlices(const LabPage& page, ImDrawList& list, const FilmBlock& block, 
   }
 }
 
-void paintBlock(Scene& scene, LabPage& page, const FilmFrame& frame, const FilmBlock& block,
-                const ImRect& cells, const FilmPlace& place, const Cell& cell, float fade) {
-  View& view = page.view;
-  const Theme& theme = *view.theme;
+/// The numbers of a block; where there are none, the place they would have.
+void paintValues(const Scene& scene, LabPage& page, const FilmReel& reel, const FilmFrame& frame,
+                 const FilmBlock& block, const ImRect& cells, float fade) {
+  const View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const StagePicture& picture = page.head->picture(block.stage);
-  const float most = largestOf(picture);
+  const StagePicture* picture = reel.picture(block.stage);
+  if (!picture) {
+    list.AddRectFilled(cells.Min, cells.Max, mixed(view.theme->background, view.theme->panel, 0.7f));
+    return compat::rectOutline(list, cells.Min, cells.Max, view.theme->line, 0, 1);
+  }
+  const float most = largestOf(*picture);
   Picture look;
   look.name = fmt::format("film.{}.{}", static_cast<int>(frame.step), static_cast<int>(block.stage));
   look.ink = block.ink;
-  look.low = block.ink == Ink::map ? picture.low : -most;
-  look.high = block.ink == Ink::map ? picture.high : most;
+  look.low = block.ink == Ink::map ? picture->low : -most;
+  look.high = block.ink == Ink::map ? picture->high : most;
   look.fade = fade;
-  const float each = cells.GetHeight() / static_cast<float>(std::max<Index>(picture.values.rows(), 1));
+  const float each = cells.GetHeight() / static_cast<float>(picture->values.rows());
   look.gap = block.ink == Ink::map && each >= 8 ? 1.0f : 0;
-  paintPicture(page, look, picture.values, cells, scene.look);
-  if (block.slices > 1) paintSlices(page, list, block, cells);
-  const LayerParts& layer = *page.layer;
-  const Index n = layer.x.rows(), m = layer.keySource().rows();
-  const std::uint32_t queryColor = block.ink == Ink::value ? theme.value : theme.query;
-  const std::uint32_t keyColor = block.ink == Ink::value ? theme.value : theme.key;
+  paintPicture(page, look, picture->values, cells, scene.look);
+}
+
+/// The rows of the pointed-at query and key, and the column in a map of scores.
+void markCell(const View& view, const FilmReel& reel, const FilmFrame& frame, const FilmBlock& block,
+              const ImRect& cells) {
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Cell& cell = *reel.cell;
   if (block.ink == Ink::map) {
-    markRow(view, list, cells, cell.query, n, theme.query);
-    markColumn(view, list, cells, cell.key, m, theme.key);
-  } else {
-    ImRect row = cells;
-    if (frame.step == Step::split && block.lit >= 0) {
-      const float wide = cells.GetWidth() / static_cast<float>(block.slices);
-      row.Min.x += wide * static_cast<float>(block.lit);
-      row.Max.x = row.Min.x + wide;
-    }
-    if (block.ofQueries) markRow(view, list, row, cell.query, n, queryColor);
-    if (block.ofKeys) markRow(view, list, row, cell.key, m, keyColor);
+    markRow(view, list, cells, cell.query, reel.queries, theme.query);
+    return markColumn(view, list, cells, cell.key, reel.keys, theme.key);
   }
+  ImRect row = cells;
+  if (frame.step == Step::split && block.lit >= 0) {
+    const float wide = cells.GetWidth() / static_cast<float>(block.slices);
+    row.Min.x += wide * static_cast<float>(block.lit);
+    row.Max.x = row.Min.x + wide;
+  }
+  const bool ofValues = block.ink == Ink::value;
+  if (block.ofQueries)
+    markRow(view, list, row, cell.query, reel.queries, ofValues ? theme.value : theme.query);
+  if (block.ofKeys) markRow(view, list, row, cell.key, reel.keys, ofValues ? theme.value : theme.key);
+}
+
+void paintBlock(const Scene& scene, LabPage& page, const FilmReel& reel, const FilmFrame& frame,
+                const FilmBlock& block, const ImRect& cells, const FilmPlace& place, float fade) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintValues(scene, page, reel, frame, block, cells, fade);
+  if (block.slices > 1) paintSlices(view, reel, list, block, cells);
+  if (reel.cell) markCell(view, reel, frame, block, cells);
+  if (frame.broken)
+    compat::rectOutline(list, ImVec2(cells.Min.x - 1, cells.Min.y - 1),
+                        ImVec2(cells.Max.x + 1, cells.Max.y + 1), theme.error, 0, view.px(2.5f));
   if (block.used)
     list.AddRectFilled(ImVec2(cells.Min.x, cells.Max.y + view.px(4)),
                        ImVec2(cells.Max.x, cells.Max.y + view.px(7)),
@@ -110,34 +133,55 @@ void paintPerforation(const View& view, ImDrawList& list, const ImRect& area) {
       list.AddRectFilled(ImVec2(x, y), ImVec2(x + view.px(8), y + view.px(5)), color, view.px(1));
 }
 
-void paintRowLabels(const LabPage& page, ImDrawList& list, const Cell& cell, float right, float top,
+void paintRowLabels(const View& view, ImDrawList& list, const FilmReel& reel, float right, float top,
                     float bottom, float room) {
-  const View& view = page.view;
   const Theme& theme = *view.theme;
-  const std::vector<attention::Token>& queries = page.layer->sequence().queries;
-  const auto n = static_cast<Index>(queries.size());
+  const auto n = static_cast<Index>(reel.tokens.size());
   const float each = (bottom - top) / static_cast<float>(n);
   ImFont* font = view.fonts->monoSmall;
   const bool all = each >= lineHeight(font) * 0.75f;
-  const bool self = page.layer->context.size() == 0;
+  const bool self = reel.frames.front().blocks.size() == 1;
   for (Index i = 0; i < n; ++i) {
-    const bool isQuery = i == cell.query, isKey = self && i == cell.key && !isQuery;
+    const bool isQuery = reel.cell && i == reel.cell->query;
+    const bool isKey = reel.cell && self && i == reel.cell->key && !isQuery;
     if (!all && !isQuery) continue;
     paintText(list, font, ImVec2(right, top + (static_cast<float>(i) + 0.5f) * each),
               isQuery ? theme.query
               : isKey ? theme.key
                       : theme.secondary,
-              fitted(font, queries[static_cast<std::size_t>(i)].text, room), Align::right);
+              fitted(font, reel.tokens[static_cast<std::size_t>(i)].text, room), Align::right);
+  }
+}
+
+/// The matrices of a frame side by side about its middle, each with its name where there are several.
+void paintBlocks(const Scene& scene, LabPage& page, const FilmReel& reel, const FilmFrame& frame,
+                 float middle, float scale, const FilmPlace& place, float fade) {
+  const View& view = page.view;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float space = frame.blocks.size() > 1 ? view.px(8) * scale : 0;
+  float content = space * static_cast<float>(frame.blocks.size() - 1);
+  for (const FilmBlock& block : frame.blocks) content += view.px(block.width * scale);
+  float left = middle - content / 2;
+  for (const FilmBlock& block : frame.blocks) {
+    const float wide = view.px(block.width * scale);
+    const ImRect cells(std::round(left), place.top, std::round(left + wide), place.bottom);
+    paintBlock(scene, page, reel, frame, block, cells, place, fade);
+    if (frame.blocks.size() > 1 && !block.name.empty())
+      paintText(list, place.small ? view.fonts->text : view.fonts->title,
+                ImVec2((cells.Min.x + cells.Max.x) / 2, place.top - view.px(place.small ? 14 : 34)),
+                inkColor(*view.theme, block.ink), block.name, Align::center);
+    left += wide + space;
   }
 }
 
 /// A frame's words, its ground where it is lit, and the place that takes a click.
-void paintFrame(Scene& scene, LabPage& page, FilmFrame& frame, std::size_t number, float x, float width,
-                float scale, const FilmPlace& place, const Cell& cell, bool later, bool used) {
+void paintFrame(Scene& scene, LabPage& page, const FilmReel& reel, std::size_t number, float x, float width,
+                float scale, const FilmPlace& place, bool later) {
   View& view = page.view;
   const Theme& theme = *view.theme;
+  const FilmFrame& frame = reel.frames[number];
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const bool lit = frame.step == scene.cursor.lab.step;
+  const bool lit = reel.cell && frame.step == scene.cursor.lab.step;
   const float pad = view.px(place.small ? 6 : 10);
   const ImRect ground(x - pad, place.area.Min.y, x + width + pad, place.area.Max.y);
   ImGui::SetCursorScreenPos(ground.Min);
@@ -151,35 +195,27 @@ void paintFrame(Scene& scene, LabPage& page, FilmFrame& frame, std::size_t numbe
   const bool hovered = ImGui::IsItemHovered();
   if (lit || hovered) list.AddRectFilled(ground.Min, ground.Max, lit ? theme.raised : theme.panel);
   if (lit) list.AddRectFilled(ground.Min, ImVec2(ground.Max.x, ground.Min.y + view.px(3)), theme.text);
+  if (frame.broken) track("film.broken", ground.Min, ground.Max);
   const float middle = x + width / 2;
-  float content = 0;
-  for (const FilmBlock& block : frame.blocks) content += view.px(block.width * scale);
-  const float space = frame.blocks.size() > 1 ? view.px(8) * scale : 0;
-  content += space * static_cast<float>(frame.blocks.size() - 1);
-  float left = middle - content / 2;
-  const float fade = lit ? 1 : later ? 0.5f : used ? 1 : 0.6f;
-  for (const FilmBlock& block : frame.blocks) {
-    const float wide = view.px(block.width * scale);
-    const ImRect cells(std::round(left), place.top, std::round(left + wide), place.bottom);
-    paintBlock(scene, page, frame, block, cells, place, cell, fade);
-    if (frame.blocks.size() > 1 && !block.name.empty())
-      paintText(list, place.small ? view.fonts->text : view.fonts->title,
-                ImVec2((cells.Min.x + cells.Max.x) / 2, place.top - view.px(place.small ? 14 : 34)),
-                inkColor(theme, block.ink), block.name, Align::center);
-    left += wide + space;
-  }
+  const bool used = std::ranges::any_of(frame.blocks, &FilmBlock::used);
+  // Without a cell nothing is lit, and all that there is stands equally bright.
+  const bool bright = lit || !reel.cell || (used && !later);
+  paintBlocks(scene, page, reel, frame, middle, scale, place, bright ? 1 : later ? 0.5f : 0.6f);
   ImFont* title = place.small ? view.fonts->text : view.fonts->title;
-  const std::string name = stepTitle(page, frame.step);
   if (frame.step != Step::project && !(frame.blocks.size() > 1 && frame.step == Step::input))
     paintScripted(view, list, title, ImVec2(middle, place.top - view.px(place.small ? 14 : 34)),
-                  lit ? theme.text : theme.secondary, name, Align::center, width + 2 * pad - view.px(2));
+                  lit ? theme.text : theme.secondary, frame.title, Align::center,
+                  width + 2 * pad - view.px(2));
   paintText(list, view.fonts->small, ImVec2(x, place.area.Min.y + view.px(place.small ? 14 : 20)),
             theme.faint, std::to_string(number + 1));
   ImFont* big = lit && !place.small ? view.fonts->monoHero
                 : place.small       ? view.fonts->mono
                                     : view.fonts->monoTitle;
   const float below = place.bottom + view.px(place.small ? 17 : 24);
-  paintText(list, big, ImVec2(middle, below), lit ? theme.text : theme.secondary,
+  paintText(list, big, ImVec2(middle, below),
+            frame.broken ? theme.error
+            : lit        ? theme.text
+                         : theme.secondary,
             fitted(big, frame.number, width + 2 * pad), Align::center);
   if (!place.small)
     paintScripted(view, list, view.fonts->small, ImVec2(middle, below + view.px(19)), theme.secondary,
@@ -187,30 +223,28 @@ void paintFrame(Scene& scene, LabPage& page, FilmFrame& frame, std::size_t numbe
   if (hovered && place.small) {
     std::string shapes;
     for (const FilmBlock& block : frame.blocks) shapes += (shapes.empty() ? "" : ", ") + block.shape;
-    tooltip(view, fmt::format("{}: {}", name, shapes));
+    tooltip(view, fmt::format("{}: {}", frame.title, shapes));
   }
 }
 
 /// What a frame takes with its words, in layout units.
-float frameRoom(const LabPage& page, const FilmFrame& frame, float scale, bool small) {
-  const View& view = page.view;
+float frameRoom(const View& view, const FilmFrame& frame, float scale, bool small) {
   const float words =
       frame.step == Step::project
           ? 0
-          : scriptedWidth(view, small ? view.fonts->text : view.fonts->title, stepTitle(page, frame.step)) /
-                view.unit;
+          : scriptedWidth(view, small ? view.fonts->text : view.fonts->title, frame.title) / view.unit;
   const float number = textWidth(small ? view.fonts->mono : view.fonts->monoTitle, frame.number) / view.unit;
+  const float hint = frame.broken && !small ? textWidth(view.fonts->small, frame.hint) / view.unit : 0;
   const float blocks = (frame.width + 8 * static_cast<float>(frame.blocks.size() - 1)) * scale;
-  return std::max({blocks, std::min(words, 140.0f), std::min(number, 150.0f)});
+  return std::max({blocks, std::min(words, 230.0f), std::min(std::max(number, hint), 150.0f)});
 }
 
 }  // namespace
 
-void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
+void film(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area, bool small) {
   View& view = page.view;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const Cell cell = labCell(scene, page);
-  std::vector<FilmFrame> frames = framesOf(page, scene.cursor.lab.step, cell);
+  const std::vector<FilmFrame>& frames = reel.frames;
   list.AddRectFilled(ImVec2(area.Min.x, area.Max.y - 1), area.Max, view.theme->line);
   paintPerforation(view, list, area);
   const float labels = view.px(small ? 70 : 110), margin = view.px(small ? 14 : 24);
@@ -218,7 +252,7 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   float scale = small ? 0.5f : 1;
   const auto total = [&] {
     float sum = 0;
-    for (const FilmFrame& frame : frames) sum += frameRoom(page, frame, scale, small);
+    for (const FilmFrame& frame : frames) sum += frameRoom(view, frame, scale, small);
     return sum;
   };
   while (scale > 0.2f && total() + 18 * static_cast<float>(frames.size() - 1) > room) scale *= 0.94f;
@@ -226,16 +260,13 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
       std::max(6.0f, (room - total()) / static_cast<float>(std::max<std::size_t>(frames.size() - 1, 1)));
   const FilmPlace place{area, area.Min.y + view.px(small ? 47 : 76),
                         area.Min.y + view.px(small ? 47 + 66 : 76 + 144), small};
-  paintRowLabels(page, list, cell, area.Min.x + labels, place.top, place.bottom, labels - view.px(8));
+  paintRowLabels(view, list, reel, area.Min.x + labels, place.top, place.bottom, labels - view.px(8));
   float x = area.Min.x + labels + margin;
   bool later = false;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    FilmFrame& frame = frames[i];
-    const float wide = view.px(frameRoom(page, frame, scale, small));
-    const bool used = std::any_of(frame.blocks.begin(), frame.blocks.end(),
-                                  [](const FilmBlock& block) { return block.used; });
-    paintFrame(scene, page, frame, i, x, wide, scale, place, cell, later, used);
-    later = later || frame.step == scene.cursor.lab.step;
+    const float wide = view.px(frameRoom(view, frames[i], scale, small));
+    paintFrame(scene, page, reel, i, x, wide, scale, place, later);
+    later = later || (reel.cell && frames[i].step == scene.cursor.lab.step);
     x += wide + view.px(space);
     if (i + 1 < frames.size() && space > 22)
       paintText(list, view.fonts->small, ImVec2(x - view.px(space / 2), (place.top + place.bottom) / 2),
@@ -243,33 +274,33 @@ void film(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   }
 }
 
-void foldedFilm(Scene& scene, LabPage& page, const ImRect& area) {
+void foldedFilm(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const std::vector<Step> steps = stepsOf(page);
-  const float each = (area.GetWidth() - view.px(24)) / static_cast<float>(steps.size());
+  const std::vector<FilmFrame>& frames = reel.frames;
+  const float each = (area.GetWidth() - view.px(24)) / static_cast<float>(frames.size());
   list.AddLine(ImVec2(area.Min.x, area.Max.y - 1), ImVec2(area.Max.x, area.Max.y - 1), theme.line);
   bool later = false;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool lit = steps[i] == scene.cursor.lab.step;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const FilmFrame& frame = frames[i];
+    const bool lit = reel.cell ? frame.step == scene.cursor.lab.step : frame.broken;
+    const std::uint32_t words = frame.broken ? theme.error : lit ? theme.text : theme.secondary;
     const float x = area.Min.x + view.px(12) + each * static_cast<float>(i), middle = x + each / 2;
     ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("dot", ImVec2(each, area.GetHeight()))) scene.cursor.lab.step = steps[i];
+    if (ImGui::InvisibleButton("dot", ImVec2(each, area.GetHeight()))) scene.cursor.lab.step = frame.step;
     ImGui::PopID();
     trackItem(fmt::format("film.{}", i + 1));
-    if (i + 1 < steps.size())
+    if (i + 1 < frames.size())
       list.AddLine(ImVec2(middle + view.px(8), area.Min.y + view.px(12)),
                    ImVec2(middle + each - view.px(8), area.Min.y + view.px(12)), theme.line);
     list.AddCircleFilled(ImVec2(middle, area.Min.y + view.px(12)), view.px(lit ? 5 : 3),
-                         lit     ? theme.text
-                         : later ? theme.line
-                                 : theme.secondary);
+                         later ? theme.line : words);
     ImFont* font = lit ? view.fonts->bold : view.fonts->text;
-    const std::string name = steps[i] == Step::split ? "split" : stepTitle(page, steps[i]);
-    paintScripted(view, list, font, ImVec2(middle, area.Min.y + view.px(30)),
-                  lit ? theme.text : theme.secondary, name, Align::center, each - view.px(3));
+    const std::string name = frame.step == Step::split ? "split" : frame.title;
+    paintScripted(view, list, font, ImVec2(middle, area.Min.y + view.px(30)), words, name, Align::center,
+                  each - view.px(3));
     later = later || lit;
   }
 }

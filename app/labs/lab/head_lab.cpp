@@ -74,17 +74,11 @@ void HeadLab::draw(Scene& scene, const Layout& layout) {
   page_.small = layout.narrow || layout.presents || area.GetHeight() < view.px(760);
   if (beginPanel(view, "lab.page", area, 0, 0,
                  ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {
-    const Snapshot* snapshot = page_.snapshot.get();
     if (!layout.presents) area.Min.y = tabLine(scene, page_, shown(scene), whole);
     if (!labTabs()[placeOf(scene)].needsLayer) {
       shown(scene).draw(scene, area, layout);
-    } else if (snapshot && snapshot->error) {
-      paintMessage(view, area,
-                   snapshot->error->waits ? "Nothing to take apart yet" : "This layer can't be computed",
-                   snapshot->error->message, snapshot->error->waits ? view.theme->text : view.theme->error);
-    } else if (snapshot && snapshot->empty) {
-      emptyMessage(view, area, "No tokens", "Type a text on Heads, or start with the opening sentence.",
-                   "Start with the opening sentence", "input.sample");
+    } else if (page_.missing()) {
+      shown(scene).drawMissing(scene, area, layout);
     } else if (!page_.problem.empty()) {
       paintMessage(view, area, "This layer can't be taken apart", page_.problem, view.theme->error);
     } else if (page_.head) {

@@ -25,6 +25,8 @@ class InnerTab {
   virtual void prepare(Scene&) {}
   /// `area` is what the line of tabs leaves. `page_.head` is there where the tab's row says that it needs it.
   virtual void draw(Scene& scene, const ImRect& area, const Layout& layout) = 0;
+  /// In place of draw() where a row that needs the layer has none: why, and what to do.
+  virtual void drawMissing(Scene& scene, const ImRect& area, const Layout& layout);
   /// While shown: asks for what is on screen, after the panels.
   virtual void ask(const Scene&) {}
   /// Another page is shown: what is under way for this tab stops, and what it alone holds is let go.

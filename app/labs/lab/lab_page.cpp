@@ -11,38 +11,48 @@
 
 namespace headscope::app {
 
-std::vector<Step> stepsOf(const LabPage& page) {
-  std::vector<Step> steps{Step::input, Step::project, Step::split, Step::dot,    Step::scale, Step::bias,
-                          Step::mask,  Step::softmax, Step::mix,   Step::concat, Step::output};
-  if (page.head && page.head->steps.biased.size() == 0) std::erase(steps, Step::bias);
-  return steps;
-}
-
 namespace {
 
-/// "÷ √32", or what else multiplies q·k.
-std::string scaleTitle(const LabPage& page) {
-  std::string title;
-  const SequenceSnapshot& sequence = page.layer->sequence();
+/// What multiplies q·k: "÷ √32", "÷ √32 × 3", "× 3 sharpness", "not scaled".
+std::string scaleTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask) {
+  std::vector<std::string> factors;
   for (const attention::ScoreTerm& term : attention::scoreTerms())
-    if (term.kind == attention::TermKind::factor && term.applies(page.layer->config(), sequence.mask))
-      title += (title.empty() ? "" : " ") + term.label(page.layer->config());
-  return title;
+    if (term.kind == attention::TermKind::factor && term.applies(config, mask))
+      factors.push_back(term.label(config));
+  if (factors.size() == 1) return factors.front();
+  return config.effectiveScale() == 1 ? factors.back()
+                                      : fmt::format("{} × {:.4g}", factors.front(), config.gain);
 }
 
-std::string biasTitle(const LabPage& page) {
+/// Whether it comes between the scale and the mask.
+bool biases(const attention::ScoreTerm& term) {
+  return term.adds() || term.kind == attention::TermKind::cap;
+}
+
+std::string biasTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask) {
   std::string title;
-  for (const attention::ScoreTerm& term : attention::scoreTerms()) {
-    const bool acts = term.adds() || term.kind == attention::TermKind::cap;
-    if (acts && term.applies(page.layer->config(), page.layer->sequence().mask))
-      title += (title.empty() ? "" : " ") + term.label(page.layer->config());
-  }
+  for (const attention::ScoreTerm& term : attention::scoreTerms())
+    if (biases(term) && term.applies(config, mask)) title += (title.empty() ? "" : " ") + term.label(config);
   return title;
 }
 
 }  // namespace
 
-std::string stepTitle(const LabPage& page, Step step) {
+std::vector<Step> stepsOf(const attention::AttentionConfig& config, const attention::MaskInput& mask) {
+  std::vector<Step> steps{Step::input, Step::project, Step::split, Step::dot,    Step::scale, Step::bias,
+                          Step::mask,  Step::softmax, Step::mix,   Step::concat, Step::output};
+  const bool any = std::ranges::any_of(attention::scoreTerms(), [&](const attention::ScoreTerm& term) {
+    return biases(term) && term.applies(config, mask);
+  });
+  if (!any) std::erase(steps, Step::bias);
+  return steps;
+}
+
+std::vector<Step> stepsOf(const LabPage& page) {
+  return page.layer ? stepsOf(page.layer->config(), page.layer->sequence().mask) : stepsOf({}, {});
+}
+
+std::string stepTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask, Step step) {
   switch (step) {
     case Step::input:
       return "X";
@@ -53,9 +63,9 @@ std::string stepTitle(const LabPage& page, Step step) {
     case Step::dot:
       return "Q·Kᵀ";
     case Step::scale:
-      return scaleTitle(page);
+      return scaleTitle(config, mask);
     case Step::bias:
-      return biasTitle(page);
+      return biasTitle(config, mask);
     case Step::mask:
       return "mask";
     case Step::softmax:
@@ -68,6 +78,10 @@ std::string stepTitle(const LabPage& page, Step step) {
       return "· W_O";
   }
   return "";
+}
+
+std::string stepTitle(const LabPage& page, Step step) {
+  return stepTitle(page.layer->config(), page.layer->sequence().mask, step);
 }
 
 BiasTerms biasTerms(const LabPage& page) {

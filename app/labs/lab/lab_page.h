@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/layer_parts.h"
+#include "app/compute/layer_fault.h"
 #include "app/compute/mistake_study.h"
 #include "app/compute/weight_study.h"
 #include "app/widgets/caption.h"
@@ -28,6 +28,7 @@ struct LabPage {
   std::shared_ptr<const LayerParts> layer;        ///< null until it is there
   std::shared_ptr<const HeadParts> head;          ///< what is drawn; null until it is there
   std::string problem;                            ///< why there are no parts
+  std::shared_ptr<const LayerFault> fault;        ///< of a layer that can't be computed
   std::map<std::string, EasedTextures> pictures;  ///< by the name of the place
 
   Index dim = -1;     ///< of the head's vectors, that is worked out; −1: the largest of the row
@@ -42,13 +43,18 @@ struct LabPage {
   std::shared_ptr<const std::vector<attention::SaturationPoint>> curve;  ///< of a mistake about scale
   bool showsEntropy = false;  ///< in small windows: the curve of the entropy, not of the largest weight
   bool catchingUp = false;
+  /// Whether there is nothing to take apart: no tokens, or a layer that can't be computed.
+  bool missing() const { return snapshot && (snapshot->error || snapshot->empty); }
   bool small = false;     ///< there is little room: lists are choices in the line of tabs
   bool presents = false;  ///< sentences stand in the line below the page, or beside it
 };
 
-/// The steps that the drawn head has: the bias only where something is added or capped.
+/// The steps that a layer has: the bias only where something is added or capped.
+std::vector<Step> stepsOf(const attention::AttentionConfig& config, const attention::MaskInput& mask);
+/// Those of the drawn head; before the first, those of a plain layer.
 std::vector<Step> stepsOf(const LabPage& page);
 /// "Q·Kᵀ", "÷ √32": as people write it.
+std::string stepTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask, Step step);
 std::string stepTitle(const LabPage& page, Step step);
 /// What acts on a score between the scale and the mask, in that order.
 struct BiasTerms {
@@ -102,10 +108,11 @@ void wrongRoom(Scene& scene, LabPage& page, const ImRect& area);
 
 // The pipeline's parts. `page.head` is there.
 
+struct FilmReel;
 /// All frames side by side; a click chooses the step.
-void film(Scene& scene, LabPage& page, const ImRect& area, bool small);
+void film(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area, bool small);
 /// The same where there is little room: dots with the steps' names.
-void foldedFilm(Scene& scene, LabPage& page, const ImRect& area);
+void foldedFilm(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area);
 /// The lit step as on a blackboard.
 void stage(Scene& scene, LabPage& page, const ImRect& area);
 /// What happens, in a sentence, and one cell's sum worked out.

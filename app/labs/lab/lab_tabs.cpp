@@ -7,6 +7,7 @@
 #include "app/scene/field.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -113,7 +114,19 @@ attention::Status checkTab(const Scene& scene) {
 }
 
 void InnerTab::choices(Scene& scene, const ImRect& line, float left) {
-  if (page_.head) headChips(scene, page_, line, left);
+  if (page_.head && !page_.missing()) headChips(scene, page_, line, left);
+}
+
+void InnerTab::drawMissing(Scene&, const ImRect& area, const Layout&) {
+  View& view = page_.view;
+  const Snapshot& snapshot = *page_.snapshot;
+  if (!snapshot.error)
+    emptyMessage(view, area, "No tokens", "Type a text on Heads, or start with the opening sentence.",
+                 "Start with the opening sentence", "input.sample");
+  else if (snapshot.error->waits)
+    paintMessage(view, area, "Nothing to take apart yet", snapshot.error->message, view.theme->text);
+  else
+    paintMessage(view, area, "This layer can't be computed", snapshot.error->message, view.theme->error);
 }
 
 namespace {

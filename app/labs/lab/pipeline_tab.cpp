@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "app/labs/lab/film_frames.h"
 #include "app/labs/lab/inner_tab.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -12,7 +14,18 @@ namespace {
 
 class PipelineTab : public InnerTab {
  public:
-  using InnerTab::InnerTab;
+  PipelineTab(LabServices& services, LabPage& page)
+      : InnerTab(services, page),
+        fault_(services.workers, [this](const FaultQuestion& question, std::stop_token stop) {
+          return layerFault(question, services_.resources, stop);
+        }) {}
+
+  bool take(const Scene&) override {
+    const auto answer = fault_.current();
+    const bool known = answer && answer->value && answer->request.snapshot == page_.snapshot;
+    const auto before = std::exchange(page_.fault, known ? *answer->value : nullptr);
+    return page_.fault != before;
+  }
 
   void prepare(Scene& scene) override {
     const double now = page_.view.time;
@@ -23,14 +36,30 @@ class PipelineTab : public InnerTab {
   }
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
+  void drawMissing(Scene& scene, const ImRect& area, const Layout& layout) override;
+
+  void ask(const Scene& scene) override {
+    if (!page_.missing() || !page_.snapshot->error || page_.snapshot->error->waits) return fault_.forget();
+    const Index last = page_.snapshot->config.heads - 1;
+    fault_.ask({page_.snapshot, scene.cursor.sequence, std::clamp<Index>(scene.cursor.cell.head, 0, last)},
+               Lane::front);
+  }
+  void leave() override {
+    fault_.forget();
+    page_.fault.reset();
+  }
 
   std::vector<CaptionPart> caption(const Scene& scene) const override {
-    return page_.head ? stepWords(scene, page_).sentence : std::vector<CaptionPart>{};
+    return page_.head && !page_.missing() ? stepWords(scene, page_).sentence : std::vector<CaptionPart>{};
   }
 
  private:
+  /// The film, or dots where there is little room; returns what is left below it.
+  ImRect filmAbove(Scene& scene, const FilmReel& reel, const ImRect& area, const Layout& layout);
   void controls(const Scene& scene, const ImRect& area);
   void mapChoice(Scene& scene, const ImRect& area);
+
+  Answer<FaultQuestion, std::shared_ptr<const LayerFault>> fault_;
 };
 
 void PipelineTab::controls(const Scene& scene, const ImRect& area) {
@@ -78,6 +107,32 @@ void PipelineTab::mapChoice(Scene& scene, const ImRect& area) {
   compat::endChild();
 }
 
+ImRect PipelineTab::filmAbove(Scene& scene, const FilmReel& reel, const ImRect& area, const Layout& layout) {
+  const View& view = page_.view;
+  const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
+  const bool folds = layout.presents || unitsWide < 1100 || unitsHigh < 520;
+  const bool small = layout.narrow || unitsHigh < 760;
+  const float high = view.px(folds ? 44 : small ? 150 : 282);
+  const ImRect strip(area.Min.x, area.Min.y, area.Max.x, area.Min.y + high);
+  folds ? foldedFilm(scene, page_, reel, strip) : film(scene, page_, reel, strip, small);
+  return ImRect(area.Min.x, strip.Max.y, area.Max.x, area.Max.y);
+}
+
+void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& layout) {
+  View& view = page_.view;
+  const LayerFault* fault = page_.fault.get();
+  const ImRect below = filmAbove(scene, emptyReel(*page_.snapshot, fault), area, layout);
+  InnerTab::drawMissing(scene, below, layout);
+  if (!fault || fault->found.empty()) return;
+  const float y = below.GetCenter().y - view.px(66);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::string found = "found " + fault->found, expected = "   expected " + fault->expected;
+  ImFont* font = view.fonts->monoTitle;
+  const float left = below.GetCenter().x - textWidth(font, found + expected) / 2;
+  const float used = paintText(list, font, ImVec2(left, y), view.theme->error, found);
+  paintText(list, font, ImVec2(left + used, y), view.theme->text, expected);
+}
+
 void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   View& view = page_.view;
   const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
@@ -88,11 +143,8 @@ void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
     return stage(scene, page_, alone);
   }
   const bool small = layout.narrow || layout.presents || unitsHigh < 760;
-  const bool folds = layout.presents || unitsWide < 1100 || unitsHigh < 520;
-  const float filmHigh = view.px(folds ? 44 : small ? 150 : 282);
-  const ImRect strip(area.Min.x, area.Min.y, area.Max.x, area.Min.y + filmHigh);
-  folds ? foldedFilm(scene, page_, strip) : film(scene, page_, strip, small);
-  const float margin = view.px(small ? 16 : 24), top = area.Min.y + filmHigh + view.px(small ? 10 : 18);
+  const ImRect below = filmAbove(scene, headReel(scene, page_), area, layout);
+  const float margin = view.px(small ? 16 : 24), top = below.Min.y + view.px(small ? 10 : 18);
   const float bottom = area.Max.y - view.px(small ? 10 : 16);
   const float split = std::round(area.Min.x + area.GetWidth() * (unitsWide < 1100 ? 0.46f : 0.365f));
   ImRect left(area.Min.x + margin, top, split - margin, bottom);
