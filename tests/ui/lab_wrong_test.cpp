@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "app/labs/lab/map_view.h"
 #include "tests/ui/lab_tab_support.h"
 
@@ -78,6 +80,35 @@ TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
   ui.clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);
   EXPECT_EQ(ui.scene().cursor.cell.query, 4);
   EXPECT_EQ(ui.scene().cursor.cell.key, 2);
+}
+
+/// Of a text longer than fits it is said which part is in sight, and the asking row is in it.
+TEST_F(Wrong, OfALongTextItSaysWhichRowsAreInSight) {
+  std::string text;
+  for (int i = 0; i < 90; ++i) text += fmt::format("w{} ", i);
+  app::Scene scene = ui.scene();
+  scene.setup.input.text = text;
+  scene.cursor.lab.subject = app::MistakeSubject::layer;
+  for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}})
+    for (const app::Index query : {0, 41, 89}) {
+      ui.resize(width, height);
+      scene.cursor.cell = {0, query, query / 2};
+      ui.session().setScene(scene);
+      ui.draw();
+      ui.draw();
+      park();
+      expectTidy("90 tokens");
+      const std::string words = written();
+      std::smatch part;
+      ASSERT_TRUE(std::regex_search(words, part, std::regex("rows (\\d+)–(\\d+) of 90, keys ")));
+      EXPECT_LE(std::stoi(part[1]), query);
+      EXPECT_GE(std::stoi(part[2]), query);
+      EXPECT_GE(count(fmt::format("w{}", query)), 1) << "beside its row";
+    }
+  scene.setup.input.text = std::string("a short text");
+  ui.session().setScene(scene);
+  ui.draw();
+  EXPECT_THAT(written(), Not(HasSubstr(", keys ")));
 }
 
 }  // namespace

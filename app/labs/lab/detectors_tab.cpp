@@ -203,13 +203,6 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
     }
 }
 
-/// "queries 3–66 and keys 0–63 of 90" where a part of them is in sight.
-std::string partOf(const CellsInSight& rows, Index n, const CellsInSight& cols, Index m) {
-  if (rows.count >= n && cols.count >= m) return "";
-  return fmt::format("queries {}–{} and keys {}–{} of {}", rows.first, rows.first + rows.count - 1,
-                     cols.first, cols.first + cols.count - 1, countText(attention::asSize(m)));
-}
-
 }  // namespace
 
 /// The head's weights, with the cells outlined that make its score.
@@ -236,7 +229,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
   paintFitted(view, list, view.fonts->small,
               ImVec2(area.Min.x + title + view.px(12), area.Min.y + view.px(11)),
-              area.GetWidth() - title - view.px(12), theme.secondary, partOf(rows, n, cols, m));
+              area.GetWidth() - title - view.px(12), theme.secondary, partInSight(rows, n, cols, m));
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
   const float x = std::round(area.Min.x + labels);

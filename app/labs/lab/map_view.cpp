@@ -20,6 +20,13 @@ CellsInSight windowOf(Index total, Index most, Index around) {
   return {std::clamp<Index>(around - count / 2, 0, total - count), count};
 }
 
+std::string partInSight(const CellsInSight& rows, Index queries, const CellsInSight& cols, Index keys,
+                        const char* columns) {
+  if (rows.whole(queries) && cols.whole(keys)) return "";
+  return fmt::format("rows {}–{} of {}, {} {}–{} of {}", rows.first, rows.end() - 1, queries, columns,
+                     cols.first, cols.end() - 1, keys);
+}
+
 std::string shortNumber(float value, bool weight) {
   if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : "";
   if (weight) {

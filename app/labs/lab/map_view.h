@@ -15,6 +15,9 @@ struct CellsInSight {
 };
 /// At most `most` of `total`, about `around`.
 CellsInSight windowOf(Index total, Index most, Index around);
+/// "rows 5–16 of 40, keys 0–11 of 40"; empty where all are in sight.
+std::string partInSight(const CellsInSight& rows, Index queries, const CellsInSight& cols, Index keys,
+                        const char* columns = "keys");
 
 /// A matrix drawn cell by cell: where it is, what of it is in sight, and what is lit.
 struct MapView {

@@ -145,13 +145,10 @@ MapHit paintProduct(const Scene& scene, LabPage& page, const ImRect& area, const
   paintText(list, view.fonts->text, ImVec2(place.left.Min.x, y), product.rowColor, product.rowTitle);
   paintText(list, view.fonts->text, ImVec2(place.cells.Min.x - view.px(10), place.above.Max.y - view.px(10)),
             product.colColor, product.colTitle, Align::right);
-  if (!product.rows.whole(product.totalRows) || !product.cols.whole(product.totalCols)) {
-    const std::string part =
-        fmt::format("rows {}–{} of {}, columns {}–{} of {}", product.rows.first, product.rows.end() - 1,
-                    product.totalRows, product.cols.first, product.cols.end() - 1, product.totalCols);
-    paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
-              fitted(view.fonts->small, part, area.GetWidth()));
-  }
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+            fitted(view.fonts->small,
+                   partInSight(product.rows, product.totalRows, product.cols, product.totalCols, "columns"),
+                   area.GetWidth()));
   return hitMap(cells);
 }
 

@@ -143,13 +143,15 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
               space = view.px(40);
   // Who presents shows the maps alone: the row's bars take room from them.
   const float barsRoom = page.presents ? 0 : view.px(area.GetHeight() > view.px(520) ? 138 : 88);
-  const float top = area.Min.y + view.px(40), below = barsRoom + view.px(62);
-  const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - below;
-  const float least = page.presents ? 8 : 12, title = std::min(view.px(180), wide);
-  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48),
-                                     std::min(scene.cursor.cell.query, n - 1));
-  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48),
-                                     std::min(scene.cursor.cell.key, m - 1));
+  const float below = barsRoom + view.px(62), least = page.presents ? 8 : 12;
+  const float wide = (area.GetWidth() - labels - space) / 2, title = std::min(view.px(180), wide);
+  const auto fits = [&](float pixels) { return std::min<Index>(cellsThatFit(view, pixels, least), 48); };
+  // A line over the maps says which part of a long text is in sight.
+  float top = area.Min.y + view.px(40);
+  if (fits(area.Max.y - top - below) < n || fits(wide) < m) top += view.px(22);
+  const float high = area.Max.y - top - below;
+  const CellsInSight rows = windowOf(n, fits(high), std::min(scene.cursor.cell.query, n - 1));
+  const CellsInSight cols = windowOf(m, fits(wide), std::min(scene.cursor.cell.key, m - 1));
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(40)});
   if (size >= 4) size = std::floor(size);
@@ -181,6 +183,8 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
     chooseCell(scene, page, hitMap(map));
   }
   ImDrawList& list = *ImGui::GetWindowDrawList();
+  paintFitted(view, list, view.fonts->small, ImVec2(x0, area.Min.y + view.px(8)), area.Max.x - x0,
+              theme.secondary, partInSight(rows, n, cols, m));
   paintText(list, view.fonts->small, ImVec2((result.clash ? x1 : x0) - view.px(8), top - view.px(24)),
             theme.query, "query ↓", Align::right);
   const ImRect cells(x0, top, x0 + across, top + down);
