@@ -6,8 +6,8 @@
 
 namespace headscope::app {
 
-/// Undo and redo as a list of scenes. Setup, Look, MapSetup and CostSetup count as a change; where the person
-/// looks (the Cursor) neither makes a step nor is taken back by one.
+/// Undo and redo as a list of documents (sameDocument); where the person looks neither makes a step nor is
+/// taken back by one.
 class History {
  public:
   explicit History(Scene scene) : states_{std::move(scene)} {}
@@ -25,21 +25,15 @@ class History {
   bool canUndo() const { return current_ > 0; }
   bool canRedo() const { return current_ + 1 < states_.size(); }
   void undo(Scene& scene) {
-    if (canUndo()) restore(scene, --current_);
+    if (canUndo()) takeDocument(scene, states_[--current_]);
   }
   void redo(Scene& scene) {
-    if (canRedo()) restore(scene, ++current_);
+    if (canRedo()) takeDocument(scene, states_[++current_]);
   }
   std::size_t undoSteps() const { return current_; }
 
  private:
   static constexpr std::size_t kMaxSteps = 500;
-  void restore(Scene& scene, std::size_t index) const {
-    scene.setup = states_[index].setup;
-    scene.look = states_[index].look;
-    scene.map = states_[index].map;
-    scene.cost = states_[index].cost;
-  }
 
   std::vector<Scene> states_;
   std::size_t current_ = 0;

@@ -208,10 +208,20 @@ inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
 inline constexpr Index kMaxT5Buckets = 128;
 inline constexpr Index kMaxReachLayers = 32;
 
-/// Whether they are the same document, wherever the person looks.
+/// Whether they are the same document, wherever the person looks. What was typed is a part of it, also the
+/// text whose pattern a head takes over.
 inline bool sameDocument(const Scene& a, const Scene& b) {
   return a.setup == b.setup && a.look == b.look && a.map == b.map && a.cost == b.cost &&
-         a.generation == b.generation;
+         a.generation == b.generation && a.cursor.lab.patchText == b.cursor.lab.patchText;
+}
+/// `scene` becomes the same document as `from`; the person looks where they did.
+inline void takeDocument(Scene& scene, const Scene& from) {
+  scene.setup = from.setup;
+  scene.look = from.look;
+  scene.map = from.map;
+  scene.cost = from.cost;
+  scene.generation = from.generation;
+  scene.cursor.lab.patchText = from.cursor.lab.patchText;
 }
 
 /// What the opening scene's sentence is read against until another context is typed.

@@ -214,6 +214,58 @@ TEST_F(Ablation, APatternIsTakenFromAnotherText) {
   expectTidy("another number of tokens");
 }
 
+TEST_F(Ablation, TheOtherTextIsUndoneAndRedone) {
+  ui.click("ablation.room.patch");
+  ui.draw();
+  const std::string first = "A dog saw a cat because it was a good dog .";
+  ui.replaceText("patch.text", first);
+  ui.clickAway();
+  ui.wait(0.6);
+  ui.click("ablation.room.heads");
+  ui.key(app::Key::z, {.ctrl = true});
+  EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string());
+  EXPECT_EQ(ui.scene().cursor.lab.room, app::AblationRoom::heads) << "where one looks is not undone";
+  ui.key(app::Key::z, {.ctrl = true, .shift = true});
+  EXPECT_EQ(ui.scene().cursor.lab.patchText, first);
+  ui.click("ablation.room.patch");
+  ui.key(app::Key::z, {.ctrl = true});
+  ui.click("empty.lab.patch_sample");
+  ui.draw();
+  EXPECT_NE(ui.scene().cursor.lab.patchText, std::string());
+  ui.key(app::Key::z, {.ctrl = true});
+  EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string()) << "what the button typed too";
+}
+
+TEST_F(Ablation, EachOf64HeadsIsNamedAndHasItsBox) {
+  app::Scene scene = ui.scene();
+  scene.setup.model.heads = 64;
+  scene.setup.model.kvHeads = 8;
+  scene.setup.model.modelDim = 1024;
+  scene.setup.model.headDim = 16;
+  scene.setup.weights.source = app::WeightSource::random;
+  for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
+    ui.resize(width, height);
+    ui.session().setScene(scene);
+    ui.draw();
+    ui.draw();
+    expectTidy("64 heads");
+    written();
+    for (app::Index head = 0; head < 64; ++head) {
+      const ImRect box = ui.find(fmt::format("ablation.box.{}", head));
+      EXPECT_GE(box.GetHeight(), 9) << head;
+      const auto beside = [&](const app::DrawnText& text) {
+        return text.text == std::to_string(head) && text.area.Min.x > box.Min.x &&
+               text.area.Min.x < box.Max.x + 12 && std::abs(text.area.GetCenter().y - box.GetCenter().y) < 3;
+      };
+      EXPECT_TRUE(std::ranges::any_of(app::uiState().texts, beside)) << head;
+    }
+    ui.click("ablation.box.37");
+    ui.draw();
+    ASSERT_EQ(setup().subject.switchedOff.size(), 1u);
+    EXPECT_EQ(setup().subject.switchedOff.front().head, 37);
+  }
+}
+
 TEST_F(Ablation, AModelsGuessesFollow) {
   openModel();
   for (int i = 0; i < 12; ++i) ui.draw();

@@ -126,5 +126,21 @@ TEST(History, KeepsATextOnceHoweverManyStepsThereAre) {
 }
 #endif
 
+TEST(History, WhatWasTypedOrGeneratedIsTakenBackWhereverItIs) {
+  Scene scene = sceneWithSeed(1);
+  History history(scene);
+  scene.cursor.lab.patchText = std::string("another text");
+  history.record(scene);
+  scene.generation.seed += 5;
+  history.record(scene);
+  ASSERT_EQ(history.undoSteps(), 2u);
+  history.undo(scene);
+  EXPECT_EQ(scene.generation, GenerationSetup{});
+  EXPECT_EQ(scene.cursor.lab.patchText, "another text");
+  history.undo(scene);
+  EXPECT_EQ(scene.cursor.lab.patchText, std::string());
+  EXPECT_FALSE(history.differs(scene));
+}
+
 }  // namespace
 }  // namespace headscope::app
