@@ -180,6 +180,32 @@ TEST_F(Embeddings, ARaggedTableIsRefusedAndNothingIsLost) {
   expectTidy("a small table");
 }
 
+/// As the button does, on this tab alone and not into a text that is typed.
+TEST_F(Embeddings, CtrlVPastesATable) {
+  ImGui::SetClipboardText("a\t1\t0\nb\t0\t1\n");
+  ui.key(app::Key::v, {.ctrl = true});
+  ui.draw();
+  EXPECT_EQ(setup().input.source, EmbeddingSource::table);
+  EXPECT_EQ(table().values.rows(), 2);
+  ui.key(app::Key::z, {.ctrl = true});
+  ui.draw();
+  EXPECT_EQ(setup().input.source, EmbeddingSource::text) << "and is one step";
+  ImGui::SetClipboardText("a\t1\t2\nb\t3\n");
+  ui.key(app::Key::v, {.ctrl = true});
+  ui.draw();
+  EXPECT_EQ(setup().input.source, EmbeddingSource::text);
+  EXPECT_THAT(written(), testing::HasSubstr("the clipboard"));
+  ImGui::SetClipboardText("a\t1\t0\nb\t0\t1\n");
+  ui.click("lab.tab.ablation");
+  ui.click("ablation.room.patch");
+  ui.draw();
+  ui.key(app::Key::v, {.ctrl = true});
+  ui.click("patch.text");
+  ui.key(app::Key::v, {.ctrl = true});
+  ui.draw();
+  EXPECT_EQ(setup().input.source, EmbeddingSource::text) << "elsewhere it is no table";
+}
+
 TEST_F(Embeddings, OfAModelAreItsOwn) {
   openModel();
   EXPECT_FALSE(ui.has("hand.cells"));

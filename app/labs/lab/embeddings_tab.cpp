@@ -57,6 +57,10 @@ class EmbeddingsTab : public InnerTab {
     heads(scene, ImRect(split + space, top, inner.Max.x, inner.Max.y));
   }
 
+  void paste(Scene& scene) override {
+    if (hand_.study && !page_.missing()) pasteTable(scene, hand_);
+  }
+
   void ask(const Scene& scene) override {
     study_.ask(handQuestion(scene.setup, scene.cursor.sequence, hand_.axes, hand_.kept), Lane::front);
   }

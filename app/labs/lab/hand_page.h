@@ -51,6 +51,9 @@ void setTable(Scene& scene, HandPage& hand, attention::Table table, const char* 
 /// One cell of it.
 void setCell(Scene& scene, HandPage& hand, Index row, Index col, float value, const char* edit);
 
+/// The clipboard's table becomes the embeddings; what is wrong with it is said in `hand.problem`.
+void pasteTable(Scene& scene, HandPage& hand);
+
 // The tab's parts. `hand.study` is there.
 
 /// The tokens as chips, what can be done with them, and what was refused.

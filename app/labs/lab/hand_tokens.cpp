@@ -107,7 +107,9 @@ void dragChips(Scene& scene, HandPage& hand) {
   setTable(scene, hand, std::move(table), "");
 }
 
-void paste(Scene& scene, HandPage& hand) {
+}  // namespace
+
+void pasteTable(Scene& scene, HandPage& hand) {
   const char* clip = ImGui::GetClipboardText();
   attention::Result<attention::Table> table = pastedTable(fromEditable(clip ? clip : ""));
   if (!table) {
@@ -118,6 +120,8 @@ void paste(Scene& scene, HandPage& hand) {
   hand.kept.reset();
   editTable(scene, *std::move(table));
 }
+
+namespace {
 
 /// Buttons from the right; returns where they begin.
 float buttons(Scene& scene, HandPage& hand, const ImRect& area) {
@@ -143,7 +147,7 @@ float buttons(Scene& scene, HandPage& hand, const ImRect& area) {
          ImGui::SetClipboardText(attention::formatCsv(tableNow(scene, hand)).c_str());
          view.tell("Copied the embeddings as CSV", view.pressedAt);
        }},
-      {"hand.paste", "Paste", "", [&] { paste(scene, hand); }},
+      {"hand.paste", "Paste", "", [&] { pasteTable(scene, hand); }},
       {"hand.text", "Back to the text", typed ? "" : "The embeddings are the text's.", [&] {
          scene.setup.input.source = EmbeddingSource::text;
          hand.kept.reset();

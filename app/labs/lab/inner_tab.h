@@ -37,6 +37,8 @@ class InnerTab {
   virtual bool move(Scene&, int) { return false; }
   /// Delete: switches the head that is pointed at off, or on again; other tabs have nothing to switch.
   virtual void switchHead(Scene&) {}
+  /// Ctrl+V outside of text boxes; other tabs have nothing to paste into.
+  virtual void paste(Scene&) {}
   /// While presenting: one sentence that says what is seen.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
   /// What the status line says is shown; empty: the layer.

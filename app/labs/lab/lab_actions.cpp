@@ -135,6 +135,14 @@ std::vector<Action> HeadLab::actions() {
                           false,
                           false,
                           [this](Scene& scene) { shown(scene).switchHead(scene); },
+                          "lab"},
+                         {"lab.paste",
+                          "Paste a table of embeddings (Embeddings)",
+                          "Lab",
+                          {Key::v, {.ctrl = true}},
+                          false,
+                          false,
+                          [this](Scene& scene) { shown(scene).paste(scene); },
                           "lab"}};
   actions.insert(actions.end(), std::begin(keys), std::end(keys));
   return actions;
