@@ -14,7 +14,8 @@ namespace headscope::app {
 class HeadlessApp {
  public:
   /// Throws std::runtime_error when no OpenGL context can be had.
-  HeadlessApp(int width, int height, float scale = 1, std::span<const LabRow> labs = labTable());
+  HeadlessApp(int width, int height, float scale = 1, std::span<const LabRow> labs = labTable(),
+              const Limits& limits = defaultLimits());
 
   Session& session() { return session_; }
   InputQueue& input() { return ui_.input(); }

@@ -140,8 +140,23 @@ void Session::act(Lab* page, Lab* stage) {
   if (leaving_ == Leaving::whenWritten && !services_.files.writesPending()) leaving_ = Leaving::now;
   for (Lab* lab : {page, stage})
     if (lab && lab != &shown() && lab != onStage()) lab->leave();
+  ask();
+  makeRoom();
+}
+
+void Session::ask() {
   shown().ask(document_.scene());
-  if (Lab* now = onStage()) now->ask(scene());
+  if (Lab* stage = onStage()) stage->ask(scene());
+  layerShown_ = services_.layer.takeAsked();
+}
+
+/// What is looked at waits for memory: pictures of other pages go, they can be computed again.
+void Session::makeRoom() {
+  if (!services_.resources.memory.isShort()) return;
+  for (const auto& lab : labs_)
+    if (lab.get() != &shown() && lab.get() != onStage()) lab->letGo();
+  if (!layerShown_) services_.layer.forget();
+  services_.view.redraw();  // the next frame's pages take that there is none
 }
 
 /// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.
@@ -252,11 +267,13 @@ double Session::nextFrameIn() const {
 
 void Session::settle() {
   for (int round = 0; round < 4; ++round) {
-    shown().ask(document_.scene());
-    if (Lab* stage = onStage()) stage->ask(scene());
+    ask();
     services_.files.finish();
     services_.folders.finish();
-    services_.workers.finish();
+    while (!services_.workers.finished(std::chrono::milliseconds(10))) {
+      makeRoom();
+      takeAnswers();
+    }
     takeAnswers();
     shown().arrange(document_.scene());
     shown().prepare(document_.scene());
@@ -287,7 +304,7 @@ bool Session::stop() {
   using namespace std::chrono_literals;
   services_.workers.stop();
   services_.files.stop();
-  return services_.workers.stopped(150ms) && services_.files.stopped(50ms);
+  return services_.workers.finished(150ms) && services_.files.stopped(50ms);
 }
 
 }  // namespace headscope::app

@@ -62,6 +62,8 @@ class Session {
  private:
   void prepareView(float scale, int height);
   void act(Lab* page, Lab* stage);
+  void ask();
+  void makeRoom();
   void drawFrame(const FrameInput& input, float width, float height);
   LabStatus status() const;
   Layout windowLayout(float width, float height) const;
@@ -108,6 +110,7 @@ class Session {
     SharedTable table;
     bool operator==(const NeededText&) const = default;
   } neededText_;
+  bool layerShown_ = false;  ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
 };

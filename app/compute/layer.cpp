@@ -7,6 +7,12 @@ ComputedLayer::ComputedLayer(Workers& workers, Resources& resources)
         return computeSnapshot(setup, resources, stop);
       }) {}
 
+void ComputedLayer::forget() {
+  answer_.forget();
+  taken_.reset();
+  snapshot_.reset();
+}
+
 bool ComputedLayer::take() {
   const auto answer = answer_.current();
   if (!answer || answer == taken_) return false;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "app/compute/answer.h"
 #include "app/compute/resources.h"
 #include "app/compute/snapshot.h"
@@ -12,7 +14,14 @@ class ComputedLayer {
   /// Both must outlive it.
   ComputedLayer(Workers& workers, Resources& resources);
 
-  void ask(const Setup& setup, Lane lane) { answer_.ask(setup, lane); }
+  void ask(const Setup& setup, Lane lane) {
+    asked_ = true;
+    answer_.ask(setup, lane);
+  }
+  /// Whether it was asked for since the last call.
+  bool takeAsked() { return std::exchange(asked_, false); }
+  /// Drops what was taken, and what is under way: null as before the first.
+  void forget();
   /// Takes the newest answer; whether there was one.
   bool take();
   /// What was taken last; null before the first.
@@ -23,6 +32,7 @@ class ComputedLayer {
  private:
   std::shared_ptr<const Answered<Setup, Snapshot>> taken_;
   std::shared_ptr<const Snapshot> snapshot_;
+  bool asked_ = false;
   Answer<Setup, Snapshot> answer_;
 };
 

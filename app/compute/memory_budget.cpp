@@ -22,6 +22,8 @@ struct MemoryBudget::State {
   std::mutex mutex;
   std::condition_variable_any returned;
   std::uint64_t used = 0;
+  int waiting = 0;  ///< reservations
+  std::function<void()> tell;
 
   bool fits(std::uint64_t bytes) const { return bytes <= total && used <= total - bytes; }
 
@@ -62,12 +64,29 @@ MemoryShare MemoryBudget::reserve(std::uint64_t bytes, std::stop_token stop,
   if (bytes > state_->total) return nullptr;
   const auto share = std::make_shared<State::Share>(state_);
   std::unique_lock lock(state_->mutex);
-  if (state_->returned.wait_for(lock, stop, patience, [&] { return state_->fits(bytes); })) {
-    state_->used += share->bytes = bytes;
-    return State::handle(share);
+  if (!state_->fits(bytes)) {
+    ++state_->waiting;
+    lock.unlock();  // who is told may look at the budget
+    if (state_->tell) state_->tell();
+    lock.lock();
+    const bool fits = state_->returned.wait_for(lock, stop, patience, [&] { return state_->fits(bytes); });
+    --state_->waiting;
+    if (!fits) {
+      lock.unlock();  // the empty share takes it to go
+      return nullptr;
+    }
   }
-  lock.unlock();  // the empty share takes it to go
-  return nullptr;
+  state_->used += share->bytes = bytes;
+  return State::handle(share);
+}
+
+bool MemoryBudget::isShort() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->waiting > 0;
+}
+
+void MemoryBudget::whenShort(std::function<void()> tell) {
+  state_->tell = std::move(tell);
 }
 
 }  // namespace headscope::app

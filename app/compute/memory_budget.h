@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -36,6 +37,11 @@ class MemoryBudget {
                       std::chrono::milliseconds patience = kPatience) const;
   /// Counts what has a limit of its own, or is there already, whether it fits or not.
   MemoryShare count(std::uint64_t bytes) const;
+
+  /// Whether a reservation waits for room: whoever holds what can be computed again lets it go.
+  bool isShort() const;
+  /// `tell` is called when one begins to wait, on its thread. To be set before the first reservation.
+  void whenShort(std::function<void()> tell);
 
  private:
   struct State;

@@ -43,7 +43,7 @@ void Workers::stop() {
   noteChange();
 }
 
-bool Workers::stopped(std::chrono::milliseconds within) {
+bool Workers::finished(std::chrono::milliseconds within) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, within, [this] { return idle(); });
 }

@@ -35,8 +35,8 @@ class Workers {
   bool busy();
   /// For quitting: drops what waits, stops what runs and takes nothing more.
   void stop();
-  /// Whether, after stop(), nothing runs any more `within` that time.
-  bool stopped(std::chrono::milliseconds within);
+  /// Whether nothing waits or runs any more `within` that time.
+  bool finished(std::chrono::milliseconds within);
 
   class Job;
 

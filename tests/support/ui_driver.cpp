@@ -46,8 +46,9 @@ Key keyFor(std::uint32_t code) {
 
 }  // namespace
 
-UiDriver::UiDriver(int width, int height, float scale, std::span<const app::LabRow> labs)
-    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, labs) {
+UiDriver::UiDriver(int width, int height, float scale, std::span<const app::LabRow> labs,
+                   const app::Limits& limits)
+    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, labs, limits) {
   // Most frames of a test are never looked at: their pixels are left out, which is most of their cost.
   glEnable(GL_RASTERIZER_DISCARD);
   park();

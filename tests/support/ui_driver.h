@@ -23,7 +23,8 @@ inline constexpr app::Mods kCtrlShift{.ctrl = true, .shift = true};
 class UiDriver {
  public:
   explicit UiDriver(int width = 1600, int height = 900, float scale = 1,
-                    std::span<const app::LabRow> labs = app::labTable());
+                    std::span<const app::LabRow> labs = app::labTable(),
+                    const app::Limits& limits = app::defaultLimits());
 
   app::Session& session() { return app_.session(); }
   app::View& view() { return session().view(); }

@@ -43,7 +43,9 @@ struct LabServices {
         workers(wake, std::move(releaseIdle)),
         files(wake),
         folders(wake),
-        layer(workers, resources) {}
+        layer(workers, resources) {
+    resources.memory.whenShort(wake);
+  }
 
   View view;
   Resources resources;
@@ -88,6 +90,8 @@ class Lab {
   virtual void ask(const Scene& scene) = 0;
   /// Another page is shown: what is under way for this one alone stops.
   virtual void leave() {}
+  /// Another page needs the memory: drops pictures that can be computed again. Not while shown.
+  virtual void letGo() {}
   /// Another scene was opened.
   virtual void reset() {}
 

@@ -19,6 +19,7 @@ class ModelLab : public Lab {
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
   void leave() override;
+  void letGo() override { forgetModel(); }
   void reset() override;
   bool showsSide(const Scene& scene) const override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;

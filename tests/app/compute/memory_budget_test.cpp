@@ -62,6 +62,23 @@ TEST(MemoryBudget, WaitingIsStopped) {
   EXPECT_FALSE(budget.reserve(60, stop.get_token(), 60s));
 }
 
+TEST(MemoryBudget, TellsThatAReservationWaits) {
+  MemoryBudget budget(100);
+  MemoryShare shown = budget.reserve(60);
+  std::atomic<int> told = 0;
+  budget.whenShort([&] { ++told; });
+  EXPECT_TRUE(budget.reserve(40));
+  EXPECT_EQ(told, 0) << "there was room";
+  EXPECT_FALSE(budget.isShort());
+  std::jthread frame([&] {
+    while (!budget.isShort()) std::this_thread::sleep_for(1ms);
+    shown.reset();
+  });
+  EXPECT_TRUE(budget.reserve(60, {}, 60s));
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(budget.isShort());
+}
+
 TEST(MemoryBudget, IsNeverExceededByReservationsOfManyThreads) {
   const MemoryBudget budget(100);
   std::atomic<bool> exceeded = false;

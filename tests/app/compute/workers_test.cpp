@@ -144,7 +144,7 @@ TEST(Workers, EndWhileSomethingRunsAndSomethingWaits) {
   held.waitForBegun(1);
   answer->ask(2, Lane::front);
   workers->stop();
-  EXPECT_TRUE(workers->stopped(10s));
+  EXPECT_TRUE(workers->finished(10s));
   EXPECT_EQ(held.stopped(), std::vector<int>{1});
   answer->ask(3, Lane::front);
   workers->finish();
@@ -163,10 +163,10 @@ TEST(Workers, SayThatWorkWhichIgnoresItsTokenHasNotStopped) {
   while (!begun) std::this_thread::yield();
   const auto start = std::chrono::steady_clock::now();
   workers.stop();
-  EXPECT_FALSE(workers.stopped(50ms));
+  EXPECT_FALSE(workers.finished(50ms));
   EXPECT_LT(std::chrono::steady_clock::now() - start, 10s) << "it doesn't wait for it";
   goOn.set_value();
-  EXPECT_TRUE(workers.stopped(10s));
+  EXPECT_TRUE(workers.finished(10s));
 }
 
 TEST(Workers, ReleaseWhenNothingWasAskedForOnceAfterEachWork) {

@@ -1,0 +1,90 @@
+// Where the memory is not enough for the pictures of two pages, the one that is looked at has it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/labs/model/model_lab.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+
+constexpr app::Index kHeads = 8, kTokens = 300;
+/// Of all heads' weights in one layer.
+constexpr std::uint64_t kWeights = kHeads * kTokens * kTokens * sizeof(float);
+
+app::Scene fourLayers() {
+  app::Scene scene = app::openingScene();
+  std::string text;
+  for (app::Index i = 0; i < kTokens; ++i) text += "w" + std::to_string(i) + " ";
+  scene.setup.input.text = text;
+  scene.setup.weights.source = app::WeightSource::random;
+  scene.setup.model.layers = 4;
+  scene.setup.model.heads = scene.setup.model.kvHeads = kHeads;
+  scene.setup.model.headDim = 8;
+  scene.setup.model.modelDim = 64;
+  return scene;
+}
+
+class MemoryRoom : public testing::Test {
+ protected:
+  void open(std::uint64_t budget) {
+    ui = std::make_unique<UiDriver>(1280, 720, 1, app::labTable(), app::Limits{budget});
+    ui->session().setScene(fourLayers());
+    ui->draw();
+  }
+  const app::ModelPage& overview() { return ui->session().lab<app::ModelLab>().page(); }
+  void show(char page) {
+    ui->key(static_cast<Key>(page));
+    ui->draw();
+  }
+  void expectHeads() {
+    ASSERT_TRUE(ui->session().snapshot());
+    EXPECT_FALSE(ui->session().error()) << *ui->session().error();
+    EXPECT_FALSE(ui->session().snapshot()->sequences.empty());
+  }
+
+  std::unique_ptr<UiDriver> ui;
+};
+
+/// A pass through four layers holds the weights of all and of the one at work, the layer's page its own.
+TEST_F(MemoryRoom, IsWhatIsLookedAts) {
+  open(kWeights * 13 / 2);
+  expectHeads();
+  show('6');
+  EXPECT_EQ(overview().problem, "");
+  ASSERT_TRUE(overview().study);
+  EXPECT_EQ(overview().study->layers.size(), 4u);
+  EXPECT_FALSE(ui->session().snapshot()) << "the layer alone can be computed again";
+  show('1');
+  expectHeads();
+  show('7');
+  expectHeads();
+  show('6');
+  EXPECT_EQ(overview().problem, "");
+  EXPECT_TRUE(overview().study);
+}
+
+TEST_F(MemoryRoom, WithEnoughOfItEverythingStays) {
+  open(kWeights * 40);
+  const app::Snapshot* before = ui->session().snapshot();
+  show('6');
+  ASSERT_TRUE(overview().study);
+  EXPECT_EQ(ui->session().snapshot(), before);
+}
+
+TEST_F(MemoryRoom, WhatIsMoreThanAllOfItIsSaidInASentence) {
+  open(kWeights * 9 / 2);
+  expectHeads();
+  show('6');
+  EXPECT_FALSE(overview().study);
+  EXPECT_THAT(overview().problem, testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),
+                                                 testing::HasSubstr("the budget is")));
+  show('1');
+  expectHeads();
+}
+
+}  // namespace
+}  // namespace headscope::test
