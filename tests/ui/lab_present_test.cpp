@@ -56,14 +56,22 @@ TEST_F(PresentedLab, PrecisionHasEveryHeadAndNoNumberOverAnother) {
       EXPECT_TRUE(ui.visible(fmt::format("precision.row.{}", head))) << head;
       EXPECT_TRUE(ui.visible(fmt::format("precision.fp16.{}", head))) << head;
     }
-    EXPECT_THAT(written(), AllOf(HasSubstr("max |Δweight|"), HasSubstr("‖Δ head‖")));
+    EXPECT_THAT(written(), AllOf(HasSubstr("max |ΔA|"), HasSubstr("‖Δ head‖"), HasSubstr("fp16\n"),
+                                 HasSubstr("bf16\n"), Not(HasSubstr("…"))));
+    ui.key(Key::right);
+    ui.draw();
+    EXPECT_TRUE(ui.visible("precision.bf16.0")) << "the arrows choose whose maps are shown";
+    EXPECT_EQ(ui.scene().cursor.lab.tab, "precision");
+    ui.key(Key::left);
+    ui.draw();
   });
 }
 
 TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
   onScreens("detectors", [&] {
     expectWhole("scores");
-    written();
+    EXPECT_TRUE(ui.visible("stage.detect.map")) << "the head that the scores are of";
+    EXPECT_THAT(written(), AllOf(HasSubstr("previous token 0.94 over 11 rows"), Not(HasSubstr("…"))));
     for (const std::string& column : ui.names("detect.column.")) {
       const ImRect header = ui.find(column);
       for (const app::DrawnText& text : app::uiState().texts)
@@ -73,8 +81,35 @@ TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
   ui.session().scene().cursor.lab.picture = app::HeadPicture::mean;
   onScreens("views", [&] {
     expectWhole("views");
+    for (const char* picture : {"weights", "value_weighted", "first_out", "mean", "difference", "rollout"}) {
+      ui.click(std::string("views.") + picture);
+      ui.draw();
+      park();
+      EXPECT_THAT(written(), Not(HasSubstr("…"))) << picture;
+    }
+    ui.click("views.mean");
+    ui.draw();
     EXPECT_THAT(written(), HasSubstr("Mean over 8 heads"));
   });
+}
+
+/// The eight largest products, and the rest as one.
+TEST_F(PresentedLab, TheSumHasEightProducts) {
+  onScreens("pipeline", [&] {
+    ui.session().scene().cursor.lab.step = app::LabStep::dot;
+    ui.draw();
+    park();
+    EXPECT_THAT(ui.names("sum."), testing::SizeIs(9));
+    EXPECT_THAT(written(), AllOf(HasSubstr("8 largest of 32 products"), HasSubstr("24 more")));
+  });
+}
+
+TEST_F(PresentedLab, NothingElseIsCutEither) {
+  for (const char* tab : {"weights", "ablation", "many"})
+    onScreens(tab, [&] {
+      expectWhole(tab);
+      EXPECT_THAT(written(), Not(HasSubstr("…")));
+    });
 }
 
 TEST_F(PresentedLab, EveryStepHasRoom) {

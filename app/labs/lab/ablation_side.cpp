@@ -6,7 +6,7 @@
 #include "app/compute/head_switches.h"
 #include "app/compute/model_pass.h"
 #include "app/labs/lab/ablation_page.h"
-#include "app/labs/lab/columns.h"
+#include "app/labs/lab/worked_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -65,6 +65,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
 
 /// Each head's share of one token's output as steps that end at the whole.
 void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
+  const LabPage& page = ablation.page;
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -74,7 +75,9 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const std::string& name = sequence.queries[static_cast<std::size_t>(token)].text;
   float y = area.Min.y + view.px(12);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
-            fitted(view.fonts->title, fmt::format("The output of “{}” is the sum of its heads' shares", name),
+            fitted(view.fonts->title,
+                   page.presents ? "“" + name + "”: its heads' shares add up"
+                                 : "The output of “" + name + "” is the sum of its heads' shares",
                    area.GetWidth()));
   y += view.px(24);
   const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
@@ -85,18 +88,25 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
   y += view.px(20);
   // Rounding differs from processor to processor: which power of ten it stays below doesn't.
   const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;
-  const std::string proof = fmt::format("they add up: off by less than {}, in numbers up to {}",
-                                        numberText(std::max(below, 1e-6), 1), cellText(shares.largest));
+  const std::string off = "off by less than " + numberText(std::max(below, 1e-6), 1);
+  const std::string proof =
+      page.presents ? off
+                    : fmt::format("they add up: {}, in numbers up to {}", off, cellText(shares.largest));
   paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
             fitted(view.fonts->text, proof, area.GetWidth()));
   Columns columns;
   columns.name = "ablation.sum";
-  columns.rowNames = {"‖share‖", "cosine", "of ‖output‖"};
-  columns.rowColors = {theme.value, theme.secondary, theme.text};
+  // Lines have room for two numbers.
+  columns.rowNames = {"cosine", page.presents ? "share" : "of ‖output‖"};
+  columns.rowColors = {theme.secondary, theme.text};
+  if (!page.presents) {
+    columns.rowNames.insert(columns.rowNames.begin(), "‖share‖");
+    columns.rowColors.insert(columns.rowColors.begin(), theme.value);
+  }
   columns.joined = true;
   const ImRect bars(area.Min.x, y + view.px(18), area.Max.x, area.Max.y);
   double running = 0;
-  const std::vector<Part> parts = partsOf(shares, token, columnsThatFit(view, bars) - 1);
+  const std::vector<Part> parts = partsOf(shares, token, tableRoom(page, bars) - 1);
   for (const Part& part : parts) {
     Column column;
     column.label = part.label;
@@ -109,7 +119,8 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
     column.lit =
         part.head >= 0 && part.head == (view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head);
     const auto text = [](double value) { return std::isnan(value) ? "" : cellText(value); };
-    column.numbers = {text(part.amount), text(part.cosine), cellText(part.part)};
+    column.numbers = {text(part.cosine), cellText(part.part)};
+    if (!page.presents) column.numbers.insert(column.numbers.begin(), text(part.amount));
     columns.low = std::min({columns.low, column.from, column.to});
     columns.high = std::max({columns.high, column.from, column.to});
     columns.columns.push_back(std::move(column));
@@ -118,10 +129,12 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
   total.label = "output";
   total.to = running;
   total.above = cellText(running);
-  total.numbers = {cellText(static_cast<double>(shares.whole[token])), "1", cellText(running)};
+  total.numbers = {"1", cellText(running)};
+  if (!page.presents)
+    total.numbers.insert(total.numbers.begin(), cellText(static_cast<double>(shares.whole[token])));
   total.color = theme.secondary;
   columns.columns.push_back(std::move(total));
-  const int pointed = paintColumns(view, bars, columns);
+  const int pointed = paintTable(page, bars, columns);
   if (pointed < 0 || static_cast<std::size_t>(pointed) >= parts.size()) return;
   const Index head = parts[static_cast<std::size_t>(pointed)].head;
   if (head < 0) return;

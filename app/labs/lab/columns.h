@@ -31,6 +31,11 @@ struct Columns {
 
 /// How many columns there is room for.
 std::size_t columnsThatFit(const View& view, const ImRect& area);
+/// The same table lying on its side, a line for each column: in a hall type is large, and lines hold more of
+/// it than columns. What the numbers stand for is at the top, bars grow to the right.
+int paintLines(const View& view, const ImRect& area, const Columns& columns);
+/// How many lines there is room for.
+std::size_t linesThatFit(const View& view, const ImRect& area);
 /// Draws them at the bottom of the area; returns the column that is pointed at, or −1. Tests call columns
 /// NAME.0, NAME.1, …
 int paintColumns(const View& view, const ImRect& area, const Columns& columns);

@@ -141,10 +141,11 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   if (!study_) return;
   View& view = page_.view;
   pointed_ = std::exchange(nextPointed_, ScorePlace{});
-  const float margin = view.px(page_.small ? 16 : 24), line = view.px(page_.small ? 44 : 56);
+  const float margin = view.px(page_.small ? 16 : 24);
+  const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // of controls
   const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 14), area.Max.x - margin,
                      area.Max.y - view.px(page_.small ? 8 : 16));
-  controls(scene, inner);
+  if (!page_.presents) controls(scene, inner);
   const float side = std::round(inner.GetWidth() * (page_.small ? 0.29f : 0.32f));
   const ImRect table(inner.Min.x, inner.Min.y + line, inner.Max.x - side - margin, inner.Max.y);
   const ImRect right(inner.Max.x - side, inner.Min.y + line, inner.Max.x, inner.Max.y);
@@ -163,7 +164,17 @@ std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
   const ScorePlace place = shownPlace(scene);
   const auto& profile = study_->profiles[static_cast<std::size_t>(place.head)];
   const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
-  return {{fmt::format("Head {}: {}", place.head, attention::describe(label)), page_.view.theme->text}};
+  std::vector<CaptionPart> parts{
+      {fmt::format("Head {}: {}", place.head, attention::describe(label)), page_.view.theme->text}};
+  if (place.detector) {
+    const DetectorScore& score = profile[place.detector->name];
+    parts.push_back({score.rows == 0 ? fmt::format("   {}: no row that it asks about", place.detector->title)
+                                     : fmt::format("   {} {} over {} {}", place.detector->title,
+                                                   scoreText(*place.detector, score, false), score.rows,
+                                                   score.rows == 1 ? "row" : "rows"),
+                     page_.view.theme->secondary});
+  }
+  return parts;
 }
 
 namespace {
@@ -215,12 +226,16 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float title = paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)),
                                 theme.text, fmt::format("Head {}", shown.question.head));
-  const float words = paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
-                                     ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
-                                     theme.secondary, sentenceOf(*shown.question.study, shown));
+  // The caption says it to who is presented to.
+  const float words = page_.presents
+                          ? 0
+                          : paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
+                                           ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
+                                           theme.secondary, sentenceOf(*shown.question.study, shown));
   const Index n = shown.values.rows(), m = shown.values.cols();
   const float labels = view.px(page_.small ? 62 : 84), below = view.px(page_.small ? 62 : 78);
-  const float room = view.px(page_.small ? 58 : 80);  // for the longest sentence, so that nothing moves
+  // For the longest sentence, so that nothing moves.
+  const float room = view.px(page_.presents ? 0 : page_.small ? 58 : 80);
   const float top = area.Min.y + view.px(46) + std::max(words, room);
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (high < view.px(40) || wide < view.px(40)) return;

@@ -107,7 +107,7 @@ bool ManyTab::move(Scene& scene, int by) {
 
 std::vector<CaptionPart> ManyTab::caption(const Scene&) const {
   if (!study_) return {};
-  return {{sentenceOf(*study_), page_.view.theme->secondary}};
+  return {{"As many weights, one pattern for each row or many", page_.view.theme->secondary}};
 }
 
 std::string ManyTab::shape() const {

@@ -65,7 +65,7 @@ class PrecisionTab : public InnerTab {
       controls(ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
       inner.Min.y += view.px(32) + space;
     }
-    const float split = std::round(inner.Min.x + inner.GetWidth() * 0.62f);
+    const float split = std::round(inner.Min.x + inner.GetWidth() * (layout.presents ? 0.52f : 0.62f));
     maps(scene, ImRect(inner.Min, ImVec2(split - space, inner.Max.y)));
     side(scene, ImRect(ImVec2(split + space, inner.Min.y), inner.Max));
   }
@@ -79,8 +79,15 @@ class PrecisionTab : public InnerTab {
     study_.reset();
   }
 
+  /// The arrows choose whose maps are shown.
+  bool move(Scene&, int by) override {
+    format_ = by > 0 ? 1 : 0;
+    return true;
+  }
+
   std::vector<CaptionPart> caption(const Scene&) const override {
-    return {{fmt::format("What {} changes of every head's weights", formatName(format_)),
+    return {{fmt::format("The maps: what {} changes of every head's weights; ← → the other format",
+                         formatName(format_)),
              page_.view.theme->secondary}};
   }
 
@@ -133,21 +140,17 @@ class PrecisionTab : public InnerTab {
                   }});
   }
 
-  /// The columns of numbers: those of both formats, or of the shown one where type is large.
+  /// The columns of numbers: two of each format.
   struct SideColumns {
-    std::size_t first, count;  ///< formats
     float left, step;
 
     float of(std::size_t format, int number) const {
-      return left + step * static_cast<float>(2 * static_cast<int>(format - first) + number + 1);
+      return left + step * static_cast<float>(2 * static_cast<int>(format) + number + 1);
     }
   };
   SideColumns columnsOf(const ImRect& area) const {
-    const View& view = page_.view;
-    const float names = view.px(page_.presents ? 64 : 90);
-    const std::size_t count = page_.presents ? 1 : 2;
-    return {page_.presents ? format_ : 0, count, area.Min.x + names,
-            (area.GetWidth() - names) / static_cast<float>(2 * count)};
+    const float names = page_.view.px(page_.presents ? 24 : 90);
+    return {area.Min.x + names, (area.GetWidth() - names) / 4};
   }
 
   /// The numbers of the formats, and where the computation rounds.
@@ -157,11 +160,11 @@ class PrecisionTab : public InnerTab {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const SideColumns columns = columnsOf(area);
     float y = area.Min.y + view.px(10);
-    for (std::size_t f = columns.first; f < columns.first + columns.count; ++f) {
-      paintText(list, view.fonts->title, ImVec2(columns.of(f, 1), y), theme.text, formatName(f),
-                Align::right);
+    for (std::size_t f = 0; f < study_->formats.size(); ++f) {
+      paintText(list, view.fonts->title, ImVec2(columns.of(f, 1), y),
+                f == format_ || !page_.presents ? theme.text : theme.secondary, formatName(f), Align::right);
       paintText(list, view.fonts->small, ImVec2(columns.of(f, 0), y + view.px(24)), theme.secondary,
-                "max |Δweight|", Align::right);
+                page_.presents ? "max |ΔA|" : "max |Δweight|", Align::right);
       paintText(list, view.fonts->small, ImVec2(columns.of(f, 1), y + view.px(24)), theme.secondary,
                 "‖Δ head‖", Align::right);
     }
@@ -206,8 +209,9 @@ class PrecisionTab : public InnerTab {
       list.AddRectFilled(ImVec2(area.Min.x - view.px(6), area.Min.y),
                          ImVec2(area.Max.x + view.px(6), area.Max.y), theme.raised, view.px(4));
     const float middle = area.GetCenter().y;
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text, headName(head));
-    for (std::size_t f = columns.first; f < columns.first + columns.count; ++f) {
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text,
+              page_.presents ? std::to_string(head) : headName(head));
+    for (std::size_t f = 0; f < study_->formats.size(); ++f) {
       const HeadDifference& one = study_->formats[f].heads[static_cast<std::size_t>(head)];
       paintText(list, view.fonts->mono, ImVec2(columns.of(f, 0), middle), theme.text, errorText(one.weights),
                 Align::right);
@@ -224,10 +228,10 @@ class PrecisionTab : public InnerTab {
     list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
     const float middle = area.GetCenter().y;
     paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text,
-              fitted(view.fonts->text, "Output (worst token)",
+              fitted(view.fonts->text, page_.presents ? "Output" : "Output (worst token)",
                      columns.left + columns.step - view.px(20) - area.Min.x));
     const Index real = study_->question->sequence().queryLength;
-    for (std::size_t f = columns.first; f < columns.first + columns.count; ++f)
+    for (std::size_t f = 0; f < study_->formats.size(); ++f)
       paintText(list, view.fonts->mono, ImVec2(columns.of(f, 1), middle), theme.text,
                 errorText(study_->formats[f].output.head(real).maxCoeff<Eigen::PropagateNaN>()),
                 Align::right);

@@ -39,8 +39,8 @@ Row rowOf(const LabPage& page, const Cell& cell) {
 }
 
 /// Keys beside the chosen one, as many as there is room for.
-std::vector<Index> keysInSight(const View& view, const ImRect& area, Index keys, Index around) {
-  const auto most = static_cast<Index>(columnsThatFit(view, area));
+std::vector<Index> keysInSight(const LabPage& page, const ImRect& area, Index keys, Index around) {
+  const auto most = static_cast<Index>(tableRoom(page, belowSumTitle(page.view, area)));
   const Index count = std::min(keys, most), first = std::clamp<Index>(around - count / 2, 0, keys - count);
   std::vector<Index> shown(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) shown[static_cast<std::size_t>(i)] = first + i;
@@ -168,7 +168,7 @@ void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
   columns.rowNames = namesOf(page, step);
   columns.rowColors = {theme.secondary, theme.text};
   if (softmax) columns.rowColors = {theme.secondary, theme.secondary, theme.key};
-  const std::vector<Index> keys = keysInSight(view, area, row.scores.cols(), scene.cursor.cell.key);
+  const std::vector<Index> keys = keysInSight(page, area, row.scores.cols(), scene.cursor.cell.key);
   for (const Index key : keys) {
     const float made = after(row, step, key);
     const bool hidden = made == -INFINITY || (softmax && row.hidden(key));
@@ -188,9 +188,8 @@ void rowTable(const Scene& scene, LabPage& page, const ImRect& area) {
   }
   if (softmax) columns.high = 1;
   const Made made = madeBy(page, step, row, cell);
-  const float y =
-      paintSumTitle(view, area, made.formula, static_cast<double>(after(row, step, cell.key)), made.how);
-  const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
+  paintSumTitle(view, area, made.formula, static_cast<double>(after(row, step, cell.key)), made.how);
+  const int pointed = paintTable(page, belowSumTitle(view, area), columns);
   if (pointed < 0) return;
   page.view.nextHover = {cell.head, cell.query, keys[static_cast<std::size_t>(pointed)]};
 }

@@ -61,7 +61,7 @@ TablePlan planOf(const LabPage& page, const ImRect& area, const ScoreTable& tabl
   plan.shown = std::min<Index>(heads, std::max<Index>(static_cast<Index>(height / view.px(15)), 1));
   plan.high = std::floor(std::min(height / static_cast<float>(std::max<Index>(plan.shown, 1)), view.px(110)));
   plan.picture = !small && plan.high >= view.px(52) ? plan.high - view.px(8) : 0;
-  const float names = view.px(small ? 132 : 196) + plan.picture * 0.75f;
+  const float names = view.px(page.presents ? 150 : small ? 132 : 196) + plan.picture * 0.75f;
   plan.cells = ImRect(area.Min.x + names, area.Min.y + head, area.Max.x, area.Max.y - view.px(22));
   plan.wide = std::floor(plan.cells.GetWidth() / static_cast<float>(columns));
   const auto at = std::ranges::find(table.rows, chosen) - table.rows.begin();
@@ -212,16 +212,16 @@ void paintCell(const Scene& scene, const LabPage& page, const ScoreTable& table,
                  : plan.high >= view.px(24) && roomy ? view.fonts->mono
                                                      : view.fonts->monoSmall;
   const std::string number = numberOf(detector, score, above);
-  const bool second = detector.titleOf && plan.high >= view.px(36);
+  const std::string found =
+      detector.name == "stripe" ? fmt::format("key {}", score.at) : fmt::format("k = {}", score.at);
+  const bool second =
+      detector.titleOf && plan.high >= view.px(36) && textWidth(view.fonts->small, found) <= plan.wide - 2;
   if (plan.high >= view.px(13) && textWidth(font, number) < plan.wide - 2)
     paintText(list, font, ImVec2(cell.GetCenter().x, cell.GetCenter().y - (second ? view.px(6) : 0)),
               inkOn(color), number, Align::center);
-  if (second) {
-    const std::string found =
-        detector.name == "stripe" ? fmt::format("key {}", score.at) : fmt::format("k = {}", score.at);
+  if (second)
     paintText(list, view.fonts->small, ImVec2(cell.GetCenter().x, cell.GetCenter().y + view.px(10)),
-              inkOn(color), fitted(view.fonts->small, found, plan.wide - 2), Align::center);
-  }
+              inkOn(color), found, Align::center);
 }
 
 /// Pointing at a row or a cell lights it; a click chooses the head, and the detector.
@@ -305,11 +305,11 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
   const auto heads = std::ssize(study.order);
   if (heads == 0) return;
   const bool cosine = study.question.likeness == Likeness::cosine;
-  std::string title =
-      cosine ? "How alike two heads are: cosine" : "How alike two heads are: 1 − Jensen–Shannon";
+  std::string title = std::string(page.presents ? "Likeness: " : "How alike two heads are: ") +
+                      (cosine ? "cosine" : "1 − Jensen–Shannon");
   if (study.comparedRows < study.question.layer->sequence().queryLength)
     title += fmt::format(", over {} rows", study.comparedRows);
-  title += "; those alike side by side";
+  if (!page.presents) title += "; those alike side by side";
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(6)), theme.secondary,
             fitted(view.fonts->small, title, area.GetWidth()));
   const float top = area.Min.y + view.px(18), labels = view.px(26);

@@ -18,29 +18,37 @@ namespace {
 
 /// A picture in words.
 struct PictureWords {
-  const char* name;
+  const char *name, *shortName;  ///< the latter over pictures that are narrower than the name
   const char* formula;
   const char* sentence;
+  const char* caption;  ///< the same in one line, for who presents
 };
 constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
-    {"Weights", "A[i][j]", "What the softmax gives: how a row shares its attention out."},
-    {"Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
+    {"Weights", "Weights", "A[i][j]", "What the softmax gives: how a row shares its attention out.",
+     "What the softmax gives: how a row shares its attention out"},
+    {"Value-weighted", "Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
      "What reaches the output: a weight counts as much as what is written for it is long. A bright cell over "
-     "a value of nearly no length brings nothing."},
-    {"Without the first token", "A[i][j] ÷ (1 − A[i][0])",
+     "a value of nearly no length brings nothing.",
+     "What reaches the output: a weight counts as much as what is written for it is long"},
+    {"Without the first token", "Without first", "A[i][j] ÷ (1 − A[i][0])",
      "Many heads park what they don't need on the first token. Without its column, rows sum to 1 again, and "
-     "what is left can be seen."},
-    {"Mean over heads", "Σ_h A_h[i][j] ÷ H",
-     "All heads of the layer in one picture. What a single head does is thinned out by the others."},
-    {"Max over heads", "max_h A_h[i][j]",
+     "what is left can be seen.",
+     "What a head looks at besides the first token, where many park what they don't need"},
+    {"Mean over heads", "Mean", "Σ_h A_h[i][j] ÷ H",
+     "All heads of the layer in one picture. What a single head does is thinned out by the others.",
+     "All heads of the layer in one picture: what a single head does is thinned out"},
+    {"Max over heads", "Max", "max_h A_h[i][j]",
      "The strongest weight that any head puts on a cell: nothing that one head sees is lost, and rows "
-     "needn't sum to 1."},
-    {"Difference of two heads", "A_h[i][j] − A_g[i][j]",
-     "Where the one head looks more than the other, and where less. Rows sum to 0."},
-    {"Rollout", "R_l = (½·mean A_h + ½·I) · R_{l−1}",
+     "needn't sum to 1.",
+     "The strongest weight that any head puts on a cell; rows needn't sum to 1"},
+    {"Difference of two heads", "Difference", "A_h[i][j] − A_g[i][j]",
+     "Where the one head looks more than the other, and where less. Rows sum to 0.",
+     "Where the one head looks more than the other, and where less"},
+    {"Rollout", "Rollout", "R_l = (½·mean A_h + ½·I) · R_{l−1}",
      "How much of each token has come through all layers up to this one, if half of a token stays in the "
      "residual stream and all heads count alike (Abnar & Zuidema 2020). Values, norms and MLPs are left "
-     "out."},
+     "out.",
+     "How much of each token has come through all layers up to this one"},
 }};
 
 const PictureWords& wordsOf(HeadPicture picture) {
@@ -105,8 +113,7 @@ bool ViewsTab::move(Scene& scene, int by) {
 }
 
 std::vector<CaptionPart> ViewsTab::caption(const Scene& scene) const {
-  const PictureWords& words = wordsOf(scene.cursor.lab.picture);
-  return {{fmt::format("{}: {}", words.name, words.sentence), page_.view.theme->secondary}};
+  return {{wordsOf(scene.cursor.lab.picture).caption, page_.view.theme->secondary}};
 }
 
 /// Which head is taken away.
@@ -144,11 +151,16 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   if (x + scriptedWidth(view, view.fonts->mono, words.formula) < area.Max.x)
     paintScripted(view, list, view.fonts->mono, ImVec2(x, area.Min.y + view.px(16)), theme.secondary,
                   words.formula);
-  const float sentence = paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(34)),
-                                        area.GetWidth(), theme.secondary, words.sentence);
-  const float room = view.px(44);  // for the longest sentence, so that nothing moves
+  // The colour bar stands between the sentence, which the caption says to who is presented to, and the map.
+  float top = area.Min.y + view.px(68);
+  if (!page_.presents) {
+    const float sentence =
+        paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(34)), area.GetWidth(),
+                       theme.secondary, words.sentence);
+    const float room = view.px(44);  // for the longest sentence, so that nothing moves
+    top = area.Min.y + view.px(62) + std::max(sentence, room);
+  }
   const float labels = view.px(page_.small ? 72 : 104), below = view.px(92);
-  const float top = area.Min.y + view.px(62) + std::max(sentence, room);
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
   if (wide < view.px(60) || high < view.px(60)) return;
   const Index n = shown.values.rows(), m = shown.values.cols();
@@ -215,8 +227,10 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
   if (chosen) list.AddRectFilled(area.Min, ImVec2(area.Min.x + view.px(3), area.Max.y), theme.text);
   const PictureWords& words = wordsOf(picture);
   ImFont* font = page_.small ? view.fonts->small : view.fonts->text;
+  const float width = area.GetWidth() - view.px(20);
+  const char* title = textWidth(font, words.name) <= width ? words.name : words.shortName;
   paintText(list, font, ImVec2(area.Min.x + view.px(14), area.Min.y + view.px(16)),
-            chosen ? theme.text : theme.secondary, fitted(font, words.name, area.GetWidth() - view.px(20)));
+            chosen ? theme.text : theme.secondary, fitted(font, title, width));
   const HeadView& shown = (*study_)[picture];
   const float top = area.Min.y + view.px(32), room = area.Max.y - view.px(10) - top;
   const float wide = area.GetWidth() - view.px(28);

@@ -66,9 +66,9 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
                        ImVec2(x + std::max(1.0f, each - (each > 4 ? view.px(2) : 0)), base),
                        counts ? color : theme.line);
   }
-  const std::string words =
-      fmt::format("{} singular values, {} to {}", spectrum.singular.size(),
-                  cellText(spectrum.singular.front()), cellText(spectrum.singular.back()));
+  const std::string range = cellText(spectrum.singular.front()) + " to " + cellText(spectrum.singular.back());
+  std::string words = fmt::format("{} singular values, {}", spectrum.singular.size(), range);
+  if (textWidth(view.fonts->small, words) > area.GetWidth()) words = range;
   paintText(list, view.fonts->small, ImVec2(area.Min.x, base + view.px(14)), theme.secondary,
             fitted(view.fonts->small, words, area.GetWidth()));
 }
@@ -102,7 +102,8 @@ void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& sho
   figure(view, ImVec2(x, y), width, fmt::format("{} of {}", shown.spectrum.rank, headDim), "rank");
   y += view.px(36);
   if (shown.copies) {
-    figure(view, ImVec2(x, y), width, cellText(study.copying), copyingWords(study.copying));
+    figure(view, ImVec2(x, y), width, cellText(study.copying),
+           page.presents ? "copying" : copyingWords(study.copying));
     y += view.px(36);
   }
   spectrumBars(view, ImRect(x, y, area.Max.x, std::min(area.Min.y + size, y + view.px(240))), shown.spectrum,

@@ -34,8 +34,8 @@ std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
 
 }  // namespace
 
-float paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
-                    const std::string& how) {
+void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
+                   const std::string& how) {
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(14);
@@ -44,7 +44,18 @@ float paintSumTitle(const View& view, const ImRect& area, const std::string& for
   paintText(list, view.fonts->monoHero, ImVec2(x + view.px(6), y), theme.text, cellText(total));
   paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary, how,
                 Align::left, area.GetWidth());
-  return y + view.px(36);
+}
+
+ImRect belowSumTitle(const View& view, const ImRect& area) {
+  return ImRect(area.Min.x, area.Min.y + view.px(50), area.Max.x, area.Max.y);
+}
+
+std::size_t tableRoom(const LabPage& page, const ImRect& table) {
+  return page.presents ? linesThatFit(page.view, table) : columnsThatFit(page.view, table);
+}
+
+int paintTable(const LabPage& page, const ImRect& table, const Columns& columns) {
+  return page.presents ? paintLines(page.view, table, columns) : paintColumns(page.view, table, columns);
 }
 
 namespace {
@@ -52,9 +63,11 @@ namespace {
 void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  const std::size_t room = columnsThatFit(view, area);
   const auto all = static_cast<std::size_t>(sum.left.size());
   const std::size_t extra = sum.hasBias ? 1 : 0;
+  // Who presents shows the 8 largest and the rest, where there is room.
+  const ImRect table = belowSumTitle(view, area);
+  const std::size_t room = std::min(tableRoom(page, table), page.presents ? 9 + extra : 17);
   const std::size_t most = all + extra <= room ? all : room - 1 - extra;
   const attention::WorkedSum worked = attention::workedSum(spanOf(sum.left), spanOf(sum.right), most);
   Columns columns;
@@ -92,8 +105,8 @@ void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
                                                      worked.terms.size(), all)
                                        : fmt::format("all {} products, in order", all);
   if (!sum.note.empty()) how += ". " + sum.note;
-  const float y = paintSumTitle(view, area, sum.formula, running, how);
-  const int pointed = paintColumns(view, ImRect(area.Min.x, y, area.Max.x, area.Max.y), columns);
+  paintSumTitle(view, area, sum.formula, running, how);
+  const int pointed = paintTable(page, table, columns);
   if (pointed >= 0 && pointed < static_cast<int>(worked.terms.size()))
     page.nextTerm = worked.terms[static_cast<std::size_t>(pointed)].at;
 }
@@ -204,9 +217,10 @@ void outputSum(const Scene& scene, LabPage& page, const ImRect& area) {
 void vectorBars(LabPage& page, const ImRect& area, const std::string& formula,
                 const Eigen::RowVectorXf& values, std::uint32_t color, const std::string& how) {
   const View& view = page.view;
+  const ImRect table = belowSumTitle(view, area);
   const Eigen::RowVectorXf ones = Eigen::RowVectorXf::Ones(values.size());
-  const attention::WorkedSum worked =
-      attention::workedSum(spanOf(values), spanOf(ones), columnsThatFit(view, area));
+  const attention::WorkedSum worked = attention::workedSum(
+      spanOf(values), spanOf(ones), std::min<std::size_t>(tableRoom(page, table), page.presents ? 8 : 17));
   Columns columns;
   columns.name = "vector";
   columns.rowNames = {"value"};
@@ -226,7 +240,7 @@ void vectorBars(LabPage& page, const ImRect& area, const std::string& formula,
                                                     worked.terms.size(), values.size(), how)
                                       : how,
                    area.GetWidth()));
-  paintColumns(view, ImRect(area.Min.x, area.Min.y + view.px(50), area.Max.x, area.Max.y), columns);
+  paintTable(page, table, columns);
 }
 
 void concatRow(const Scene& scene, LabPage& page, const ImRect& area) {

@@ -12,8 +12,9 @@ void paintTick(const View& view, ImDrawList& list, ImVec2 middle, float size);
 /// has room.
 ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area);
 
-/// The numbers to know it by, a line each of `line` pixels: what it is, then with the mistake and without.
-void wrongMeasures(const LabPage& page, const ImRect& area, float line);
+/// The numbers to know it by: what each is, and below it with the mistake and without. `space` pixels between
+/// them; returns where they end.
+float wrongMeasures(const LabPage& page, const ImRect& area, float space);
 
 /// The symptom, the numbers to know it by, and the curve over dₖ, whose handle chooses it.
 void wrongSide(Scene& scene, LabPage& page, const ImRect& area);

@@ -119,17 +119,15 @@ void presentedRoom(Scene& scene, LabPage& page, const ImRect& area) {
   const ImRect rest(area.Min.x + view.px(20), area.Min.y + view.px(10), area.Max.x - view.px(20), area.Max.y);
   paintText(list, view.fonts->hero, ImVec2(rest.Min.x, rest.Min.y + view.px(16)), view.theme->text,
             fitted(view.fonts->hero, infoOf(study.question.mistake).title, rest.GetWidth()));
-  const float fix = rest.Max.y - view.px(46), line = view.px(28);
-  const bool same = !study.result.same.empty();
-  const float lines = same ? 2 : static_cast<float>(study.result.measures.size());
-  const ImRect measures(rest.Min.x, fix - lines * line - view.px(4), rest.Max.x, fix);
+  const float fix = rest.Max.y - view.px(46), top = rest.Min.y + view.px(36);
+  const ImRect measures(rest.Max.x - view.px(210), top + view.px(16), rest.Max.x, fix);
   fixLine(page, ImRect(rest.Min.x, fix, rest.Max.x, rest.Max.y));
-  wrongMaps(scene, page, ImRect(rest.Min.x, rest.Min.y + view.px(36), rest.Max.x, measures.Min.y));
-  if (same)
+  wrongMaps(scene, page, ImRect(rest.Min.x, top, measures.Min.x - view.px(20), fix));
+  if (!study.result.same.empty())
     paintParagraph(list, view.fonts->text, measures.Min, measures.GetWidth(), view.theme->secondary,
                    "Same here: " + study.result.same + ".");
   else
-    wrongMeasures(page, measures, line);
+    wrongMeasures(page, measures, view.px(34));
 }
 
 }  // namespace

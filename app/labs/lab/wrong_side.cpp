@@ -144,24 +144,24 @@ void curves(Scene& scene, LabPage& page, const ImRect& area) {
 
 }  // namespace
 
-void wrongMeasures(const LabPage& page, const ImRect& area, float line) {
+float wrongMeasures(const LabPage& page, const ImRect& area, float space) {
   const View& view = page.view;
-  const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float each = view.px(26) + textWidth(view.fonts->monoTitle, "0.0000") + view.px(14);
-  float y = area.Min.y + line / 2;
+  float y = area.Min.y;
   for (const attention::MistakeMeasure& measure : page.study->result.measures) {
-    const float wrong = area.Max.x - 2 * each, right = area.Max.x - each;
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-              fitted(view.fonts->text, measure.name, wrong - view.px(10) - area.Min.x));
-    paintCross(view, list, ImVec2(wrong + view.px(7), y), view.px(5));
-    paintText(list, view.fonts->monoTitle, ImVec2(wrong + view.px(22), y), theme.text,
+    y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
+                        measure.name) +
+         view.px(14);
+    paintCross(view, list, ImVec2(area.Min.x + view.px(6), y), view.px(5));
+    paintText(list, view.fonts->monoHero, ImVec2(area.Min.x + view.px(22), y), view.theme->text,
               measureText(measure.wrong));
-    paintTick(view, list, ImVec2(right + view.px(7), y), view.px(6));
-    paintText(list, view.fonts->monoTitle, ImVec2(right + view.px(22), y), theme.text,
+    const float middle = area.Min.x + area.GetWidth() * 0.5f;
+    paintTick(view, list, ImVec2(middle, y), view.px(6));
+    paintText(list, view.fonts->monoHero, ImVec2(middle + view.px(18), y), view.theme->text,
               measureText(measure.right));
-    y += line;
+    y += space;
   }
+  return y;
 }
 
 void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
@@ -184,19 +184,7 @@ void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
                       symptom + ".") +
        view.px(small ? 14 : 30);
   if (!study.result.measures.empty()) heading("KNOW IT BY");
-  for (const attention::MistakeMeasure& measure : study.result.measures) {
-    y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
-                        measure.name) +
-         view.px(14);
-    paintCross(view, list, ImVec2(area.Min.x + view.px(6), y), view.px(5));
-    paintText(list, view.fonts->monoHero, ImVec2(area.Min.x + view.px(22), y), theme.text,
-              measureText(measure.wrong));
-    const float middle = area.Min.x + area.GetWidth() * 0.5f;
-    paintTick(view, list, ImVec2(middle, y), view.px(6));
-    paintText(list, view.fonts->monoHero, ImVec2(middle + view.px(18), y), theme.text,
-              measureText(measure.right));
-    y += view.px(small ? 22 : 34);
-  }
+  y = wrongMeasures(page, ImRect(area.Min.x, y, area.Max.x, area.Max.y), view.px(small ? 22 : 34));
   if (study.leftOut && !study.result.clash) {
     y += paintParagraph(list, view.fonts->small, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
                         "The layer's position biases and soft-cap are left out here.") +
