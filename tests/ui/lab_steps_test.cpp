@@ -70,16 +70,34 @@ TEST_F(Steps, ScalingIsExplainedAsItIsDone) {
   ui.draw();
   EXPECT_THAT(words(), AllOf(HasSubstr("left as they are"), HasSubstr("not divided"),
                              Not(HasSubstr("dividing by it keeps"))));
-  EXPECT_THAT(written(), HasSubstr("nothing changes"));
+  EXPECT_THAT(written(), AllOf(HasSubstr("nothing scales it"), HasSubstr("unscaled"),
+                               HasSubstr("not scaled\n"), Not(HasSubstr("\nscaled\n"))));
   scene().setup.model.sharpness = 3;
   show(LabStep::scale);
   EXPECT_THAT(words(), AllOf(HasSubstr("made larger"), HasSubstr("multiplies every score by 3"),
                              Not(HasSubstr("dividing by it keeps"))));
   EXPECT_THAT(written(), AllOf(HasSubstr("the same picture, larger numbers"), Not(HasSubstr("smaller"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("\n× 3 sharpness\n"), Not(HasSubstr("not scaled"))));
   expectTidy("not scaled, sharpness 3");
   scene().setup.model.scaled = true;
   ui.draw();
   EXPECT_THAT(words(), AllOf(HasSubstr("dividing by it keeps"), HasSubstr("multiplies every score by 3")));
+}
+
+/// However much happens to the scores, what the film calls it is written out.
+TEST_F(Steps, TitlesOfTheFilmAreWhole) {
+  scene().setup.model.scaled = true;
+  scene().setup.model.sharpness = 12.5f;
+  scene().setup.model.position = app::PositionKind::alibi;
+  scene().setup.model.softcap = 30;
+  scene().setup.mask.additive.edit().values = attention::Matrix::Ones(12, 12);
+  for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
+    ui.resize(width, height);
+    show(LabStep::mask);
+    EXPECT_THAT(written(), AllOf(HasSubstr("÷ √32 × 12.5"), HasSubstr("+ ALiBi soft-cap 30 + additive\n"),
+                                 Not(HasSubstr("…"))));
+    expectTidy("all terms");
+  }
 }
 
 TEST_F(Steps, DropoutIsSaidWhereItsWeightsAreUsed) {

@@ -28,8 +28,9 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float space = view.px(44), top = area.Min.y + view.px(64);
   const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - view.px(84);
-  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, 12), 48), at.query);
-  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, 12), 48), at.key);
+  const float least = page.presents ? 8 : 12;
+  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48), at.query);
+  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48), at.key);
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
   if (size >= 4) size = std::floor(size);
@@ -95,11 +96,13 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const std::vector<Step> steps = stepsOf(page);
   const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
-  const std::string was = here == steps.begin() ? "" : stepTitle(page, *(here - 1));
+  // A step in which nothing happens leaves what the one before made.
+  const bool idle = here[-1] == Step::scale && page.head->steps.factor == 1;
+  std::string was = "after " + stepTitle(page, here[idle ? -2 : -1]);
+  if (textWidth(view.fonts->title, was) > left.cells.GetWidth()) was = "before";
   const float y = area.Min.y + view.px(14);
   const float each = left.cells.GetWidth();
-  paintText(list, view.fonts->title, ImVec2(x0, y), theme.secondary,
-            fitted(view.fonts->title, "after " + was, each));
+  paintText(list, view.fonts->title, ImVec2(x0, y), theme.secondary, fitted(view.fonts->title, was, each));
   paintText(list, view.fonts->title, ImVec2(x1, y), theme.text,
             fitted(view.fonts->title, stepTitle(page, scene.cursor.lab.step), each));
   paintText(list, view.fonts->mono, ImVec2(x0, y + view.px(24)), theme.secondary, shapeText(n, m));
@@ -111,12 +114,8 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
             Align::right);
   paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), left.cells.Max.y + view.px(12)), theme.key,
             "key →", Align::right);
-  if (!rows.whole(n) || !cols.whole(m))
-    paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
-              fitted(view.fonts->small,
-                     fmt::format("rows {}–{} of {}, columns {}–{} of {}", rows.first, rows.end() - 1, n,
-                                 cols.first, cols.end() - 1, m),
-                     area.GetWidth()));
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+            fitted(view.fonts->small, partInSight(rows, n, cols, m, "columns"), area.GetWidth()));
   chooseCell(scene, page, hitMap(left));
   chooseCell(scene, page, hitMap(right));
 }

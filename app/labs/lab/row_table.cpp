@@ -71,10 +71,10 @@ Made madeByScale(const Row& row, Index key) {
   const auto dot = static_cast<double>(row.steps.dots(row.query, key));
   const auto factor = static_cast<double>(row.steps.factor);
   const double amount = std::abs(factor);
-  const char* what = factor == 0   ? "every score is 0"
-                     : factor == 1 ? "nothing changes"
-                     : amount > 1  ? "the same picture, larger numbers"
-                                   : "the same picture, smaller numbers";
+  if (factor == 1) return {"q · k", "nothing scales it: every score of the row stays as it is"};
+  const char* what = factor == 0  ? "every score is 0"
+                     : amount > 1 ? "the same picture, larger numbers"
+                                  : "the same picture, smaller numbers";
   return {fmt::format("{} × {}", cellText(dot), cellText(factor)),
           fmt::format("the whole row {}: {}", factorText(factor), what)};
 }
@@ -141,12 +141,12 @@ Made madeBy(const LabPage& page, Step step, const Row& row, const Cell& cell) {
 }
 
 std::vector<std::string> namesOf(const LabPage& page, Step step) {
-  const BiasTerms terms = biasTerms(page);
+  const bool scales = page.head->steps.factor != 1;
   switch (step) {
     case Step::scale:
-      return {"q · k", "scaled"};
+      return {"q · k", scales ? "scaled" : "unscaled"};
     case Step::bias:
-      return {"scaled", terms.adds() ? "biased" : "capped"};
+      return {scales ? "scaled" : "q · k", biasTerms(page).adds() ? "biased" : "capped"};
     case Step::mask:
       return {"score", "masked"};
     default:
