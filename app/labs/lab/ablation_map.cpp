@@ -101,41 +101,78 @@ void box(Scene& scene, const AblationPage& ablation, Index head, ImVec2 middle, 
   }
 }
 
-/// Box, name and kv badge at the left of each row, its mean at the right.
-void rowHeaders(Scene& scene, const AblationPage& ablation, const EffectRows& rows, const MapView& map,
-                float left) {
+/// How many rows' names stand beside each other: where rows are lower than a line of text, names take turns
+/// in columns, so that each has room for its own.
+Index nameColumns(const View& view, float cell) {
+  return std::clamp<Index>(static_cast<Index>(std::ceil(lineHeight(view.fonts->small) / cell)), 1, 3);
+}
+constexpr float kNameColumn = 46, kMeanColumn = 46;  ///< of low rows, layout units
+float namesWidth(const View& view, Index columns) {
+  return columns == 1 ? view.px(150) : view.px(kNameColumn) * static_cast<float>(columns) + view.px(14);
+}
+/// Who presents many heads shows no means: they would take the picture's room.
+bool showsMeans(const LabPage& page, Index columns) {
+  return columns == 1 || !page.presents;
+}
+float meansWidth(const LabPage& page, Index columns) {
+  return page.view.px(showsMeans(page, columns) ? 64 + kMeanColumn * static_cast<float>(columns - 1) : 8);
+}
+
+std::string rowName(const EffectRows& rows, Index row, bool low) {
+  if (row < rows.heads) return low ? std::to_string(row) : headName(row);
+  return row == rows.bias ? "bias" : low ? "off" : "those off";
+}
+
+/// Box, name and kv badge at the left of a row, its mean at the right.
+void rowHeader(Scene& scene, const AblationPage& ablation, const EffectRows& rows, const MapView& map,
+               float left, Index row) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = ablation.study->question->config();
   const Index real = ablation.study->question->sequence().queryLength;
   const float cell = map.cells.GetHeight() / static_cast<float>(map.rows.count);
-  const bool large = cell >= view.px(22);
+  const Index columns = nameColumns(view, cell), column = row % columns;
+  const bool large = cell >= view.px(22), low = columns > 1;
   ImFont* font = large ? view.fonts->text : view.fonts->small;
   ImFont* mono = large ? view.fonts->mono : view.fonts->monoSmall;
-  const float room = lineHeight(font);
-  const auto step = static_cast<Index>(std::ceil(room / std::max(cell, 1.0f)));
-  for (Index row = map.rows.first; row < map.rows.end(); ++row) {
-    const float y = map.cells.Min.y + (static_cast<float>(row - map.rows.first) + 0.5f) * cell;
-    if (row < rows.heads)
-      box(scene, ablation, row, ImVec2(left + view.px(9), y), std::min(view.px(15), cell - 2));
-    const bool lit = row == map.litRow;
-    if (!lit && (row % step != 0 || (map.litRow >= 0 && std::abs(row - map.litRow) < step))) continue;
-    const bool off = row < rows.heads && switchedOff(scene.setup.subject, shownLayer(scene.setup), row);
-    const std::uint32_t color = lit ? theme.text : theme.secondary;
-    const std::string name = row < rows.heads ? headName(row) : row == rows.bias ? "bias" : "those off";
-    float x = left + view.px(26);
-    const float wide = paintText(list, font, ImVec2(x, y), color, name);
-    if (off) list.AddLine(ImVec2(x, y), ImVec2(x + wide, y), color, view.px(1.4f));
-    x += wide + view.px(8);
-    if (large && row < rows.heads && config.kvHeads < config.heads)
-      paintBadge(view, list, ImVec2(x, y), groupColor(theme, config.kvHeadOf(row)),
-                 kvName(config.kvHeadOf(row)));
-    const double mean = real > 0 ? rows.values.row(row).head(real).cast<double>().mean() : 0;
-    paintText(list, mono, ImVec2(map.cells.Max.x + view.px(60), y), color, cellText(mean), Align::right);
-  }
-  paintText(list, view.fonts->small, ImVec2(map.cells.Max.x + view.px(60), map.cells.Min.y - view.px(10)),
-            theme.secondary, "mean", Align::right);
+  const float y = map.cells.Min.y + (static_cast<float>(row - map.rows.first) + 0.5f) * cell;
+  const bool isHead = row < rows.heads, lit = row == map.litRow;
+  const std::uint32_t color = lit ? theme.text : theme.secondary;
+  float x = left + view.px(kNameColumn) * static_cast<float>(column);
+  const float room = cell * static_cast<float>(columns) - 2;
+  if (isHead) box(scene, ablation, row, ImVec2(x + view.px(9), y), std::min(view.px(low ? 12 : 15), room));
+  x += view.px(low ? 20 : 26);
+  const float wide = paintText(list, font, ImVec2(x, y), color, rowName(rows, row, low));
+  const bool off = isHead && switchedOff(scene.setup.subject, shownLayer(scene.setup), row);
+  if (off) list.AddLine(ImVec2(x, y), ImVec2(x + wide, y), color, view.px(1.4f));
+  x += wide + view.px(8);
+  if (large && isHead && config.kvHeads < config.heads)
+    paintBadge(view, list, ImVec2(x, y), groupColor(theme, config.kvHeadOf(row)),
+               kvName(config.kvHeadOf(row)));
+  const std::uint32_t leads = lit ? theme.secondary : theme.line;
+  if (low) list.AddLine(ImVec2(x - view.px(4), y), ImVec2(map.cells.Min.x - view.px(3), y), leads);
+  if (!showsMeans(ablation.page, columns)) return;
+  const double mean = real > 0 ? rows.values.row(row).head(real).cast<double>().mean() : 0;
+  const float right = map.cells.Max.x + view.px(60 + kMeanColumn * static_cast<float>(column));
+  const float begins = right - textWidth(mono, cellText(mean));
+  paintText(list, mono, ImVec2(right, y), color, cellText(mean), Align::right);
+  if (low) list.AddLine(ImVec2(map.cells.Max.x + view.px(3), y), ImVec2(begins - view.px(4), y), leads);
+}
+
+void rowHeaders(Scene& scene, const AblationPage& ablation, const EffectRows& rows, const MapView& map,
+                float left) {
+  const View& view = ablation.page.view;
+  for (Index row = map.rows.first; row < map.rows.end(); ++row)
+    rowHeader(scene, ablation, rows, map, left, row);
+  const float cell = map.cells.GetHeight() / static_cast<float>(map.rows.count);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float y = map.cells.Min.y - view.px(10);
+  const Index columns = nameColumns(view, cell);
+  if (showsMeans(ablation.page, columns))
+    paintText(list, view.fonts->small, ImVec2(map.cells.Max.x + view.px(60), y), view.theme->secondary,
+              "mean", Align::right);
+  if (columns > 1) paintText(list, view.fonts->small, ImVec2(left, y), view.theme->secondary, "head");
 }
 
 }  // namespace
@@ -145,8 +182,10 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const EffectRows rows = rowsOf(scene.cursor.lab, ablation);
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   const Index n = rows.values.cols(), count = rows.values.rows();
-  const float labels = view.px(150), foot = view.px(62), head = view.px(44), right = view.px(64);
-  const float wide = area.GetWidth() - labels - right, high = area.GetHeight() - foot - head;
+  const float foot = view.px(62), head = view.px(44), high = area.GetHeight() - foot - head;
+  const Index columns = nameColumns(view, high / static_cast<float>(count));
+  const float labels = namesWidth(view, columns);
+  const float wide = area.GetWidth() - labels - meansWidth(ablation.page, columns);
   if (n == 0 || wide < view.px(60) || high < view.px(40)) return;
   MapView map;
   map.name = "ablation";
