@@ -236,6 +236,11 @@ void ablationMap(Scene& scene, AblationPage& ablation, const ImRect& area) {
                               cellText(static_cast<double>(rows.values(hit.row, hit.col)))));
   }
   columnNames(ablation.page, map, sequence.queries);
+  if (!map.cols.whole(n))
+    paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
+                ImVec2(map.cells.Min.x, map.cells.Min.y - view.px(10)), map.cells.GetWidth() - view.px(150),
+                view.theme->secondary,
+                fmt::format("tokens {}–{} of {}", map.cols.first, map.cols.end() - 1, n));
   rowHeaders(scene, ablation, rows, map, area.Min.x);
   mapScale(shown, ablation.page, map, ImVec2(map.cells.Max.x, map.cells.Min.y - view.px(22)), view.px(140),
            map.low < 0 ? "0" : "");

@@ -12,6 +12,7 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
@@ -224,8 +225,9 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const TargetStudy& shown = *targets_;
   const SequenceSnapshot& sequence = shown.question.study->question.layer->sequence();
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float title = paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)),
-                                theme.text, fmt::format("Head {}", shown.question.head));
+  const std::string name = headName(shown.question.head);
+  const ImVec2 titleAt(area.Min.x, area.Min.y + view.px(10));
+  const float title = page_.presents ? 0 : paintText(list, view.fonts->title, titleAt, theme.text, name);
   // The caption says it to who is presented to.
   const float words = page_.presents
                           ? 0
@@ -242,9 +244,12 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
   const CellsInSight rows = windowOf(n, fits, scene.cursor.cell.query);
   const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
-  paintFitted(view, list, view.fonts->small,
-              ImVec2(area.Min.x + title + view.px(12), area.Min.y + view.px(11)),
-              area.GetWidth() - title - view.px(12), theme.secondary, partInSight(rows, n, cols, m));
+  // Beside the title, or in its place where the caption names the head.
+  const std::string part = partInSight(rows, n, cols, m);
+  const float taken = page_.presents ? 0 : title + view.px(12);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + taken, area.Min.y + view.px(11)),
+              area.GetWidth() - taken, theme.secondary, part);
+  if (page_.presents && part.empty()) paintText(list, view.fonts->title, titleAt, theme.text, name);
   const float size = std::floor(
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
   const float x = std::round(area.Min.x + labels);
