@@ -80,15 +80,17 @@ float shareOf(const Detector& detector, const DetectorScore& score, bool above) 
   return std::clamp(score.raw / (detector.unit.empty() ? 1 : 2 * unit), 0.0f, 1.0f);
 }
 
-/// ".94", "−.12", "3.4".
-std::string numberOf(const Detector& detector, const DetectorScore& score, bool above) {
+/// ".94", "−.12", "3.4"; ".9" and "−.1" with one digit.
+std::string numberOf(const Detector& detector, const DetectorScore& score, bool above, int digits = 2) {
   const double value = static_cast<double>(above ? score.above() : score.raw), amount = std::abs(value);
-  if (!detector.unit.empty())
-    return fmt::format("{}{:.{}f}", value < 0 && amount >= 0.05 ? "−" : "", amount, amount >= 99.5 ? 0 : 1);
-  std::string text = fmt::format("{:.2f}", amount);
-  if (text.front() == '0') text.erase(0, 1);
-  if (text == "1.00") text = "1";
-  return (value < 0 && amount >= 0.005 ? "−" : "") + text;
+  if (!detector.unit.empty()) digits = amount >= 99.5 ? 0 : 1;
+  std::string text = fmt::format("{:.{}f}", amount, digits);
+  const bool isZero = text.find_first_not_of("0.") == std::string::npos;
+  if (detector.unit.empty()) {
+    if (text.front() == '0') text.erase(0, 1);
+    if (text.starts_with("1.0")) text = "1";
+  }
+  return (value < 0 && !isZero ? "−" : "") + text;
 }
 
 /// A column's words over it, in two lines; a click orders by it, another takes that back.
@@ -211,7 +213,8 @@ void paintCell(const Scene& scene, const LabPage& page, const ScoreTable& table,
   ImFont* font = plan.high >= view.px(52) && roomy   ? view.fonts->monoTitle
                  : plan.high >= view.px(24) && roomy ? view.fonts->mono
                                                      : view.fonts->monoSmall;
-  const std::string number = numberOf(detector, score, above);
+  std::string number = numberOf(detector, score, above);
+  if (textWidth(font, number) >= plan.wide - 2) number = numberOf(detector, score, above, 1);
   const std::string found =
       detector.name == "stripe" ? fmt::format("key {}", score.at) : fmt::format("k = {}", score.at);
   const bool second =
