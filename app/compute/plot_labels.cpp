@@ -81,12 +81,13 @@ struct LabelCost {
   double lines(const LabelBox& box) const {
     double cost = 0;
     constexpr int kSamples = 7;
+    const double thick = out / 5;
     for (const PlotLine& line : plot.lines)
       for (int i = 0; i < kSamples; ++i) {
         const double x = box.left + (box.right - box.left) * i / (kSamples - 1);
         const auto value = line.at(plot.x.valueAt((x - cells.left) / cells.width), plot.x, plot.y);
         const double y = value ? cells.y(plot, *value) : box.bottom + 1;
-        if (y < box.top || y > box.bottom) continue;
+        if (y < box.top - thick || y > box.bottom + thick) continue;
         cost += line.chosen ? 10 : 6;
         break;
       }

@@ -23,7 +23,9 @@ class CacheRooms : public testing::Test {
     ui.key(static_cast<Key>('4'));
     ui.draw();
   }
-  const app::ShapeCase& latent() { return ui.session().lab<app::CacheLab>().page().shapes->value->cases.back(); }
+  const app::ShapeCase& latent() {
+    return ui.session().lab<app::CacheLab>().page().shapes->value->cases.back();
+  }
   void room(const std::string& name) {
     ui.click("cache_room." + name);
     ui.draw();

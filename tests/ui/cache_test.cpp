@@ -255,7 +255,8 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   const double before = study.cases[3].output.all;
   ui.typeValue("cache.latent", "256");
   ui.draw();
-  EXPECT_LT(page().shapes->value->cases.back().output.all, 1e-3) << "a latent as wide as the model loses nothing";
+  EXPECT_LT(page().shapes->value->cases.back().output.all, 1e-3)
+      << "a latent as wide as the model loses nothing";
   EXPECT_GT(before, 1e-3);
   ui.typeValue("kv_heads", "8");
   ui.draw();
