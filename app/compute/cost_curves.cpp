@@ -126,7 +126,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   const bool nearEnd = tokens * 4 > plot.x.high;
   if (shape.kvHeads > 1) mark(figures.mqa, false, nearEnd ? PlotSide::below : PlotSide::right);
   if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
-  if (shape.context < plot.x.high)
+  if (shape.decodes && shape.context < plot.x.high)
     shown.notes.push_back(fmt::format("dashed: beyond the {} tokens {}", tokensText(shape.context),
                                       isMadeHere(shape) ? "that are computed here" : "it was made for"));
   return shown;
@@ -234,6 +234,12 @@ CostPlot decodePlot(const CostFigures& figures) {
     request.tokens = static_cast<Index>(std::llround(std::max(tokens, 1.0)));
     return attention::decodeWork(figures.shape, request).flops;
   };
+  if (!figures.shape.decodes) {
+    shown.title = "An encoder decodes nothing";
+    shown.notes = {"it goes through all tokens at once, as in a prefill"};
+    fitAxis(plot.y, plot.lines);
+    return shown;
+  }
   attention::CostRequest none = figures.request;
   none.tokens = 0;
   const double rest = attention::decodeWork(figures.shape, none).flops;

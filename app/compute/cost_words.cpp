@@ -46,7 +46,8 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
     factors.push_back({"keys_values", "2", "keys, values", "Each token leaves a key and a value behind."});
   const bool slides = shape.window > 0;
   if (!slides)
-    factors.push_back({"layers", count(shape.layers), "layers", "Every layer has a cache of its own."});
+    factors.push_back({"layers", count(shape.layers), shape.layers == 1 ? "layer" : "layers",
+                       "Every layer has a cache of its own."});
   if (shape.isLatent()) {
     factors.push_back(
         {"latent", count(shape.latentDim + shape.ropeDim),
@@ -87,8 +88,10 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
 
 std::string costSentence(const CostFigures& figures) {
   if (!figures.shape.decodes) return figures.shape.name + " keeps no cache";
-  return fmt::format("KV cache of {} at {} tokens × batch {}", figures.shape.name,
-                     tokensText(figures.request.tokens), count(figures.request.batch));
+  std::string name = figures.shape.name;
+  if (isMadeHere(figures.shape)) name.front() = 't';  // "this layer"
+  return fmt::format("KV cache of {} at {} token{} × batch {}", name, tokensText(figures.request.tokens),
+                     figures.request.tokens == 1 ? "" : "s", count(figures.request.batch));
 }
 
 std::string costExplanation(const CostFigures& figures) {

@@ -104,7 +104,7 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene, layout);
-    const float margin = view.px(layout.narrow ? 22 : 32);
+    const float margin = view.px(layout.narrow || layout.presents ? 22 : 32);
     // In a low window the page scrolls, so that nothing of it is out of reach.
     ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
     area.Expand(ImVec2(-margin, 0));

@@ -102,11 +102,12 @@ void paintCards(const View& view, ImDrawList& list, const CostPage& page, const 
     ImFont* font = card.fits ? view.fonts->bold : view.fonts->mono;
     const std::string label = fmt::format("{:g} GB", card.gb);
     const float half = textWidth(font, label) / 2, y = bar.Max.y + view.px(22);
-    const float middle = std::clamp(x, bar.Min.x + half, bar.Max.x - half);
+    const float pad = card.chosen ? view.px(8) : 0;
+    const float middle = std::clamp(x, bar.Min.x + half + pad, bar.Max.x - half - pad);
     if (!claims(taken, middle - half, middle + half)) continue;
     if (card.chosen)
-      list.AddRectFilled(ImVec2(middle - half - view.px(8), y - view.px(12)),
-                         ImVec2(middle + half + view.px(8), y + view.px(12)), theme.raised, view.px(5));
+      list.AddRectFilled(ImVec2(middle - half - pad, y - view.px(12)),
+                         ImVec2(middle + half + pad, y + view.px(12)), theme.raised, view.px(5));
     paintText(list, font, ImVec2(middle, y), card.fits ? theme.text : theme.secondary, label, Align::center);
     if (!card.fits) continue;
     const std::string free = fourDigitBytes(card.gb * kGiga - bytes) + " free";
@@ -173,9 +174,9 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
   const float below = area.Min.y + view.px(45);
   const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 && bytes < 0x1p63 ? " each" : "");
   const float eachWidth = paintText(list, view.fonts->mono, ImVec2(left, below), theme.secondary, each);
-  if (choice.cost.copies > 1)
-    paintFitted(view, list, view.fonts->small, ImVec2(right, below), right - left - eachWidth - view.px(8),
-                theme.secondary,
+  const float room = right - left - eachWidth - view.px(8);
+  if (choice.cost.copies > 1 && room > view.px(50))
+    paintFitted(view, list, view.fonts->small, ImVec2(right, below), room, theme.secondary,
                 page.figures.shape.isLatent() ? "latent on each"
                 : choice.cost.copies == 2     ? "each kv head twice"
                                               : fmt::format("each kv head {}×", choice.cost.copies),

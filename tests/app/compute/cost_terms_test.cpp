@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "app/compute/cost_plot.h"
+#include "app/compute/cost_words.h"
+
 namespace headscope::app {
 namespace {
 
@@ -37,6 +40,27 @@ TEST(CostTerms, knowLatentsWindowsAndEncoders) {
   EXPECT_EQ(timeTerms(figuresOf("Llama-3.1-70B", 2)).find("absorbed"), std::string::npos);
   EXPECT_NE(cacheTerms(figuresOf("Gemma-3-27B", 1)).find("tokens in all layers"), std::string::npos);
   EXPECT_NE(cacheTerms(figuresOf("BERT-base", 1)).find("keeps nothing"), std::string::npos);
+}
+
+TEST(CostWords, AnEncoderHasNoDecodeStepAndNothingOfItsOwnIsDashed) {
+  const CostFigures bert = figuresOf("BERT-base", 1);
+  CostSetup setup;
+  setup.work = WorkPlot::decode;
+  const CostPlot work = workPlot(setup, bert);
+  EXPECT_EQ(work.title, "An encoder decodes nothing");
+  EXPECT_TRUE(work.plot.lines.empty());
+  const CostPlot memory = memoryPlot(setup, bert, loadCatalogue({}));
+  EXPECT_TRUE(memory.notes.empty());
+  EXPECT_FALSE(memoryPlot(setup, figuresOf("Llama-3.1-8B", 1), loadCatalogue({})).notes.empty());
+}
+
+TEST(CostWords, TheLayerMadeHereIsInTheMiddleOfASentence) {
+  const Scene scene = openingScene();
+  CostSetup setup = scene.cost;
+  setup.tokens = 1;
+  const CostFigures layer = costFigures(setup, shapeOfLayer(scene.setup), loadCatalogue({}));
+  EXPECT_EQ(costSentence(layer), "KV cache of this layer at 1 token × batch 1");
+  EXPECT_EQ(costFactors(layer)[1].label, "layer");
 }
 
 }  // namespace
