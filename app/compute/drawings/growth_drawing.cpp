@@ -43,13 +43,14 @@ void addBands(Drawing& drawing, const DrawingColors& colors, const CacheField& f
     for (const bool values : {false, true}) {
       const double from = y + (values ? half : 0);
       const attention::MatrixView picture = field.picture[2 * kvHead + values];
-      const Index shown = std::min<Index>((plan.now + field.grain.tokens - 1) / field.grain.tokens, picture.cols());
+      const Index shown =
+          std::min<Index>((plan.now + field.grain.tokens - 1) / field.grain.tokens, picture.cols());
       if (shown > 0)
-        drawing.shapes.push_back(
-            Cells{{plan.left, from,
-                   plan.column * static_cast<double>(std::min(shown * field.grain.tokens, plan.tokens)), half},
-                  picture.leftCols(shown),
-                  cacheStyle(colors, values)});
+        drawing.shapes.push_back(Cells{
+            {plan.left, from,
+             plan.column * static_cast<double>(std::min(shown * field.grain.tokens, plan.tokens)), half},
+            picture.leftCols(shown),
+            cacheStyle(colors, values)});
       if (plan.slot >= 20)
         drawing.shapes.push_back(TextRun{values ? "V" : "K", plan.left - 8, from + half / 2, 10,
                                          values ? colors.value : colors.key, Anchor::end, true, true});
