@@ -80,7 +80,8 @@ void paintMap(const Scene& scene, LabPage& page, const MapView& map, const atten
   const View& view = page.view;
   const HeatTile tile = tileOf(map);
   Picture picture;
-  picture.name = "stage." + map.name;
+  // Another step's numbers are on another scale: on the way from one to the other they would mean nothing.
+  picture.name = fmt::format("stage.{}.{}", map.name, static_cast<int>(scene.cursor.lab.step));
   picture.ink = map.ink;
   picture.low = map.low;
   picture.high = map.high;
