@@ -22,9 +22,14 @@ bool isMark(float value) {
   return value == render::kMaskedCell || value == render::kDeadCell;
 }
 
-/// The one further from 0; NaN before all, and marks after all, of which a dead row's goes first.
+/// What a value has to be larger than to take the place of `best`.
+float strengthOf(float best) {
+  return isMark(best) ? -1 : std::abs(best);
+}
+
+/// Of two, where |value| is over the strength of `best` or one is NaN: NaN goes before all, and marks after
+/// all, of which a dead row's goes first.
 float stronger(float best, float value) {
-  if (!isMark(best) && std::abs(value) <= std::abs(best)) return best;
   if (std::isnan(best)) return best;
   return isMark(value) && best != render::kMaskedCell ? best : value;
 }
@@ -54,9 +59,13 @@ Matrix strongestOf(const Eigen::Ref<const Matrix>& values, Index rowFactor, Inde
     float* to = pooled.row(row / rowFactor).data();
     const bool first = row % rowFactor == 0;
     for (Index at = 0; at < pooled.cols(); ++at) {
-      float best = first ? from[at * colFactor] : to[at];
-      for (Index col = at * colFactor; col < std::min((at + 1) * colFactor, values.cols()); ++col)
+      float best = first ? from[at * colFactor] : to[at], strength = strengthOf(best);
+      const Index end = std::min((at + 1) * colFactor, values.cols());
+      for (Index col = at * colFactor; col < end; ++col) {
+        if (std::abs(from[col]) <= strength) continue;
         best = stronger(best, from[col]);
+        strength = strengthOf(best);
+      }
       to[at] = best;
     }
   }
