@@ -16,9 +16,9 @@ struct CacheColors {
 };
 CacheColors cacheColors(const Theme& theme);
 
-/// Where cached tokens and heads lie, in pixels: a column a token, and a slot for each query head, so that MHA
-/// fills them all. A kv head's band, keys over values, lies in the first slot of its group; what follows it is
-/// what MHA would store. A band's height does not change with the kv heads.
+/// Where cached tokens and heads lie, in pixels: a column a token, and a slot for each query head, so that
+/// MHA fills them all. A kv head's band, keys over values, lies in the first slot of its group; what follows
+/// it is what MHA would store. A band's height does not change with the kv heads.
 struct BandPlan {
   ImRect cells;  ///< all tokens across; all slots down, or those in sight
   Index tokens = 1, heads = 1, kvHeads = 1, now = 0;

@@ -86,8 +86,10 @@ class PrecisionTab : public InnerTab {
   }
 
   std::vector<CaptionPart> caption(const Scene&) const override {
-    return {{fmt::format("The maps: what {} changes of every head's weights; ← → the other format",
-                         formatName(format_)),
+    const std::string scale =
+        study_ && shown().finite ? fmt::format(", 0 (dark) to {} (bright)", errorText(shown().largest)) : "";
+    return {{fmt::format("What {} changes of every head's weights{}; ← → the other format",
+                         formatName(format_), scale),
              page_.view.theme->secondary}};
   }
 
