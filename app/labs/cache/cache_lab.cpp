@@ -65,11 +65,10 @@ bool CacheLab::take(const Scene& scene) {
   any |= takeNew(field_, page_.field, [&](const CacheField& field) {
     // Bands that have to leave are drawn as they were until they are gone.
     if (ease && kvHeads > 0 && kvHeads != page_.field->request.snapshot->config.kvHeads) {
-      page_.leaving = {std::move(page_.textures), kvHeads, fieldRows_, fieldColFactor_};
+      page_.leaving = {std::move(page_.textures), kvHeads, tokenGrain_};
       page_.textures = {};
     }
-    fieldRows_ = field.picture.rows();
-    fieldColFactor_ = field.grain.tokens;
+    tokenGrain_ = field.grain.tokens;
     page_.textures.set(field.picture, now, ease);
   });
   any |= takeNew(proof_, page_.proof, [](const DecodeProof&) {});

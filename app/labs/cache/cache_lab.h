@@ -36,8 +36,8 @@ class CacheLab : public Lab {
   LabServices& services_;
   CachePage page_;
   CursorFit fit_;
-  Index fieldRows_ = 0, fieldColFactor_ = 1;  ///< of the field's pictures
-  double speed_ = 2;                          ///< steps a second, of the scene that is shown
+  Index tokenGrain_ = 1;  ///< of the field's pictures
+  double speed_ = 2;      ///< steps a second, of the scene that is shown
   Answer<FieldQuestion, CacheField> field_;
   Answer<ProofQuestion, DecodeProof> proof_;
   Answer<PrecisionQuestion, PrecisionStudy> precision_;

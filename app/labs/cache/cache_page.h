@@ -33,7 +33,7 @@ struct HeadStops {
 /// The field's pictures as they were before the kv heads changed, while their bands glide.
 struct LeavingBands {
   EasedTextures textures;
-  Index kvHeads = 0, rows = 0, tokenGrain = 1;
+  Index kvHeads = 0, tokenGrain = 1;
 };
 
 /// What the cache page shows besides the scene: free for its panels to change.

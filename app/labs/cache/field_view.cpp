@@ -54,15 +54,14 @@ void paintBands(const View& view, ImDrawList& list, CachePage& page, const Field
   const bool pictured = page.field && page.field->value && !page.textures.empty() && place.now > 0;
   const Index kvHeads = pictured ? page.field->request.snapshot->config.kvHeads : 0;
   const auto paintOwn = [&](std::span<const BandPlace> bands) {
-    const CacheField& field = *page.field->value;
-    paintBandPictures(view, list, page.textures, place, bands, field.picture.rows(), field.grain.tokens);
+    paintBandPictures(view, list, page.textures, place, bands, page.field->value->grain.tokens);
   };
   if (pictured && place.moment.fromKvHeads > 0) {
     // One after the other, since they cover each other.
     for (const BandPlace& band : glidingBands(view, page, place, kvHeads)) {
-      const auto& [textures, _, rows, grain] = page.leaving;
+      const auto& [textures, _, grain] = page.leaving;
       if (band.leaving)
-        paintBandPictures(view, list, textures, place, {&band, 1}, rows, grain);
+        paintBandPictures(view, list, textures, place, {&band, 1}, grain);
       else
         paintOwn({&band, 1});
       paintLight(view, list, place, band, decoding);

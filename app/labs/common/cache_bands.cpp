@@ -106,7 +106,7 @@ std::vector<BandPlace> restingBands(const BandPlan& plan, Index pictured) {
 }
 
 void paintBandPictures(const View& view, ImDrawList& list, const EasedTextures& textures,
-                       const BandPlan& plan, std::span<const BandPlace> bands, Index rows, Index tokenGrain) {
+                       const BandPlan& plan, std::span<const BandPlace> bands, Index tokenGrain) {
   const CacheColors colors = cacheColors(*view.theme);
   for (const bool values : {false, true}) {
     render::HeatmapStyle style;
@@ -123,7 +123,7 @@ void paintBandPictures(const View& view, ImDrawList& list, const EasedTextures& 
       tile.view.target = {plan.cells.Min.x, top, plan.x(plan.tokens), bottom};
       tile.view.clip = {plan.cells.Min.x, top, plan.x(plan.now), bottom};
       tile.view.layer = static_cast<int>(2 * band.kvHead + values);
-      tile.view.rows = static_cast<float>(rows);
+      tile.view.rows = static_cast<float>(textures.current().rows());
       tile.view.cols = static_cast<float>(plan.tokens) / static_cast<float>(tokenGrain);
       tiles.push_back(tile);
     }

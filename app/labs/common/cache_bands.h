@@ -50,7 +50,7 @@ std::vector<BandPlace> restingBands(const BandPlan& plan, Index pictured);
 
 /// Pictures of the bands (cachePicture), as far as the cache is filled.
 void paintBandPictures(const View& view, ImDrawList& list, const EasedTextures& textures,
-                       const BandPlan& plan, std::span<const BandPlace> bands, Index rows, Index tokenGrain);
+                       const BandPlan& plan, std::span<const BandPlace> bands, Index tokenGrain);
 /// Lines between a band's columns, and empty slots for what is still coming.
 void paintBandColumns(const View& view, ImDrawList& list, const BandPlan& plan, const BandPlace& band);
 /// What MHA would store and this doesn't: a hatched band for each, and why, short where `small`.

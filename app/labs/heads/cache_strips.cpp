@@ -108,8 +108,7 @@ void cacheStrips(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence
   paintVoids(view, list, plan, true);
   const std::vector<BandPlace> bands = restingBands(plan, page.cache.current().layers() / 2);
   if (!page.cache.empty())
-    paintBandPictures(view, list, page.cache, plan, bands, page.cache.current().rows(),
-                      page.drawnCacheGrain.tokens);
+    paintBandPictures(view, list, page.cache, plan, bands, page.drawnCacheGrain.tokens);
   for (const BandPlace& band : bands) {
     paintBandColumns(view, list, plan, band);
     track(fmt::format("strip.{}", band.kvHead), ImVec2(plan.cells.Min.x, band.top),
