@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 
 #include "app/platform/track.h"
 #include "app/shell/shell.h"
@@ -101,25 +100,19 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
   endDialog();
 }
 
-namespace {
-bool matches(const std::string& text, const std::string& wanted) {
-  return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(),
-                     [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }) !=
-         text.end();
-}
-}  // namespace
-
+/// Those that have the text in their name come first, then those that people also call so.
 std::vector<const Action*> Palette::found() const {
   std::vector<const Action*> found;
-  for (const Action& action : actions_.all())
-    if (action.id != "palette" && matches(action.name, wanted_)) found.push_back(&action);
+  for (const int how : {2, 1})
+    for (const Action& action : actions_.all())
+      if (action.id != "palette" && action.matches(wanted_) == how) found.push_back(&action);
   return found;
 }
 
 /// The lines to choose from; the one that was clicked.
 const Action* Palette::list(View& view, const std::vector<const Action*>& found) {
   ImGui::BeginChild("list", ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground);
-  if (found.empty()) hint(view, "No action has “" + wanted_ + "” in its name.");
+  if (found.empty()) hint(view, "No action is called “" + wanted_ + "”.");
   const Action* clicked = nullptr;
   for (int i = 0; i < static_cast<int>(found.size()); ++i) {
     const Action& action = *found[static_cast<std::size_t>(i)];

@@ -1,9 +1,33 @@
 #include "app/widgets/actions.h"
 
 #include <algorithm>
+#include <cctype>
+#include <sstream>
 #include <stdexcept>
 
 namespace headscope::app {
+
+namespace {
+
+std::string lowerCase(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+}  // namespace
+
+int Action::matches(std::string_view wanted) const {
+  const std::string text = lowerCase(wanted), ownName = lowerCase(name);
+  if (ownName.find(text) != std::string::npos) return 2;
+  const std::string all = " " + ownName + " " + words;
+  std::istringstream each(text);
+  bool any = false;
+  for (std::string word; each >> word; any = true)
+    if (all.find(" " + word) == std::string::npos) return 0;
+  return any ? 1 : 0;
+}
 
 void ActionTable::add(std::vector<Action> actions) {
   for (Action& action : actions) {

@@ -19,7 +19,12 @@ struct Action {
   bool whileTyping = false;  ///< acts even when a text box has the keyboard
   bool repeats = false;      ///< again and again while the key is held
   std::function<void(Scene&)> run;
-  std::string page = {};  ///< the one page where its shortcut acts, before others' there; empty: everywhere
+  std::string page = {};   ///< the one page where its shortcut acts, before others' there; empty: everywhere
+  std::string words = {};  ///< what else people call it, lower case: "export", "logit lens"
+
+  /// How well it answers a search: 2 where its name has the text, 1 where every word of the text begins one
+  /// of its name's or its other words, 0 where it doesn't.
+  int matches(std::string_view wanted) const;
 };
 
 /// All actions, the window's own and every page's: one table for shortcuts, the action list and the sheet of

@@ -67,6 +67,44 @@ TEST(Palette, EveryActionCanBeReached) {
   }
 }
 
+/// What people call things, in their words.
+TEST(Palette, FindsWhatPeopleCallThings) {
+  UiDriver ui;
+  const auto first = [&](const char* words) {
+    const app::Action* best = nullptr;
+    for (const app::Action& action : ui.session().actions().all())
+      if (const int how = action.matches(words); how > (best ? best->matches(words) : 0)) best = &action;
+    return best ? best->id : "nothing";
+  };
+  const std::pair<const char*, std::vector<std::string>> kNames[] = {
+      {"export", {"picture.save", "mask.save", "head.copy", "scene.save_as"}},
+      {"save", {"scene.save", "picture.save", "mask.save"}},
+      {"picture", {"picture.save", "picture.save_head"}},
+      {"screenshot", {"picture.save"}},
+      {"dark mode", {"appearance.theme"}},
+      {"Dark Mode", {"appearance.theme"}},
+      {"font size", {"appearance.larger", "appearance.smaller", "appearance.normal"}},
+      {"settings", {"appearance.theme", "appearance.larger", "cost.machines"}},
+      {"ablate", {"model.switch", "lab.switch", "lab.ablation", "model.restore"}},
+      {"patch", {"lab.patch_sample", "lab.ablation"}},
+      {"prune", {"model.switch", "lab.ablation"}},
+      {"logit lens", {"model.lens_earlier", "model.lens_later"}},
+      {"zoom", {"map.cells", "map.whole", "model.larger", "appearance.larger", "look.focus"}},
+      {"reset", {"scene.reset", "model.restore", "appearance.normal", "lesson.restore"}}};
+  for (const auto& [words, ids] : kNames)
+    for (const std::string& id : ids)
+      EXPECT_GT(ui.session().actions().find(id).matches(words), 0) << words << id;
+  EXPECT_EQ(first("dark mode"), "appearance.theme");
+  EXPECT_EQ(first("screenshot"), "picture.save");
+  EXPECT_EQ(ui.session().actions().find("appearance.theme").matches("ark mode"), 0)
+      << "words from their start";
+  EXPECT_EQ(ui.session().actions().find("scene.reset").matches("reset logit"), 0) << "all of the words";
+  ui.chord(kCtrl, Key::k);
+  ui.type("screenshot");
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.dialog(), "Save a picture");
+}
+
 TEST(Palette, FindsNothingAndDoesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();

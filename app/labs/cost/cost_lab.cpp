@@ -242,7 +242,9 @@ std::vector<Action> CostLab::actions() {
          scene.cursor.page = "cost";
          services_.view.dialog = std::make_shared<MachineEditor>(
              page_, [this](const MachineChange& change) { keepMachine(change); });
-       }},
+       },
+       "",
+       "gpu hardware settings"},
       {"cost.next_plot",
        "The next plot, where one is shown at a time",
        "Cost",

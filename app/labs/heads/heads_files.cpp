@@ -99,7 +99,9 @@ std::vector<Action> HeadsLab::fileActions() {
               [this](Scene& scene, const auto& path, const Outcome& outcome) {
                 openWeights(path, scene, outcome);
               }});
-       }},
+       },
+       "",
+       "import checkpoint"},
       {"table.open",
        "Load embeddings from a file…",
        "Scene",

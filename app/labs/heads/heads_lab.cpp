@@ -227,17 +227,30 @@ std::vector<Action> HeadsLab::actions() {
                        scene.cursor.focus = scene.cursor.cell.head;
                        page_.camera = {};
                      },
-                     "heads"});
-  actions.push_back(
-      {"head.copy", "Copy the head's numbers as CSV", "Look", {}, true, false, [this](Scene& scene) {
-         copyNumbers(scene);
-       }});
+                     "heads",
+                     "zoom in enlarge"});
+  actions.push_back({"head.copy",
+                     "Copy the head's numbers as CSV",
+                     "Look",
+                     {},
+                     true,
+                     false,
+                     [this](Scene& scene) { copyNumbers(scene); },
+                     "",
+                     "export clipboard spreadsheet"});
   for (Action& action : tokenActions()) actions.push_back(std::move(action));
-  actions.push_back(
-      {"input.sample", "Start with the opening sentence", "Scene", {}, false, false, [](Scene& scene) {
-         scene.setup.input.source = EmbeddingSource::text;
-         scene.setup.input.text = openingScene().setup.input.text;
-       }});
+  actions.push_back({"input.sample",
+                     "Start with the opening sentence",
+                     "Scene",
+                     {},
+                     false,
+                     false,
+                     [](Scene& scene) {
+                       scene.setup.input.source = EmbeddingSource::text;
+                       scene.setup.input.text = openingScene().setup.input.text;
+                     },
+                     "",
+                     "reset example text"});
   actions.push_back({"input.sample_context",
                      "Cross-attention with a sample context",
                      "Scene",

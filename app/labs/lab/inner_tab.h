@@ -56,6 +56,7 @@ struct LabTabRow {
   const char* action;    ///< in the list of actions
   bool needsLayer;       ///< without a layer's numbers it shows why there are none
   std::unique_ptr<InnerTab> (*make)(LabServices&, LabPage&);
+  const char* words = "";  ///< what else people call it, for the list of actions
 };
 std::span<const LabTabRow> labTabs();
 /// An error that names the tabs there are, where the scene's is none of them.

@@ -37,18 +37,32 @@ std::vector<Action> HeadLab::actions() {
   const Mods shift{.shift = true};
   std::vector<Action> actions;
   for (const LabTabRow& row : labTabs())
-    actions.push_back(
-        {"lab." + std::string(row.key), row.action, "Lab", {}, false, false, [key = row.key](Scene& scene) {
-           scene.cursor.page = "lab";
-           scene.cursor.lab.tab = key;
-         }});
-  actions.push_back(
-      {"lab.patch_sample", "Patching: the same words in reverse", "Lab", {}, false, false, [](Scene& scene) {
-         scene.cursor.page = "lab";
-         scene.cursor.lab.tab = "ablation";
-         scene.cursor.lab.room = AblationRoom::patch;
-         scene.cursor.lab.patchText = reversedWords(scene.setup.input.text);
-       }});
+    actions.push_back({"lab." + std::string(row.key),
+                       row.action,
+                       "Lab",
+                       {},
+                       false,
+                       false,
+                       [key = row.key](Scene& scene) {
+                         scene.cursor.page = "lab";
+                         scene.cursor.lab.tab = key;
+                       },
+                       "",
+                       row.words});
+  actions.push_back({"lab.patch_sample",
+                     "Patching: the same words in reverse",
+                     "Lab",
+                     {},
+                     false,
+                     false,
+                     [](Scene& scene) {
+                       scene.cursor.page = "lab";
+                       scene.cursor.lab.tab = "ablation";
+                       scene.cursor.lab.room = AblationRoom::patch;
+                       scene.cursor.lab.patchText = reversedWords(scene.setup.input.text);
+                     },
+                     "",
+                     "activation patch causal tracing corrupted"});
   const Action keys[] = {{"lab.next",
                           "The next step, or the next mistake",
                           "Lab",
@@ -135,7 +149,8 @@ std::vector<Action> HeadLab::actions() {
                           false,
                           false,
                           [this](Scene& scene) { shown(scene).switchHead(scene); },
-                          "lab"},
+                          "lab",
+                          "ablate ablation prune knock out disable"},
                          {"lab.paste",
                           "Paste a table of embeddings (Embeddings)",
                           "Lab",

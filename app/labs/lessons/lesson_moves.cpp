@@ -219,8 +219,17 @@ std::vector<Action> LessonsLab::movingActions() {
          else
            page_.move = Move::list;
        },
-       "lessons"},
-      {"lesson.list", "All lessons", "Lessons", {}, false, false, moves(Move::list)},
+       "lessons",
+       "reset"},
+      {"lesson.list",
+       "All lessons",
+       "Lessons",
+       {},
+       false,
+       false,
+       moves(Move::list),
+       "",
+       "tutorial course help"},
       {"lesson.take",
        "Take the lesson's scene to its page",
        "Lessons",
@@ -239,7 +248,9 @@ std::vector<Action> LessonsLab::movingActions() {
          if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
          saveProgress();
          services_.view.say("Progress and guesses are forgotten.");
-       }},
+       },
+       "",
+       "reset"},
       {"lesson.remember",
        "Bring back the progress that was forgotten",
        "Lessons",

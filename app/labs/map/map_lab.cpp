@@ -125,8 +125,9 @@ void MapLab::copyPlace(const Scene& scene) {
 }
 
 std::vector<Action> MapLab::actions() {
-  const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run) {
-    return Action{id, name, "Map", {}, false, false, std::move(run)};
+  const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run,
+                         const char* words = "") {
+    return Action{id, name, "Map", {}, false, false, std::move(run), "", words};
   };
   const auto openFileOf = [this](Scene&) {
     FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
@@ -136,7 +137,15 @@ std::vector<Action> MapLab::actions() {
     };
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
-  return {{"map.open", "Map queries and keys from a file…", "Scene", {}, true, false, openFileOf},
+  return {{"map.open",
+           "Map queries and keys from a file…",
+           "Scene",
+           {},
+           true,
+           false,
+           openFileOf,
+           "",
+           "import load"},
           action("map.cells", "Zoom to the marked cell",
                  [this](Scene& scene) {
                    const MapCursor& cursor = scene.cursor.map;
@@ -145,11 +154,13 @@ std::vector<Action> MapLab::actions() {
                    scene.cursor.page = "map";
                    goToCell(scene.cursor.map, services_.view, cursor.query, cursor.key);
                  }),
-          action("map.whole", "Show the whole head on the map",
-                 [](Scene& scene) {
-                   scene.cursor.page = "map";
-                   scene.cursor.map.cellsPerPixel = 0;
-                 }),
+          action(
+              "map.whole", "Show the whole head on the map",
+              [](Scene& scene) {
+                scene.cursor.page = "map";
+                scene.cursor.map.cellsPerPixel = 0;
+              },
+              "zoom out reset"),
           action("map.copy_place", "Copy the place of the marked cell",
                  [this](Scene& scene) { copyPlace(scene); })};
 }

@@ -159,7 +159,9 @@ std::vector<Action> MaskLab::copyActions() {
        false,
        [this](Scene& scene) {
          copy(attention::maskText(editedLayers(scene)), "an expression", services_.view.pressedAt);
-       }},
+       },
+       "",
+       "export"},
       {"mask.copy.formula",
        "Copy the mask as a formula",
        "Mask",
@@ -169,28 +171,36 @@ std::vector<Action> MaskLab::copyActions() {
        [this](Scene& scene) {
          if (const StudiedMask* edited = editedStudy(scene, page_))
            copy(edited->formulaText, "a formula", services_.view.pressedAt);
-       }},
+       },
+       "",
+       "export latex"},
       {"mask.copy.flex",
        "Copy the mask as FlexAttention code",
        "Mask",
        {},
        true,
        false,
-       code(Language::flexAttention, "FlexAttention code")},
+       code(Language::flexAttention, "FlexAttention code"),
+       "",
+       "export"},
       {"mask.copy.torch",
        "Copy the mask as PyTorch code",
        "Mask",
        {},
        true,
        false,
-       code(Language::pytorch, "PyTorch code")},
+       code(Language::pytorch, "PyTorch code"),
+       "",
+       "export"},
       {"mask.copy.numpy",
        "Copy the mask as NumPy code",
        "Mask",
        {},
        true,
        false,
-       code(Language::numpy, "NumPy code")},
+       code(Language::numpy, "NumPy code"),
+       "",
+       "export"},
   };
 }
 
@@ -210,7 +220,9 @@ std::vector<Action> MaskLab::fileActions() {
               {".npy", ".csv", ".safetensors"},
               "",
               [this](Scene&, const auto& path, const Outcome& outcome) { inspectFile(path, outcome); }});
-       }},
+       },
+       "",
+       "import upload"},
       {"mask.save",
        "Save the mask to a file…",
        "Mask",
@@ -224,7 +236,9 @@ std::vector<Action> MaskLab::fileActions() {
               [this](Scene& scene, const auto& path, const Outcome& outcome) {
                 saveFile(scene, path, outcome);
               }});
-       }},
+       },
+       "",
+       "export npy csv png"},
   };
 }
 

@@ -64,14 +64,14 @@ std::vector<Action> ModelLab::playActions() {
          page_.writing = !page_.writing && page_.ready();
          page_.wroteAt = 0;
        },
-       "model"},
+       "model", "generate sample"},
       {"model.step", "Write one token", "Model", key(Key::period), false, true,
        [this](Scene& scene) {
          page_.writing = false;
          if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
            page_.followsLast = writeOn(scene, *page_.study);
        },
-       "model"},
+       "model", "generate next token"},
       {"model.back", "Take one written token back", "Model", key(Key::comma), false, true,
        [this](Scene& scene) {
          page_.writing = false;
@@ -88,7 +88,9 @@ std::vector<Action> ModelLab::playActions() {
        [this](Scene& scene) {
          page_.writing = false;
          scene.setup.subject.written.clear();
-       }},
+       },
+       "",
+       "reset clear generated"},
       {"model.cut",
        "Forget what was written behind this token",
        "Model",
@@ -120,7 +122,8 @@ std::vector<Action> ModelLab::playActions() {
        false,
        true,
        lens(-1),
-       "model"},
+       "model",
+       "logit lens"},
       {"model.lens_later",
        "Read guesses off one layer later",
        "Model",
@@ -128,7 +131,8 @@ std::vector<Action> ModelLab::playActions() {
        false,
        true,
        lens(1),
-       "model"},
+       "model",
+       "logit lens"},
   };
 }
 
@@ -170,7 +174,8 @@ std::vector<Action> ModelLab::headActions() {
        [this](Scene& scene) {
          if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
        },
-       "model"},
+       "model",
+       "ablate ablation prune knock out disable"},
       {"model.switch_alike",
        "Switch all heads like this one off, or on",
        "Model",
@@ -178,7 +183,8 @@ std::vector<Action> ModelLab::headActions() {
        false,
        false,
        alike,
-       "model"},
+       "model",
+       "ablate ablation prune knock out disable"},
       {"model.restore",
        "Switch all heads on again",
        "Model",
@@ -186,7 +192,8 @@ std::vector<Action> ModelLab::headActions() {
        false,
        false,
        [](Scene& scene) { scene.setup.subject.switchedOff.clear(); },
-       "model"},
+       "model",
+       "reset ablate ablation prune enable"},
       {"model.hold",
        "Hold the large head while pointing elsewhere",
        "Model",

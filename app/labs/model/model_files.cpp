@@ -107,7 +107,9 @@ std::vector<Action> ModelLab::openActions() {
                               },
                           .folderFile = "config.json"},
              services_.folders);
-       }},
+       },
+       "",
+       "load import checkpoint hugging face"},
       {"model.recorded",
        "Open attention that was recorded elsewhere…",
        "Scene",
@@ -123,14 +125,18 @@ std::vector<Action> ModelLab::openActions() {
                             openModelAt(path.string(), outcome);
                           }},
              services_.folders);
-       }},
+       },
+       "",
+       "import load npz safetensors output_attentions"},
       {"model.learned",
        "Learned: open the small model that comes along",
        "Scene",
        {},
        true,
        false,
-       [this](Scene&) { openModelAt(kLearned, Outcome(services_.view)); }},
+       [this](Scene&) { openModelAt(kLearned, Outcome(services_.view)); },
+       "",
+       "load bundled miniature"},
       {"model.leave",
        "A layer made here again, without a model",
        "Scene",
@@ -140,7 +146,9 @@ std::vector<Action> ModelLab::openActions() {
        [](Scene& scene) {
          leaveModel(scene);
          scene.cursor.page = "heads";
-       }},
+       },
+       "",
+       "close reset"},
   };
 }
 
