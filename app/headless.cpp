@@ -1,5 +1,8 @@
 #include "app/headless.h"
 
+#include <stdexcept>
+#include <string>
+
 namespace headscope::app {
 
 HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const LabRow> labs,
@@ -22,9 +25,14 @@ void HeadlessApp::frame() {
 
 void HeadlessApp::draw() {
   session_.settle();
-  for (int i = 0; i < 4; ++i) {
+  // What a frame finds room for may ask for more, and that again.
+  constexpr int kLeast = 4, kMost = 1000;
+  bool changed = true;
+  for (int i = 0; i < kLeast || changed; ++i) {
+    if (i == kMost)
+      throw std::runtime_error("The page still changes after " + std::to_string(kMost) + " frames.");
     frame();
-    session_.settle();
+    changed = session_.settle();
   }
   frame();
 }

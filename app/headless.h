@@ -23,7 +23,7 @@ class HeadlessApp {
   void frame();
   /// Waits until the last frame is drawn: a context draws behind the back of who asked.
   void finish() { context_.finish(); }
-  /// Frames and computations until nothing changes any more.
+  /// Frames and computations until nothing changes any more. Throws std::runtime_error where that has no end.
   void draw();
   render::Image image() const { return context_.read(); }
   void resize(int width, int height, float scale);

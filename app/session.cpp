@@ -1,7 +1,10 @@
 #include "app/session.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "app/compute/mask_inputs.h"
 #include "app/labs/common/picture_actions.h"
@@ -119,7 +122,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     lessonOffer(view,
                 ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
   if (layout.presents)
-    captionLine(view, layout, lab.caption(document_.scene()));
+    captionLine(view, layout, lab.caption(document_.scene()), status().notFinite);
   else
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
@@ -265,20 +268,30 @@ double Session::nextFrameIn() const {
   return std::max(next, 0.01);
 }
 
-void Session::settle() {
-  for (int round = 0; round < 4; ++round) {
+bool Session::settle() {
+  bool changed = false;
+  // What is on screen may have to be asked for one by one: a model's heads, one after another switched off.
+  constexpr int kLeast = 4, kMost = 100'000;
+  for (int round = 0, still = 0; round < kLeast || still < 2; ++round) {
+    if (round == kMost)
+      throw std::runtime_error(
+          fmt::format("The page isn't complete after {} answers, expected an end.", kMost));
     ask();
     services_.files.finish();
     services_.folders.finish();
+    bool any = false;
     while (!services_.workers.finished(std::chrono::milliseconds(10))) {
       makeRoom();
-      takeAnswers();
+      any = takeAnswers() || any;
     }
-    takeAnswers();
+    any = takeAnswers() || any;
+    changed = changed || any;
+    still = any ? 0 : still + 1;
     shown().arrange(document_.scene());
     shown().prepare(document_.scene());
     if (Lab* stage = onStage()) stage->prepare(scene());
   }
+  return changed;
 }
 
 std::string Session::title() const {

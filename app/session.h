@@ -30,8 +30,9 @@ class Session {
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
-  /// Blocks until the picture shows the scene. For headless rendering and tests.
-  void settle();
+  /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
+  /// tests. Throws std::runtime_error where answers go on without end.
+  bool settle();
 
   const Document& document() const { return document_; }
   /// What is worked on: the document's scene, or that of what its page stages.

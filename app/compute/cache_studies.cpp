@@ -12,6 +12,7 @@
 #include "app/scene/number_text.h"
 #include "attention/cache/model_cost.h"
 #include "attention/cache/quantise.h"
+#include "attention/core/extremes.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -129,7 +130,7 @@ Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, const R
   PrecisionStudy study;
   study.keys = Stack(6, pooledSide(config.headDim), pooledSide(m));
   study.differences = Stack(6, pooledSide(n), pooledSide(m));
-  const float largest = std::max(full.k[kvHead].cwiseAbs().maxCoeff(), 1e-30f);
+  const float largest = std::max(attention::largestFinite(full.k[kvHead]), 1e-30f);
   for (std::size_t i = 0; i < 6 && !stop.stop_requested(); ++i) {
     PrecisionCase& one = study.cases[i];
     one.format = static_cast<NumberFormat>(i);
@@ -141,10 +142,9 @@ Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, const R
                              attention::quantised(given.v, one.format), stop);
     if (stop.stop_requested()) break;
     for (Index h = 0; h < config.heads; ++h)
-      one.weightError =
-          std::max(one.weightError,
-                   static_cast<double>(
-                       (again.weights[h] - full.weights[h]).cwiseAbs().maxCoeff<Eigen::PropagateNaN>()));
+      one.weightError = attention::larger(
+          one.weightError,
+          static_cast<double>(attention::largestMagnitude(again.weights[h] - full.weights[h])));
     one.output = outputError(full.headOutput, again.headOutput);
     const auto at = static_cast<Index>(i);
     intoPicture(again.k[kvHead].transpose() / largest, study.keys, at);

@@ -10,6 +10,7 @@
 #include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
 #include "attention/cache/kv_cache.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -21,7 +22,7 @@ using attention::Stack;
 float longestRow(const Stack& stack) {
   float most = 0;
   for (Index i = 0; i < stack.count(); ++i)
-    if (stack[i].size() > 0) most = std::max(most, stack[i].rowwise().norm().maxCoeff());
+    most = attention::larger(most, attention::largestMagnitude(stack[i].rowwise().norm()));
   return most;
 }
 
@@ -77,11 +78,9 @@ float decodeTolerance(const attention::AttentionConfig& config, const SequenceSn
   const float scores = roundingOf(2 * config.modelDim + config.headDim) * longestRow(result.q) *
                        longestRow(result.k) * std::abs(config.effectiveScale() * config.gain);
   const float sums = roundingOf(sequence.keyLength + config.heads * config.headDim + config.modelDim);
-  float largest = 0;
-  if (result.output.size() > 0) largest = result.output.cwiseAbs().maxCoeff();
+  float largest = attention::largestMagnitude(result.output);
   for (Index head = 0; head < result.headOutput.count(); ++head)
-    if (result.headOutput[head].size() > 0)
-      largest = std::max(largest, result.headOutput[head].cwiseAbs().maxCoeff());
+    largest = attention::larger(largest, attention::largestMagnitude(result.headOutput[head]));
   return largest * (2 * scores + sums);
 }
 

@@ -1,6 +1,7 @@
 #include "app/compute/hand_study.h"
 
 #include "app/compute/own_vectors.h"
+#include "attention/core/extremes.h"
 #include "attention/heads/head_steps.h"
 
 namespace headscope::app {
@@ -54,7 +55,7 @@ Result<std::shared_ptr<const HandStudy>> studyHand(const HandQuestion& question)
   }
   study->points = attention::onPlane(*study->plane, values);
   study->overview = attention::poolFarthest(values, kOverviewRows, kOverviewColumns);
-  const float largest = values.cwiseAbs().maxCoeff();
+  const float largest = attention::largestFinite(values);
   study->largest = largest > 0 ? largest : 1;
   return std::shared_ptr<const HandStudy>(std::move(study));
 }

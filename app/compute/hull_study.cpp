@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attention/core/extremes.h"
 #include "attention/heads/convex_hull.h"
 
 namespace headscope::app {
@@ -34,7 +35,7 @@ HullStudy studyHull(const HullQuestion& question) {
   if (!rows.empty())
     study.outside =
         attention::distanceOutside(seen, corners, study.outputs(query, 0), study.outputs(query, 1));
-  study.size = std::max(study.values.cwiseAbs().maxCoeff(), study.outputs.cwiseAbs().maxCoeff());
+  study.size = std::max(attention::largestFinite(study.values), attention::largestFinite(study.outputs));
   return study;
 }
 

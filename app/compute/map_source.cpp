@@ -6,6 +6,7 @@
 #include "app/compute/layer_inputs.h"
 #include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
+#include "app/compute/model_fault.h"
 #include "app/compute/model_pass.h"
 #include "app/compute/score_text.h"
 #include "app/scene/number_text.h"
@@ -238,12 +239,15 @@ attention::Status projectHead(const Setup& setup, const LineTokens& line, Index 
 }
 
 /// The head's q and k as the model has them on these tokens.
-attention::Status readModelHead(const Setup& setup, const LineTokens& line, InputCache& cache,
-                                attention::HeadField& field, std::stop_token stop) {
+attention::Status readModelHead(const Setup& setup, const LineTokens& line, InputCache& cache, MapHead& head,
+                                std::stop_token stop) {
+  attention::HeadField& field = head.field;
   const auto layer = runLayer(setup, {line.ids, line.queries, {}, 0}, cache, stop);
   if (!layer) return layer.error();
   field.q = (*layer)->q[field.head];
   field.k = (*layer)->k[field.config.kvHeadOf(field.head)];
+  if (!field.q.allFinite() || !field.k.allFinite())
+    head.notFinite = modelFault(*setup.subject.opened, line.ids, {.layers = setup.subject.layer + 1}, stop);
   return attention::success();
 }
 
@@ -280,7 +284,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   head.kvHeads = field.config.kvHeads;
   const bool cross = setup.input.cross;
   if (const attention::Status read =
-          setup.subject.opened ? readModelHead(setup, line, resources.inputs, field, stop)
+          setup.subject.opened ? readModelHead(setup, line, resources.inputs, head, stop)
                                : projectHead(setup, line, (*tokens)->sequence, resources, field, stop);
       !read)
     return read.error();

@@ -42,6 +42,7 @@ struct MapHead {
   Index layers = 1;                  ///< of the file
   std::string layerName;             ///< as the file has it
   MemoryShare memory;                ///< what the head's map takes of the budget
+  std::string notFinite;             ///< why the queries and keys of a model aren't; "": they are
   std::vector<std::string> omitted;  ///< what of the scene a map doesn't show, in sentences
 };
 

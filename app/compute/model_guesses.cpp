@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/extremes.h"
+
 namespace headscope::app {
 
 using attention::Error;
@@ -82,7 +84,7 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
   const auto best = std::min<std::size_t>(order.size(), Guesses::kBest);
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
-                    [&](Index a, Index b) { return now(at, a) > now(at, b); });
+                    [&](Index a, Index b) { return attention::descends(now(at, a), now(at, b)); });
   for (std::size_t i = 0; i < best; ++i) guesses.best.push_back(guessAt(at, order[i]));
   if (const Index of = query + ahead(model.config()); of < study.tokens()) {
     const Index real = study.text.ids[static_cast<std::size_t>(of)];
@@ -116,7 +118,7 @@ Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_t
     toProbabilities(before);
     for (Index row = 0; row < count; ++row) {
       Foreseen& one = strip.emplace_back();
-      now.row(row).maxCoeff(&one.top);
+      if (now.row(row).allFinite()) now.row(row).maxCoeff(&one.top);
       const Index of = first + row + ahead(model.config());
       if (of >= study.tokens()) continue;
       const Index real = study.text.ids[static_cast<std::size_t>(of)];

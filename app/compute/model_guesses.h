@@ -42,7 +42,7 @@ struct StripQuestion {
   bool operator==(const StripQuestion&) const = default;
 };
 struct Foreseen {
-  Index top = -1;  ///< the likeliest next
+  Index top = -1;  ///< the likeliest next; −1 where probabilities aren't numbers
   float real = 0;  ///< probability of the one that follows; of the last token 0
   float unchanged = -1;
   Index rank = 0;

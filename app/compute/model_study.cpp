@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "app/compute/made_stack.h"
+#include "app/compute/model_fault.h"
 #include "app/compute/recorded_study.h"
 #include "app/scene/number_text.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -41,9 +43,9 @@ Stack drawCache(const attention::ModelSession& session, Index bands) {
         for (Index token = 0; token < n; ++token)
           for (Index d = 0; d < values.cols(); ++d) {
             float& cell = row(token * bands + d * bands / values.cols());
-            if (std::abs(values(token, d)) > std::abs(cell)) cell = values(token, d);
+            cell = attention::stronger(cell, values(token, d));
           }
-        if (const float most = row.cwiseAbs().maxCoeff(); most > 0) row /= most;
+        if (const float most = attention::largestFinite(row); most > 0) row /= most;
       }
   return picture;
 }
@@ -185,6 +187,12 @@ attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Inde
   study.bands = std::min(model.config().headDim, kBands);
   study.cache = drawCache(*session_, study.bands);
   study.bytes = bytesOf(study);
+  const bool finite = std::ranges::all_of(study.layers, [](const auto& layer) {
+    return layer->hidden.allFinite() && attention::allFinite(layer->weights);
+  });
+  if (isStack(study.question.setup) || (finite && study.lastLogits.allFinite())) return attention::success();
+  study.notFinite = modelFault(*study.opened, study.text.ids,
+                               {.layers = model.config().layerCount(), .head = finite}, stop);
   return attention::success();
 }
 

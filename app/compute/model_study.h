@@ -34,6 +34,7 @@ struct ModelStudy {
   /// Keys and values of all layers as a picture: 2 × [layers · kvHeads, n · bands], over the largest |value|.
   attention::Stack cache;
   Index bands = 0;
+  std::string notFinite;  ///< why numbers of a model's layers or guesses aren't, in a sentence; "": they are
   double seconds = 0;
   std::uint64_t bytes = 0;
   MemoryShare memory;

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "attention/core/extremes.h"
 #include "attention/core/parallel.h"
 #include "render/heatmap.h"
 
@@ -81,7 +82,7 @@ void measureRange(const AttentionResult& result, Index head, HeadPictures& pictu
   const auto h = static_cast<std::size_t>(head);
   pictures.minScore[h] = any ? low : 0;
   pictures.maxScore[h] = any ? high : 0;
-  pictures.maxWeight[h] = result.weights[head].size() ? result.weights[head].maxCoeff() : 0;
+  pictures.maxWeight[h] = attention::largestFinite(result.weights[head]);
 }
 
 PictureLevel halved(const PictureLevel& finer) {

@@ -14,7 +14,7 @@ std::vector<EndLabel> endLabels(const Plot& plot, const PlotCells& cells, double
     const double last = std::min(line.points.back().x, plot.x.high);
     const auto value = line.at(last, plot.x, plot.y);
     const double x = cells.x(plot, last) + space;
-    if (!value || (!line.chosen && x < cells.right() - space)) continue;
+    if (!value || !std::isfinite(*value) || (!line.chosen && x < cells.right() - space)) continue;
     const double y = std::clamp(cells.y(plot, *value), cells.top, cells.bottom());
     const auto same = std::find_if(ends.begin(), ends.end(), [&](const EndLabel& end) {
       return std::abs(end.y - y) < lineHeight / 16 && std::abs(end.x - x) < space;

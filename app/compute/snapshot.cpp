@@ -9,11 +9,13 @@
 #include "app/compute/judged_text.h"
 #include "app/compute/made_stack.h"
 #include "app/compute/mask_inputs.h"
+#include "app/compute/model_fault.h"
 #include "app/compute/model_pass.h"
 #include "app/compute/resources.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/number_text.h"
 #include "attention/cache/kv_cache.h"
+#include "attention/core/extremes.h"
 #include "attention/core/parallel.h"
 
 namespace headscope::app {
@@ -69,15 +71,16 @@ float decodeRows(attention::KvCache& cache, const AttentionConfig& config, const
     const attention::AttentionResult part =
         cache.append(made->projections, made->input.x.middleRows(from, count), mask, stop);
     if (stop.stop_requested()) return 0;
-    return (part.output - full.output.middleRows(from, count)).cwiseAbs().maxCoeff();
+    return attention::largestMagnitude(part.output - full.output.middleRows(from, count));
   }
   const attention::AttentionResult part =
       cache.appendHeads(config, rowsOf(full.q, from, count), rowsOf(full.k, from, count),
                         rowsOf(full.v, from, count), mask, stop);
   float most = 0;
   for (Index head = 0; head < config.heads && !stop.stop_requested(); ++head)
-    most = std::max(
-        most, (part.headOutput[head] - full.headOutput[head].middleRows(from, count)).cwiseAbs().maxCoeff());
+    most = attention::larger(
+        most,
+        attention::largestMagnitude(part.headOutput[head] - full.headOutput[head].middleRows(from, count)));
   return most;
 }
 
@@ -98,8 +101,8 @@ DecodeCheck checkDecode(const Snapshot& snapshot, const LineSource& source, cons
   const Index end = std::min(n, check.prefill + affordable);
   attention::KvCache cache(config, end);
   const auto step = [&](Index from, Index count) {
-    check.maxDifference =
-        std::max(check.maxDifference, decodeRows(cache, config, source, sequence, from, count, stop));
+    check.maxDifference = attention::larger(check.maxDifference,
+                                            decodeRows(cache, config, source, sequence, from, count, stop));
   };
   step(0, check.prefill);
   for (Index row = check.prefill; row < end && !stop.stop_requested(); ++row, ++check.steps) step(row, 1);
@@ -114,22 +117,21 @@ std::uint64_t resultBytes(const attention::AttentionResult& result) {
 }
 
 std::uint64_t pictureBytes(const HeadPictures& pictures) {
-  std::uint64_t bytes = 0;
+  Index floats = 0;
   for (const PictureLevel& level : pictures.levels)
-    bytes += static_cast<std::uint64_t>(level.weights.size() + level.scores.size() + level.dropped.size()) *
-             sizeof(float);
-  return bytes;
+    floats += level.weights.size() + level.scores.size() + level.dropped.size();
+  return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
 std::uint64_t sequenceBytes(const SequenceSnapshot& sequence) {
-  Index floats = sequence.undropped.size();
-  std::uint64_t bytes = resultBytes(sequence.attention) + pictureBytes(sequence.pictures);
-  if (sequence.other) {
-    floats += sequence.other->undropped.size();
-    bytes += resultBytes(sequence.other->attention) + pictureBytes(sequence.other->pictures);
-  }
-  bytes += static_cast<std::uint64_t>(floats) * sizeof(float);
-  return bytes;
+  const auto bytesOf = [](const attention::AttentionResult& result, const HeadPictures& pictures,
+                          const Stack& undropped) {
+    return resultBytes(result) + pictureBytes(pictures) +
+           static_cast<std::uint64_t>(undropped.size()) * sizeof(float);
+  };
+  const std::uint64_t bytes = bytesOf(sequence.attention, sequence.pictures, sequence.undropped);
+  const std::optional<OtherMask>& other = sequence.other;
+  return other ? bytes + bytesOf(other->attention, other->pictures, other->undropped) : bytes;
 }
 
 /// The second mask on what the first was computed from.
@@ -286,7 +288,8 @@ void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> ma
                  std::stop_token stop) {
   const Setup& setup = snapshot.setup;
   LineTokens& line = batch.lines.front();
-  auto layer = runLayer(setup, {line.ids, line.queries, {}, 0}, resources.inputs, stop);
+  const std::vector<Index> ids = line.ids;
+  auto layer = runLayer(setup, {ids, line.queries, {}, 0}, resources.inputs, stop);
   if (stop.stop_requested()) return;
   if (!layer) {
     snapshot.error = PlacedError{Place::model, layer.error().message};
@@ -294,6 +297,9 @@ void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> ma
   }
   snapshot.sequences.push_back(
       computeSequence(snapshot, std::move(line), LineSource{*layer}, std::move(masks.front()), stop));
+  // Every key is seen by a query: what isn't finite reaches the output.
+  if (!snapshot.sequences.back().attention.output.allFinite())
+    snapshot.notFinite = modelFault(*setup.subject.opened, ids, {.layers = setup.subject.layer + 1}, stop);
   snapshot.bytes += sequenceBytes(snapshot.sequences.back());
   snapshot.memory = resources.memory.count(snapshot.bytes);
 }

@@ -76,6 +76,7 @@ struct Snapshot {
   /// Where no layer called causal hides the future: the titles of those that do, each by itself.
   std::vector<std::string> hidesFuture;
   std::optional<PlacedError> error;
+  std::string notFinite;  ///< why numbers of a model's layer aren't, in a sentence; "": they are
   bool empty = true;
   std::vector<SequenceSnapshot> sequences;
   double seconds = 0;

@@ -5,6 +5,7 @@
 
 #include "app/compute/made_stack.h"
 #include "app/scene/number_text.h"
+#include "attention/core/extremes.h"
 #include "attention/heads/head_views.h"
 #include "attention/heads/rollout.h"
 
@@ -108,7 +109,7 @@ attention::Result<std::shared_ptr<const ViewStudy>> studyViews(const ViewQuestio
       if (!values) continue;
     }
     if (picture == HeadPicture::difference) {
-      view.high = std::max(view.values.cwiseAbs().maxCoeff(), 0.01f);
+      view.high = std::max(attention::largestFinite(view.values), 0.01f);
       view.low = -view.high;
     }
     hide(question, picture, view.values);

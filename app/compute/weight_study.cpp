@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "attention/core/extremes.h"
+
 namespace headscope::app {
 
 using attention::Matrix;
@@ -17,7 +19,7 @@ constexpr float kTowering = 8;
 float colourReach(const Matrix& values, float most) {
   std::vector<float> sizes;
   for (Index i = 0; i < values.size(); ++i)
-    if (values.data()[i] != 0) sizes.push_back(std::abs(values.data()[i]));
+    if (values.data()[i] != 0 && std::isfinite(values.data()[i])) sizes.push_back(std::abs(values.data()[i]));
   if (sizes.size() < 8) return most;
   const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 9 / 10);
   std::nth_element(sizes.begin(), at, sizes.end());
@@ -26,7 +28,7 @@ float colourReach(const Matrix& values, float most) {
 
 WeightPicture pictureOf(Matrix pooled) {
   WeightPicture picture{std::move(pooled), 1, 1};
-  const float most = picture.values.size() ? picture.values.cwiseAbs().maxCoeff() : 0;
+  const float most = attention::largestFinite(picture.values);
   if (most > 0) {
     picture.most = most;
     picture.colours = colourReach(picture.values, most);

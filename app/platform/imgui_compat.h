@@ -8,6 +8,8 @@
 #include <imgui_freetype.h>
 #include <imgui_internal.h>
 
+#include <cmath>
+
 #include "app/platform/input_queue.h"
 
 namespace headscope::app::compat {
@@ -233,10 +235,18 @@ inline void addResetRenderState(ImDrawList& list) {
 #endif
 }
 
-/// An outlined rectangle; newer ImGui swapped the last two arguments of AddRect, which compiles silently
-/// wrong.
+/// Whether it is a place that can be on a screen or beside it: neither NaN nor infinite nor so far away that
+/// Dear ImGui's whole numbers don't hold it.
+inline bool isPlace(ImVec2 at) {
+  constexpr float kFarthest = 1e7f;
+  return std::abs(at.x) <= kFarthest && std::abs(at.y) <= kFarthest;
+}
+
+/// An outlined rectangle, as Canvas has it; newer ImGui swapped the last two arguments of AddRect, which
+/// compiles silently wrong.
 inline void rectOutline(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding,
                         float thickness) {
+  if (!isPlace(from) || !isPlace(to)) return;
 #if IMGUI_VERSION_NUM < 19280
   list.AddRect(from, to, color, rounding, 0, thickness);
 #else

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-bool drawsMark(const ImDrawList& list, const char* name, ImVec2 from, ImVec2 to) {
+bool drawsMark(Canvas list, const char* name, ImVec2 from, ImVec2 to) {
   UiState& state = uiState();
   if (state.watches) {
     const ImVec2 clipFrom = list.GetClipRectMin(), clipTo = list.GetClipRectMax();

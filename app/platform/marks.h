@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/platform/imgui_compat.h"
+#include "app/platform/canvas.h"
 
 namespace headscope::app {
 
@@ -11,6 +11,6 @@ namespace headscope::app {
 inline constexpr const char* kFade = "fade";
 
 /// Notes the mark that lies between two corners; whether it has to be drawn.
-bool drawsMark(const ImDrawList& list, const char* name, ImVec2 from, ImVec2 to);
+bool drawsMark(Canvas list, const char* name, ImVec2 from, ImVec2 to);
 
 }  // namespace headscope::app

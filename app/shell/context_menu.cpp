@@ -14,7 +14,7 @@ bool menuLine(const View& view, const Action& action, float width) {
   const ImVec2 to(at.x + width, at.y + view.px(30));
   const bool chosen = ImGui::InvisibleButton(action.id.c_str(), ImVec2(width, to.y - at.y));
   trackItem("menu." + action.id);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered()) list.AddRectFilled(at, to, view.theme->line, view.px(4));
   const float y = (at.y + to.y) / 2;
   paintText(list, view.fonts->text, ImVec2(at.x + view.px(8), y), view.theme->text, action.name);

@@ -13,7 +13,7 @@ namespace {
 void keyLine(const View& view, const std::string& keys, const std::string& what) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(22), column = view.px(140);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->monoSmall, ImVec2(at.x, at.y + height / 2), view.theme->text, keys);
   paintFitted(view, list, view.fonts->small, ImVec2(at.x + column, at.y + height / 2),
               ImGui::GetContentRegionAvail().x - column, view.theme->secondary, what);
@@ -122,7 +122,7 @@ const Action* Palette::list(View& view, const std::vector<const Action*>& found)
     trackItem("palette." + action.name);
     if (ImGui::IsItemHovered() && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0))
       chosen_ = i;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     if (i == chosen_)
       list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(5));
     paintText(list, view.fonts->text, ImVec2(at.x + view.px(10), at.y + height / 2), view.theme->text,

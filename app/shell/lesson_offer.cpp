@@ -7,7 +7,7 @@ namespace headscope::app {
 void lessonOffer(View& view, const ImRect& area) {
   if (beginPanel(view, "lesson.offer", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const Theme& theme = *view.theme;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.Min, area.Max, theme.raised);
     list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
     const float y = area.GetCenter().y, x = area.Min.x + view.px(26);

@@ -25,7 +25,8 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
 void statusLine(View& view, const Layout& layout, const WindowState& window, const LabStatus& page);
 
 /// While presenting, in place of that: the page's sentence, or the last error or notice.
-void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption);
+void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
+                 const std::string& notFinite);
 
 /// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);

@@ -11,7 +11,7 @@ namespace headscope::app {
 namespace {
 
 /// The page's figures and the window's own, and what is being computed, from `x` to `end`.
-void figures(View& view, const WindowState& window, const LabStatus& page, ImDrawList& list, float x, float y,
+void figures(View& view, const WindowState& window, const LabStatus& page, Canvas list, float x, float y,
              float end) {
   std::vector<Figure> all = page.figures;
   all.push_back({"textures", bytesText(static_cast<double>(window.gpuBytes)), 330});
@@ -33,15 +33,16 @@ void figures(View& view, const WindowState& window, const LabStatus& page, ImDra
     view.request("edit.stop");
 }
 
-/// The last error, else what was just done, from `x` to `end`; whether there is either.
-bool messageLine(const View& view, ImDrawList& list, float x, float y, float end) {
+/// The last error, else what was just done, else what is wrong with the numbers in sight, from `x` to `end`;
+/// whether there is any of them.
+bool messageLine(const View& view, Canvas list, float x, float y, float end, const std::string& notFinite) {
   const Messages& messages = view.messages;
   const float half = view.px(8);
-  if (!messages.error.empty()) {
+  if (const bool fails = !messages.error.empty(); fails || (messages.notice.empty() && !notFinite.empty())) {
     list.AddRectFilled(ImVec2(x, y - half), ImVec2(x + view.px(3), y + half), view.theme->error);
     paintFitted(view, list, view.fonts->small, ImVec2(x + view.px(10), y), end - x - view.px(40),
-                view.theme->error, messages.error);
-    track("error", ImVec2(x, y - half), ImVec2(end, y + half));
+                view.theme->error, fails ? messages.error : notFinite);
+    track(fails ? "error" : "not_finite", ImVec2(x, y - half), ImVec2(end, y + half));
     return true;
   }
   if (messages.notice.empty()) return false;
@@ -54,17 +55,17 @@ bool messageLine(const View& view, ImDrawList& list, float x, float y, float end
 
 void statusLine(View& view, const Layout& layout, const WindowState& window, const LabStatus& page) {
   const Theme& theme = *view.theme;
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
+  Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(layout.status.Min, layout.status.Max, theme.panel);
   back.AddLine(layout.status.Min, ImVec2(layout.status.Max.x, layout.status.Min.y), theme.line);
   if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float y = layout.status.GetCenter().y;
     const float right = layout.status.Max.x - view.px(20);
     paintText(list, view.fonts->small, ImVec2(right, y), theme.secondary, page.shape, Align::right);
     const float end = right - textWidth(view.fonts->small, page.shape) - view.px(24);
     const float x = view.px(20);
-    if (!messageLine(view, list, x, y, end)) figures(view, window, page, list, x, y, end);
+    if (!messageLine(view, list, x, y, end, page.notFinite)) figures(view, window, page, list, x, y, end);
   }
   endPanel();
 }
@@ -86,18 +87,19 @@ void toldNote(View& view) {
   at.x = std::clamp(at.x, edge, std::max(edge, screen.x - size.x - edge));
   at.y = std::clamp(at.y, edge, std::max(edge, screen.y - size.y - edge));
   const ImVec2 to(at.x + size.x, at.y + size.y);
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  Canvas list = *ImGui::GetForegroundDrawList();
   list.AddRectFilled(at, to, view.theme->text, view.px(6));
   paintText(list, font, ImVec2(at.x + pad.x, (at.y + to.y) / 2), view.theme->background, text);
   track("told", at, to);
 }
 
-void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption) {
+void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
+                 const std::string& notFinite) {
   if (beginPanel(view, "status", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float y = layout.status.GetCenter().y;
     float x = layout.status.Min.x + view.px(14), end = layout.status.Max.x - view.px(14);
-    if (!messageLine(view, list, x, y, end)) {
+    if (!messageLine(view, list, x, y, end, notFinite)) {
       const float from = x;
       for (const CaptionPart& part : caption)
         if (part.atEnd) {

@@ -21,7 +21,7 @@ float barItem(View& view, const std::string& name, const std::string& label, con
   const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width + view.px(12), 2 * half));
   trackItem(name);
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool lit = enabled && ImGui::IsItemHovered();
   const std::uint32_t color = !enabled ? theme.faint : lit ? theme.text : theme.secondary;
   paintText(list, font, ImVec2(left, y), color, label);
@@ -37,7 +37,7 @@ float barItem(View& view, const std::string& name, const std::string& label, con
 
 /// The pages, the one that is shown underlined; returns the right end.
 float pages(View& view, std::span<const LabRow> labs, std::size_t shown, float x, const ImRect& bar) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = bar.GetCenter().y;
   for (std::size_t i = 0; i < labs.size(); ++i) {
     const std::string label(labs[i].info.name), name = "page." + std::string(labs[i].info.key);
@@ -89,7 +89,7 @@ float menuButton(View& view, std::span<const BarItem> items, float right, const 
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(15)));
   const bool clicked = ImGui::InvisibleButton("bar.menu", ImVec2(width, view.px(30)));
   trackItem("bar.menu");
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = ImGui::IsItemHovered() ? view.theme->text : view.theme->secondary;
   for (const float step : {-5.0f, 0.0f, 5.0f})
     list.AddRectFilled(ImVec2(left + view.px(10), y + view.px(step - 1)),
@@ -111,11 +111,11 @@ float itemWidth(const View& view, const BarItem& item) {
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
             std::span<const LabRow> labs, std::size_t shown) {
   const Theme& theme = *view.theme;
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
+  Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(layout.top.Min, layout.top.Max, theme.panel);
   back.AddLine(ImVec2(0, layout.top.Max.y), layout.top.Max, theme.line);
   if (beginPanel(view, "top", layout.top, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float y = layout.top.GetCenter().y;
     float x = view.px(26);
     for (std::uint32_t color : {theme.query, theme.key, theme.value}) {

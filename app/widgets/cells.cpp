@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr Index kMostCells = 96;  // a side
 
-void hatch(const View& view, ImDrawList& list, const ImRect& cell) {
+void hatch(const View& view, Canvas list, const ImRect& cell) {
   const Theme& theme = *view.theme;
   list.AddRectFilled(cell.Min, cell.Max, mixed(theme.background, theme.panel, 0.7f));
   if (cell.GetWidth() < view.px(5) || cell.GetHeight() < view.px(5)) return;
@@ -20,14 +21,14 @@ void hatch(const View& view, ImDrawList& list, const ImRect& cell) {
   const float step = view.px(6), height = cell.GetHeight();
   // Lines keep their place from cell to cell.
   const float phase = std::fmod(cell.Min.x + cell.Max.y, step);
-  for (float x = cell.Min.x - height - phase; x < cell.Max.x; x += step)
+  for (const float x : placesBetween(cell.Min.x - height - phase, cell.Max.x, step))
     list.AddLine(ImVec2(x, cell.Max.y), ImVec2(x + height, cell.Min.y), ink, std::max(1.0f, view.px(0.8f)));
   list.PopClipRect();
 }
 
 }  // namespace
 
-void paintCells(const View& view, ImDrawList& list, const ImRect& area, const attention::Matrix& values,
+void paintCells(const View& view, Canvas list, const ImRect& area, const attention::Matrix& values,
                 const CellStyle& style) {
   if (values.size() == 0) return;
   const Index n = values.rows(), m = values.cols();
@@ -43,9 +44,14 @@ void paintCells(const View& view, ImDrawList& list, const ImRect& area, const at
       const Index row = r * n / rows, col = c * m / cols;
       const Index lastRow = std::max(row + 1, (r + 1) * n / rows),
                   lastCol = std::max(col + 1, (c + 1) * m / cols);
-      const float value = values.block(row, col, lastRow - row, lastCol - col).maxCoeff();
+      const float value =
+          values.block(row, col, lastRow - row, lastCol - col).maxCoeff<Eigen::PropagateNaN>();
       if (value == render::kMaskedCell) {
         hatch(view, list, cell);
+        continue;
+      }
+      if (std::isnan(value)) {
+        list.AddRectFilled(cell.Min, cell.Max, packed(render::HeatmapStyle().nan));
         continue;
       }
       const float t = (value - style.low) / std::max(style.high - style.low, 1e-9f);

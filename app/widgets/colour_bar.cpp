@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
+void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
   constexpr int kSteps = 64;
   const float step = (to.x - from.x) / kSteps;
   for (int i = 0; i < kSteps; ++i) {
@@ -18,7 +18,7 @@ void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 
 
 void paintColourBar(const View& view, render::Colormap colormap, const BarLabels& labels, ImVec2 right,
                     float width) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float barHeight = view.px(10), y = right.y - view.px(7);
   const ImVec2 from(right.x - width, y - barHeight / 2);
   paintRamp(list, colormap, from, ImVec2(right.x, from.y + barHeight));

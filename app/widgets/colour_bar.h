@@ -7,7 +7,7 @@
 namespace headscope::app {
 
 /// The colours of a map from one corner to the other, from its low end to its high one.
-void paintRamp(ImDrawList& list, render::Colormap colormap, ImVec2 from, ImVec2 to);
+void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to);
 
 /// What stands under a colour bar.
 struct BarLabels {

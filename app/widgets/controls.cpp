@@ -42,7 +42,7 @@ void gap(const View& view, float units) {
 void sectionTitle(const View& view, const std::string& title, const std::string& aside) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(22), width = contentWidth();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, at.y + height / 2), view.theme->faint, title,
               view.px(1.2f));
   if (!aside.empty())
@@ -54,7 +54,7 @@ void sectionTitle(const View& view, const std::string& title, const std::string&
 namespace {
 void sentence(const View& view, const std::string& text, std::uint32_t color, bool marked) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float indent = marked ? view.px(10) : 0;
   const float height = paintParagraph(list, view.fonts->small, ImVec2(at.x + indent, at.y + view.px(2)),
                                       contentWidth() - indent, color, text);
@@ -88,7 +88,7 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
   const float width = contentWidth(), height = view.px(30), inset = view.px(3);
   const float each = width / static_cast<float>(choices.size());
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->background, view.px(7));
   compat::rectOutline(list, at, ImVec2(at.x + width, at.y + height), view.theme->line, view.px(7), 1);
   bool changed = false;
@@ -142,7 +142,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const float wide = width > 0 ? width : textWidth(font, label) + arrow + view.px(8);
   const Hit hit = hitArea(name, ImVec2(wide, height));
   if (hit.hovered) restingHelp(view, name, help);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (width > 0 || hit.hovered)
     list.AddRectFilled(hit.from, hit.to, hit.hovered ? view.theme->raised : view.theme->background,
                        view.px(5));
@@ -170,7 +170,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
       const bool enabled = choice.disabledReason.empty();
       const Hit item = hitArea(name + "." + (choice.name.empty() ? choice.label : choice.name),
                                ImVec2(widest, view.px(28)));
-      ImDrawList& menu = *ImGui::GetWindowDrawList();
+      Canvas menu = *ImGui::GetWindowDrawList();
       if (item.hovered && enabled) menu.AddRectFilled(item.from, item.to, view.theme->line, view.px(4));
       if (i == chosen)
         menu.AddCircleFilled(ImVec2(item.from.x + view.px(9), item.middle().y), view.px(3),
@@ -195,7 +195,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   const float width = contentWidth(), height = view.px(28);
   const Hit hit = hitArea(name, ImVec2(width, height));
   const bool enabled = disabledReason.empty();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = hit.middle().y;
   paintFitted(view, list, view.fonts->text, ImVec2(hit.from.x, y), width - view.px(44),
               enabled ? view.theme->text : view.theme->faint, label);
@@ -220,7 +220,7 @@ bool button(View& view, const std::string& name, const std::string& label, const
   ImFont* font = view.fonts->text;
   const Hit hit = hitArea(name, ImVec2(textWidth(font, label) + view.px(quiet ? 12 : 22), view.px(28)));
   const bool enabled = disabledReason.empty();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (!quiet || (hit.hovered && enabled)) {
     list.AddRectFilled(hit.from, hit.to, hit.hovered && enabled ? view.theme->line : view.theme->raised,
                        view.px(6));

@@ -124,7 +124,7 @@ bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool clicked = ImGui::InvisibleButton(entry.name.c_str(), ImVec2(width, height));
   trackItem("file." + entry.name);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered())
     list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));
   paintFitted(view, list, view.fonts->text, ImVec2(at.x + view.px(8), at.y + height / 2), width - view.px(16),

@@ -19,7 +19,7 @@ std::string_view symbolText(const FormulaNode& node, int level) {
 /// Measures and draws with one recursion each, so that both agree. Everything hangs on the line's middle.
 class FormulaPainter {
  public:
-  FormulaPainter(const RichFonts& fonts, ImDrawList* list) : fonts_(fonts), list_(list) {}
+  FormulaPainter(const RichFonts& fonts, Canvas* list) : fonts_(fonts), list_(list) {}
 
   FormulaSize size(const FormulaNode& node, int level) const {
     const float line = lineHeight(font(level));
@@ -131,7 +131,7 @@ class FormulaPainter {
   }
 
   const RichFonts& fonts_;
-  ImDrawList* list_;
+  Canvas* list_;
 };
 
 }  // namespace
@@ -140,7 +140,7 @@ FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula) {
   return FormulaPainter(fonts, nullptr).size(formula, 0);
 }
 
-void paintFormula(const View&, ImDrawList& list, const RichFonts& fonts, const FormulaNode& formula,
+void paintFormula(const View&, Canvas list, const RichFonts& fonts, const FormulaNode& formula,
                   ImVec2 leftMiddle) {
   FormulaPainter(fonts, &list).draw(formula, leftMiddle, 0);
 }

@@ -49,7 +49,7 @@ render::HeatmapStyle styleFor(const View& view, const Look& look) {
   return style;
 }
 
-void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
+void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m) {
   const float right = std::min(tile.area.Max.x, tile.x(static_cast<float>(m)));
   const float bottom = std::min(tile.area.Max.y, tile.y(static_cast<float>(n)));
@@ -86,7 +86,7 @@ std::vector<Index> labelled(float first, float count, Index total, float cell, f
 
 }  // namespace
 
-void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room, bool roomBelow) {
+void paintAxisTitles(const View& view, Canvas list, const ImRect& cells, float room, bool roomBelow) {
   const float right = cells.Min.x - view.px(8), y = cells.Min.y - view.px(12);
   const float below = roomBelow ? cells.Max.y + view.px(12) : cells.Max.y - view.px(8);
   const bool wide = textWidth(view.fonts->small, "query ↓") <= room - view.px(8);
@@ -120,7 +120,7 @@ std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels
   return std::nullopt;
 }
 
-void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels) {
+void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {
   ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
   const float room = lineHeight(font) * 1.08f;
   const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
@@ -162,7 +162,7 @@ float normalized(const ValueRange& range, float value) {
 
 }  // namespace
 
-void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index n, Index m, const Look& look,
+void paintValues(const View& view, Canvas list, const HeatTile& tile, Index n, Index m, const Look& look,
                  const ValueRange& range, const CellValue& value) {
   const float side = std::min(tile.cellWidth(), tile.cellHeight());
   ImFont* font = side > view.px(60)   ? view.fonts->monoTitle
@@ -190,8 +190,8 @@ void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index
   list.PopClipRect();
 }
 
-void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
-                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range) {
+void paintCellValues(const View& view, Canvas list, const HeatTile& tile, const SequenceSnapshot& sequence,
+                     const Look& look, const ValueRange& range) {
   const attention::AttentionResult& result = sequence.attention;
   const attention::MatrixView values = sequence.values(look.quantity)[tile.head];
   const Index lit = tile.decodedRows >= 0 ? tile.decodedRows : values.rows();
@@ -263,13 +263,13 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
                      score.raw, score.rows, score.rows == 1 ? "row" : "rows", score.above(), help);
 }
 
-void paintOff(const View& view, ImDrawList& list, const ImRect& tile) {
+void paintOff(const View& view, Canvas list, const ImRect& tile) {
   list.AddRectFilled(tile.Min, tile.Max, faded(view.theme->background, 0.6f));
   list.AddLine(tile.Min, tile.Max, view.theme->secondary, std::max(1.0f, view.px(1)));
   compat::rectOutline(list, tile.Min, tile.Max, view.theme->secondary, 0, 1);
 }
 
-void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const Snapshot& snapshot,
+void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
   const Theme& theme = *view.theme;
   const Index kv = snapshot.config.kvHeadOf(head);

@@ -36,7 +36,7 @@ HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range)
 render::HeatmapStyle styleFor(const View& view, const Look& look);
 
 /// The crosshair: the query's row in orange, the key's column in blue, where they lie inside the tile.
-void paintCrosshair(const View& view, ImDrawList& list, const HeatTile& tile, Index query, Index key, Index n,
+void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m);
 
 /// Row labels right-aligned before the area and column labels turned below it; thinned until they don't
@@ -58,18 +58,17 @@ std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels
 
 /// "query ↓" and "key →" in their colours at the left of the cells, above and, where there is room, below
 /// them; `room` pixels are free at the left.
-void paintAxisTitles(const View& view, ImDrawList& list, const ImRect& cells, float room,
-                     bool roomBelow = true);
-void paintAxisLabels(const View& view, ImDrawList& list, const HeatTile& tile, const AxisLabels& labels);
+void paintAxisTitles(const View& view, Canvas list, const ImRect& cells, float room, bool roomBelow = true);
+void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels);
 
 /// Writes values into the cells of an n × m matrix, where the cells are large enough; `value` says what
 /// stands in one, if anything does.
 using CellValue = std::function<std::optional<float>(Index row, Index col)>;
-void paintValues(const View& view, ImDrawList& list, const HeatTile& tile, Index n, Index m, const Look& look,
+void paintValues(const View& view, Canvas list, const HeatTile& tile, Index n, Index m, const Look& look,
                  const ValueRange& range, const CellValue& value);
 /// The same with the values of a head.
-void paintCellValues(const View& view, ImDrawList& list, const HeatTile& tile,
-                     const SequenceSnapshot& sequence, const Look& look, const ValueRange& range);
+void paintCellValues(const View& view, Canvas list, const HeatTile& tile, const SequenceSnapshot& sequence,
+                     const Look& look, const ValueRange& range);
 
 /// "brightest of 4 × 4 cells": how a picture was pooled.
 std::string pooledText(int factor);
@@ -85,11 +84,11 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
                      float threshold);
 
 /// Over the picture of a head that is switched off.
-void paintOff(const View& view, ImDrawList& list, const ImRect& tile);
+void paintOff(const View& view, Canvas list, const ImRect& tile);
 
 /// The head's title line: name, kv badge, and what it does with its score, or that it is switched off, within
 /// `width`.
-void paintHeadTitle(const View& view, ImDrawList& list, const Look& look, const Snapshot& snapshot,
+void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large);
 
 }  // namespace headscope::app

@@ -61,19 +61,19 @@ void HeatmapLayer::beginFrame(int width, int height, double now) {
   now_ = now;
 }
 
-void HeatmapLayer::draw(ImDrawList& list, const EasedTextures& textures, const render::HeatmapStyle& style,
+void HeatmapLayer::draw(Canvas list, const EasedTextures& textures, const render::HeatmapStyle& style,
                         std::vector<HeatmapTile> tiles) {
   if (textures.empty() || tiles.empty()) return;
   moving_ = moving_ || textures.blend(now_) < 1;
   add(list, {this, &textures, nullptr, style, std::move(tiles)});
 }
 
-void HeatmapLayer::draw(ImDrawList& list, const render::HeatmapTextures& textures,
+void HeatmapLayer::draw(Canvas list, const render::HeatmapTextures& textures,
                         const render::HeatmapStyle& style, std::vector<HeatmapTile> tiles) {
   if (!tiles.empty()) add(list, {this, nullptr, &textures, style, std::move(tiles)});
 }
 
-void HeatmapLayer::add(ImDrawList& list, Batch batch) {
+void HeatmapLayer::add(Canvas list, Batch batch) {
   // What is scrolled out of its panel lies under another.
   const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
   for (HeatmapTile& tile : batch.tiles) {

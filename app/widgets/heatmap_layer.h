@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/compute/value_range.h"
-#include "app/platform/imgui_compat.h"
+#include "app/platform/canvas.h"
 #include "attention/core/tensor.h"
 #include "render/heatmap.h"
 
@@ -53,10 +53,10 @@ class HeatmapLayer {
   /// Draws the tiles at this place of the list, one after the other; nothing where there are no pictures yet.
   /// The style's own range is not looked at.
   /// The textures have to be there still when the frame is drawn.
-  void draw(ImDrawList& list, const EasedTextures& textures, const render::HeatmapStyle& style,
+  void draw(Canvas list, const EasedTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
   /// The same with textures that don't ease.
-  void draw(ImDrawList& list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
+  void draw(Canvas list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
 
   /// Whether a picture of this frame is still moving.
@@ -70,7 +70,7 @@ class HeatmapLayer {
     render::HeatmapStyle style;
     std::vector<HeatmapTile> tiles;
   };
-  void add(ImDrawList& list, Batch batch);
+  void add(Canvas list, Batch batch);
   static void drawBatch(const ImDrawList*, const ImDrawCmd* command);
 
   render::HeatmapPainter painter_;

@@ -30,7 +30,7 @@ bool longTextBox(View& view, const std::string& name, std::string_view text, int
   const ImVec2 to(from.x + size.x, from.y + size.y);
   ImGui::Dummy(size);
   trackItem(name);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(from, to, view.theme->background, view.px(7));
   compat::rectOutline(list, from, to, view.theme->line, view.px(7), 1);
   list.PushClipRect(from, to, true);

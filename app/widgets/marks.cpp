@@ -28,7 +28,7 @@ ImRect grown(ImRect box, float by) {
 }
 
 /// Fills what lies between two boxes.
-void paintFrame(ImDrawList& list, const ImRect& outer, const ImRect& inner, std::uint32_t color) {
+void paintFrame(Canvas list, const ImRect& outer, const ImRect& inner, std::uint32_t color) {
   list.AddRectFilled(outer.Min, ImVec2(outer.Max.x, inner.Min.y), color);
   list.AddRectFilled(ImVec2(outer.Min.x, inner.Max.y), outer.Max, color);
   list.AddRectFilled(ImVec2(outer.Min.x, inner.Min.y), ImVec2(inner.Min.x, inner.Max.y), color);
@@ -37,7 +37,7 @@ void paintFrame(ImDrawList& list, const ImRect& outer, const ImRect& inner, std:
 
 }  // namespace
 
-void paintMark(const View& view, ImDrawList& list, const char* name, const ImRect& box, std::uint32_t color,
+void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
                float thick) {
   if (thick <= 0) thick = view.px(1.6f);
   // On whole pixels, so that it is sharp; thinner where cells are small, which it would hide.
@@ -59,7 +59,7 @@ void paintMark(const View& view, ImDrawList& list, const char* name, const ImRec
   if (!small) paintFrame(list, cells, grown(cells, -rim), oppositeTone(view));
 }
 
-void paintSpot(const View& view, ImDrawList& list, const char* name, const ImRect& box, std::uint32_t color) {
+void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color) {
   const float rim = std::max(1.0f, view.px(1));
   const ImRect middle = grown(box, rim), seen = grown(middle, hasHairline(view) ? rim : 0);
   if (!drawsMark(list, name, seen.Min, seen.Max)) return;

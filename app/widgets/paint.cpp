@@ -36,12 +36,13 @@ float widthOf(ImFont* font, std::string_view drawn) {
 }
 
 /// Draws it, and for tests notes it. `wrap`: the width of the paragraph; 0 = one line.
-void put(ImDrawList& list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color, std::string_view drawn,
+void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color, std::string_view drawn,
          std::string_view text, float wrap = 0) {
+  if (!compat::isPlace(at)) return;
   UiState& state = uiState();
   if (state.watches) {
     const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
-    const bool foreground = &list == ImGui::GetForegroundDrawList();
+    const bool foreground = list.isForeground();
     const bool scrolls = !foreground && window && (window->ScrollMax.y > 0 || window->ScrollMax.x > 0);
     state.texts.push_back({std::string(text), ImRect(at, ImVec2(at.x + size.x, at.y + size.y)),
                            ImRect(list.GetClipRectMin(), list.GetClipRectMax()), color, scrolls, foreground});
@@ -58,7 +59,7 @@ float lineHeight(const ImFont* font) {
   return compat::sizeOf(font);
 }
 
-float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+float paintText(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                 Align align) {
   const Drawable shown(text);
   const float size = compat::sizeOf(font);
@@ -70,7 +71,7 @@ float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, 
   return width;
 }
 
-float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+float paintSpaced(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                   float space) {
   const float start = at.x;
   for (std::size_t from = 0; from < text.size();) {
@@ -114,8 +115,8 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
   return std::string(text.substr(0, bytesWithin(font, text, room))) + "…";
 }
 
-void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, float width,
-                 std::uint32_t color, std::string_view text, Align align) {
+void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
+                 std::string_view text, Align align) {
   const std::string shown = fitted(font, text, width);
   const float drawn = paintText(list, font, at, color, shown, align);
   if (shown == text) return;
@@ -125,10 +126,11 @@ void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, fl
     tooltip(view, text);
 }
 
-void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
+void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
                   std::string_view text) {
   // ImGui drops glyphs that start outside the clip rectangle before they are turned, so the text is laid out
   // at the window's origin first and moved with its turn.
+  if (!compat::isPlace(at)) return;
   const Drawable shown(text);
   const float size = compat::sizeOf(font);
   const float width = widthOf(font, shown.text());
@@ -136,19 +138,20 @@ void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std:
   const ImVec2 origin(clipMin.x, clipMin.y);
   list.PushClipRect(clipMin, ImVec2(std::max(clipMax.x, clipMin.x + width + size),
                                     std::max(clipMax.y, clipMin.y + 2 * size)));
-  const int first = list.VtxBuffer.Size;
+  ImVector<ImDrawVert>& vertices = list.vertices();
+  const int first = vertices.Size;
   if (!uiState().hidesTexts) list.AddText(font, size, origin, color, begin(shown.text()), end(shown.text()));
   const float angle = -degrees * 3.14159265f / 180;
   const float c = std::cos(angle), s = std::sin(angle);
-  for (int i = first; i < list.VtxBuffer.Size; ++i) {
-    ImVec2& p = list.VtxBuffer[i].pos;
+  for (int i = first; i < vertices.Size; ++i) {
+    ImVec2& p = vertices[i].pos;
     const float x = p.x - origin.x - width, y = p.y - origin.y - size / 2;
     p = ImVec2(at.x + c * x - s * y, at.y + s * x + c * y);
   }
   list.PopClipRect();
 }
 
-float paintParagraph(ImDrawList& list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
+float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                      std::string_view text) {
   // Dear ImGui would break a line behind the point of a number too.
   const std::string lines =
@@ -171,14 +174,14 @@ void tooltip(const View& view, std::string_view said) {
   ImVec2 at(mouse.x + view.px(14), mouse.y + view.px(18));
   at.x = std::max(0.0f, std::min(at.x, screen.x - size.x - 2 * pad));
   if (at.y + size.y + 2 * pad > screen.y) at.y = mouse.y - size.y - 2 * pad - view.px(6);
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  Canvas list = *ImGui::GetForegroundDrawList();
   const ImVec2 to(at.x + size.x + 2 * pad, at.y + size.y + 2 * pad);
   list.AddRectFilled(at, to, view.theme->raised, view.px(6));
   compat::rectOutline(list, at, to, view.theme->line, view.px(6), 1);
   put(list, font, ImVec2(at.x + pad, at.y + pad), size, view.theme->text, text, said, wrap);
 }
 
-float paintBadge(const View& view, ImDrawList& list, ImVec2 leftMiddle, std::uint32_t color,
+float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t color,
                  std::string_view text) {
   ImFont* font = view.fonts->small;
   const float width = textWidth(font, text) + view.px(12), half = view.px(9);

@@ -12,10 +12,10 @@ namespace headscope::app {
 enum class Align { left, center, right };
 
 /// One line of text with its left, centre or right edge at x and its middle at y. Returns its width.
-float paintText(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+float paintText(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                 Align align = Align::left);
 /// paintText with extra space between the characters, as headings have it.
-float paintSpaced(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+float paintSpaced(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                   float space);
 float textWidth(ImFont* font, std::string_view text);
 float lineHeight(const ImFont* font);
@@ -24,22 +24,22 @@ float lineHeight(const ImFont* font);
 /// fits.
 std::string fitted(ImFont* font, std::string_view text, float width);
 /// paintText of the fitted text; when it was cut and `hoverRect` is hovered, the whole appears as a tooltip.
-void paintFitted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, float width,
-                 std::uint32_t color, std::string_view text, Align align = Align::left);
+void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
+                 std::string_view text, Align align = Align::left);
 
 /// Text turned by `degrees` counter-clockwise about its right end, which lies at `at`.
-void paintRotated(ImDrawList& list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
+void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
                   std::string_view text);
 
 /// A paragraph wrapped to `width`, drawn with its top left corner at `at`; returns its height.
-float paintParagraph(ImDrawList& list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
+float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                      std::string_view text);
 
 /// A sentence in a small raised box beside the pointer.
 void tooltip(const View& view, std::string_view text);
 
 /// A badge with a tinted background; returns its width.
-float paintBadge(const View& view, ImDrawList& list, ImVec2 leftMiddle, std::uint32_t color,
+float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t color,
                  std::string_view text);
 
 }  // namespace headscope::app

@@ -11,7 +11,7 @@
 namespace headscope::app {
 
 void fillSide(const View& view, const ImRect& area) {
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
+  Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(area.Min, area.Max, view.theme->panel);
   back.AddLine(ImVec2(area.Max.x, area.Min.y), area.Max, view.theme->line);
 }
@@ -21,7 +21,7 @@ void fillDrawer(const View& view, const Layout& layout, std::initializer_list<co
   for (const char* name : covered)
     if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName(name) : nullptr)
       ImGui::BringWindowToDisplayBack(window);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.PushClipRect(layout.right.Min, layout.right.Max);
   list.AddRectFilled(layout.right.Min, layout.right.Max, view.theme->panel);
   list.AddLine(layout.right.Min, ImVec2(layout.right.Min.x, layout.right.Max.y), view.theme->line);
@@ -46,7 +46,7 @@ void scrollEdge(const View& view, const ImRect& area) {
   if (ImGui::GetScrollMaxY() - ImGui::GetScrollY() <= view.px(6)) return;
   const std::uint32_t solid = view.theme->panel, clear = faded(solid, 0);
   const ImVec2 from(area.Min.x, area.Max.y - view.px(36));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (drawsMark(list, kFade, from, area.Max))
     list.AddRectFilledMultiColor(from, area.Max, clear, clear, solid, solid);
 }
@@ -68,7 +68,7 @@ std::string asSentence(std::string text) {
 void paintMessage(const View& view, const ImRect& area, const std::string& title, const std::string& message,
                   std::uint32_t color) {
   const std::string text = asSentence(message);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 middle = area.GetCenter();
   paintText(list, view.fonts->hero, ImVec2(middle.x, middle.y - view.px(26)), color, title, Align::center);
   const float most = std::min(area.GetWidth() - view.px(40), view.px(560));

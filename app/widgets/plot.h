@@ -15,7 +15,7 @@ std::optional<double> drawPlot(const View& view, const std::string& name, const 
                                const Plot& plot, std::optional<double> lit = std::nullopt);
 
 /// A line along points in pixels, in dashes.
-void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash, std::uint32_t color,
+void paintDashed(Canvas list, const std::vector<ImVec2>& points, Dash dash, std::uint32_t color,
                  float thickness, float unit);
 
 }  // namespace headscope::app

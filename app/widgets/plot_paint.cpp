@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/compute/plot_labels.h"
+#include "app/compute/thinning.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
@@ -32,7 +33,7 @@ std::array<float, 4> patternOf(Dash dash) {
   return {9, 4, 2, 4};
 }
 
-void paintTicks(const View& view, ImDrawList& list, const PlotPlace& place) {
+void paintTicks(const View& view, Canvas list, const PlotPlace& place) {
   const Theme& theme = *view.theme;
   ImFont* font = view.fonts->mono;
   const ImRect& cells = place.cells;
@@ -80,7 +81,7 @@ std::vector<ImVec2> stretch(const PlotPlace& place, const PlotLine& line, double
   return points;
 }
 
-void paintLine(const View& view, ImDrawList& list, const PlotPlace& place, const PlotLine& line) {
+void paintLine(const View& view, Canvas list, const PlotPlace& place, const PlotLine& line) {
   const std::uint32_t color = line.chosen ? view.theme->text : view.theme->secondary;
   const float thick = view.px(line.chosen ? 3.5f : 1.6f);
   const double from = place.plot.x.low, to = place.plot.x.high;
@@ -90,7 +91,7 @@ void paintLine(const View& view, ImDrawList& list, const PlotPlace& place, const
               color, thick, view.unit);
 }
 
-void paintEnds(const View& view, ImDrawList& list, const std::vector<EndLabel>& ends, float right) {
+void paintEnds(const View& view, Canvas list, const std::vector<EndLabel>& ends, float right) {
   for (const EndLabel& end : ends) {
     const ImVec2 at(static_cast<float>(end.x), static_cast<float>(end.y));
     paintFitted(view, list, end.chosen ? view.fonts->bold : view.fonts->text, at, right - at.x,
@@ -116,7 +117,7 @@ int linesNear(const PlotPlace& place, float middle, float y, float half, float r
   return near;
 }
 
-void paintRules(const View& view, ImDrawList& list, const PlotPlace& place) {
+void paintRules(const View& view, Canvas list, const PlotPlace& place) {
   const Theme& theme = *view.theme;
   const ImRect& cells = place.cells;
   for (const PlotRule& rule : place.plot.rules) {
@@ -148,7 +149,7 @@ LabelSize sizeOf(const View& view, const PlotMark& mark, float line) {
   return {width, mark.more.empty() ? line : 2 * line};
 }
 
-void paintMark(const View& view, ImDrawList& list, ImVec2 at, const PlotMark& mark) {
+void paintMark(const View& view, Canvas list, ImVec2 at, const PlotMark& mark) {
   const Theme& theme = *view.theme;
   if (mark.chosen) {
     list.AddCircleFilled(at, view.px(7), theme.text, 24);
@@ -158,7 +159,7 @@ void paintMark(const View& view, ImDrawList& list, ImVec2 at, const PlotMark& ma
   }
 }
 
-void paintMarkLabel(const View& view, ImDrawList& list, const PlotMark& mark, const LabelPlace& place,
+void paintMarkLabel(const View& view, Canvas list, const PlotMark& mark, const LabelPlace& place,
                     float line) {
   const Theme& theme = *view.theme;
   auto y = static_cast<float>(place.y);
@@ -175,7 +176,7 @@ void paintMarkLabel(const View& view, ImDrawList& list, const PlotMark& mark, co
 }
 
 /// A line through the plot at x, and beside it the value of every line there.
-void paintHover(const View& view, ImDrawList& list, const PlotPlace& place, double x) {
+void paintHover(const View& view, Canvas list, const PlotPlace& place, double x) {
   const Theme& theme = *view.theme;
   const float at = place.x(x);
   list.AddLine(ImVec2(at, place.cells.Min.y), ImVec2(at, place.cells.Max.y), theme.text);
@@ -186,7 +187,7 @@ void paintHover(const View& view, ImDrawList& list, const PlotPlace& place, doub
   };
   std::vector<Row> rows;
   for (const PlotLine& line : place.plot.lines)
-    if (const auto y = line.at(x, place.plot.x, place.plot.y)) {
+    if (const auto y = line.at(x, place.plot.x, place.plot.y); y && std::isfinite(*y)) {
       rows.push_back({place.plot.value ? place.plot.value(*y) : "", line.label, line.chosen, *y});
       list.AddCircleFilled(place.at({x, *y}), view.px(3.5f), line.chosen ? theme.text : theme.secondary, 16);
     }
@@ -198,7 +199,7 @@ void paintHover(const View& view, ImDrawList& list, const PlotPlace& place, doub
     width = std::max(
         width, textWidth(view.fonts->mono, row.value) + view.px(14) + textWidth(view.fonts->text, row.label));
   const ImVec2 size(width + 2 * pad, line * static_cast<float>(rows.size() + 1) + 2 * view.px(7));
-  ImDrawList& over = *ImGui::GetForegroundDrawList();
+  Canvas over = *ImGui::GetForegroundDrawList();
   const float right = ImGui::GetIO().DisplaySize.x - view.px(8);
   float left = at + view.px(14);
   if (left + size.x > right) left = at - view.px(14) - size.x;
@@ -217,7 +218,7 @@ void paintHover(const View& view, ImDrawList& list, const PlotPlace& place, doub
 }
 
 /// Names of lines up to `right`, marks, and their labels.
-void paintWords(const View& view, ImDrawList& list, const PlotPlace& place, float right) {
+void paintWords(const View& view, Canvas list, const PlotPlace& place, float right) {
   const Plot& plot = place.plot;
   const ImRect& cells = place.cells;
   const PlotCells drawn{cells.Min.x, cells.Min.y, cells.GetWidth(), cells.GetHeight()};
@@ -239,7 +240,7 @@ void paintWords(const View& view, ImDrawList& list, const PlotPlace& place, floa
 
 }  // namespace
 
-void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash, std::uint32_t color,
+void paintDashed(Canvas list, const std::vector<ImVec2>& points, Dash dash, std::uint32_t color,
                  float thickness, float unit) {
   if (points.size() < 2) return;
   if (dash == Dash::solid) {
@@ -254,7 +255,8 @@ void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash,
     ImVec2 from = points[i];
     const ImVec2 to = points[i + 1];
     float length = std::hypot(to.x - from.x, to.y - from.y);
-    while (length > 1e-3f) {
+    if (!compat::isPlace(from) || !compat::isPlace(to)) continue;
+    for (int pieces = 0; length > 1e-3f && pieces < kMostPlaces; ++pieces) {
       const float piece = std::min(left, length);
       const ImVec2 end(from.x + (to.x - from.x) * piece / length, from.y + (to.y - from.y) * piece / length);
       if (part % 2 == 0) list.AddLine(from, end, color, thickness);
@@ -267,7 +269,7 @@ void paintDashed(ImDrawList& list, const std::vector<ImVec2>& points, Dash dash,
 
 std::optional<double> drawPlot(const View& view, const std::string& name, const ImRect& area,
                                const Plot& plot, std::optional<double> lit) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float ticks = 0;
   for (const PlotTick& tick : plot.y.ticks) ticks = std::max(ticks, textWidth(view.fonts->mono, tick.label));
   const PlotPlace place{ImRect(area.Min.x + ticks + view.px(12), area.Min.y + view.px(8),

@@ -31,7 +31,7 @@ bool leads(const Piece& piece) {
 
 class RichPainter {
  public:
-  RichPainter(const View& view, ImDrawList* list, const RichFonts& fonts)
+  RichPainter(const View& view, Canvas* list, const RichFonts& fonts)
       : view_(view), list_(list), fonts_(fonts) {}
 
   float paragraph(const std::vector<RichSpan>& spans, ImVec2 at, float width) {
@@ -143,14 +143,14 @@ class RichPainter {
   }
 
   const View& view_;
-  ImDrawList* list_;
+  Canvas* list_;
   const RichFonts& fonts_;
 };
 
 }  // namespace
 
-float paintRichText(const View& view, ImDrawList* list, const RichFonts& fonts, const RichText& text,
-                    ImVec2 at, float width) {
+float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
+                    float width) {
   RichPainter painter(view, list, fonts);
   float height = 0;
   for (const auto& paragraph : text) {
@@ -160,7 +160,7 @@ float paintRichText(const View& view, ImDrawList* list, const RichFonts& fonts, 
   return height;
 }
 
-void paintMark(const View& view, ImDrawList& list, ImVec2 center, std::string_view number) {
+void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number) {
   // On every ground: a dark ring round a light disc.
   list.AddCircleFilled(center, view.px(11), 0xFF1A1411, 24);
   list.AddCircleFilled(center, view.px(9.5f), 0xFFFAF6F4, 24);

@@ -18,15 +18,15 @@ struct FormulaSize {
 };
 FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula);
 /// Draws it with its left edge at x and the middle of its line at y.
-void paintFormula(const View& view, ImDrawList& list, const RichFonts& fonts, const FormulaNode& formula,
+void paintFormula(const View& view, Canvas list, const RichFonts& fonts, const FormulaNode& formula,
                   ImVec2 leftMiddle);
 
 /// Paragraphs wrapped to `width` pixels from their top left corner on; returns their height. Without a list
 /// nothing is drawn.
-float paintRichText(const View& view, ImDrawList* list, const RichFonts& fonts, const RichText& text,
-                    ImVec2 at, float width);
+float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
+                    float width);
 
 /// A white disc with a number: ties words to a place on the page.
-void paintMark(const View& view, ImDrawList& list, ImVec2 center, std::string_view number);
+void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number);
 
 }  // namespace headscope::app

@@ -68,7 +68,7 @@ float scriptedWidth(const View& view, ImFont* font, std::string_view text) {
   return formulaSize(fontsFor(view, font, 0), formulaOf(text)).width;
 }
 
-float paintScripted(const View& view, ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color,
+float paintScripted(const View& view, Canvas list, ImFont* font, ImVec2 at, std::uint32_t color,
                     std::string_view text, Align align, float width) {
   const RichFonts fonts = fontsFor(view, font, color);
   const FormulaNode formula = formulaOf(text);

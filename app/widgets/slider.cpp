@@ -40,7 +40,7 @@ struct Position {
 
 void paintSlider(const View& view, const SliderSpec& spec, const SliderPlace& at, float left,
                  const Position& position, const std::string& shown, bool lit) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const bool enabled = spec.disabledReason.empty(), gaveWay = view.hasGivenWay(spec.name);
   paintFitted(view, list, view.fonts->text, ImVec2(left, at.y), at.labelEnd - left,
@@ -149,7 +149,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
 void showRefusal(const View& view, const std::string& control) {
   if (view.controls.refusal.control != control) return;
   const std::string& reason = view.controls.refusal.reason;
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  Canvas list = *ImGui::GetForegroundDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, pad = view.px(9), indent = view.px(10);
   ImFont* font = view.fonts->small;

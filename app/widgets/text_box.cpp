@@ -36,14 +36,14 @@ void popBoxStyle() {
 /// The box that has the keyboard has a frame that shows.
 void paintFocus(const View& view) {
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemActive() && drawsMark(list, "focus", from, to))
     compat::rectOutline(list, from, to, view.theme->secondary, view.px(7), std::max(1.0f, view.px(1.5f)));
 }
 
 void paintHint(const View& view, const std::string& text) {
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.PushClipRect(from, to, true);
   list.AddText(view.fonts->text, compat::sizeOf(view.fonts->text),
                ImVec2(from.x + view.px(11), from.y + view.px(8)), view.theme->faint, text.c_str(), nullptr,
@@ -169,8 +169,9 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   // Its editor is a window of its own, which lies over the hint and the frame that are painted here: it has
   // no background, so that they show.
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddRectFilled(
-      at, ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + height), view.theme->background, view.px(7));
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(at, ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + height),
+                     view.theme->background, view.px(7));
   ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
   const bool changed =
       ImGui::InputTextMultiline(id.c_str(), &buffer, ImVec2(-FLT_MIN, height), flags, onEdit, &edit);

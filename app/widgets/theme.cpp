@@ -65,7 +65,8 @@ std::uint32_t faded(std::uint32_t color, float alpha) {
   return (color & 0x00FFFFFFu) | (a << 24);
 }
 
-std::uint32_t mixed(std::uint32_t a, std::uint32_t b, float t) {
+std::uint32_t mixed(std::uint32_t a, std::uint32_t b, float share) {
+  const float t = share > 0 ? std::min(share, 1.0f) : 0;  // NaN too is 0
   std::uint32_t out = 0;
   for (int i = 0; i < 4; ++i) {
     const float value = static_cast<float>(channel(a, i)) * (1 - t) + static_cast<float>(channel(b, i)) * t;

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/platform/canvas.h"
 #include "app/platform/fonts.h"
-#include "app/platform/imgui_compat.h"
 #include "app/platform/input_queue.h"
 #include "app/platform/preferences.h"
 #include "app/scene/scene.h"

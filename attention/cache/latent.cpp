@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/core/decompositions.h"
+#include "attention/core/extremes.h"
 #include "attention/core/leading_eigen.h"
 #include "attention/core/products.h"
 #include "attention/core/result.h"
@@ -145,7 +146,8 @@ Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads
   Matrix directions = Matrix::Zero(outputs, rotaryDim);
   if (rotaryDim == 0) return directions;
   std::vector<Shared> all = principalSums(queries, keys, kvHeads, headDim, positions);
-  std::stable_sort(all.begin(), all.end(), [](const Shared& a, const Shared& b) { return a.gain > b.gain; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Shared& a, const Shared& b) { return descends(a.gain, b.gain); });
   // Real and imaginary part of the sum over heads of conj(u)·k, as two real directions of all keys.
   for (Index i = 0; i < rotaryDim / 2; ++i) {
     const Shared& shared = all[static_cast<std::size_t>(i)];

@@ -1,5 +1,6 @@
 #include "attention/heads/head_shares.h"
 
+#include "attention/core/extremes.h"
 #include "attention/core/products.h"
 #include "attention/core/result.h"
 
@@ -61,8 +62,8 @@ HeadShares headShares(const HeadMixing& mixing, std::stop_token stop) {
   }
   shares.whole = whole.cast<float>();
   if (output.size() > 0) {
-    shares.gap = (sum - output).cwiseAbs().maxCoeff();
-    shares.largest = output.cwiseAbs().maxCoeff();
+    shares.gap = largestMagnitude(sum - output);
+    shares.largest = largestMagnitude(output);
   }
   return shares;
 }

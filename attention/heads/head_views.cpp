@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/extremes.h"
 #include "attention/core/products.h"
 #include "attention/core/result.h"
 
@@ -33,7 +34,7 @@ Vector writtenNorms(const MatrixView& v, const Eigen::Ref<const Matrix>& o) {
   Vector norms(v.rows());
   for (Index key = 0; key < v.rows(); ++key) {
     const Eigen::RowVectorXd value = v.row(key).cast<double>();
-    norms[key] = static_cast<float>(std::sqrt(std::max(0.0, (value * gram).dot(value))));
+    norms[key] = static_cast<float>(std::sqrt(larger(0.0, (value * gram).dot(value))));
   }
   return norms;
 }
@@ -42,7 +43,7 @@ Matrix valueWeighted(const MatrixView& weights, const Vector& norms) {
   require(weights.cols() == norms.size(), "weights of " + shapeText(weights.rows(), weights.cols()) +
                                               " over " + std::to_string(norms.size()) + " values");
   // By the largest norm, so that nothing is judged by the scale of the values.
-  const float most = norms.size() ? norms.maxCoeff() : 0;
+  const float most = largestFinite(norms);
   Matrix out = weights;
   out.array().rowwise() *= (norms / (most > 0 ? most : 1)).transpose().array();
   renormalise(out);

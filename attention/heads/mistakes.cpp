@@ -93,7 +93,7 @@ double farthestSum(const Matrix& weights) {
 }
 
 double smallestSum(const Matrix& weights) {
-  return static_cast<double>(weights.rowwise().sum().minCoeff());
+  return static_cast<double>(weights.rowwise().sum().minCoeff<Eigen::PropagateNaN>());
 }
 
 double meanLater(const Matrix& weights) {
@@ -333,7 +333,7 @@ double meanLargestWeight(const Matrix& weights, const Matrix& visible) {
   Index rows = 0;
   for (Index row = 0; row < weights.rows(); ++row) {
     if ((visible.row(row).array() > 0).count() < 2) continue;
-    sum += static_cast<double>(weights.row(row).maxCoeff());
+    sum += static_cast<double>(weights.row(row).maxCoeff<Eigen::PropagateNaN>());
     ++rows;
   }
   return rows ? sum / static_cast<double>(rows) : 0;

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "attention/core/extremes.h"
+
 namespace headscope::attention {
 
 WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::size_t most) {
@@ -22,7 +24,7 @@ WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::siz
     const auto middle = sum.terms.begin() + static_cast<std::ptrdiff_t>(most);
     std::partial_sort(sum.terms.begin(), middle, sum.terms.end(), [](const SumTerm& x, const SumTerm& y) {
       const double left = std::abs(x.product), right = std::abs(y.product);
-      return left > right || (left == right && x.at < y.at);
+      return descends(left, right) || (!descends(right, left) && x.at < y.at);
     });
     sum.omitted = static_cast<Index>(sum.terms.size() - most);
     for (auto term = middle; term != sum.terms.end(); ++term) sum.rest += term->product;

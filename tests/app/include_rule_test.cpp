@@ -62,6 +62,7 @@ const Planted kBreaches[] = {
     {"app/widgets/a.cpp", "#include <GLFW/glfw3.h>\n", "reach no GL header"},
     {"app/a.cpp", "#if IMGUI_VERSION_NUM >= 19000\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/platform/ui.h", "#ifdef IMGUI_VERSION_NUM\n#endif\n", "tests IMGUI_VERSION_NUM"},
+    {"app/widgets/a.h", "void paint(ImDrawList& list);\n", "expected a Canvas"},
     {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
     {"app/session.cpp", "#include \"app/scene/json_reader.h\"\n", "inside the scene's readers"},
     {"app/labs/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},

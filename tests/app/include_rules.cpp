@@ -136,6 +136,9 @@ class Checker {
       const bool compat = path == "app/platform/imgui_compat.h";
       if (!compat && withoutComments(text).find("IMGUI_VERSION_NUM") != std::string::npos)
         report(path, "tests IMGUI_VERSION_NUM, which only app/platform/imgui_compat.h may");
+      if (isIn(path, "app") && !isIn(path, "app/platform") &&
+          withoutComments(text).find("ImDrawList&") != std::string::npos)
+        report(path, "draws on Dear ImGui's own list, expected a Canvas, which draws at places alone");
       if (isIn(path, "app") && !floorOf(path)) report(path, "is on no floor of app/");
       if (isIn(path, "app"))
         for (const std::string& state : stateIn(withoutComments(text)))

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/compute/model_pass.h"
+#include "attention/core/extremes.h"
 #include "attention/formats/safetensors.h"
 #include "attention/models/families.h"
 
@@ -71,8 +72,9 @@ std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits)
   std::vector<Index> ids(size(logits.size()));
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<Index>(i);
   const auto count = std::min<std::ptrdiff_t>(5, std::ssize(ids));
-  std::partial_sort(ids.begin(), ids.begin() + count, ids.end(),
-                    [&](Index a, Index b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
+  std::partial_sort(ids.begin(), ids.begin() + count, ids.end(), [&](Index a, Index b) {
+    return attention::descends(logits[a], logits[b]) || (!attention::descends(logits[b], logits[a]) && a < b);
+  });
   for (const Index id : std::span(ids).first(static_cast<std::size_t>(count)))
     guesses.push_back({id, std::exp(wide[id] - most) / sum});
   return guesses;

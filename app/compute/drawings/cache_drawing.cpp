@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/compute/cache_bytes.h"
 #include "app/compute/cache_picture.h"
@@ -14,6 +15,7 @@
 #include "app/scene/number_text.h"
 #include "attention/cache/cost.h"
 #include "attention/cache/model_cost.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -242,7 +244,8 @@ Plot linesOver(std::vector<PlotLine> lines, const char* axis) {
   plot.x.high = std::max(plot.x.high, 1.0);
   if (plot.y.high <= 1e-5) plot.y.high = 1;
   const double every = std::max(1.0, std::ceil(plot.x.high / 8));
-  for (double x = 0; x <= plot.x.high; x += every) plot.x.ticks.push_back({x, fmt::format("{:.0f}", x)});
+  for (int i = 0; i <= 8 && i * every <= plot.x.high; ++i)
+    plot.x.ticks.push_back({i * every, fmt::format("{:.0f}", i * every)});
   plot.lines = std::move(lines);
   return plot;
 }
@@ -261,7 +264,7 @@ attention::Result<Drawing> drawEviction(const Scene& scene, const Snapshot& snap
   for (std::size_t i = 0; i < 2; ++i) {
     const EvictionCase& one = study->cases[i];
     const auto worst = [](const std::vector<double>& values) {
-      return values.empty() ? 0.0 : *std::max_element(values.begin(), values.end());
+      return std::accumulate(values.begin(), values.end(), 0.0, attention::larger<double>);
     };
     const std::string name(attention::kEvictionNames[static_cast<std::size_t>(one.rules.policy)]);
     tiles.push_back({name,

@@ -6,7 +6,9 @@
 
 #include "app/compute/drawings/drawing_parts.h"
 #include "app/compute/drawings/drawings.h"
+#include "app/compute/thinning.h"
 #include "app/scene/number_text.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -29,13 +31,6 @@ std::string placeText(const std::vector<attention::Token>& tokens, Index at) {
   return number + "  " + cutToColumns(tokens[static_cast<std::size_t>(at)].text, 12);
 }
 
-/// 1, 2, 5, 10, … cells, so that labels stand at least `room` units apart.
-Index tickStep(double room, double each) {
-  Index step = 1;
-  for (int i = 0; static_cast<double>(step) * each < room; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
-  return step;
-}
-
 constexpr double kLabelSize = 10;
 
 /// A side's labelled cells.
@@ -47,7 +42,7 @@ struct Ticks {
 Ticks ticksOf(const std::vector<attention::Token>& tokens, Index first, Index count, double room,
               double each) {
   Ticks ticks;
-  const Index step = tickStep(room, each);
+  const Index step = roundStep(each, room, count);
   for (Index i = (first + step - 1) / step * step; i < first + count; i += step) {
     ticks.at.push_back(i);
     ticks.texts.push_back(placeText(tokens, i));
@@ -82,7 +77,7 @@ ValueRange rangeOfMap(const Look& look, const attention::Matrix& values, Index k
     const double even = 1 / static_cast<double>(std::max<Index>(1, keys));
     return {static_cast<float>(std::min(1e-4, std::pow(10, std::floor(std::log10(even))))), 1, true};
   }
-  const float most = values.size() > 0 ? values.maxCoeff() : 0;
+  const float most = attention::finiteRange(values).second;
   return {0, look.range != RangeMode::unit && most > 0 ? most : 1, false};
 }
 
@@ -106,7 +101,7 @@ attention::MapPart mapPart(const MapCursor& cursor, Index queries, Index keys) {
   const bool all = cursor.cellsPerPixel <= 0 || cursor.cellsPerPixel >= whole;
   const double shown = all ? longer : cursor.cellsPerPixel * kSide;
   attention::MapPart part;
-  while (shown / static_cast<double>(part.factor) > static_cast<double>(kMostMapPixels)) part.factor *= 2;
+  part.factor = powerOfTwoStep(kMostMapPixels, shown, std::max(queries, keys));
   std::tie(part.row, part.rows) = sideOf(all ? longer / 2 : cursor.row, shown, queries, part.factor);
   std::tie(part.key, part.keys) = sideOf(all ? longer / 2 : cursor.col, shown, keys, part.factor);
   return part;

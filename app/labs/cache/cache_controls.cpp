@@ -129,7 +129,7 @@ void sequencesSection(Scene& scene, CachePage& page) {
   sectionTitle(view, "SEQUENCES",
                fmt::format("batch {}{}", sequences.size(),
                            sequences.size() > 1 ? " · " + fourDigitBytes(bytes) : std::string()));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const SequenceSnapshot& each = sequences[i];
     const std::string name = fmt::format("cache.sequence.{}", i);

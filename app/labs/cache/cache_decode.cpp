@@ -33,6 +33,16 @@ DecodeState decodeState(const Scene& scene, const CachePage& page, const Sequenc
   return state;
 }
 
+const CacheField* shownField(const Scene& scene, const CachePage& page) {
+  const SequenceSnapshot* shown = shownSequence(scene, page.snapshot.get());
+  if (!shown || !page.field || !page.field->value || page.field->request.snapshot != page.snapshot)
+    return nullptr;
+  const CacheField& field = *page.field->value;
+  const bool ofLine =
+      shown == &page.snapshot->sequences[static_cast<std::size_t>(page.field->request.sequence)];
+  return ofLine && std::ssize(field.flops) == shown->keyLength ? &field : nullptr;
+}
+
 StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField& field) {
   StepWork work;
   for (Index token = state.before; token < state.now; ++token)

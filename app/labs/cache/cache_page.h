@@ -81,6 +81,10 @@ DecodeState decodeState(const Scene& scene, const CachePage& page);
 /// The same of any line of the batch, at the same step; `sequence` is one of the page's snapshot.
 DecodeState decodeState(const Scene& scene, const CachePage& page, const SequenceSnapshot& sequence);
 
+/// What each step of the shown line reads and computes; null while only another layer's or line's is there,
+/// and where nothing can be decoded.
+const CacheField* shownField(const Scene& scene, const CachePage& page);
+
 /// Operations of the step that is shown, in all layers, with the cache and had everything to be computed
 /// again.
 struct StepWork {

@@ -21,7 +21,7 @@ namespace {
 void row(const View& view, const std::string& label, const std::string& value, bool line = true) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(33);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = at.y + height / 2;
   const float taken =
       paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
@@ -42,7 +42,7 @@ void stepSection(const Scene& scene, CachePage& page, const DecodeState& state, 
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   const attention::AttentionConfig& config = page.snapshot->config;
   sectionTitle(view, "THIS STEP", fmt::format("{} of {}", state.now, state.tokens));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
   const auto newest = static_cast<std::size_t>(state.now - 1);
@@ -76,7 +76,7 @@ void stepSection(const Scene& scene, CachePage& page, const DecodeState& state, 
 void workBars(CachePage& page, const DecodeState& state, const CacheField& field) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(150);
   const ImRect area(at.x, at.y + view.px(6), at.x + width, at.y + height);
@@ -137,7 +137,7 @@ std::string flopsBeside(double flops, double smaller) {
 
 void workSection(const Scene& scene, CachePage& page, const DecodeState& state, const CacheField& field) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Index layers = scene.cost.cache.layers;
   sectionTitle(view, "WORK OF THIS STEP", layers == 1 ? "" : fmt::format("{} layers", layers));
   const StepWork work = stepWork(scene, state, field);
@@ -207,7 +207,7 @@ void proofSection(const Scene& scene, CachePage& page) {
   const bool fails = whole && !proof.holds();
   gap(view, 12);
   sectionTitle(view, "PROOF");
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
               ImGui::GetContentRegionAvail().x, fails ? view.theme->error : view.theme->text,
@@ -229,7 +229,7 @@ void costSection(const Scene& scene, CachePage& page) {
   const attention::ModelShape shape = found ? *found : shapeOfLayer(scene.setup);
   gap(view, 12);
   sectionTitle(view, "THE SAME AT FULL SIZE");
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
               ImGui::GetContentRegionAvail().x, view.theme->text,
@@ -257,10 +257,8 @@ void cacheSide(Scene& scene, CachePage& page, const Layout& layout) {
     fillDrawer(view, layout, {"cache.page"});
     const DecodeState state = decodeState(scene, page);
     const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
-    const CacheField* field = page.field && page.field->value ? &*page.field->value : nullptr;
-    const bool counted =
-        field && page.field->request.snapshot == page.snapshot && std::ssize(field->flops) == state.tokens;
-    if (sequence && counted && state.reason.empty() && state.now > 0) {
+    const CacheField* field = shownField(scene, page);
+    if (sequence && field && state.reason.empty() && state.now > 0) {
       stepSection(scene, page, state, *field);
       gap(view, 12);
       workSection(scene, page, state, *field);

@@ -14,7 +14,7 @@ namespace headscope::app {
 namespace {
 
 /// What a button of the transport shows: triangles and bars, which fonts draw at all sizes but alike.
-void paintIcon(const View& view, ImDrawList& list, ImVec2 middle, DecodeMove move, std::uint32_t color) {
+void paintIcon(const View& view, Canvas list, ImVec2 middle, DecodeMove move, std::uint32_t color) {
   const float half = view.px(6), bar = view.px(2);
   const bool left = move == DecodeMove::first || move == DecodeMove::back;
   const float way = left ? -1.0f : 1.0f;
@@ -34,7 +34,7 @@ bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, cons
   const bool clicked = ImGui::InvisibleButton(name, ImVec2(side, side));
   trackItem(name);
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 to(from.x + side, from.y + side);
   list.AddRectFilled(from, to, hovered && enabled ? view.theme->line : view.theme->raised, view.px(7));
   compat::rectOutline(list, from, to, view.theme->line, view.px(7), 1);
@@ -50,7 +50,7 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   const bool clicked = ImGui::InvisibleButton("cache.play", ImVec2(width, view.px(34)));
   trackItem("cache.play");
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 to(from.x + width, from.y + view.px(34));
   const std::uint32_t face = enabled ? view.theme->text : view.theme->raised;
   list.AddRectFilled(from, to, hovered && enabled ? mixed(face, view.theme->background, 0.12f) : face,
@@ -123,7 +123,7 @@ void cacheTransport(Scene& scene, CachePage& page, const ImRect& area, bool smal
   // Keys go to the ends where there is no room for their buttons.
   const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);
   float x = area.Max.x - (cramped ? 0 : textWidth(view.fonts->mono, pace));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (!cramped) paintText(list, view.fonts->mono, ImVec2(x, top + side / 2), view.theme->text, pace);
   x -= view.px(cramped ? 0 : 14) + static_cast<float>(shown.size()) * (side + space);
   const float steps = x;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -14,6 +15,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/plot.h"
 #include "attention/cache/model_cost.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -71,8 +73,7 @@ Plot stepPlot(const EvictionStudy& study, Index tokens,
   plot.x.logarithmic = plot.y.logarithmic = false;
   plot.x.low = 0;
   plot.x.high = std::max<double>(1, static_cast<double>(tokens - 1));
-  Index every = 1;
-  while (tokens / every > 6) every *= 2;
+  const Index every = powerOfTwoStep(7, static_cast<double>(tokens + 1), tokens);
   for (Index token = 0; token < tokens; token += every)
     plot.x.ticks.push_back({static_cast<double>(token), std::to_string(token)});
   plot.x.title = "query";
@@ -110,7 +111,7 @@ void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::
                 bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const EvictionCase& one = study.cases[at];
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y));
   fieldChoice(view, scene, at == 0 ? "cost.cache.first_policy" : "cost.cache.second_policy", {},
@@ -140,8 +141,8 @@ void policyTile(Scene& scene, CachePage& page, const EvictionStudy& study, std::
     line += view.px(58);
   };
   double lost = 0, error = 0;
-  for (const double each : one.massLost) lost = std::max(lost, each);
-  for (const double each : one.outputError) error = std::max(error, each);
+  for (const double each : one.massLost) lost = attention::larger(lost, each);
+  for (const double each : one.outputError) error = attention::larger(error, each);
   const Index entries =
       one.entries.empty() ? 0 : one.entries.back() / page.eviction->request.snapshot->config.kvHeads;
   figure(fmt::format("{}", entries), entries == 1 ? "entry at the end" : "entries at the end");
@@ -166,7 +167,7 @@ void evictionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small)
   };
   double worst[2] = {0, 0};
   for (std::size_t i = 0; i < 2; ++i)
-    for (const double each : study.cases[i].outputError) worst[i] = std::max(worst[i], each);
+    for (const double each : study.cases[i].outputError) worst[i] = attention::larger(worst[i], each);
   const auto name = [&](std::size_t i) { return policyName(study.cases[i].rules.policy); };
   const std::string sentence = fmt::format("Outputs are off, at worst: {} {}, {} {}.", name(0),
                                            percentText(worst[0]), name(1), percentText(worst[1]));
@@ -196,7 +197,7 @@ void evictionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small)
       {"eviction.bytes", "Bytes in the cache", [](const EvictionCase& one, std::size_t at, double unit) {
          return unit * static_cast<double>(one.entries[at]);
        }}};
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float each = (area.GetWidth() - 2 * space) / 3;
   for (std::size_t i = 0; i < 3; ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);

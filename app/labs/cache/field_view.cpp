@@ -37,7 +37,7 @@ std::vector<BandPlace> glidingBands(const View& view, const CachePage& page, con
 }
 
 /// What came earlier a little darker than the newest, and what is still coming as dark as it is.
-void paintLight(const View& view, ImDrawList& list, const FieldPlace& place, const BandPlace& band,
+void paintLight(const View& view, Canvas list, const FieldPlace& place, const BandPlace& band,
                 bool decoding) {
   const std::uint32_t back = view.theme->background;
   const auto darken = [&](Index from, Index to, float by) {
@@ -50,7 +50,7 @@ void paintLight(const View& view, ImDrawList& list, const FieldPlace& place, con
     darken(each.from, std::min(each.to, place.now), 1 - each.light);
 }
 
-void paintBands(const View& view, ImDrawList& list, CachePage& page, const FieldPlace& place, bool decoding) {
+void paintBands(const View& view, Canvas list, CachePage& page, const FieldPlace& place, bool decoding) {
   const bool pictured = page.field && page.field->value && !page.textures.empty() && place.now > 0;
   const Index kvHeads = pictured ? page.field->request.snapshot->config.kvHeads : 0;
   const auto paintOwn = [&](std::span<const BandPlace> bands) {
@@ -77,8 +77,7 @@ void paintBands(const View& view, ImDrawList& list, CachePage& page, const Field
 }
 
 /// What the newest query reads: bars as long as the weights, a row for each head, or the largest of a group.
-void paintReads(const View& view, ImDrawList& list, const SequenceSnapshot& sequence,
-                const FieldPlace& place) {
+void paintReads(const View& view, Canvas list, const SequenceSnapshot& sequence, const FieldPlace& place) {
   if (place.readsHeight() < 1 || place.now < 1) return;
   const Theme& theme = *view.theme;
   const attention::Stack& weights = sequence.probabilities();
@@ -114,7 +113,7 @@ void paintReads(const View& view, ImDrawList& list, const SequenceSnapshot& sequ
     }
 }
 
-void paintLabels(const Scene& scene, const View& view, ImDrawList& list, const CachePage& page,
+void paintLabels(const Scene& scene, const View& view, Canvas list, const CachePage& page,
                  const FieldPlace& place, float left, float right) {
   const Theme& theme = *view.theme;
   const CacheBytes bytes = bytesPerToken(scene, page.snapshot->config);
@@ -192,7 +191,7 @@ FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config
 void paintField(const Scene& scene, CachePage& page, const FieldPlace& place, float labelLeft,
                 float labelRight, bool small) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   page.bandPixels = std::max<Index>(1, static_cast<Index>(place.band));
   page.columnPixels = std::max<Index>(16, static_cast<Index>(place.cells.GetWidth()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -20,7 +21,7 @@ namespace {
 void headline(const Scene& scene, CachePage& page, const DecodeState& state, const ImRect& area, bool small) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.snapshot->config;
   const CacheBytes bytes = bytesPerToken(scene, config);
   const auto now = static_cast<std::uint64_t>(state.now);
@@ -39,8 +40,7 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
   rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
                 : "  ·  each step adds " + fourDigitBytes(bytes.own);
   if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
-  if (const CacheField* field = page.field && page.field->value ? &*page.field->value : nullptr;
-      small && field && state.now > 0 && state.now <= static_cast<Index>(field->flops.size())) {
+  if (const CacheField* field = shownField(scene, page); small && field && state.now > 0) {
     const StepWork work = stepWork(scene, state, *field);
     rest += fmt::format(" · work {}, without cache {:.1f}×", flopsText(work.with), work.without / work.with);
   }
@@ -49,7 +49,7 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
               rest);
 }
 
-void bracket(const View& view, ImDrawList& list, float from, float to, float y, const std::string& text,
+void bracket(const View& view, Canvas list, float from, float to, float y, const std::string& text,
              std::uint32_t color) {
   if (to - from < 4) return;
   list.AddLine(ImVec2(from, y), ImVec2(to, y), color, 1.5f);
@@ -71,8 +71,7 @@ std::string prefillText(const DecodeState& state) {
                      state.chunk < state.prefill ? fmt::format(", {} at a time", state.chunk) : " at once");
 }
 
-void brackets(const View& view, ImDrawList& list, const FieldPlace& place, const DecodeState& state,
-              float y) {
+void brackets(const View& view, Canvas list, const FieldPlace& place, const DecodeState& state, float y) {
   const Theme& theme = *view.theme;
   const float gap = place.column() > view.px(6) ? view.px(3) : 0;
   const Index filled = std::min(place.prefill, place.now);
@@ -94,9 +93,7 @@ void brackets(const View& view, ImDrawList& list, const FieldPlace& place, const
 
 /// Every so many columns have a token written below: a power of two.
 Index labelStep(const View& view, const FieldPlace& place) {
-  Index every = 1;
-  while (place.column() * static_cast<float>(every) < view.px(46)) every *= 2;
-  return every;
+  return powerOfTwoStep(place.column(), view.px(46), place.tokens);
 }
 
 bool isDecoding(const Scene& scene, const CachePage& page, const FieldPlace& place) {
@@ -107,7 +104,7 @@ bool isDecoding(const Scene& scene, const CachePage& page, const FieldPlace& pla
 void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::InvisibleButton("cache.axis", area.GetSize());
@@ -150,7 +147,7 @@ void paintHandle(const Scene& scene, CachePage& page, const FieldPlace& place, c
   if (!isDecoding(scene, page, place)) return;
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   const float handle = std::max(place.column(), view.px(3)), y = area.GetCenter().y;
   const float from = place.playheadX(), to = from + handle;
@@ -174,7 +171,7 @@ void paintHandle(const Scene& scene, CachePage& page, const FieldPlace& place, c
 /// One frame through everything that shares the axis, and the pointed-at column.
 void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place, float top, float bottom) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = std::max(place.column(), view.px(3));
   const auto frame = [&](float left, std::uint32_t color, float thick) {
     const float x = std::round(left);
@@ -193,7 +190,7 @@ void paintPlayhead(const Scene& scene, CachePage& page, const FieldPlace& place,
 
 void notDecodable(CachePage& page, const DecodeState& state, const ImRect& area) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = textWidth(view.fonts->text, state.reason), y = area.GetCenter().y;
   const std::string label = "Turn on Causal";
   const float button_ = state.turnsOn ? textWidth(view.fonts->text, label) + view.px(40) : 0;
@@ -226,7 +223,7 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
     return;
   }
   const DecodeState state = decodeState(scene, page);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
   const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
   const float tokens = view.px(small ? 26 : 34),

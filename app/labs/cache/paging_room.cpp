@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/labs/cache/cache_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -43,8 +44,8 @@ std::vector<BlockUse> usesOf(const PagedStep& step, Index block, Index blocks) {
 
 /// All blocks of the pool: free ones as outlines, used ones filled as far as they are.
 /// Returns where it ends.
-float paintPool(const View& view, ImDrawList& list, const PagingStudy& study, const PagedStep& step,
-                Index block, const ImRect& area) {
+float paintPool(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step, Index block,
+                const ImRect& area) {
   const Theme& theme = *view.theme;
   const Index blocks = std::max<Index>(study.mostBlocks, 1);
   float side = view.px(150);
@@ -90,7 +91,7 @@ float paintPool(const View& view, ImDrawList& list, const PagingStudy& study, co
 }
 
 /// The block tables, a line for each running request.
-void paintTables(const View& view, ImDrawList& list, const PagedStep& step, const ImRect& area) {
+void paintTables(const View& view, Canvas list, const PagedStep& step, const ImRect& area) {
   const Theme& theme = *view.theme;
   float y = area.Min.y + view.px(10);
   for (std::size_t r = 0; r < step.running.size() && y < area.Max.y; ++r, y += view.px(26)) {
@@ -108,7 +109,7 @@ void paintTables(const View& view, ImDrawList& list, const PagedStep& step, cons
 }
 
 /// What contiguous rooms would hold: each of them as long as the longest request.
-void paintContiguous(const View& view, ImDrawList& list, const PagingStudy& study, const PagedStep& step,
+void paintContiguous(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step,
                      const ImRect& area) {
   const Theme& theme = *view.theme;
   const float high = std::clamp(area.GetHeight() / std::max(1.0f, static_cast<float>(step.running.size())),
@@ -131,11 +132,9 @@ void paintContiguous(const View& view, ImDrawList& list, const PagingStudy& stud
 }
 
 /// Numbers of steps under their columns, and what the axis counts.
-void stepAxis(const View& view, ImDrawList& list, Index count, const ImRect& area) {
+void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
   const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1)), y = area.GetCenter().y;
-  Index every = 1;
-  for (const Index next : {2, 5, 10, 20, 50, 100, 200, 500})
-    if (each * static_cast<float>(every) < view.px(56)) every = next;
+  const Index every = roundStep(each, view.px(56), count);
   const float title = textWidth(view.fonts->small, "step") + view.px(20);
   for (Index step = 0; step < count; step += every) {
     const float x = area.Min.x + each * (static_cast<float>(step) + 0.5f);
@@ -150,7 +149,7 @@ void stepAxis(const View& view, ImDrawList& list, Index count, const ImRect& are
 void timeline(CachePage& page, const PagingStudy& study, Index block, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::InvisibleButton("paging.timeline", area.GetSize());
   trackItem("paging.timeline");
@@ -199,7 +198,7 @@ void pagingRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   page.pagingStep = std::clamp<Index>(page.pagingStep, 0, static_cast<Index>(study.steps.size()) - 1);
   const PagedStep& step = study.steps[static_cast<std::size_t>(page.pagingStep)];
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint64_t token =
       page.snapshot && !page.snapshot->error ? bytesPerToken(scene, page.snapshot->config).own : 1;
   const auto bytes = [&](Index tokens) {

@@ -42,7 +42,7 @@ void column(Scene& scene, CachePage& page, const PrecisionStudy& study, std::siz
             float keysHeight, float mapSide) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const PrecisionCase& one = study.cases[at];
   const bool chosen = scene.cost.cache.stored == one.format;
   const std::string name = formatName(one.format);
@@ -122,7 +122,7 @@ void precisionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);
   const float map = std::min(each, rest * 0.66f), keys = std::clamp(rest - map, view.px(24), view.px(400));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < 6; ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);
     column(scene, page, study, i, ImRect(left, top, left + each, area.Max.y), keys, map);

@@ -16,7 +16,7 @@ namespace headscope::app {
 float roomHeadline(const View& view, const ImRect& area, const std::string& figure,
                    const std::string& sentence, const std::string& rest, bool small) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float height = view.px(small ? 58 : 76), y = area.Min.y + height / 2;
   const float width = paintText(list, small ? view.fonts->displaySmall : view.fonts->display,
                                 ImVec2(area.Min.x, y), theme.text, figure);
@@ -55,7 +55,7 @@ bool roomIsEmpty(const Scene& scene, CachePage& page, const ImRect& area, const 
 
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
                   const render::HeatmapStyle& style, const ValueRange& range) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (textures.empty() || layer >= textures.current().layers()) return;
   HeatmapTile tile;
   tile.view.target = {std::round(area.Min.x), std::round(area.Min.y), std::round(area.Max.x),
@@ -75,7 +75,7 @@ void paintNames(const Scene& scene, const View& view, const ImRect& map,
                 float keysBelow) {
   if (room.left <= 0) return;
   static const std::vector<attention::Token> kNone;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<float>(tokens.size());
   const Cell& cell = scene.cursor.cell;
   const auto shown = [&](Index at) { return at < std::ssize(tokens) ? at : -1; };

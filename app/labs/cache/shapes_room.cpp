@@ -19,7 +19,7 @@ namespace headscope::app {
 namespace {
 
 /// How far each token's output is from MHA's, as bars under the picture's own axis.
-void errorBars(const View& view, ImDrawList& list, const ShapeCase& one, double most, const ImRect& area) {
+void errorBars(const View& view, Canvas list, const ShapeCase& one, double most, const ImRect& area) {
   const Theme& theme = *view.theme;
   list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.line);
   const auto count = static_cast<Index>(one.output.perToken.size());
@@ -42,7 +42,7 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
                bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ShapeCase& one = study.cases[at];
   const std::string heads = one.kvHeads > 0
                                 ? fmt::format("{} kv head{}", one.kvHeads, one.kvHeads == 1 ? "" : "s")

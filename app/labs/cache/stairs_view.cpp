@@ -25,7 +25,7 @@ struct StairPlace {
 };
 
 /// A staircase of one way to cache, from its first token to the end of the sequence.
-void stairLine(const View& view, ImDrawList& list, const StairPlace& place, double perToken, Dash dash,
+void stairLine(const View& view, Canvas list, const StairPlace& place, double perToken, Dash dash,
                std::uint32_t color, float thick) {
   const Index tokens = place.field.tokens, now = place.field.now;
   const auto steps = [&](Index from, Index to) {
@@ -50,7 +50,7 @@ void stairLine(const View& view, ImDrawList& list, const StairPlace& place, doub
               std::max(1.0f, thick * 0.6f), view.unit);
 }
 
-void ownBars(const View& view, ImDrawList& list, const StairPlace& place, double perToken) {
+void ownBars(const View& view, Canvas list, const StairPlace& place, double perToken) {
   const Theme& theme = *view.theme;
   const FieldPlace& field = place.field;
   const float gap = field.column() >= view.px(6) ? std::max(1.0f, std::round(view.px(3))) : 0;
@@ -81,7 +81,7 @@ struct EndLabel {
   bool own;
 };
 
-void endLabels(const View& view, ImDrawList& list, std::vector<EndLabel> labels, float x, float bottom) {
+void endLabels(const View& view, Canvas list, std::vector<EndLabel> labels, float x, float bottom) {
   std::sort(labels.begin(), labels.end(), [](const EndLabel& a, const EndLabel& b) { return a.y < b.y; });
   const float room = lineHeight(view.fonts->text) * 1.15f;
   for (int round = 0; round < 40; ++round) {
@@ -100,7 +100,7 @@ void endLabels(const View& view, ImDrawList& list, std::vector<EndLabel> labels,
   }
 }
 
-void axis(const View& view, ImDrawList& list, const StairPlace& place, bool small) {
+void axis(const View& view, Canvas list, const StairPlace& place, bool small) {
   const int parts = small ? 2 : 4;
   for (int i = 0; i <= parts; ++i) {
     const double bytes = place.most * i / parts;
@@ -118,7 +118,7 @@ void paintStairs(const Scene& scene, CachePage& page, const FieldPlace& field, c
                  float labelRight, bool small) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.snapshot->config;
   const CacheBytes bytes = bytesPerToken(scene, config);
   const auto tokens = static_cast<double>(field.tokens);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -18,18 +19,18 @@ constexpr std::uint32_t opaque(std::uint32_t hex) {
 }
 
 /// Diagonal lines inside a rectangle.
-void hatch(ImDrawList& list, const ImRect& area, std::uint32_t color, float space) {
+void hatch(Canvas list, const ImRect& area, std::uint32_t color, float space) {
   if (area.GetWidth() <= 0 || area.GetHeight() <= 0) return;
   list.PushClipRect(area.Min, area.Max, true);
   const float height = area.GetHeight();
   const float first = std::floor((area.Min.x - height) / space) * space;
-  for (float x = first; x < area.Max.x; x += space)
+  for (const float x : placesBetween(first, area.Max.x, space))
     list.AddLine(ImVec2(x, area.Max.y), ImVec2(x + height, area.Min.y), color);
   list.PopClipRect();
 }
 
 /// One band's slots, from token `from` on, as outlines; one outline where columns are thin.
-void slotOutlines(const View& view, ImDrawList& list, const BandPlan& plan, Index from, Index to, float top,
+void slotOutlines(const View& view, Canvas list, const BandPlan& plan, Index from, Index to, float top,
                   float bottom, std::uint32_t color) {
   if (from >= to) return;
   const float gap = columnGap(view, plan);
@@ -43,7 +44,7 @@ void slotOutlines(const View& view, ImDrawList& list, const BandPlan& plan, Inde
 }
 
 /// An outline and hatching for each band of one group that MHA would store; one for all where they are thin.
-void paintMissingBands(const View& view, ImDrawList& list, const BandPlan& plan, const ImRect& area) {
+void paintMissingBands(const View& view, Canvas list, const BandPlan& plan, const ImRect& area) {
   const CacheColors colors = cacheColors(*view.theme);
   const float gap = std::max(1.0f, std::round(view.px(3)));
   const Index missing = plan.group() - 1;
@@ -57,8 +58,8 @@ void paintMissingBands(const View& view, ImDrawList& list, const BandPlan& plan,
   }
 }
 
-void paintVoidReason(const View& view, ImDrawList& list, const BandPlan& plan, Index kvHead,
-                     const ImRect& area, bool small) {
+void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index kvHead, const ImRect& area,
+                     bool small) {
   const Index missing = plan.group() - 1, first = kvHead * plan.group(), last = first + missing;
   std::string why = small ? fmt::format("no band of their own: heads {}–{} share KV {}", first, last, kvHead)
                           : fmt::format("{} band{} MHA would store: heads {}–{} share KV {} instead", missing,
@@ -105,8 +106,8 @@ std::vector<BandPlace> restingBands(const BandPlan& plan, Index pictured) {
   return bands;
 }
 
-void paintBandPictures(const View& view, ImDrawList& list, const EasedTextures& textures,
-                       const BandPlan& plan, std::span<const BandPlace> bands, Index tokenGrain) {
+void paintBandPictures(const View& view, Canvas list, const EasedTextures& textures, const BandPlan& plan,
+                       std::span<const BandPlace> bands, Index tokenGrain) {
   const CacheColors colors = cacheColors(*view.theme);
   for (const bool values : {false, true}) {
     render::HeatmapStyle style;
@@ -131,7 +132,7 @@ void paintBandPictures(const View& view, ImDrawList& list, const EasedTextures& 
   }
 }
 
-void paintBandColumns(const View& view, ImDrawList& list, const BandPlan& plan, const BandPlace& band) {
+void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const BandPlace& band) {
   const float gap = columnGap(view, plan), top = band.top, bottom = top + 2 * band.height;
   for (Index token = 1; token <= plan.now && gap > 0; ++token) {
     const float x = std::round(plan.x(token));
@@ -142,7 +143,7 @@ void paintBandColumns(const View& view, ImDrawList& list, const BandPlan& plan, 
                  std::round(from + band.height) - 1, cacheColors(*view.theme).emptySlot);
 }
 
-void paintVoids(const View& view, ImDrawList& list, const BandPlan& plan, bool small) {
+void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small) {
   const float gap = std::max(1.0f, std::round(view.px(3)));
   for (Index g = 0; g < plan.kvHeads && plan.group() > 1; ++g) {
     const float top = plan.keysTop(g) + 2 * plan.band + gap, bottom = plan.groupBottom(g) - gap;

@@ -49,12 +49,12 @@ struct BandPlace {
 std::vector<BandPlace> restingBands(const BandPlan& plan, Index pictured);
 
 /// Pictures of the bands (cachePicture), as far as the cache is filled.
-void paintBandPictures(const View& view, ImDrawList& list, const EasedTextures& textures,
-                       const BandPlan& plan, std::span<const BandPlace> bands, Index tokenGrain);
+void paintBandPictures(const View& view, Canvas list, const EasedTextures& textures, const BandPlan& plan,
+                       std::span<const BandPlace> bands, Index tokenGrain);
 /// Lines between a band's columns, and empty slots for what is still coming.
-void paintBandColumns(const View& view, ImDrawList& list, const BandPlan& plan, const BandPlace& band);
+void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const BandPlace& band);
 /// What MHA would store and this doesn't: a hatched band for each, and why, short where `small`.
-void paintVoids(const View& view, ImDrawList& list, const BandPlan& plan, bool small);
+void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small);
 
 /// Between columns, or 0 where they are too thin for it.
 float columnGap(const View& view, const BandPlan& plan);

@@ -64,6 +64,7 @@ struct Figure {
 /// What the status line says of a page.
 struct LabStatus {
   std::vector<Figure> figures;
+  std::string notFinite;                 ///< why numbers in sight aren't, in a sentence; "": they are
   std::string shape;                     ///< at the right: what is shown, in a few words
   double busySeconds = 0;                ///< that something has been computed for; said past half a second
   std::string busyWords;                 ///< "computing for 3 s"

@@ -51,6 +51,7 @@ LabStatus layerStatus(const LabServices& services, const Scene& scene) {
       std::ranges::count(scene.setup.subject.switchedOff, shownLayer(scene.setup), &SwitchedHead::layer);
   if (off > 0)
     status.figures.push_back({"switched off", fmt::format("{} {}", off, off == 1 ? "head" : "heads"), 0});
+  if (snapshot) status.notFinite = snapshot->notFinite;
   status.shape = layerShape(scene, snapshot && snapshot->causal);
   status.busySeconds = services.layer.busySeconds();
   status.busyWords = "computing for " + timeText(status.busySeconds);

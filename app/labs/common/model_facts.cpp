@@ -25,7 +25,7 @@ struct Fact {
 
 /// Two facts a line, names quiet, numbers in a column.
 void factLines(const View& view, const std::vector<Fact>& facts) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x, half = width / 2, height = view.px(22);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   for (std::size_t i = 0; i < facts.size(); ++i) {
@@ -62,7 +62,7 @@ std::string storedAs(const attention::Model& model) {
 
 /// How much of the mapped file a pass has gone through, as a bar with its figures.
 void readSoFar(const View& view, double read, double all) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(6), half = view.px(2);
   const auto share = static_cast<float>(std::min(read / std::max(all, 1.0), 1.0));
@@ -80,7 +80,7 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   const SubjectSetup& subject = scene.setup.subject;
   if (sectionTitle(view, "MODEL", "model.open", "Open another…")) view.request("model.open");
   const ImVec2 after = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x;
   const std::string name = subject.opened ? subject.opened->name : modelName(modelFolder(subject.model));
   paintFitted(view, list, view.fonts->hero, ImVec2(after.x, after.y + view.px(14)), width, view.theme->text,

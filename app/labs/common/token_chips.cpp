@@ -24,7 +24,7 @@ float chipWidth(const View& view, const std::string& index, const std::string& t
 void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& index, const std::string& text,
                ChipStyle style) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t accent = style.isQuery ? theme.query : theme.key;
   const bool lit = style.isQuery || style.isKey;
   if (lit || !style.isWritten)

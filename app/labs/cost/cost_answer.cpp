@@ -52,7 +52,7 @@ void dragFactor(Scene& scene, CostPage& page, const std::string& name, CostFacto
   page.view.controls.continuousEdit = name;
 }
 
-void bracket(const View& view, ImDrawList& list, float from, float to, float y, const std::string& text) {
+void bracket(const View& view, Canvas list, float from, float to, float y, const std::string& text) {
   const std::uint32_t color = view.theme->secondary;
   list.AddLine(ImVec2(from, y), ImVec2(to, y), color);
   list.AddLine(ImVec2(from, y - view.px(6)), ImVec2(from, y), color);
@@ -67,7 +67,7 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const CostFigures& figures = page.figures;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* numbers = small ? view.fonts->monoTitle : view.fonts->monoHero;
   const std::vector<CostFactor> factors = costFactors(figures);
   const std::string total = exactBytes(figures.cost.total);
@@ -186,7 +186,7 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
 
 float costAnswer(CostPage& page, const ImRect& area, bool small) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
   ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
   const float y = area.Min.y + view.px(small ? 40 : 54);

@@ -82,7 +82,7 @@ void modelList(Scene& scene, CostPage& page, float height) {
   if (rows.empty()) hint(view, "No model is called that.");
   const std::string chosen = scene.cost.config.empty() ? scene.cost.model : scene.cost.config;
   for (const ModelRow& row : rows) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const ImVec2 from = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     const std::string name = "model." + (row.name.empty() ? "this_layer" : row.name);

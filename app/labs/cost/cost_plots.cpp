@@ -23,7 +23,7 @@ void onePlot(Scene& scene, CostPage& page, int which, const ImRect& area, float 
              std::size_t noteLines = 0) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const CostPlot shown = which == 0   ? memoryPlot(scene.cost, page.figures, page.catalogue)
                          : which == 1 ? workPlot(scene.cost, page.figures)
                                       : rooflinePlot(page.figures);

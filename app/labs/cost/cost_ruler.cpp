@@ -39,7 +39,7 @@ std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
   return segments;
 }
 
-void paintSegments(const View& view, ImDrawList& list, const CostFigures& figures, const ImRect& bar,
+void paintSegments(const View& view, Canvas list, const CostFigures& figures, const ImRect& bar,
                    double most) {
   float x = bar.Min.x;
   for (const Segment& segment : segmentsOf(view, figures)) {
@@ -68,7 +68,7 @@ void paintSegments(const View& view, ImDrawList& list, const CostFigures& figure
 
 /// Where cards end: bright where this fits, grey where not; labels that would touch give way to the chosen
 /// one and to those that fit.
-void paintCards(const View& view, ImDrawList& list, const CostPage& page, const ImRect& bar, double most) {
+void paintCards(const View& view, Canvas list, const CostPage& page, const ImRect& bar, double most) {
   const Theme& theme = *view.theme;
   const double bytes = page.figures.gpuBytes();
   std::set<double> sizes;
@@ -132,7 +132,7 @@ void paintCards(const View& view, ImDrawList& list, const CostPage& page, const 
 void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::string name = fmt::format("gpus.{}", choice.gpus);
   ImGui::SetCursorScreenPos(area.Min);
   const bool clicked = ImGui::InvisibleButton(name.c_str(), area.GetSize());
@@ -188,7 +188,7 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
 float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
   const float titleY = area.Min.y + view.px(small ? 14 : 26);
   const std::string title = costHolds(figures);

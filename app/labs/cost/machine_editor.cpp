@@ -131,7 +131,7 @@ void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int c
   const bool clicked = ImGui::InvisibleButton(name.c_str(), area.GetSize());
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (!fixed)
     list.AddRectFilled(area.Min, area.Max, hovered ? view.theme->raised : view.theme->background, view.px(4));
   const float y = area.GetCenter().y, pad = view.px(fixed ? 2 : 11);
@@ -173,7 +173,7 @@ void MachineEditor::row(Scene& scene, View& view, const Machine& machine, float 
 void MachineEditor::draw(Scene& scene, View& view, bool) {
   if (beginDialog(view, "machines", "Machines", 770, 560)) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     float right = at.x + view.px(kNameWidth);
     for (const MachineColumn& column : kColumns) {
       right += view.px(kNumberWidth);

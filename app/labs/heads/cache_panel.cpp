@@ -85,7 +85,7 @@ void decodeSliders(Scene& scene, HeadsPage& page, const CacheState& state, ImVec
 /// Bytes now for MHA, GQA, MQA and latent attention of this configuration, this one in the accent; returns
 /// where it ends.
 float costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState& state, const ImRect& area) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = snapshot.config;
   const float width = area.GetWidth();
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y - view.px(3)));
@@ -142,7 +142,7 @@ float costs(Scene& scene, const Snapshot& snapshot, View& view, const CacheState
 
 void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
   const DecodeCheck& check = sequence.decode;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (!check.applies) return;
   const std::string text = fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {} {}",
                                        numberText(check.maxDifference, 2), check.prefill, check.steps,
@@ -154,7 +154,7 @@ void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, fl
 void cacheLine(Scene& scene, HeadsPage& page, const CacheState& state, const ImRect& area) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.GetCenter().y, width = area.GetWidth();
   paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
   stepButtons(scene, page, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
@@ -178,13 +178,13 @@ void cachePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
   const Snapshot* snapshot = page.snapshot.get();
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (!layout.showCache) return;
-  ImGui::GetBackgroundDrawList()->AddLine(layout.cache.Min, ImVec2(layout.cache.Max.x, layout.cache.Min.y),
-                                          view.theme->line);
+  Canvas(*ImGui::GetBackgroundDrawList())
+      .AddLine(layout.cache.Min, ImVec2(layout.cache.Max.x, layout.cache.Min.y), view.theme->line);
   if (beginPanel(view, "cache", layout.cache, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImRect area = layout.cache;
     area.Expand(ImVec2(-view.px(layout.presents ? 12 : 22),
                        layout.cacheLine ? 0 : -view.px(layout.presents ? 2 : 12)));
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     if (!sequence) {
       paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
                 "KV CACHE");

@@ -22,7 +22,7 @@ Index slotsInSight(const BandPlan& plan) {
 }
 
 /// Names of the kv heads, thinned until they don't touch.
-void paintBandNames(const View& view, ImDrawList& list, const BandPlan& plan, float left) {
+void paintBandNames(const View& view, Canvas list, const BandPlan& plan, float left) {
   ImFont* font = view.fonts->small;
   float last = -1e9f;
   for (Index g = 0; g < plan.kvHeads; ++g) {
@@ -36,7 +36,7 @@ void paintBandNames(const View& view, ImDrawList& list, const BandPlan& plan, fl
 }
 
 /// Outlines of the pointed and the newest column.
-void paintOutlines(const Scene& scene, const View& view, ImDrawList& list, const BandPlan& plan,
+void paintOutlines(const Scene& scene, const View& view, Canvas list, const BandPlan& plan,
                    const CacheState& state, Index key) {
   const auto outline = [&](Index j, std::uint32_t color) {
     const ImRect column(ImVec2(plan.x(j), plan.cells.Min.y), ImVec2(plan.x(j + 1), plan.cells.Max.y));
@@ -49,7 +49,7 @@ void paintOutlines(const Scene& scene, const View& view, ImDrawList& list, const
 /// The keys' tokens below the columns, thinned until they don't touch.
 void paintKeys(const Scene& scene, const View& view, const BandPlan& plan, const CacheState& state,
                const std::vector<attention::Token>& keys, Index key, float y) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->monoSmall;
   const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(view.px(42) / plan.column())));
   for (Index j = 0; j < plan.tokens; j += step) {
@@ -101,7 +101,7 @@ std::string stripShare(const BandPlan& plan) {
 void cacheStrips(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const CacheState& state,
                  const BandPlan& plan, const ImRect& area) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   page.cacheGrain = cacheGrain(sequence.attention, static_cast<Index>(plan.band),
                                std::max<Index>(16, static_cast<Index>(plan.cells.GetWidth())));
   list.PushClipRect(plan.cells.Min, plan.cells.Max, true);

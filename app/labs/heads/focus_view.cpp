@@ -43,7 +43,7 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
 }
 
 /// What was guessed for the lit query's row, framed below the cells, one place for each key.
-void paintGuess(const View& view, ImDrawList& list, const HeatTile& tile, const Look& look,
+void paintGuess(const View& view, Canvas list, const HeatTile& tile, const Look& look,
                 const ValueRange& range) {
   const std::vector<float>& row = view.guessedRow;
   if (row.empty() || static_cast<float>(row.size()) != tile.cols) return;
@@ -69,8 +69,7 @@ void paintGuess(const View& view, ImDrawList& list, const HeatTile& tile, const 
 }
 
 /// Rows' names at their rows, keys' names under the guess.
-void paintLabelsBelowGuess(const View& view, ImDrawList& list, const HeatTile& tile,
-                           const AxisLabels& labels) {
+void paintLabelsBelowGuess(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {
   static const std::vector<attention::Token> kNone;
   AxisLabels rows = labels, keys = labels;
   rows.keys = keys.queries = &kNone;
@@ -103,7 +102,7 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
                bool besideReceipt) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);

@@ -8,6 +8,7 @@
 
 #include "app/compute/cache_picture.h"
 #include "app/compute/matrix_csv.h"
+#include "app/compute/thinning.h"
 #include "app/labs/common/layer_status.h"
 #include "app/labs/heads/table_editor.h"
 
@@ -68,8 +69,8 @@ void HeadsLab::showPictures(const Scene& scene) {
   View& view = services_.view;
   const bool ease = !view.preferences.reducedMotion;
   const PictureLevel& level = sequence.pictures.levelFor(page_.gridPixels);
-  int focusFactor = 1;
-  while (page_.focusCell * static_cast<float>(focusFactor) < 1) focusFactor *= 2;
+  const auto longest = static_cast<Index>(std::max(sequence.queries.size(), sequence.keys.size()));
+  const int focusFactor = static_cast<int>(powerOfTwoStep(page_.focusCell, 1, longest));
   page_.gridFactor = level.factor;
   page_.focusFactor = focusFactor;
   const Quantity quantity = scene.look.quantity;

@@ -82,7 +82,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
 void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(24);
   float x = area.Min.x;
   const Index focus = scene.cursor.focus;
@@ -123,7 +123,7 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
 }
 
 /// Thin marks beside tiles that share a kv head, in its colour.
-void groupMark(const View& view, ImDrawList& list, const HeatTile& tile, Index kvHead) {
+void groupMark(const View& view, Canvas list, const HeatTile& tile, Index kvHead) {
   list.AddRectFilled(ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(4)),
                      ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)), groupColor(*view.theme, kvHead));
 }
@@ -156,7 +156,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page
 }
 
 /// The key that is lit, below its column; nothing else has room there.
-void paintLitKey(const View& view, ImDrawList& list, const SequenceSnapshot& sequence, const HeatTile& tile,
+void paintLitKey(const View& view, Canvas list, const SequenceSnapshot& sequence, const HeatTile& tile,
                  Index key) {
   const std::string& text = sequence.keys[static_cast<std::size_t>(key)].text;
   const std::string shown = fitted(view.fonts->monoSmall, text, tile.area.GetWidth());
@@ -183,7 +183,7 @@ AxisLabels labelsOf(const SequenceSnapshot& sequence, const GridPlan& plan, cons
 }
 
 /// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
-void paintAxes(const View& view, ImDrawList& list, const SequenceSnapshot& sequence, const GridPlan& plan,
+void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, const GridPlan& plan,
                const HeatTile& tile, Index query, Index key) {
   const bool first = static_cast<int>(tile.head) % plan.columns == 0;
   const bool every = plan.labels == GridPlan::Labels::every;
@@ -199,7 +199,7 @@ void paintOverTile(const Scene& scene, const HeadsPage& page, const SequenceSnap
                    const GridPlan& plan, const HeatTile& tile) {
   const View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
@@ -272,7 +272,7 @@ void headsPanel(Scene& scene, HeadsPage& page, const Layout& layout) {
       if (!layout.presents) header(scene, page, *sequence, inner);
       if (page.catchingUp && page.busySeconds > 0.5) {
         // The picture is of the setting before; it says so until the new one is there.
-        ImDrawList& list = *ImGui::GetWindowDrawList();
+        Canvas list = *ImGui::GetWindowDrawList();
         const float y = inner.Min.y + view.px(50);
         list.AddRectFilled(ImVec2(inner.Min.x, y), ImVec2(inner.Max.x, y + view.px(2)), view.theme->line);
         const float phase = static_cast<float>(page.busySeconds - std::floor(page.busySeconds / 2) * 2) / 2;

@@ -12,6 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
 #include "attention/core/receipt.h"
 
 namespace headscope::app {
@@ -51,8 +52,7 @@ BarSpan spanOf(Index bar, Index bars, Index dims) {
 
 float farthestFrom0(const Vector& values, BarSpan span) {
   float farthest = values[span.from];
-  for (Index i = span.from; i < span.to; ++i)
-    if (std::abs(values[i]) > std::abs(farthest)) farthest = values[i];
+  for (Index i = span.from; i < span.to; ++i) farthest = attention::stronger(farthest, values[i]);
   return farthest;
 }
 
@@ -63,7 +63,7 @@ void vectorLine(HeadsPage& page, const std::string& name, const std::string& lab
   View& view = page.view;
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   // Large type leaves little room beside a lesson, and bars are what is looked at.
   const float from = at.x + view.px(view.present ? 72 : 84),
               to = at.x + width - view.px(view.present ? 44 : 62), zero = at.y + height / 2;
@@ -98,7 +98,7 @@ void vectorLine(HeadsPage& page, const std::string& name, const std::string& lab
 }
 
 float largestOf(const Vector& values) {
-  return values.size() ? values.cwiseAbs().maxCoeff() : 0;
+  return attention::largestFinite(values);
 }
 
 /// A term of the formula at the left and its number at the right, over a hairline.
@@ -108,7 +108,7 @@ void term(const View& view, const std::string& left, const std::string& right, s
                                                                          : large      ? 34
                                                                                       : 29);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = at.y + height / 2;
   ImFont* number = large ? view.fonts->monoTitle : view.fonts->mono;
   const float digits = paintText(list, number, ImVec2(at.x + width, y), color, right, Align::right);
@@ -175,7 +175,7 @@ void outputLines(HeadsPage& page, const ScoreReceipt& receipt, Index key, Index 
 void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, const Cell& cell, Index key,
                 float weight, std::size_t place) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(25);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushID(static_cast<int>(key));
   if (ImGui::InvisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
@@ -208,7 +208,7 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                     [&](Index a, Index b) {
                       const float left = weights(cell.query, a), right = weights(cell.query, b);
-                      return left > right || (left == right && a < b);
+                      return attention::descends(left, right) || (!attention::descends(right, left) && a < b);
                     });
   double rest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -264,7 +264,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
   if (!view.present) sectionTitle(view, "RECEIPT", headName(cell.head));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
   const std::string from = fitted(view.fonts->hero, tokenName(sequence.queries, cell.query), width * 0.42f);

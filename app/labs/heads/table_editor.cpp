@@ -104,7 +104,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
   }
   const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width - view.px(4), height));
   trackItem(name);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(at, ImVec2(at.x + width - view.px(4), at.y + height),
                      ImGui::IsItemHovered() ? view.theme->raised : view.theme->background, view.px(3));
   const float y = at.y + height / 2;

@@ -70,7 +70,7 @@ EffectRows rowsOf(const LabCursor& at, const AblationPage& ablation) {
 void box(Scene& scene, const AblationPage& ablation, Index head, ImVec2 middle, float size) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool on = !switchedOff(scene.setup.subject, shownLayer(scene.setup), head);
   const ImVec2 from(std::round(middle.x - size / 2), std::round(middle.y - size / 2)),
       to(from.x + size, from.y + size);
@@ -128,7 +128,7 @@ void rowHeader(Scene& scene, const AblationPage& ablation, const EffectRows& row
                float left, Index row) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = ablation.study->question->config();
   const Index real = ablation.study->question->sequence().queryLength;
   const float cell = map.cells.GetHeight() / static_cast<float>(map.rows.count);
@@ -166,7 +166,7 @@ void rowHeaders(Scene& scene, const AblationPage& ablation, const EffectRows& ro
   for (Index row = map.rows.first; row < map.rows.end(); ++row)
     rowHeader(scene, ablation, rows, map, left, row);
   const float cell = map.cells.GetHeight() / static_cast<float>(map.rows.count);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = map.cells.Min.y - view.px(10);
   const Index columns = nameColumns(view, cell);
   if (showsMeans(ablation.page, columns))

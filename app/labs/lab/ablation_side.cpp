@@ -13,6 +13,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/scripted_text.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -43,7 +44,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
   Part rest{"", -1, 0, NAN, NAN};
   if (order.size() > room) {
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-      return std::abs(shares.part(a, token)) > std::abs(shares.part(b, token));
+      return attention::descends(std::abs(shares.part(a, token)), std::abs(shares.part(b, token)));
     });
     for (std::size_t i = room - 1; i < order.size(); ++i)
       rest.part += static_cast<double>(shares.part(order[i], token));
@@ -68,7 +69,7 @@ void waterfall(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const LabPage& page = ablation.page;
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::HeadShares& shares = ablation.study->shares;
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   const Index token = shownToken(scene, ablation);
@@ -147,7 +148,7 @@ void lossLine(const AblationPage& ablation, ImVec2 at, float width, const std::s
               const TextLoss* loss, std::size_t token, bool lit) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = lit ? theme.text : theme.secondary;
   paintText(list, view.fonts->text, at, color, name);
   if (!loss) {
@@ -180,7 +181,7 @@ void lossLine(const AblationPage& ablation, ImVec2 at, float width, const std::s
 void losses(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const SubjectSetup& subject = scene.setup.subject;
   const auto token = static_cast<std::size_t>(shownToken(scene, ablation));
   const SequenceSnapshot& sequence = ablation.study->question->sequence();

@@ -7,6 +7,7 @@
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -93,7 +94,7 @@ void changeStage(Scene& scene, LabPage& page, const ImRect& area) {
   rowNames(page, left, sequence.queries, labels);
   columnNames(page, left, sequence.keys);
   columnNames(page, right, sequence.keys);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<Step> steps = stepsOf(page);
   const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
   // A step in which nothing happens leaves what the one before made.
@@ -138,7 +139,7 @@ float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, con
   const Cell cell = labCell(scene, page);
   const Index count = strip.heads->count(),
               lit = count == config.heads ? cell.head : config.kvHeadOf(cell.head);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float left = area.Min.x + labels, width = area.GetWidth() - labels;
   const Index shown = std::min<Index>(count, std::max<Index>(1, static_cast<Index>(width / view.px(26))));
   const CellsInSight window = windowOf(count, shown, lit);
@@ -146,7 +147,7 @@ float paintStrip(Scene& scene, LabPage& page, const ImRect& area, float top, con
   const float each =
       (width - space * static_cast<float>(window.count - 1)) / static_cast<float>(window.count);
   float most = 1e-6f;
-  for (Index h = 0; h < count; ++h) most = std::max(most, (*strip.heads)[h].cwiseAbs().maxCoeff());
+  for (Index h = 0; h < count; ++h) most = std::max(most, attention::largestFinite((*strip.heads)[h]));
   const float bottom = top + rowHigh * static_cast<float>(rows.count);
   for (Index h = window.first; h < window.end(); ++h) {
     const float x = std::round(left + (each + space) * static_cast<float>(h - window.first));
@@ -216,7 +217,7 @@ void splitStage(Scene& scene, LabPage& page, const ImRect& area) {
   const float head = view.px(48);
   const float high = area.GetHeight() / static_cast<float>(strips.size()) - head;
   float top = area.Min.y;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (const Strip& strip : strips) {
     const Index total = strip.ofQueries ? n : m;
     const CellsInSight rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
@@ -269,7 +270,7 @@ void inputStage(Scene& scene, LabPage& page, const ImRect& area) {
   rowNames(page, map, layer.sequence().queries, labels);
   paintFormula(view, ImVec2(area.Min.x + labels, area.Min.y), {{"X", shapeText(n, d), theme.text}},
                area.GetWidth());
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->small, ImVec2(map.cells.Min.x, map.cells.Max.y + view.px(14)), theme.secondary,
             values.cols() < d ? fmt::format("{} dimensions; each line is the largest of about {}", d,
                                             (d + values.cols() / 2) / values.cols())

@@ -22,7 +22,7 @@ std::size_t columnsThatFit(const View& view, const ImRect& area) {
 
 int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (columns.columns.empty()) return -1;
   const float line = view.px(27), left = area.Min.x + view.px(kNameRoom);
   const float each = (area.Max.x - left) / static_cast<float>(columns.columns.size());
@@ -100,7 +100,7 @@ struct LinePlace {
 void paintLine(const View& view, const Columns& columns, const Column& column, const LinePlace& place,
                float middle, bool last) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->text, ImVec2(place.left, middle), column.lit ? theme.text : theme.secondary,
             fitted(view.fonts->text, column.label, view.px(kLabelRoom - 4)));
   for (std::size_t i = 0; i < column.numbers.size(); ++i)
@@ -127,7 +127,7 @@ void paintLine(const View& view, const Columns& columns, const Column& column, c
 
 int paintLines(const View& view, const ImRect& area, const Columns& columns) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto count = static_cast<float>(columns.columns.size());
   if (count == 0) return -1;
   LinePlace place;

@@ -13,6 +13,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -86,7 +87,8 @@ std::vector<Index> DetectorsTab::rows(const Scene& scene) const {
     heads = study_->order;
   if (!chosen) return heads;
   if (at.order == HeadOrder::score)
-    std::ranges::stable_sort(heads, [&](Index a, Index b) { return score(a) > score(b); });
+    std::ranges::stable_sort(heads,
+                             [&](Index a, Index b) { return attention::descends(score(a), score(b)); });
   if (at.only)
     std::erase_if(heads, [&](Index head) {
       const DetectorScore& one = study_->profiles[static_cast<std::size_t>(head)][chosen->name];
@@ -198,7 +200,7 @@ std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
 /// Outlines the cells that count, in two tones so that they show on every colour.
 void markCounted(const View& view, const MapView& map, const TargetStudy& shown) {
   if (!shown.question.detector) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float wide = map.cells.GetWidth() / static_cast<float>(map.cols.count),
               high = map.cells.GetHeight() / static_cast<float>(map.rows.count);
   const float thick = std::max(1.0f, view.px(wide >= view.px(16) ? 2 : 1));
@@ -224,7 +226,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const Theme& theme = *view.theme;
   const TargetStudy& shown = *targets_;
   const SequenceSnapshot& sequence = shown.question.study->question.layer->sequence();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::string name = headName(shown.question.head);
   const ImVec2 titleAt(area.Min.x, area.Min.y + view.px(10));
   const float title = page_.presents ? 0 : paintText(list, view.fonts->title, titleAt, theme.text, name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/labs/lab/film_frames.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
@@ -21,8 +22,7 @@ struct FilmPlace {
 };
 
 /// A row that is marked, as an outline that shows on every picture.
-void markRow(const View& view, ImDrawList& list, const ImRect& cells, Index row, Index rows,
-             std::uint32_t color) {
+void markRow(const View& view, Canvas list, const ImRect& cells, Index row, Index rows, std::uint32_t color) {
   const float each = cells.GetHeight() / static_cast<float>(std::max<Index>(rows, 1));
   const float height = std::max(each, view.px(5));
   const float middle = cells.Min.y + (static_cast<float>(row) + 0.5f) * each;
@@ -30,7 +30,7 @@ void markRow(const View& view, ImDrawList& list, const ImRect& cells, Index row,
   compat::rectOutline(list, from, to, color, 0, std::max(1.0f, view.px(1.2f)));
 }
 
-void markColumn(const View& view, ImDrawList& list, const ImRect& cells, Index col, Index cols,
+void markColumn(const View& view, Canvas list, const ImRect& cells, Index col, Index cols,
                 std::uint32_t color) {
   const float each = cells.GetWidth() / static_cast<float>(std::max<Index>(cols, 1));
   const float width = std::max(each, view.px(5));
@@ -40,7 +40,7 @@ void markColumn(const View& view, ImDrawList& list, const ImRect& cells, Index c
 }
 
 /// Marks over the slices of heads, in the hue of the kv head they read; the chosen head's slice stands out.
-void paintSlices(const View& view, const FilmReel& reel, ImDrawList& list, const FilmBlock& block,
+void paintSlices(const View& view, const FilmReel& reel, Canvas list, const FilmBlock& block,
                  const ImRect& cells) {
   const Theme& theme = *view.theme;
   const attention::AttentionConfig& config = reel.config;
@@ -65,7 +65,7 @@ void paintSlices(const View& view, const FilmReel& reel, ImDrawList& list, const
 void paintValues(const Scene& scene, LabPage& page, const FilmReel& reel, const FilmFrame& frame,
                  const FilmBlock& block, const ImRect& cells, float fade) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const StagePicture* picture = reel.picture(block.stage);
   if (!picture) {
     list.AddRectFilled(cells.Min, cells.Max, mixed(view.theme->background, view.theme->panel, 0.7f));
@@ -87,7 +87,7 @@ void paintValues(const Scene& scene, LabPage& page, const FilmReel& reel, const 
 void markCell(const View& view, const FilmReel& reel, const FilmFrame& frame, const FilmBlock& block,
               const ImRect& cells) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Cell& cell = *reel.cell;
   if (block.ink == Ink::map) {
     markRow(view, list, cells, cell.query, reel.queries, theme.query);
@@ -109,7 +109,7 @@ void paintBlock(const Scene& scene, LabPage& page, const FilmReel& reel, const F
                 const FilmBlock& block, const ImRect& cells, const FilmPlace& place, float fade) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintValues(scene, page, reel, frame, block, cells, fade);
   if (block.slices > 1) paintSlices(view, reel, list, block, cells);
   if (reel.cell) markCell(view, reel, frame, block, cells);
@@ -126,15 +126,15 @@ void paintBlock(const Scene& scene, LabPage& page, const FilmReel& reel, const F
             Align::center);
 }
 
-void paintPerforation(const View& view, ImDrawList& list, const ImRect& area) {
+void paintPerforation(const View& view, Canvas list, const ImRect& area) {
   const std::uint32_t color = mixed(view.theme->background, view.theme->line, 0.7f);
-  for (float x = area.Min.x + view.px(6); x + view.px(8) < area.Max.x; x += view.px(20))
+  for (const float x : placesBetween(area.Min.x + view.px(6), area.Max.x - view.px(8), view.px(20)))
     for (const float y : {area.Min.y + view.px(4), area.Max.y - view.px(9)})
       list.AddRectFilled(ImVec2(x, y), ImVec2(x + view.px(8), y + view.px(5)), color, view.px(1));
 }
 
-void paintRowLabels(const View& view, ImDrawList& list, const FilmReel& reel, float right, float top,
-                    float bottom, float room) {
+void paintRowLabels(const View& view, Canvas list, const FilmReel& reel, float right, float top, float bottom,
+                    float room) {
   const Theme& theme = *view.theme;
   const auto n = static_cast<Index>(reel.tokens.size());
   const float each = (bottom - top) / static_cast<float>(n);
@@ -157,7 +157,7 @@ void paintRowLabels(const View& view, ImDrawList& list, const FilmReel& reel, fl
 void paintBlocks(const Scene& scene, LabPage& page, const FilmReel& reel, const FilmFrame& frame,
                  float middle, float scale, const FilmPlace& place, float fade) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float space = frame.blocks.size() > 1 ? view.px(8) * scale : 0;
   float content = space * static_cast<float>(frame.blocks.size() - 1);
   for (const FilmBlock& block : frame.blocks) content += view.px(block.width * scale);
@@ -180,7 +180,7 @@ void paintFrame(Scene& scene, LabPage& page, const FilmReel& reel, std::size_t n
   View& view = page.view;
   const Theme& theme = *view.theme;
   const FilmFrame& frame = reel.frames[number];
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool lit = reel.cell && frame.step == scene.cursor.lab.step;
   const float pad = view.px(place.small ? 6 : 10);
   const ImRect ground(x - pad, place.area.Min.y, x + width + pad, place.area.Max.y);
@@ -243,7 +243,7 @@ float frameRoom(const View& view, const FilmFrame& frame, float scale, bool smal
 
 void film(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area, bool small) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<FilmFrame>& frames = reel.frames;
   list.AddRectFilled(ImVec2(area.Min.x, area.Max.y - 1), area.Max, view.theme->line);
   paintPerforation(view, list, area);
@@ -277,7 +277,7 @@ void film(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area,
 void foldedFilm(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<FilmFrame>& frames = reel.frames;
   const float each = (area.GetWidth() - view.px(24)) / static_cast<float>(frames.size());
   list.AddLine(ImVec2(area.Min.x, area.Max.y - 1), ImVec2(area.Max.x, area.Max.y - 1), theme.line);

@@ -11,7 +11,7 @@ namespace headscope::app {
 void groupTable(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.layer->config();
   const Cell cell = labCell(scene, page);
   const Index kv = config.kvHeadOf(cell.head), group = config.groupSize();

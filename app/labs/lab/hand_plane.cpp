@@ -56,7 +56,7 @@ std::string axisName(const HandPage& hand, bool first) {
 void paintAxes(const HandPage& hand, const PlaneView& plane) {
   const View& view = hand.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 zero = plane.pixel(0, 0);
   list.AddRectFilled(plane.area.Min, plane.area.Max, theme.panel, view.px(4));
   list.AddLine(ImVec2(plane.area.Min.x, zero.y), ImVec2(plane.area.Max.x, zero.y), theme.line);
@@ -124,7 +124,7 @@ void dragPoint(Scene& scene, HandPage& hand, const PlaneView& plane) {
 void paintPoints(const Scene& scene, const HandPage& hand, const PlaneView& plane) {
   const View& view = hand.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   attention::Matrix points = hand.study->points;
   const attention::Table& table = tableNow(scene, hand);
   if (hand.drags(Kind::point) && hand.drag.row < points.rows() &&
@@ -209,7 +209,7 @@ void axisChoice(HandPage& hand, const ImRect& line) {
 
 void handPlane(Scene& scene, HandPage& hand, const ImRect& area) {
   const View& view = hand.page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(13);
   const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text, "Points");
   const std::string words = hand.study->keptPlane ? "the components are those from before the change"

@@ -54,7 +54,7 @@ void paintNumbers(const HandPage& hand, const MapView& map, const attention::Mat
   const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
   const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
   if (width < view.px(30) || height < view.px(13)) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->monoSmall;
   for (Index row = 0; row < values.rows(); ++row)
     for (Index col = 0; col < values.cols(); ++col) {
@@ -158,7 +158,7 @@ void overview(const Scene& scene, HandPage& hand, const ImRect& area, const Cell
   const Picture picture{"hand.overview", Ink::stream, -hand.study->largest, hand.study->largest};
   paintPicture(hand.page, picture, hand.study->overview, area, scene.look);
   const float each = area.GetWidth() / static_cast<float>(dims);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float x0 = area.Min.x + each * static_cast<float>(cols.first),
               x1 = area.Min.x + each * static_cast<float>(cols.end());
   compat::rectOutline(list, ImVec2(x0 - 2, area.Min.y - 2), ImVec2(x1 + 2, area.Max.y + 2), theme.background,
@@ -203,7 +203,7 @@ Index liveliest(const attention::Matrix& values, Index count) {
 void title(const Scene& scene, const HandPage& hand, const ImRect& area, const attention::Table& table) {
   const View& view = hand.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(10);
   float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text, "Embeddings") +
             view.px(12);

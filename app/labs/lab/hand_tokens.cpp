@@ -178,7 +178,7 @@ void handTokens(Scene& scene, HandPage& hand, const ImRect& area) {
   compat::endChild();
   dragChips(scene, hand);
   const float left = buttons(scene, hand, ImRect(area.Min.x, line, area.Max.x, area.Max.y));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool bad = !hand.problem.empty();
   paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line + view.px(14)),
               left - area.Min.x - view.px(16), bad ? view.theme->error : view.theme->secondary,

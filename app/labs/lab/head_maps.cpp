@@ -20,7 +20,7 @@ void paintTitle(const LabPage& page, const Look& look, const HeadMaps& maps, Ind
                 const ImRect& cells) {
   const View& view = page.view;
   const ImVec2 at(cells.Min.x, cells.Min.y - view.px(kTitle / 2 + 1));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.layer->config();
   if (maps.title)
     maps.title(head, at, cells.GetWidth());
@@ -82,7 +82,7 @@ NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapsho
 void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const std::vector<HeatTile>& tiles,
                      const NamedGrid& named, const Cell& lit) {
   if (named.room.x <= 0) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<attention::Token> none;
   const auto columns = static_cast<std::size_t>(named.grid.columns);
   for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -125,7 +125,7 @@ void headMaps(Scene& scene, LabPage& page, const ImRect& whole, const HeadMaps& 
     pictures.push_back(pictureOf(tiles.back(), maps.factor, maps.range(head)));
     pictures.back().view.layer = static_cast<int>(head);
   }
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   view.heatmaps->draw(list, textures, styleFor(view, look), std::move(pictures));
   const Cell& cell = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;

@@ -9,6 +9,7 @@
 #include "app/scene/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -42,7 +43,7 @@ std::vector<ImVec2> cornersOf(const HullStudy& study, const HullView& plane) {
 }
 
 void paintHull(const View& view, const HullStudy& study, const HullView& plane) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const std::vector<ImVec2> corners = cornersOf(study, plane);
   if (corners.size() >= 3)
@@ -97,7 +98,7 @@ void paintNames(const AblationPage& ablation, const HullView& plane, const std::
 Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullView& plane) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const HullStudy& study = *ablation.hull;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
   const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
@@ -106,7 +107,7 @@ Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullVi
   std::vector<Index> order;
   for (Index j = 0; j < sequence.keyLength; ++j) order.push_back(j);
   std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return study.weights[a] > study.weights[b]; });
+                   [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
   // A line from the output to each value that it is mixed from, as strong as the weight.
   for (const Index j : order)
     if (study.weights[j] > 0.005f)
@@ -147,7 +148,7 @@ Index paintPoints(const Scene& scene, const AblationPage& ablation, const HullVi
 void weightBars(Scene& scene, AblationPage& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const HullStudy& study = *ablation.hull;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
   const float line = view.px(26), names = view.px(130), numbers = view.px(64);
@@ -156,7 +157,7 @@ void weightBars(Scene& scene, AblationPage& ablation, const ImRect& area) {
   for (Index j = 0; j < sequence.keyLength; ++j)
     if (study.visible[static_cast<std::size_t>(j)]) order.push_back(j);
   std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return study.weights[a] > study.weights[b]; });
+                   [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
   const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
   for (std::size_t i = 0; i < std::min(order.size(), room); ++i) {
     const Index j = order[i];
@@ -186,7 +187,7 @@ void hullRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
   const Theme& theme = *view.theme;
   if (!ablation.hull) return;
   const HullStudy& study = *ablation.hull;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float split = std::round(area.Min.x + area.GetWidth() * 0.66f);
   const ImRect plot(area.Min.x, area.Min.y, split, area.Max.y);
   list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));

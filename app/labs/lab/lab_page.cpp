@@ -178,7 +178,7 @@ void paintPicture(LabPage& page, const Picture& picture, const attention::Matrix
   tile.view.clip = tile.view.target;
   tile.view.rows = static_cast<float>(values.rows());
   tile.view.cols = static_cast<float>(values.cols());
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   view.heatmaps->draw(list, textures, style, {tile});
   if (picture.fade < 1) list.AddRectFilled(area.Min, area.Max, faded(theme.background, 1 - picture.fade));
 }

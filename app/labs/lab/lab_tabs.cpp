@@ -36,7 +36,7 @@ constexpr std::array kTable{
 void headChips(Scene& scene, LabPage& page, const ImRect& line, float left) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = line.GetCenter().y;
   float x = line.Max.x;
   const SequenceSnapshot& sequence = page.layer->sequence();
@@ -146,7 +146,7 @@ float tabGap(const View& view, float width) {
 /// One tab; returns where the next begins.
 float tabAt(Scene& scene, const View& view, const LabTabRow& row, ImVec2 at, float high, float gap) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::string name(row.key);
   const float wide = textWidth(view.fonts->bold, row.label), pad = std::min(view.px(6), gap / 2);
   ImGui::SetCursorScreenPos(ImVec2(at.x - pad, at.y));
@@ -181,8 +181,9 @@ float tabLine(Scene& scene, LabPage& page, InnerTab& shown, const Layout& layout
   View& view = page.view;
   const ImRect& center = layout.center;
   const float high = view.px(layout.narrow ? 40 : 48);
-  ImGui::GetWindowDrawList()->AddLine(ImVec2(center.Min.x, center.Min.y + high),
-                                      ImVec2(center.Max.x, center.Min.y + high), view.theme->line);
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddLine(ImVec2(center.Min.x, center.Min.y + high), ImVec2(center.Max.x, center.Min.y + high),
+               view.theme->line);
   float x = center.Min.x + view.px(24);
   if (const float gap = tabGap(view, center.GetWidth()); gap > 0)
     for (const LabTabRow& row : kTable) x = tabAt(scene, view, row, ImVec2(x, center.Min.y), high, gap);

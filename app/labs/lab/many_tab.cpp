@@ -36,7 +36,7 @@ std::string sentenceOf(const ManyStudy& study) {
 /// A number with what it says; returns how high it is.
 float sideFigure(const View& view, ImVec2 at, float width, const std::string& number,
                  const std::string& words) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float used =
       paintText(list, view.fonts->monoTitle, ImVec2(at.x, at.y + view.px(12)), view.theme->text, number);
   paintScripted(view, list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
@@ -47,7 +47,7 @@ float sideFigure(const View& view, ImVec2 at, float width, const std::string& nu
 /// The singular values of all heads as steps over each other, the largest at the left; both sides share the
 /// scale.
 void spectra(const View& view, const ImRect& area, const ManySide& side, double most, Index widest) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const float base = area.Max.y - view.px(20), high = base - area.Min.y;
   list.AddLine(ImVec2(area.Min.x, base), ImVec2(area.Max.x, base), theme.line);
@@ -141,7 +141,7 @@ void ManyTab::choices(Scene& scene, const ImRect& line, float) {
 void ManyTab::side(const Scene& scene, const ImRect& area, const ManySide& shown, const char* name) {
   View& view = page_.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::string title = shown.heads == 1 ? fmt::format("1 head of {}", shown.headDim)
                                              : fmt::format("{} heads of {}", shown.heads, shown.headDim);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
@@ -199,7 +199,7 @@ void ManyTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   const float margin = view.px(page_.small ? 16 : 24);
   const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 20), area.Max.x - margin,
                      area.Max.y - view.px(page_.small ? 8 : 20));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (study_->small.heads == 1) {
     paintText(
         list, view.fonts->text, inner.Min, view.theme->secondary,

@@ -58,7 +58,7 @@ void paintNumbers(const Scene& scene, const LabPage& page, const MapView& map,
   const float width = tile.cellWidth(), height = tile.cellHeight();
   if (map.ink != Ink::map || width < view.px(25) || height < view.px(17)) return;
   ImFont* font = width >= view.px(34) && height >= view.px(28) ? view.fonts->mono : view.fonts->monoSmall;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (Index row = 0; row < values.rows(); ++row)
     for (Index col = 0; col < values.cols(); ++col) {
       const std::string text = shortNumber(values(row, col), map.weights);
@@ -90,7 +90,7 @@ void paintMap(const Scene& scene, LabPage& page, const MapView& map, const atten
   look.colormap = map.colormap.value_or(look.colormap);
   paintPicture(page, picture, values, map.cells, look);
   paintNumbers(scene, page, map, values);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float thick = std::max(1.5f, view.px(2));
   const bool hasRow = map.litRow >= map.rows.first && map.litRow < map.rows.end();
   const bool hasCol = map.litCol >= map.cols.first && map.litCol < map.cols.end();
@@ -124,7 +124,7 @@ MapHit hitMap(const MapView& map) {
 void rowNames(const LabPage& page, const MapView& map, const std::vector<attention::Token>& tokens,
               float room) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = tileOf(map);
   ImFont* font = tile.cellHeight() >= view.px(22) ? view.fonts->mono : view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) / std::max(tile.cellHeight(), 1.0f)));
@@ -139,7 +139,7 @@ void rowNames(const LabPage& page, const MapView& map, const std::vector<attenti
 
 void columnNames(const LabPage& page, const MapView& map, const std::vector<attention::Token>& tokens) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = tileOf(map);
   ImFont* font = view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) * 1.1f / std::max(tile.cellWidth(), 1.0f)));
@@ -155,7 +155,7 @@ void columnNames(const LabPage& page, const MapView& map, const std::vector<atte
 
 void axisTitles(const LabPage& page, const MapView& map) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float x = map.cells.Min.x - view.px(8);
   paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(10)), view.theme->query, "query ↓",
             Align::right);
@@ -175,7 +175,7 @@ void mapScale(const Scene& scene, const LabPage& page, const MapView& map, ImVec
 
 void columnNumbers(const LabPage& page, const MapView& map, std::uint32_t color) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = tileOf(map);
   ImFont* font = view.fonts->monoSmall;
   const float room = textWidth(font, std::to_string(map.cols.end())) + view.px(8);
@@ -202,7 +202,7 @@ void chooseCell(Scene& scene, LabPage& page, const MapHit& hit) {
 }
 
 void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont *font = view.fonts->hero, *mono = view.fonts->mono;
   float gap = view.px(10);
   const auto room = [&](const FormulaPart& part) {

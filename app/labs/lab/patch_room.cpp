@@ -20,7 +20,7 @@ namespace {
 void pattern(Scene& scene, AblationPage& ablation, const ImRect& area, const char* name,
              const std::string& title, const attention::Matrix& weights, const SequenceSnapshot& sequence) {
   View& view = ablation.page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Index n = weights.rows(), m = weights.cols();
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(12)), view.theme->text,
             fitted(view.fonts->title, title, area.GetWidth()));
@@ -79,7 +79,7 @@ attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
 void changes(const Scene& scene, const AblationPage& ablation, const ImRect& area) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const PatchStudy& study = *ablation.patch;
   const SequenceSnapshot& sequence = study.question.layer->sequence();
   float y = area.Min.y + view.px(12);
@@ -125,7 +125,7 @@ void changes(const Scene& scene, const AblationPage& ablation, const ImRect& are
 void patchRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float box = view.px(62);
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::BeginChild("patch.box", ImVec2(std::min(area.GetWidth(), view.px(900)), box), false,

@@ -82,7 +82,7 @@ void PipelineTab::controls(const Scene& scene, const ImRect& area) {
              at < last ? "" : "This is the last step."))
     view.request("lab.next");
   const float used = ImGui::GetItemRectMax().x;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (const char* keys :
        {"← → step     ↑ ↓ query     Shift ← → key     PgUp PgDn head", "← → step   ↑ ↓ query", ""})
     if (textWidth(view.fonts->small, keys) < area.Max.x - used - view.px(24)) {
@@ -125,7 +125,7 @@ void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& la
   InnerTab::drawMissing(scene, below, layout);
   if (!fault || fault->found.empty()) return;
   const float y = below.GetCenter().y - view.px(66);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::string found = "found " + fault->found, expected = "   expected " + fault->expected;
   ImFont* font = view.fonts->monoTitle;
   const float left = below.GetCenter().x - textWidth(font, found + expected) / 2;

@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 void PointNames::paintAxes(const std::string& first, const std::string& second) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view_.fonts->small;
   const float half = lineHeight(font) / 2;
   const ImVec2 below(area_.Max.x - view_.px(10), area_.Max.y - view_.px(12));

@@ -130,7 +130,7 @@ class PrecisionTab : public InnerTab {
               .names = true,
               .title =
                   [&](Index head, ImVec2 at, float width) {
-                    ImDrawList& list = *ImGui::GetWindowDrawList();
+                    Canvas list = *ImGui::GetWindowDrawList();
                     const std::string number =
                         errorText(shown().heads[static_cast<std::size_t>(head)].weights);
                     const float taken = textWidth(view.fonts->monoSmall, number);
@@ -159,7 +159,7 @@ class PrecisionTab : public InnerTab {
   void side(Scene& scene, const ImRect& area) {
     View& view = page_.view;
     const Theme& theme = *view.theme;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const SideColumns columns = columnsOf(area);
     float y = area.Min.y + view.px(10);
     for (std::size_t f = 0; f < study_->formats.size(); ++f) {
@@ -199,7 +199,7 @@ class PrecisionTab : public InnerTab {
   void row(Scene& scene, const ImRect& area, const SideColumns& columns, Index head, bool lit) {
     View& view = page_.view;
     const Theme& theme = *view.theme;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos(area.Min);
     ImGui::PushID(static_cast<int>(head));
     const bool clicked = ImGui::InvisibleButton("precision.row", area.GetSize());
@@ -226,7 +226,7 @@ class PrecisionTab : public InnerTab {
   void output(const ImRect& area, const SideColumns& columns) {
     const View& view = page_.view;
     const Theme& theme = *view.theme;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
     const float middle = area.GetCenter().y;
     paintText(list, view.fonts->text, ImVec2(area.Min.x, middle), theme.text,

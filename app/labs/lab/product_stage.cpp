@@ -6,6 +6,7 @@
 #include "app/labs/lab/map_view.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -37,7 +38,7 @@ struct Product {
 
 float mostOf(const Matrix& values, float given) {
   if (given > 0) return given;
-  const float most = values.size() ? values.cwiseAbs().maxCoeff() : 1;
+  const float most = values.size() ? attention::largestFinite(values) : 1;
   return most > 0 ? most : 1;
 }
 
@@ -86,7 +87,7 @@ void paintServes(const LabPage& page, ImVec2 at, float width, const Product& pro
   const View& view = page.view;
   const Index group = page.layer->config().groupSize(), first = product.kv * group;
   if (product.kv < 0 || group == 1) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float badge = paintBadge(view, list, at, groupColor(*view.theme, product.kv), kvName(product.kv));
   const std::string words = fmt::format("serves heads {}–{}", first, first + group - 1);
   if (badge + view.px(8) + textWidth(view.fonts->text, words) < width)
@@ -140,7 +141,7 @@ MapHit paintProduct(const Scene& scene, LabPage& page, const ImRect& area, const
   if (place.above.GetHeight() > view.px(120))
     paintServes(page, ImVec2(area.Min.x, area.Min.y + view.px(82)),
                 place.cells.Min.x - area.Min.x - view.px(16), product);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = place.left.Min.y - view.px(14);
   paintText(list, view.fonts->text, ImVec2(place.left.Min.x, y), product.rowColor, product.rowTitle);
   paintText(list, view.fonts->text, ImVec2(place.cells.Min.x - view.px(10), place.above.Max.y - view.px(10)),
@@ -288,7 +289,7 @@ void projectStage(Scene& scene, LabPage& page, const ImRect& area) {
   product.leftMost = largestOf(page.head->picture(ofQuery ? Stage::x : Stage::context));
   product.above = map.weight.middleRows(product.cols.first, product.cols.count).transpose();
   product.cells = made.block(product.rows.first, product.cols.first, product.rows.count, product.cols.count);
-  product.high = made.size() ? std::max(made.cwiseAbs().maxCoeff(), 1e-6f) : 1;
+  product.high = made.size() ? std::max(attention::largestFinite(made), 1e-6f) : 1;
   product.low = -product.high;
   product.litCol = dim;
   product.rowColor = ofQuery ? theme.query : theme.key;

@@ -117,7 +117,7 @@ void paintHeader(Scene& scene, const LabPage& page, const TablePlan& plan, std::
     pointed.detector = &detector;
     tooltip(view, fmt::format("{}\n{}", wholeName(detector), detector.help));
   }
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = chosen ? view.fonts->smallBold : view.fonts->small;
   const std::uint32_t color = chosen || lit ? theme.text : theme.secondary;
   const float middle = (from.x + to.x) / 2, y = to.y - view.px(10), room = plan.wide - view.px(2);
@@ -147,7 +147,7 @@ void paintRowName(const Scene& scene, const LabPage& page, const ScoreTable& tab
   const float y = cell.GetCenter().y, step = std::max(plan.high, 1.0f);
   ImFont* font = step >= view.px(18) ? view.fonts->text : view.fonts->small;
   ImFont* mono = step >= view.px(18) ? view.fonts->mono : view.fonts->monoSmall;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (chosen || lit)
     list.AddRectFilled(ImVec2(left, cell.Min.y), ImVec2(cell.Min.x - view.px(4), cell.Max.y),
                        chosen ? theme.raised : theme.panel);
@@ -197,7 +197,7 @@ void paintCell(const Scene& scene, const LabPage& page, const ScoreTable& table,
   const bool above = scene.cursor.lab.aboveEven && !detector.ofMaps;
   const ImRect cell = plan.cell(row, column);
   const float gap = plan.high >= view.px(18) ? 1 : 0;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 from(cell.Min.x + 1, cell.Min.y + gap), to(cell.Max.x - 1, cell.Max.y - gap);
   if (score.rows == 0) {
     list.AddRectFilled(from, to, theme.panel);
@@ -258,7 +258,7 @@ void pointAt(Scene& scene, const LabPage& page, const ScoreTable& table, const T
   const auto column = std::ranges::find(all, table.lit.detector) - all.begin();
   if (row < 0 || row >= plan.shown) return;
   const ImRect cell = plan.cell(row, static_cast<std::size_t>(column));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   compat::rectOutline(list, ImVec2(cell.Min.x - 1, cell.Min.y - 1), ImVec2(cell.Max.x + 1, cell.Max.y + 1),
                       view.theme->background, 0, 3);
   compat::rectOutline(list, cell.Min, cell.Max, view.theme->text, 0, std::max(1.5f, view.px(2)));
@@ -270,7 +270,7 @@ void paintScores(Scene& scene, LabPage& page, const ImRect& area, const ScoreTab
                  ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const TablePlan plan = planOf(page, area, table, scene.cursor.cell.head);
   const auto all = attention::allDetectors();
   paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y - view.px(10)),
@@ -304,7 +304,7 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
                    ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto heads = std::ssize(study.order);
   if (heads == 0) return;
   const bool cosine = study.question.likeness == Likeness::cosine;

@@ -137,7 +137,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const HeadPicture picture = scene.cursor.lab.picture;
   const HeadView& shown = (*study_)[picture];
   const PictureWords& words = wordsOf(picture);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool ofAll = picture == HeadPicture::mean || picture == HeadPicture::max;
   const std::string title = picture == HeadPicture::rollout ? rolloutTitle(asked)
                             : picture == HeadPicture::difference
@@ -216,7 +216,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
 void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) {
   View& view = page_.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool chosen = scene.cursor.lab.picture == picture;
   const std::string name(kHeadPictureNames[static_cast<std::size_t>(picture)]);
   ImGui::SetCursorScreenPos(area.Min);

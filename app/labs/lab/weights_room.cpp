@@ -22,7 +22,7 @@ struct NamedMap {
 
 void paintMap(Scene& scene, LabPage& page, const ImRect& area, const NamedMap& map) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(12);
   const float used = paintScripted(view, list, view.fonts->title, ImVec2(area.Min.x, y),
                                    inkColor(*view.theme, map.ink), map.name);
@@ -41,7 +41,7 @@ void paintMap(Scene& scene, LabPage& page, const ImRect& area, const NamedMap& m
 
 /// A number with what it says.
 void figure(const View& view, ImVec2 at, float width, const std::string& number, const std::string& words) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float used = paintText(list, view.fonts->monoHero, at, view.theme->text, number);
   paintText(list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(1)),
             view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
@@ -50,7 +50,7 @@ void figure(const View& view, ImVec2 at, float width, const std::string& number,
 /// Singular values as bars, the largest first; those that count for the rank are filled.
 void spectrumBars(const View& view, const ImRect& area, const attention::Spectrum& spectrum,
                   std::uint32_t color) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const float high = area.GetHeight() - view.px(24), base = area.Min.y + high;
   if (spectrum.singular.empty() || high < view.px(20)) return;
@@ -94,7 +94,7 @@ void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& sho
   paintMap(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + size - view.px(44), area.Min.y + size),
            shown.map);
   const float x = area.Min.x + size - view.px(20), width = area.Max.x - x;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y + view.px(28);
   y += paintParagraph(list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary, shown.sentence) +
        view.px(22);

@@ -37,7 +37,7 @@ std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
 void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
                    const std::string& how) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(14);
   float x = area.Min.x + paintScripted(view, list, view.fonts->monoTitle, ImVec2(area.Min.x, y),
                                        theme.secondary, formula + " = ");
@@ -231,7 +231,7 @@ void vectorBars(LabPage& page, const ImRect& area, const std::string& formula,
     columns.low = std::min(columns.low, term.product);
     columns.high = std::max(columns.high, term.product);
   }
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
             formula);
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(38)), view.theme->secondary,
@@ -255,7 +255,7 @@ void concatRow(const Scene& scene, LabPage& page, const ImRect& area) {
 
 /// A sentence in parts, wrapped at words; returns its height.
 float paintSentence(const View& view, const ImRect& area, const std::vector<CaptionPart>& parts) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->title;
   const float line = lineHeight(font) * 1.25f, space = textWidth(font, " ");
   float x = area.Min.x, y = area.Min.y + line / 2;
@@ -282,7 +282,7 @@ void workedOut(Scene& scene, LabPage& page, const ImRect& area) {
   page.term = std::exchange(page.nextTerm, -1);
   if (page.term >= 0) view.redraw(2);
   const StepWords words = stepWords(scene, page);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
             fitted(view.fonts->hero, words.title, area.GetWidth()));
   const float top = area.Min.y + view.px(34);

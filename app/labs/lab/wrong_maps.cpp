@@ -12,7 +12,7 @@ namespace headscope::app {
 
 using attention::Matrix;
 
-void paintCross(const View& view, ImDrawList& list, ImVec2 middle, float size) {
+void paintCross(const View& view, Canvas list, ImVec2 middle, float size) {
   const float thick = std::max(1.5f, view.px(2.4f));
   list.AddLine(ImVec2(middle.x - size, middle.y - size), ImVec2(middle.x + size, middle.y + size),
                view.theme->error, thick);
@@ -20,7 +20,7 @@ void paintCross(const View& view, ImDrawList& list, ImVec2 middle, float size) {
                view.theme->error, thick);
 }
 
-void paintTick(const View& view, ImDrawList& list, ImVec2 middle, float size) {
+void paintTick(const View& view, Canvas list, ImVec2 middle, float size) {
   const float thick = std::max(1.5f, view.px(2.4f));
   const ImVec2 corner(middle.x - size * 0.2f, middle.y + size * 0.8f);
   list.AddLine(ImVec2(middle.x - size, middle.y), corner, view.theme->text, thick);
@@ -51,7 +51,7 @@ Matrix shownWeights(const Side& side, CellsInSight rows, CellsInSight cols) {
 
 void sideTitle(const View& view, const Side& side, const ImRect& cells) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = cells.Min.y - view.px(24);
   const ImVec2 mark(cells.Min.x + view.px(7), y);
   side.wrong ? paintCross(view, list, mark, view.px(5)) : paintTick(view, list, mark, view.px(6));
@@ -70,7 +70,7 @@ void sideTitle(const View& view, const Side& side, const ImRect& cells) {
 void rowBars(const LabPage& page, const Side& side, const MapView& map, Index row, float top, float high) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float each = map.cells.GetWidth() / static_cast<float>(map.cols.count),
               half = std::min(each * 0.34f, view.px(14));
   const float base = top + high;
@@ -96,7 +96,7 @@ void rowBars(const LabPage& page, const Side& side, const MapView& map, Index ro
 /// Two shapes over each other, the numbers that clash in red, and what the framework prints.
 void clashView(const View& view, const attention::ShapeClash& clash, const ImRect& area) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y + view.px(40);
   const auto line = [&](const std::string& name, const std::vector<Index>& shape, std::size_t at) {
     float x = area.Min.x + view.px(8);
@@ -182,7 +182,7 @@ ImRect wrongMaps(Scene& scene, LabPage& page, const ImRect& area) {
     map.cells = cells;
     chooseCell(scene, page, hitMap(map));
   }
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintFitted(view, list, view.fonts->small, ImVec2(x0, area.Min.y + view.px(8)), area.Max.x - x0,
               theme.secondary, partInSight(rows, n, cols, m));
   paintText(list, view.fonts->small, ImVec2((result.clash ? x1 : x0) - view.px(8), top - view.px(24)),

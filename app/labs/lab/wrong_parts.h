@@ -5,8 +5,8 @@
 namespace headscope::app {
 
 /// A red cross and a white tick: shape says what colour says.
-void paintCross(const View& view, ImDrawList& list, ImVec2 middle, float size);
-void paintTick(const View& view, ImDrawList& list, ImVec2 middle, float size);
+void paintCross(const View& view, Canvas list, ImVec2 middle, float size);
+void paintTick(const View& view, Canvas list, ImVec2 middle, float size);
 
 /// Both results under one crosshair, with the chosen row as bars below. Returns where a word on the wrong one
 /// has room.

@@ -24,7 +24,7 @@ const MistakeInfo& infoOf(attention::Mistake mistake) {
 void mistakeList(Scene& scene, const LabPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(area.Min, area.Max, theme.panel);
   list.AddLine(ImVec2(area.Max.x, area.Min.y), area.Max, theme.line);
   const auto all = attention::mistakes();
@@ -69,7 +69,7 @@ void mistakeList(Scene& scene, const LabPage& page, const ImRect& area) {
 void sameHere(Scene& scene, const LabPage& page, const ImRect& area) {
   View& view = page.view;
   const std::string& same = page.study->result.same;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float high = paintParagraph(list, view.fonts->text, area.Min, area.GetWidth(), view.theme->secondary,
                                     "Same here: " + same + ".");
   if (!page.study->question.snapshot) return;
@@ -83,7 +83,7 @@ void fixLine(const LabPage& page, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeInfo& info = infoOf(page.study->question.mistake);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float y = (area.Min.y + area.Max.y) / 2;
   float x = area.Min.x;
@@ -115,7 +115,7 @@ namespace {
 void presentedRoom(Scene& scene, LabPage& page, const ImRect& area) {
   const View& view = page.view;
   const MistakeStudy& study = *page.study;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImRect rest(area.Min.x + view.px(20), area.Min.y + view.px(10), area.Max.x - view.px(20), area.Max.y);
   paintText(list, view.fonts->hero, ImVec2(rest.Min.x, rest.Min.y + view.px(16)), view.theme->text,
             fitted(view.fonts->hero, infoOf(study.question.mistake).title, rest.GetWidth()));
@@ -151,7 +151,7 @@ void wrongRoom(Scene& scene, LabPage& page, const ImRect& area) {
   const float margin = view.px(small ? 20 : 36);
   rest = ImRect(rest.Min.x + margin, rest.Min.y + view.px(small ? 8 : 24),
                 rest.Max.x - view.px(small ? 20 : 32), rest.Max.y);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->hero, ImVec2(rest.Min.x, rest.Min.y + view.px(16)), theme.text, info.title);
   float y = rest.Min.y + view.px(34);
   y += paintParagraph(list, view.fonts->text, ImVec2(rest.Min.x, y), rest.GetWidth(), theme.secondary,

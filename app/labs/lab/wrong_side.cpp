@@ -51,7 +51,7 @@ struct CurvePlace {
 void curveLine(const View& view, const CurvePlace& place, const std::vector<SaturationPoint>& points,
                double SaturationPoint::*value, bool wrong, std::string_view name) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = wrong ? theme.error : theme.text;
   const auto at = [&](std::size_t i) { return ImVec2(place.x(i), place.y(points[i].*value)); };
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -73,7 +73,7 @@ void curveLine(const View& view, const CurvePlace& place, const std::vector<Satu
 void curve(Scene& scene, LabPage& page, const ImRect& area, const Curve& shown) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto& points = *page.curve;
   const CurvePlace place{area.Min.x + view.px(34), area.Max.x - view.px(10), area.Min.y + view.px(28),
                          area.Max.y - view.px(26), points.size()};
@@ -119,7 +119,7 @@ void curve(Scene& scene, LabPage& page, const ImRect& area, const Curve& shown) 
 void curves(Scene& scene, LabPage& page, const ImRect& area) {
   View& view = page.view;
   ImRect plots(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(20));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(8)), view.theme->secondary,
             fitted(view.fonts->small,
                    fmt::format("drag dₖ; mean of {} random layers, 12 tokens", kSaturationLayers),
@@ -146,7 +146,7 @@ void curves(Scene& scene, LabPage& page, const ImRect& area) {
 
 float wrongMeasures(const LabPage& page, const ImRect& area, float space) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y;
   for (const attention::MistakeMeasure& measure : page.study->result.measures) {
     y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
@@ -170,7 +170,7 @@ void wrongSide(Scene& scene, LabPage& page, const ImRect& area) {
   const MistakeStudy& study = *page.study;
   const attention::MistakeInfo& info =
       attention::mistakes()[static_cast<std::size_t>(study.question.mistake)];
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool small = area.GetHeight() < view.px(440);
   float y = area.Min.y + view.px(14);
   const auto heading = [&](const char* words) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/compute/value_range.h"
 #include "app/labs/lessons/lessons_page.h"
@@ -11,6 +12,7 @@
 #include "app/scene/number_text.h"
 #include "app/widgets/cells.h"
 #include "app/widgets/paint.h"
+#include "attention/core/extremes.h"
 #include "attention/core/mask.h"
 #include "attention/masks/expression.h"
 #include "render/heatmap.h"
@@ -37,7 +39,7 @@ Index sameQuery(const SequenceSnapshot& line, const SequenceSnapshot& other, Ind
 float beforeMap(const LessonsPage& page, const ComparedRow& before, ImVec2 at, float width, float room) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Look& look = page.stage->scene().look;
   attention::Matrix values = before.line->values(look.quantity)[before.head];
   const float wide =
@@ -45,8 +47,8 @@ float beforeMap(const LessonsPage& page, const ComparedRow& before, ImVec2 at, f
   const ImRect cells = squareCells({at.x, at.y, at.x + wide, at.y + room}, values.rows(), values.cols());
   CellStyle style{colormapFor(look), 0, 1, std::max(1.0f, view.px(1))};
   if (look.quantity == Quantity::scores) {
-    style.low = values.array().isFinite().select(values, values.maxCoeff()).minCoeff();
-    style.high = std::max(values.maxCoeff(), style.low + 1e-6f);
+    std::tie(style.low, style.high) = attention::finiteRange(values);
+    style.high = std::max(style.high, style.low + 1e-6f);
   }
   for (Index row = 0; row < values.rows(); ++row)
     for (Index col = 0; col < values.cols(); ++col)
@@ -76,7 +78,7 @@ float beforeMap(const LessonsPage& page, const ComparedRow& before, ImVec2 at, f
 void outputStrip(const LessonsPage& page, const attention::Matrix& row, float largest, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float wide = area.GetWidth() / static_cast<float>(row.cols());
   for (Index c = 0; c < row.cols(); ++c) {
     const float t = 0.5f + 0.5f * row(0, c) / std::max(largest, 1e-9f);
@@ -91,12 +93,12 @@ void outputs(const LessonsPage& page, const ComparedRow& before, const ComparedR
              float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::Matrix a = before.line->attention.headOutput[before.head].row(before.query),
                           b = now.line->attention.headOutput[now.head].row(now.query);
   if (a.cols() != b.cols()) return;
   paintText(list, view.fonts->title, ImVec2(at.x, at.y), theme.text, "What the head then says");
-  const float largest = std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff());
+  const float largest = std::max(attention::largestFinite(a), attention::largestFinite(b));
   const float label = view.px(56), high = view.px(22);
   float y = at.y + view.px(20);
   for (const auto& [name, row] : {std::pair("before", &a), std::pair("now", &b)}) {
@@ -145,7 +147,7 @@ void comparison(LessonsPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   if (beginPanel(view, "lesson.comparison", area, 0, 0, 0)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float pad = view.px(14), x = area.Min.x + pad, width = area.GetWidth() - 2 * pad;
     float y = area.Min.y + view.px(70);
     const ComparedRow is = rowNow(page), was = rowBefore(page, is);

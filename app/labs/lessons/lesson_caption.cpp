@@ -15,13 +15,13 @@ namespace {
 float options(LessonsPage& page, ImVec2 at, float width, float high) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::size_t count = page.study->options.size();
   const float gap = view.px(10), pad = view.px(10);
   const float each = (width - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
   const float letter = textWidth(view.fonts->monoTitle, "A") + view.px(8), room = each - letter - 2 * pad;
   bool large = true;
-  const auto words = [&](ImDrawList* into, std::size_t i, ImVec2 from) {
+  const auto words = [&](Canvas* into, std::size_t i, ImVec2 from) {
     const OptionStudy& option = page.study->options[i];
     const bool right = page.answered && option.holds;
     RichFonts fonts = large ? readingFonts(view, theme.text)
@@ -64,10 +64,9 @@ void askBelow(LessonsPage& page, const ImRect& area) {
   const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         view.theme->text};
   const float x = area.Min.x, width = area.GetWidth();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y;
-  y += paintRichText(view, ImGui::GetWindowDrawList(), fonts, richOrPlain(page.study->ask), ImVec2(x, y),
-                     width) +
-       view.px(6);
+  y += paintRichText(view, &list, fonts, richOrPlain(page.study->ask), ImVec2(x, y), width) + view.px(6);
   const float high = page.answered ? 0 : area.Max.y - view.px(8) - y;
   y += options(page, ImVec2(x, y), width, high);
   if (page.answered) y += view.px(6) + questionReason(page, ImVec2(x, y + view.px(6)), width);
@@ -80,7 +79,7 @@ void lessonCaption(LessonsPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   if (beginPanel(view, "lesson.caption", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.Min, area.Max, theme.panel);
     track("lesson.caption", area.Min, area.Max);
     const float pad = view.px(16), width = area.GetWidth() - 2 * pad;

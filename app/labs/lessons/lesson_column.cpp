@@ -20,7 +20,7 @@ namespace {
 void progressBar(LessonsPage& page, ImVec2 at, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto steps = static_cast<Index>(page.lesson->steps.size());
   const float gap = view.px(6);
   const float wide = (width - gap * static_cast<float>(steps - 1)) / static_cast<float>(steps);
@@ -43,7 +43,7 @@ void progressBar(LessonsPage& page, ImVec2 at, float width) {
 float head(LessonsPage& page, ImVec2 at, float width, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = at.y;
   ImGui::SetCursorScreenPos(ImVec2(at.x - view.px(4), y - view.px(3)));
   const float linkWide = textWidth(view.fonts->text, "‹  All lessons");
@@ -83,7 +83,7 @@ float changes(LessonsPage& page, ImVec2 at, float width) {
   if (all.empty()) return 0;
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::size_t shown = std::min<std::size_t>(all.size(), 4);
   const float line = view.px(26), pad = view.px(10);
   // What is too long for one line has what it is now on a second.
@@ -198,7 +198,7 @@ WayOn wayOn(const LessonsPage& page) {
 void ways(LessonsPage& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
   const bool canBack = page.step > 0 || (page.answered && page.at().question);
@@ -241,7 +241,7 @@ float stepTitle(const LessonsPage& page, ImVec2 at, float width) {
   const View& view = page.view;
   const std::string& title = page.at().title;
   const std::uint32_t color = view.theme->text;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const RichFonts fonts{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text, color};
   const RichText text{{{RichSpan::Kind::plain, title, nullptr}}};
   const float line = lineHeight(fonts.plain);
@@ -257,7 +257,7 @@ void fadeEdges(const View& view, float width) {
   const ImVec2 from = ImGui::GetWindowPos();
   const float bottom = from.y + ImGui::GetWindowHeight(), high = view.px(18);
   const std::uint32_t ground = view.theme->panel, clear = ground & ~IM_COL32_A_MASK;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float above = std::min(high, ImGui::GetScrollY()),
               below = std::min(high, ImGui::GetScrollMaxY() - ImGui::GetScrollY());
   list.AddRectFilledMultiColor(from, ImVec2(from.x + width, from.y + above), ground, ground, clear, clear);
@@ -269,7 +269,7 @@ void fadeEdges(const View& view, float width) {
 void reading(LessonsPage& page, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 start = ImGui::GetCursorScreenPos();
   float y = start.y;
   const LessonStep& step = page.at();

@@ -23,7 +23,7 @@ Index stepList(View& view, const std::string& name, const std::vector<StepLine>&
   Index clicked = -1;
   const float high = view.px(32);
   if (ImGui::BeginChild(name.c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float width = ImGui::GetContentRegionAvail().x;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const StepLine& line = lines[i];

@@ -9,6 +9,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/text_box.h"
+#include "attention/core/extremes.h"
 #include "attention/text/unicode.h"
 
 namespace headscope::app {
@@ -37,7 +38,7 @@ Index lastStep(const LessonsPage& page, const Lesson& lesson) {
 
 void cover(const LessonsPage& page, std::size_t at, const ImRect& room) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (!page.covers[at] || page.covers[at]->size() == 0) {
     compat::rectOutline(list, room.Min, room.Max, view.theme->line, 0, 1);
     return;
@@ -45,13 +46,13 @@ void cover(const LessonsPage& page, std::size_t at, const ImRect& room) {
   const attention::Matrix& picture = *page.covers[at];
   CellStyle style;
   style.gap = std::max(1.0f, view.px(0.8f));
-  style.high = std::max(picture.maxCoeff(), 1e-6f);  // masked cells are lower than any
+  style.high = std::max(attention::finiteRange(picture).second, 1e-6f);  // masked cells are lower than any
   paintCells(view, list, squareCells(room, picture.rows(), picture.cols()), picture, style);
 }
 
 void steps(const LessonsPage& page, const Lesson& lesson, ImVec2 at, float width) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const LessonProgress* progress = progressOf(page, lesson);
   const Index last = lastStep(page, lesson);
   const auto count = static_cast<float>(lesson.steps.size());
@@ -75,7 +76,7 @@ void card(LessonsPage& page, std::size_t at, const ImRect& area) {
   const Theme& theme = *view.theme;
   const LessonEntry& entry = page.library->lessons[at];
   const Lesson& lesson = *entry.lesson;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(area.Min);
   const std::string name = "lesson.card." + lesson.id;
   if (ImGui::InvisibleButton(name.c_str(), area.GetSize())) page.open = lesson.id;
@@ -132,7 +133,7 @@ void grid(LessonsPage& page, const ImRect& area) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < page.library->lessons.size(); ++i)
     if (matches(*page.library->lessons[i].lesson, page.search)) found.push_back(i);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (found.empty()) {
     paintText(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(20)), view.theme->secondary,
               page.library->lessons.empty() ? "There are no lessons here yet."
@@ -168,7 +169,7 @@ const LessonEntry* toGoOnWith(const LessonsPage& page) {
 float goOn(LessonsPage& page, ImVec2 at, float width, float pictureRoom) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const LessonEntry* entry = toGoOnWith(page);
   float y = at.y;
   if (!entry) {
@@ -217,7 +218,7 @@ float goOn(LessonsPage& page, ImVec2 at, float width, float pictureRoom) {
 void record(LessonsPage& page, const ImRect& area, float top) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float pad = view.px(28), x = area.Min.x + pad;
   float y = top + view.px(20);
   const float bottom = area.Max.y - view.px(64);
@@ -283,7 +284,7 @@ void lessonList(LessonsPage& page, const Layout& layout) {
   const ImRect area(all.Min.x + column, all.Min.y, all.Max.x, all.Max.y);
   if (beginPanel(view, "lessons", area, 0, 0, 0)) {
     const float pad = view.px(side ? 36 : 20);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float x = area.Min.x + pad, y = area.Min.y + view.px(36), right = area.Max.x - pad;
     Index minutes = 0;
     for (const LessonEntry& entry : page.library->lessons) minutes += entry.lesson->minutes;

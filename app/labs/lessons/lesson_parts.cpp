@@ -176,7 +176,7 @@ void lookMark(const LessonsPage& page, const ImRect& area) {
   ImRect free = area;
   if (view.present && captionArea(page, area).Min.x > area.Min.x) free.Max.x = captionArea(page, area).Min.x;
   if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   MarkPlace place = markPlace(page, *rect, free);
   // Where it would reach out of the window it stands in the place's corner.
   if (place.center.x < free.Min.x + view.px(11))

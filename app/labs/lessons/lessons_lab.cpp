@@ -206,7 +206,7 @@ void LessonsLab::draw(Scene&, const Layout& layout) {
     lessonColumn(page_, ImRect(area.Min.x, area.Min.y, area.Min.x + columnWidth(view, area), area.Max.y));
   if (page_.blank) {
     const float left = layout.presents ? area.Min.x : area.Min.x + columnWidth(view, area);
-    ImGui::GetForegroundDrawList()->AddRectFilled(ImVec2(left, area.Min.y), area.Max, 0xFF000000);
+    Canvas(*ImGui::GetForegroundDrawList()).AddRectFilled(ImVec2(left, area.Min.y), area.Max, 0xFF000000);
   } else {
     lookMark(page_, area);
   }

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <tuple>
 
 #include "app/compute/value_range.h"
 #include "app/labs/lessons/lessons_page.h"
 #include "app/platform/track.h"
 #include "app/widgets/cells.h"
 #include "app/widgets/paint.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -15,8 +17,8 @@ CellStyle rowStyle(const LessonsPage& page, const attention::Matrix& picture) {
   const Scene& scene = page.at().scene;
   CellStyle style{colormapFor(scene.look), 0, 1, std::max(1.0f, page.view.px(1))};
   if (scene.look.quantity == Quantity::scores) {
-    style.low = picture.minCoeff();
-    style.high = std::max(picture.maxCoeff(), style.low + 1e-6f);
+    std::tie(style.low, style.high) = attention::finiteRange(picture);
+    style.high = std::max(style.high, style.low + 1e-6f);
   }
   return style;
 }
@@ -51,7 +53,7 @@ float optionLine(LessonsPage& page, std::size_t at, ImVec2 from, float width) {
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered() && !page.answered;
   if (clicked && !page.answered) page.chosen = static_cast<Index>(at);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (right || hovered)
     list.AddRectFilled(from, to, right ? theme.raised : mixed(theme.panel, theme.raised, 0.6f), view.px(6));
   if (guessed || (!page.answered && !hovered))
@@ -76,7 +78,7 @@ float optionLine(LessonsPage& page, std::size_t at, ImVec2 from, float width) {
 
 float questionReason(const LessonsPage& page, ImVec2 at, float width) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto& options = page.study->options;
   const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         view.theme->text};
@@ -96,7 +98,7 @@ float questionReason(const LessonsPage& page, ImVec2 at, float width) {
 
 float questionPart(LessonsPage& page, ImVec2 at, float width) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = at.y;
   const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         view.theme->text};

@@ -132,7 +132,7 @@ std::string shareText(const ComparedRow& row, const Powers& all, std::size_t at,
 
 /// A strip as long as 1, shared out.
 void strip(const View& view, const ComparedRow& row, const Powers& all, const ImRect& area) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   compat::rectOutline(list, area.Min, area.Max, theme.line, 0, 1);
   std::vector<SharedPart> shares;
@@ -177,7 +177,7 @@ float sharedOutHeight(const View& view) {
 
 void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* now, ImVec2 at, float width) {
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->title, at, theme.text, "One whole, shared out");
   float y = at.y + view.px(34);
   const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,

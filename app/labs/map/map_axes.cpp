@@ -27,7 +27,7 @@ std::vector<Index> labelled(double first, double last, Index total, Index step, 
 
 /// "12,288 animal" before a row, with a tick where rows are thinner than their label; words take `words`
 /// pixels at the most, so that numbers stand in a column.
-void rowLabel(const View& view, ImDrawList& list, const MapWindow& window, float edge, const MapText& text,
+void rowLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
               Index row, bool lit, float words) {
   const float y = window.y(static_cast<double>(row) + 0.5);
   if (y < window.area.Min.y || y > window.area.Max.y) return;
@@ -44,7 +44,7 @@ void rowLabel(const View& view, ImDrawList& list, const MapWindow& window, float
 
 /// Number over token below a column, or the token turned where columns are narrow and all of them are
 /// labelled.
-void keyLabel(const View& view, ImDrawList& list, const MapWindow& window, float edge, const MapText& text,
+void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
               Index key, bool lit, bool turned) {
   const float x = window.x(static_cast<double>(key) + 0.5);
   if (x < window.area.Min.x || x > window.area.Max.x) return;
@@ -70,8 +70,8 @@ void keyLabel(const View& view, ImDrawList& list, const MapWindow& window, float
 
 }  // namespace
 
-void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, const MapText& text,
-                  Index litQuery, Index litKey) {
+void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
+                  Index litKey) {
   const ImRect cells = window.cells();
   const float rowRoom = lineHeight(view.fonts->monoSmall) * 1.15f;
   const Index rowStep = labelStep(window, rowRoom);

@@ -105,7 +105,7 @@ void minimap(Scene& scene, MapPage& page) {
   const float scale = aspect > 1 ? 1 / aspect : 1;
   const ImRect area(at, ImVec2(at.x + std::max(view.px(24), std::round(width * scale)),
                                at.y + std::max(view.px(24), std::round(width * scale * aspect))));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImGui::InvisibleButton("minimap", area.GetSize());
   trackItem("minimap");
   const bool held = ImGui::IsItemActive();
@@ -185,7 +185,7 @@ void headChoice(Scene& scene, MapPage& page) {
   constexpr Index kColumns = 8;
   const float space = view.px(4), width = ImGui::GetContentRegionAvail().x;
   const float side = std::floor(std::min(view.px(30), (width - space * (kColumns - 1)) / kColumns));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Index shown = std::min(mapHead(scene), heads - 1);
   for (Index head = 0; head < heads; ++head) {
     const ImVec2 from(start.x + static_cast<float>(head % kColumns) * (side + space),
@@ -233,7 +233,7 @@ void lookSection(Scene& scene, View& view) {
 void memoryLine(const View& view, const std::string& label, const std::string& value) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(20), y = at.y + height / 2;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
   paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
   ImGui::Dummy(ImVec2(width, height));

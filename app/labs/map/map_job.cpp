@@ -176,6 +176,7 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.layers = (*head)->layers;
   state.layerName = (*head)->layerName;
   state.text = std::move((*head)->text);
+  state.notFinite = std::move((*head)->notFinite);
   state.omitted = std::move((*head)->omitted);
   state.memory = std::move((*head)->memory);
   const auto map = std::make_shared<attention::HeadMap>(std::move((*head)->field));

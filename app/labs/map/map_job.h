@@ -26,6 +26,7 @@ struct MapState {
   OverviewLevels levels;
   std::shared_ptr<const attention::HeadMap> map;  ///< for its field(), which never changes
   std::shared_ptr<const MapText> text;
+  std::string notFinite;
   std::vector<std::string> omitted;
   std::uint64_t bytes = 0;  ///< held besides the tiles
   MemoryShare memory;       ///< of the budget for as much

@@ -81,6 +81,7 @@ LabStatus MapLab::status(const Scene& scene) const {
   // A file's queries and keys are no layer of the scene's model.
   status.shape = scene.map.source == MapSource::file ? "Q and K from a file"
                                                      : layerShape(scene, page_.state && page_.state->causal);
+  if (page_.state) status.notFinite = page_.state->notFinite;
   status.busySeconds = page_.progress.seconds;
   status.busyWords = page_.progress.building || page_.progress.overview >= 1
                          ? "mapping for " + timeText(page_.progress.seconds)

@@ -55,13 +55,13 @@ ValueRange mapRange(const MapPage& page, const Look& look);
 
 /// Draws the tiles in sight at their places, coarser ones where those are not there yet, and notes what is
 /// missing.
-void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window);
+void drawTiles(const Scene& scene, MapPage& page, Canvas list, const MapWindow& window);
 /// Draws the whole head into `area` from the overview's one tile; false where it is not there.
-bool drawWhole(const Scene& scene, MapPage& page, ImDrawList& list, const ImRect& area);
+bool drawWhole(const Scene& scene, MapPage& page, Canvas list, const ImRect& area);
 
 /// Tokens and their numbers along both sides, thinned until they don't touch.
-void paintMapAxes(const View& view, ImDrawList& list, const MapWindow& window, const MapText& text,
-                  Index litQuery, Index litKey);
+void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
+                  Index litKey);
 /// While presenting: how much is shown.
 std::vector<CaptionPart> mapCaption(const MapPage& page);
 

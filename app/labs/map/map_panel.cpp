@@ -46,7 +46,7 @@ BarLabels barLabels(const ValueRange& range) {
 void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
   View& view = page.view;
   const MapState& state = *page.state;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const float y = area.Min.y + view.px(24), bar = view.px(area.GetWidth() > view.px(760) ? 190 : 120);
   const float end = area.Max.x - bar - view.px(20);
@@ -145,7 +145,7 @@ void pointTooltip(const Scene& scene, MapPage& page, Index query, Index key) {
 }
 
 /// Crosshair and numbers, in places counted from the window's first cell.
-void paintOver(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window, Index query,
+void paintOver(const Scene& scene, MapPage& page, Canvas list, const MapWindow& window, Index query,
                Index key) {
   View& view = page.view;
   const ImRect cells = window.cells();
@@ -173,7 +173,7 @@ void paintOver(const Scene& scene, MapPage& page, ImDrawList& list, const MapWin
 void paintMap(Scene& scene, MapPage& page, const ImRect& inner) {
   View& view = page.view;
   const MapState& state = *page.state;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(56)),
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);

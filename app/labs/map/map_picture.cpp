@@ -97,7 +97,7 @@ Look weightsLook(Look look) {
   return look;
 }
 
-void send(const Look& look, const ValueRange& range, MapPage& page, ImDrawList& list,
+void send(const Look& look, const ValueRange& range, MapPage& page, Canvas list,
           std::vector<HeatmapTile> tiles) {
   View& view = page.view;
   for (HeatmapTile& tile : tiles) tile.range = range;
@@ -149,7 +149,7 @@ DrawnLevels drawnLevels(const MapWindow& window, MapPage& page) {
 
 }  // namespace
 
-void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWindow& window) {
+void drawTiles(const Scene& scene, MapPage& page, Canvas list, const MapWindow& window) {
   const MapState& state = *page.state;
   const DrawnLevels drawn = drawnLevels(window, page);
   page.level = drawn.finest;
@@ -190,7 +190,7 @@ void drawTiles(const Scene& scene, MapPage& page, ImDrawList& list, const MapWin
   send(look, mapRange(page, look), page, list, std::move(tiles));
 }
 
-bool drawWhole(const Scene& scene, MapPage& page, ImDrawList& list, const ImRect& area) {
+bool drawWhole(const Scene& scene, MapPage& page, Canvas list, const ImRect& area) {
   if (!page.state || page.state->empty || !page.trouble.empty()) return false;
   const TileKey key{page.state->field, scene.map.pooling, {page.state->levels.single, 0, 0}};
   const std::optional<Tile> tile = page.cache->find(key);

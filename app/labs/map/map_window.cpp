@@ -1,7 +1,9 @@
 #include "app/labs/map/map_window.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "app/compute/thinning.h"
 #include "app/scene/number_text.h"
 
 namespace headscope::app {
@@ -12,10 +14,9 @@ ImRect MapWindow::cells() const {
 }
 
 int MapWindow::level() const {
-  int level = 0;
   // A little less than a pixel is still drawn as one.
-  while (static_cast<double>(factorOf(level)) < cellsPerPixel * (1 - 1e-6)) ++level;
-  return level;
+  return std::countr_zero(
+      static_cast<std::uint64_t>(powerOfTwoStep(1, cellsPerPixel * (1 - 1e-6), std::max<Index>({n, m, 1}))));
 }
 
 double wholeZoom(const ImRect& area, Index n, Index m) {
@@ -88,10 +89,7 @@ std::string zoomText(const MapWindow& window) {
 }
 
 Index labelStep(const MapWindow& window, float room) {
-  const double needed = static_cast<double>(room) * window.cellsPerPixel;
-  Index step = 1;
-  for (int i = 0; static_cast<double>(step) < needed; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
-  return step;
+  return roundStep(1, static_cast<double>(room) * window.cellsPerPixel, std::max(window.n, window.m));
 }
 
 }  // namespace headscope::app

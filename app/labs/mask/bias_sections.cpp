@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/labs/mask/mask_page.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/field_controls.h"
@@ -43,7 +44,7 @@ void bucketBars(const Scene& scene, const attention::BucketBias& bias, View& vie
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(64), middle = at.y + height / 2;
   const float each = width / static_cast<float>(bias.buckets);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(ImVec2(at.x, middle), ImVec2(at.x + width, middle), view.theme->line);
   for (Index bucket = 0; bucket < bias.buckets; ++bucket) {
     const float x = at.x + each * static_cast<float>(bucket);
@@ -89,13 +90,13 @@ void capCurve(const Scene& scene, const SequenceSnapshot& sequence, View& view) 
   const float range = std::max({2 * cap, std::abs(low), std::abs(high)});
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(110);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto x = [&](float score) { return at.x + width * (score / range + 1) / 2; };
   const auto y = [&](float score) { return at.y + height * (1 - score / (1.15f * cap)) / 2; };
   list.AddLine(ImVec2(at.x, y(0)), ImVec2(at.x + width, y(0)), view.theme->line);
   list.AddLine(ImVec2(x(0), at.y), ImVec2(x(0), at.y + height), view.theme->line);
   for (const float end : {cap, -cap})
-    for (float dash = at.x; dash < at.x + width; dash += view.px(8))
+    for (const float dash : placesBetween(at.x, at.x + width, view.px(8)))
       list.AddLine(ImVec2(dash, y(end)), ImVec2(dash + view.px(4), y(end)), view.theme->faint);
   std::vector<ImVec2> points;
   for (int i = 0; i <= 96; ++i) {

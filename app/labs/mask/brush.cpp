@@ -88,7 +88,7 @@ constexpr Tool kTools[] = {{PaintTool::look, "look", "Look: point, zoom with the
                            {PaintTool::line, "line", "Line: drag from end to end"}};
 
 /// What a tool leaves behind, on a little sheet around `at`.
-void paintIcon(const View& view, ImDrawList& list, PaintTool tool, ImVec2 at, std::uint32_t color) {
+void paintIcon(const View& view, Canvas list, PaintTool tool, ImVec2 at, std::uint32_t color) {
   const float r = view.px(7), thick = std::max(1.5f, view.px(1.6f));
   const auto point = [&](float x, float y) { return ImVec2(at.x + x * r, at.y + y * r); };
   if (tool == PaintTool::look) {
@@ -128,7 +128,7 @@ void toolChoice(MaskPage& page) {
   const float height = view.px(30), inset = view.px(3), width = ImGui::GetContentRegionAvail().x;
   const float each = width / static_cast<float>(std::size(kTools));
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), theme.background, view.px(7));
   compat::rectOutline(list, at, ImVec2(at.x + width, at.y + height), theme.line, view.px(7), 1);

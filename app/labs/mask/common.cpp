@@ -69,7 +69,7 @@ void verdictTooltip(MaskPage& page, const StudiedMask& mask, Index query, Index 
 }
 
 void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(24);
   paintFitted(view, list, view.fonts->text, ImVec2(at.x, at.y + height / 2),

@@ -22,7 +22,7 @@ std::string changeText(float change) {
 void headBars(Scene& scene, const SequenceSnapshot& sequence, View& view) {
   const attention::Matrix& moved = sequence.other->comparison.movedMass;
   const Index rows = std::max<Index>(1, sequence.queryLength);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = view.px(moved.rows() <= 16 ? 22 : moved.rows() <= 32 ? 15 : 10);
   for (Index head = 0; head < moved.rows(); ++head) {
@@ -56,7 +56,7 @@ void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Inde
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(54);
   ImGui::InvisibleButton("row_profile", ImVec2(width, height));
   trackItem("row_profile");
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(ImVec2(at.x, at.y + height), ImVec2(at.x + width, at.y + height), view.theme->line);
   const float each = width / static_cast<float>(rows);
   for (Index row = 0; row < rows; ++row) {

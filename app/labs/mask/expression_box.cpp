@@ -10,7 +10,7 @@ namespace {
 
 /// The lines that show where the text went wrong, in a face whose characters are equally wide.
 void caretLines(const View& view, const std::string& text) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float line = lineHeight(view.fonts->monoSmall) * 1.25f;
   float y = at.y + line / 2;

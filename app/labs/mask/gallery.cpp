@@ -85,7 +85,7 @@ bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool mark
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
   const ImVec2 to(at.x + size.x, at.y + size.y);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (hovered || marked) list.AddRectFilled(at, to, theme.raised, view.px(8));
   const float pad = view.px(10), side = size.y - 2 * pad;
   HeatmapTile tile;

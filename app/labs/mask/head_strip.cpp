@@ -35,7 +35,7 @@ Strip stripFor(const View& view, Index heads, float width) {
 /// The head's number and the colour of its kv head below its picture, an outline around it where it is lit.
 void paintAround(const View& view, const ModelSetup& model, Index head, const ImRect& box, bool chosen,
                  bool lit) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   paintText(list, view.fonts->monoSmall, ImVec2(box.GetCenter().x, box.Max.y + view.px(kNumber) / 2),
             chosen ? theme.text
@@ -62,7 +62,7 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Index heads = scene.setup.model.heads;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const std::string words = !mask || !mask->formula ? ""

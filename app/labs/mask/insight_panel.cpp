@@ -81,7 +81,7 @@ void blockPicture(const attention::BlockMap& blocks, View& view) {
   const Theme& theme = *view.theme;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, side = std::min(width * 0.4f, view.px(128));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t colors[] = {theme.line, mixed(theme.background, theme.text, 0.42f),
                                   mixed(theme.background, theme.text, theme.light ? 0.7f : 0.85f)};
   const float longer = static_cast<float>(std::max<Index>(1, std::max(blocks.rows, blocks.cols)));
@@ -172,7 +172,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskPage& page, Index
   const auto count = static_cast<float>(tokens);
   const HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, count, count, 0};
   HeatmapTile picture = pictureOf(tile, reach.factor, {});
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   picture.view.clip.y0 = std::max(picture.view.clip.y0, list.GetClipRectMin().y);
   picture.view.clip.y1 = std::min(picture.view.clip.y1, list.GetClipRectMax().y);
   render::HeatmapStyle style = styleFor(view, Look{});
@@ -189,7 +189,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskPage& page, Index
 
 /// What its colours stand for, from `at` on; returns how far down that goes.
 float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float y = at.y;
   for (const Index layer : {Index{1}, reach.layers}) {
     const float value = static_cast<float>(reach.layers + 1 - layer) / static_cast<float>(reach.layers);

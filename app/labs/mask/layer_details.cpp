@@ -53,7 +53,7 @@ void headChips(Layer& layer, const ModelSetup& model, View& view) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, side = view.px(24), space = view.px(4);
   ImVec2 at = start;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (Index head = 0; head < model.heads; ++head) {
     if (at.x + side > start.x + width) at = ImVec2(start.x, at.y + side + space);
     ImGui::SetCursorScreenPos(at);

@@ -59,7 +59,7 @@ bool smallSwitch(const View& view, const std::string& name, ImVec2 right, bool o
   ImGui::SetCursorScreenPos(from);
   const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(from, to, on ? view.theme->query : view.theme->background, height / 2);
   if (!on) compat::rectOutline(list, from, to, view.theme->line, height / 2, 1);
   const float x = on ? to.x - height / 2 : from.x + height / 2, knob = height / 2 - view.px(2.5f);
@@ -92,7 +92,7 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(46);
   const ImVec2 to(from.x + width, from.y + height);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const bool chosen = studio.selected == at;
   ImGui::SetCursorScreenPos(from);
   const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width - view.px(44), height));
@@ -157,9 +157,10 @@ void layerList(Scene& scene, MaskPage& page) {
   if (page.dragged < 0) return;
   if (drag.target < 0) drag = {static_cast<Index>(layers.size()), ImGui::GetCursorScreenPos().y};
   const ImVec2 at(ImGui::GetCursorScreenPos().x, drag.markY);
-  ImGui::GetWindowDrawList()->AddRectFilled(
-      ImVec2(at.x, at.y - view.px(1.5f)),
-      ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + view.px(1.5f)), view.theme->text, view.px(1.5f));
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(ImVec2(at.x, at.y - view.px(1.5f)),
+                     ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + view.px(1.5f)), view.theme->text,
+                     view.px(1.5f));
   if (ImGui::IsMouseDown(0)) return;
   if (page.dragged < static_cast<Index>(layers.size()))
     move(layers, page.dragged, drag.target, studio.selected);

@@ -35,7 +35,7 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
     mode = unit                             ? RangeMode::perHead
            : mode == RangeMode::logarithmic ? RangeMode::unit
                                             : RangeMode::logarithmic;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintRamp(list, scene.look.colormap, ImVec2(from, y - half), ImVec2(to, y + half));
   paintText(list, font, ImVec2(left, y), view.theme->secondary, low);
   paintText(list, font, ImVec2(to + space, y), view.theme->secondary, high);
@@ -44,7 +44,7 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
 
 /// The colours from −extreme to +extreme in the same place.
 float signedBar(const View& view, float extreme, const ImRect& cells) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->monoSmall;
   const float top = cells.Min.y - view.px(25), bottom = top + view.px(8), below = bottom + view.px(9);
   const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
@@ -62,7 +62,7 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
 }
 
 /// Title above the cells, and a quiet word or the colour bar at the right of it.
-void titleBar(Scene& scene, View& view, ImDrawList& list, const MapSpec& spec, const ImRect& cells) {
+void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells) {
   const float y = cells.Min.y - view.px(16), space = view.px(12);
   float end = cells.Max.x + space;
   if (spec.scale == MapScale::weights)
@@ -81,7 +81,7 @@ void titleBar(Scene& scene, View& view, ImDrawList& list, const MapSpec& spec, c
 }
 
 /// A rectangle round the cells the brush would paint.
-void paintBrush(const MaskPage& page, ImDrawList& list, const HeatTile& tile, const HeatTile::RowCol& cell) {
+void paintBrush(const MaskPage& page, Canvas list, const HeatTile& tile, const HeatTile::RowCol& cell) {
   const View& view = page.view;
   const Brush& brush = page.brush;
   if (brush.tool != PaintTool::brush && brush.tool != PaintTool::line) return;
@@ -167,7 +167,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRec
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const ImRect cells = mapCells(spec, page, area);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   titleBar(scene, view, list, spec, cells);
   ImGui::SetCursorScreenPos(cells.Min);
   ImGui::InvisibleButton(spec.name, cells.GetSize());

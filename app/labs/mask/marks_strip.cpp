@@ -195,7 +195,7 @@ void chips(Scene& scene, MaskPage& page, Mark mark, float height) {
   const Theme& theme = *view.theme;
   ImGui::BeginChild("chips", ImVec2(0, height), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_HorizontalScrollbar);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float side = view.px(24);
   float x = start.x;

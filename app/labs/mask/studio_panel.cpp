@@ -42,7 +42,7 @@ void compareBar(Scene& scene, MaskPage& page, const ImRect& area) {
 }
 
 void message(const View& view, const ImRect& area, const std::string& title, const std::string& text) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.38f);
   paintText(list, view.fonts->title, at, view.theme->text, title, Align::center);
   paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary, text,

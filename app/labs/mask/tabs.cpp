@@ -103,7 +103,7 @@ void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* w
 
 /// Where a map would be, a sentence says why it isn't.
 void instead(const View& view, const ImRect& area, const std::string& text, std::uint32_t color) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = std::min(area.GetWidth() - view.px(40), view.px(420));
   const ImVec2 at(area.GetCenter().x - width / 2, area.Min.y + area.GetHeight() * 0.35f);
   paintParagraph(list, view.fonts->text, at, width, color, text);
@@ -180,7 +180,7 @@ namespace {
 
 /// A second mask to compare with has to be made first.
 void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.32f);
   paintText(list, view.fonts->title, at, view.theme->text, "Two masks on the same tokens", Align::center);
   paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary,
@@ -200,7 +200,7 @@ void wipeMap(Scene& scene, MaskPage& page, MapSpec a, const MapSpec& b, const Im
   a.aside = "A " + a.aside + ", B " + b.aside;
   const ImRect cells = mapCells(a, page, area);
   StudioCursor& studio = scene.cursor.studio;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float x = cells.Min.x + studio.wipe * cells.GetWidth();
   // Of two items in one place the first has the pointer.
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(9), cells.Min.y));

@@ -17,7 +17,7 @@ namespace {
 /// Filled: now; the hollow outline: without the scene's changes.
 void guessBar(const View& view, ImVec2 from, float width, float height, const Guess& guess,
               std::uint32_t color) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 to(from.x + width, from.y + height);
   list.AddRectFilled(from, to, view.theme->raised);
   list.AddRectFilled(from, ImVec2(from.x + std::max(1.0f, width * guess.probability), to.y), color);
@@ -52,7 +52,7 @@ void guessLine(Scene& scene, ModelPage& page, const Guess& guess, Index place, f
   trackItem(name);
   const std::string reason = cannotGoOn(scene, page);
   const bool hovered = ImGui::IsItemHovered();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (hovered && reason.empty())
     list.AddRectFilled(ImVec2(at.x - view.px(6), at.y), ImVec2(at.x + width + view.px(6), at.y + height),
                        view.theme->raised, view.px(5));
@@ -60,7 +60,7 @@ void guessLine(Scene& scene, ModelPage& page, const Guess& guess, Index place, f
   const float wordWidth = std::min(view.px(90), width * 0.26f);
   const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
-              page.word(guess.id));
+              page.word(guess));
   const bool change = guess.unchanged >= 0;
   const float numbers = view.px(change ? 116 : 58), left = at.x + view.px(18) + wordWidth;
   guessBar(view, ImVec2(left, y - view.px(7)), std::max(8.0f, width - view.px(18) - wordWidth - numbers),
@@ -78,16 +78,16 @@ void guessLine(Scene& scene, ModelPage& page, const Guess& guess, Index place, f
               Align::right);
   }
   if (hovered)
-    tooltip(view, fmt::format("{} · id {} · {}{}", page.word(guess.id), guess.id,
-                              probabilityText(guess.probability),
-                              reason.empty() ? "\nclick: the text goes on with it" : "\n" + reason));
+    tooltip(view,
+            fmt::format("{} · id {} · {}{}", page.word(guess), guess.id, probabilityText(guess.probability),
+                        reason.empty() ? "\nclick: the text goes on with it" : "\n" + reason));
   if (clicked && reason.empty()) goOnWith(scene, page, guess.id);
 }
 
 void winner(ModelPage& page, const Guess& guess, float width) {
   const View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float y = at.y + view.px(15);
   const std::string number = probabilityText(guess.probability);
   paintText(list, view.fonts->hero, ImVec2(at.x + width, y), view.theme->text, number, Align::right);
@@ -99,7 +99,7 @@ void winner(ModelPage& page, const Guess& guess, float width) {
               Align::right);
     room -= wide + view.px(10);
   }
-  paintFitted(view, list, view.fonts->hero, ImVec2(at.x, y), room, view.theme->text, page.word(guess.id));
+  paintFitted(view, list, view.fonts->hero, ImVec2(at.x, y), room, view.theme->text, page.word(guess));
   ImGui::Dummy(ImVec2(width, view.px(34)));
 }
 
@@ -123,7 +123,7 @@ void forecastLines(ModelPage& page, float width) {
   sectionTitle(view, "IF SWITCHED OFF", "forecast for “" + page.word(id) + "”");
   const ForecastAnswer* answer = page.forecast.get();
   const bool here = answer && answer->request == page.forecasts;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Guess now = page.guesses && page.guesses->value && !page.guesses->value->lens.empty()
                         ? page.guesses->value->lens.back()
                         : Guess{};

@@ -22,7 +22,7 @@ namespace {
 void title(const Scene& scene, const ModelPage& page, ImVec2 at, float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Cell& cell = scene.cursor.cell;
   const Index layer = scene.cursor.model.layer;
   const HeadSummary& head = *page.summary(layer, cell.head);
@@ -59,7 +59,7 @@ void title(const Scene& scene, const ModelPage& page, ImVec2 at, float width) {
 /// The head's weights with its tokens; returns the bottom.
 float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float height) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto& keys = page.study->text.tokens;
   const auto& queries = page.study->queryTokens();
   const auto [left, bottom] = nameRoom(view, queries, keys);
@@ -110,7 +110,7 @@ float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float heigh
 void facts(const Scene& scene, ModelPage& page, float x, float y) {
   View& view = page.view;
   const float left = x;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Cell& cell = scene.cursor.cell;
   const Index layer = scene.cursor.model.layer;
   const auto word = [&](const std::string& text) {

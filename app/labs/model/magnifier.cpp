@@ -46,7 +46,7 @@ Box boxBeside(const View& view, float words) {
 void magnifier(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Index layer, Index column,
                const std::string& says) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  Canvas list = *ImGui::GetForegroundDrawList();
   const float line = lineHeight(view.fonts->small) * 1.25f;
   const auto lines = static_cast<float>(1 + std::count(says.begin(), says.end(), '\n'));
   const Box box = boxBeside(view, line * (lines + 1) + view.px(4));

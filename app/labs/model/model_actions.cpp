@@ -14,7 +14,9 @@ namespace headscope::app {
 
 const std::string& ModelPage::word(Index id) {
   auto [at, isNew] = words.try_emplace(id);
-  if (isNew && study)
+  if (isNew && id < 0)
+    at->second = "—";
+  else if (isNew && study)
     at->second = modelTokens(study->opened->tokenizer.value(), std::span(&id, 1)).front().text;
   return at->second;
 }

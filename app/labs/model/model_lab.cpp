@@ -320,6 +320,7 @@ LabStatus ModelLab::status(const Scene&) const {
     status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
   if (page_.study)
     status.figures.push_back({"attention in sight", bytesText(static_cast<double>(page_.study->bytes)), 0});
+  if (page_.study) status.notFinite = page_.study->notFinite;
   if (page_.study && page_.opened && page_.opened->model)
     status.figures.push_back({"cache",
                               bytesText(static_cast<double>(page_.study->tokens()) *

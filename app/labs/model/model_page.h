@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -148,8 +149,10 @@ struct ModelPage {
   const HeadLosses* currentLosses() const {
     return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
   }
-  /// A token's text by its id.
+  /// A token's text by its id; "—" for −1.
   const std::string& word(Index id);
+  /// The guess's token; nothing is guessed where the probability is no number.
+  const std::string& word(const Guess& guess) { return word(std::isnan(guess.probability) ? -1 : guess.id); }
 };
 
 /// "0.418", and small ones as "4·10⁻⁴".

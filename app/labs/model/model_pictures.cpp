@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/thinning.h"
 #include "app/labs/model/model_page.h"
+#include "attention/core/extremes.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -29,10 +31,8 @@ const Stack& thumbnailsOf(const ModelPictures::Source& source) {
 
 /// Cells that are one where a picture of these is drawn so large.
 int pooledFor(const Stack& pictures, float pixels) {
-  const auto longest = static_cast<float>(std::max(pictures.rows(), pictures.cols()));
-  int pooled = 1;
-  while (pixels * static_cast<float>(pooled) < longest) pooled *= 2;
-  return pooled;
+  const Index longest = std::max(pictures.rows(), pictures.cols());
+  return static_cast<int>(powerOfTwoStep(pixels, static_cast<double>(longest), longest));
 }
 
 /// The strongest of the rows that share one, with its sign: at most `most` rows.
@@ -44,8 +44,7 @@ Stack fewerRows(const Stack& picture, Index most) {
     out[i].setZero();
     for (Index row = 0; row < picture.rows(); ++row)
       for (Index col = 0; col < picture.cols(); ++col)
-        if (const float value = picture[i](row, col); std::abs(value) > std::abs(out[i](row / share, col)))
-          out[i](row / share, col) = value;
+        out[i](row / share, col) = attention::stronger(out[i](row / share, col), picture[i](row, col));
   }
   return out;
 }
@@ -69,8 +68,7 @@ void ModelPictures::showHead(const Scene& scene, const ModelPage& page, bool eas
   const ModelCursor& cursor = scene.cursor.model;
   const auto at = static_cast<std::size_t>(cursor.layer);
   if (at >= page.study->layers.size()) return;
-  int factor = 1;
-  while (headCell * static_cast<float>(factor) < 1) factor *= 2;
+  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*page.study->layers[at])));
   const Source wanted{page.study->layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
   if (wanted == head.source) return;
   const bool same = head.source.head == wanted.head && head.factor == factor;

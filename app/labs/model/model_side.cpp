@@ -44,7 +44,7 @@ void textSection(Scene& scene, ModelPage& page) {
              scene.cursor);
   const Cell& cell = scene.cursor.cell;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   float x = at.x;
   const auto say = [&](const char* what, Index token, std::uint32_t color) {
     const float y = at.y + view.px(8);
@@ -191,7 +191,7 @@ void skillSection(Scene& scene, ModelPage& page) {
     const std::string name = fmt::format("skill.{}", i);
     const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
     trackItem(name);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const bool chosen = *scene.setup.input.text == skill.text, lit = chosen || ImGui::IsItemHovered();
     if (lit)
       list.AddRectFilled(ImVec2(at.x - view.px(8), at.y), ImVec2(at.x + width + view.px(8), at.y + height),

@@ -55,7 +55,7 @@ void recentModels(ModelPage& page) {
 void openingPanel(Scene&, ModelPage& page, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, 0)) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     const float width = std::min(area.GetWidth() - view.px(60), view.px(620));
     const float x = area.GetCenter().x - width / 2;
     float y = area.Min.y + std::max(view.px(40), area.GetHeight() * 0.22f);

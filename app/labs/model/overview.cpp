@@ -62,8 +62,9 @@ void progress(ModelPage& page, const ImRect& area) {
   const bool slow = page.busySeconds > 0.3 && page.arrived < layers;
   if (!slow && !page.stopped) return;
   const float share = static_cast<float>(page.arrived) / static_cast<float>(layers);
-  ImGui::GetWindowDrawList()->AddRectFilled(
-      area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)), view.theme->secondary);
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)),
+                     view.theme->secondary);
   track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
   const std::string label =
       page.stopped ? fmt::format("Stopped after {} of {} layers: go on", page.arrived, layers) : "Stop";

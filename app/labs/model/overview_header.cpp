@@ -91,7 +91,7 @@ std::string headlineStart(const Scene& scene, const ModelPage& page, const std::
 /// As many of the clauses as fit, joined.
 void headline(const Scene& scene, ModelPage& page, const ImRect& area) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<Behaviour> found = behavioursOf(page, scene.look.labelThreshold);
   std::string start = headlineStart(scene, page, found), says;
   const float room = area.GetWidth() - textWidth(view.fonts->hero, start);
@@ -123,7 +123,7 @@ bool filterChip(View& view, const std::string& name, const std::string& label, I
   trackItem("filter." + name);
   if (ImGui::IsItemHovered() && key <= 9)
     restingHelp(view, "filter." + name, fmt::format("Shift+{}", key).c_str());
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (chosen || ImGui::IsItemHovered())
     list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), view.theme->raised, view.px(6));
   const std::uint32_t color = chosen ? view.theme->text : view.theme->secondary;
@@ -151,6 +151,7 @@ std::string lossText(ModelPage& page) {
 }
 
 std::string changeText(float change) {
+  if (!std::isfinite(change)) return numberText(change);
   const std::string amount = fmt::format("{:.2f}", std::abs(change));
   return amount == "0.00" ? amount : (change < 0 ? "−" : "+") + amount;
 }
@@ -180,7 +181,7 @@ std::vector<Behaviour> behavioursOf(const ModelPage& page, float threshold) {
 void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const OverviewPlan& plan) {
   View& view = page.view;
   ModelCursor& cursor = scene.cursor.model;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   page.named.clear();
   if (plan.score) headline(scene, page, area);
   const float y = area.Min.y + view.px(plan.score ? 60 : 24);

@@ -11,6 +11,7 @@
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -20,9 +21,9 @@ namespace {
 void bars(const View& view, const attention::Vector& values, std::uint32_t color, const char* name) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26), middle = at.y + height / 2;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(ImVec2(at.x, middle), ImVec2(at.x + width, middle), view.theme->line);
-  const float most = std::max(values.cwiseAbs().maxCoeff(), 1e-20f);
+  const float most = std::max(attention::largestFinite(values), 1e-20f);
   const float each = width / static_cast<float>(values.size());
   for (Index d = 0; d < values.size(); ++d) {
     const float x = at.x + each * static_cast<float>(d), y = middle - values[d] / most * height / 2;
@@ -40,7 +41,7 @@ void bars(const View& view, const attention::Vector& values, std::uint32_t color
 void line(const View& view, const std::string& name, const std::string& number) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(11);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float wide =
       paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, number, Align::right);
   paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - wide - view.px(10),

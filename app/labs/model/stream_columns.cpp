@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/labs/model/overview_parts.h"
 #include "app/platform/track.h"
@@ -41,7 +42,7 @@ Columns columnsOf(const View& view, const OverviewPlan& plan) {
 
 /// A share of 1 as a grey bar with its number above.
 void paintEntropy(const View& view, ImVec2 at, float value, bool digits, float row) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float wide = view.px(46), half = std::min(view.px(2), row * 0.3f);
   if (digits)
     paintText(list, view.fonts->monoSmall, ImVec2(at.x, at.y - view.px(8)), view.theme->secondary,
@@ -54,7 +55,7 @@ void paintEntropy(const View& view, ImVec2 at, float value, bool digits, float r
 
 /// A bar that ends at the stream: filled for attention, hollow for the MLP.
 void paintAdded(const View& view, float right, float y, float length, bool filled, float half) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 from(right - std::max(length, 1.0f), y - half), to(right, y + half);
   if (filled)
     list.AddRectFilled(from, to, view.theme->secondary);
@@ -73,7 +74,7 @@ void stopMark(Scene& scene, ModelPage& page, ImVec2 at, Index stop, float row) {
   View& view = page.view;
   const Index last = static_cast<Index>(page.layers.size());
   const Index chosen = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float radius = std::min(view.px(4.5f), row * 0.42f), hit = std::min(view.px(9), row / 2);
   ImGui::SetCursorScreenPos(ImVec2(at.x - hit, at.y - hit));
   const std::string name = fmt::format("model.stop.{}", stop);
@@ -89,20 +90,25 @@ void stopMark(Scene& scene, ModelPage& page, ImVec2 at, Index stop, float row) {
                  std::max(1.0f, view.px(1.4f)));
 }
 
+/// How much is added, of what was there.
+std::string timesText(float share) {
+  return std::isfinite(share) ? fmt::format("×{:.2f}", share) : numberText(share);
+}
+
 /// The likeliest next token at a stop, with its probability as a bar; hollow: without the scene's changes.
 void paintGuess(ModelPage& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
   const View& view = page.view;
   const GuessAnswer* answer = page.guesses.get();
   if (!answer || !answer->value || stop >= static_cast<Index>(answer->value->lens.size())) return;
   const Guess& guess = answer->value->lens[static_cast<std::size_t>(stop)];
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = chosen ? view.theme->text : view.theme->secondary;
   const std::string number = probabilityText(guess.probability);
   const float numbers = textWidth(view.fonts->monoSmall, number);
   const float y = bar ? at.y - view.px(6) : at.y;
   paintText(list, view.fonts->monoSmall, ImVec2(right, y), color, number, Align::right);
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x, y), right - at.x - numbers - view.px(8), color,
-              page.word(guess.id));
+              page.word(guess));
   if (!bar) return;
   const float bottom = at.y + view.px(8), half = view.px(2.5f), wide = right - at.x;
   list.AddRectFilled(ImVec2(at.x, bottom - half), ImVec2(right, bottom + half), view.theme->raised);
@@ -115,7 +121,7 @@ void paintGuess(ModelPage& page, ImVec2 at, float right, Index stop, bool chosen
 }
 
 void columnTitle(View& view, const char* name, float x, float y, const char* text, const char* help) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float width = paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(8)));
   ImGui::InvisibleButton(name, ImVec2(width, view.px(16)));
@@ -124,7 +130,7 @@ void columnTitle(View& view, const char* name, float x, float y, const char* tex
 
 void besideRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Columns columns = columnsOf(view, plan);
   const bool digits = plan.rowPitch >= view.px(30);
   const float head = plan.top - view.px(10), most = mostAdded(page);
@@ -168,7 +174,7 @@ void besideRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
 
 void underRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const auto layers = static_cast<Index>(page.layers.size());
   const float line = plan.area.Min.x + view.px(8), right = plan.tile(0, plan.heads - 1).Max.x;
   const auto under = [&](Index at) {
@@ -195,10 +201,10 @@ void underRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
       int style;
     };
     const Part parts[] = {
-        {fmt::format("×{:.2f}", layer.mlpAdds), "MLP adds", kAddsHelp, layer.mlpAdds, most, 2},
-        {fmt::format("×{:.2f}", layer.attentionAdds), "attention adds", kAddsHelp, layer.attentionAdds, most,
-         1},
-        {fmt::format("{:.2f}", layer.entropy), "entropy", kEntropyHelp, layer.entropy, 1, 0}};
+        {timesText(layer.mlpAdds), "MLP adds", kAddsHelp, layer.mlpAdds, most, 2},
+        {timesText(layer.attentionAdds), "attention adds", kAddsHelp, layer.attentionAdds, most, 1},
+        {std::isnan(layer.entropy) ? "NaN" : fmt::format("{:.2f}", layer.entropy), "entropy", kEntropyHelp,
+         layer.entropy, 1, 0}};
     float end = right;
     for (const Part& part : parts) {
       if (page.madeHere() && part.style == 2) continue;  // there is no MLP

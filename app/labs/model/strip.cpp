@@ -28,7 +28,7 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
   const bool enabled = reason.empty(), hovered = ImGui::IsItemHovered();
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
   const ImVec2 at((from.x + to.x) / 2, (from.y + to.y) / 2);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (hovered && enabled) list.AddRectFilled(from, to, view.theme->raised, view.px(6));
   const std::uint32_t color = !enabled  ? faded(view.theme->faint, 0.6f)
                               : hovered ? view.theme->text
@@ -76,7 +76,7 @@ void transport(const Scene& scene, ModelPage& page, const ImRect& area) {
     view.request("model.play");
   ImGui::SameLine(0, view.px(2));
   if (transportButton(view, "model.step", "Write one token  (.)", reason, 1)) view.request("model.step");
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float x = ImGui::GetItemRectMax().x + view.px(18), middle = y + view.px(14);
   paintFitted(view, list, view.fonts->text, ImVec2(x, middle), area.Max.x - x - view.px(190),
               view.theme->secondary, samplingText(scene.generation));
@@ -132,7 +132,7 @@ void foreseenBar(ModelPage& page, const StripColumns& columns, Index token, floa
   const std::vector<Foreseen>* all = foreseen(page);
   if (!all || static_cast<std::size_t>(token) >= all->size()) return;
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float x = columns.at(token), width = columns.width, center = x + (width - view.px(4)) / 2;
   const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
   const float top = wordY + view.px(18), bottom = top + view.px(folded ? 34 : 44);
@@ -161,7 +161,7 @@ void foreseenBar(ModelPage& page, const StripColumns& columns, Index token, floa
 void column(const Scene& scene, ModelPage& page, const StripColumns& columns, Index token, const ImRect& area,
             bool folded) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const ImRect place = wordOf(view, columns, token, area);
   const float center = place.GetCenter().x, wordY = area.Min.y + view.px(12);
   const Cell& cell = scene.cursor.cell;
@@ -196,7 +196,7 @@ render::HeatmapStyle cacheStyle(const View& view, bool values) {
 /// Keys over values, one column a token, one row a layer and kv head (or several that share one).
 void cacheRows(const Scene& scene, ModelPage& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   if (page.pictures.cache.empty() || page.study->bands == 0) return;
   const float height = std::floor((area.GetHeight() - view.px(4)) / 2);
   const auto bands = static_cast<float>(page.study->bands);
@@ -239,7 +239,7 @@ void cacheRows(const Scene& scene, ModelPage& page, const StripColumns& columns,
 
 void rowNames(const ModelPage& page, const ImRect& area, bool folded) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const float x = area.Min.x, top = area.Min.y + view.px(12 + 18);
   const auto line = [&](float y, const char* text) {
     paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
@@ -253,7 +253,7 @@ void rowNames(const ModelPage& page, const ImRect& area, bool folded) {
 
 void cacheFigures(const ModelPage& page, const StripColumns& columns, float right, float y) {
   const View& view = page.view;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const attention::ModelConfig& config = *page.config;
   const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
   const Index rows = config.layerCount() * config.kvHeads;
@@ -327,7 +327,7 @@ void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, 
 
 void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) {
   View& view = page.view;
-  ImDrawList& back = *ImGui::GetBackgroundDrawList();
+  Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), view.theme->line);
   if (beginPanel(view, "strip", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(20);

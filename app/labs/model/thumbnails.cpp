@@ -10,6 +10,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
+#include "attention/core/extremes.h"
 
 namespace headscope::app {
 
@@ -33,7 +34,7 @@ Index numberStep(float pitch, float room) {
 }
 
 void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& scene, const ModelPage& page) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Cursor& cursor = scene.cursor;
   if (cursor.model.byScore && !cursor.model.detector.empty()) return;
   const Index step = numberStep(plan.pitch, view.px(25));
@@ -61,7 +62,7 @@ void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& s
 }
 
 void paintLayerNumbers(const View& view, const OverviewPlan& plan, const Scene& scene) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const Index chosen = scene.cursor.model.layer, step = numberStep(plan.rowPitch, view.px(15));
   const float x = plan.left - view.px(8);
   paintText(list, view.fonts->small, ImVec2(x, plan.top - view.px(10)), view.theme->faint,
@@ -102,7 +103,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   const bool large = plan.score, bold = isDeliberate(label);
   ImFont* font = large ? (bold ? view.fonts->bold : view.fonts->text)
                        : (bold ? view.fonts->smallBold : view.fonts->small);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = bold ? view.theme->text : view.theme->faint;
   const float line = lineHeight(font), wide = tile.GetWidth() * 0.66f;
   std::string word = large ? attention::describe(label) : headWord(label);
@@ -133,7 +134,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
 }
 
 void paintOffThumbnail(const View& view, const ImRect& tile) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintOff(view, list, tile);
   if (tile.GetWidth() > view.px(26))
     paintText(list, view.fonts->smallBold, ImVec2(tile.Max.x - view.px(4), tile.Min.y + view.px(9)),
@@ -143,7 +144,7 @@ void paintOffThumbnail(const View& view, const ImRect& tile) {
 /// Where the query and the key are, in every thumbnail that is large enough.
 void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
   if (tile.GetWidth() < view.px(24)) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile map{
       tile, 0, 0, static_cast<float>(layer.weights.rows()), static_cast<float>(layer.weights.cols()), 0};
   if (tile.GetWidth() >= view.px(104)) {
@@ -173,7 +174,7 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
   const Cursor& cursor = overlay.scene.cursor;
   const LayerSummary& layer = *page.layer(at);
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   paintPlace(view, tile, layer, cursor.cell);
   if (std::find(page.named.begin(), page.named.end(),
                 head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
@@ -192,7 +193,7 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
 
 /// An empty frame for each head of a layer that hasn't been computed.
 void paintEmptyRow(const View& view, const OverviewPlan& plan, Index at) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   for (Index column = 0; column < plan.heads; ++column)
     if (const ImRect tile = plan.tile(at, column); plan.inSight(tile))
       compat::rectOutline(list, tile.Min, tile.Max, view.theme->line, 0, 1);
@@ -206,8 +207,9 @@ void paintOverRow(const ModelPage& page, const Overlay& overlay, Index at) {
     if (const ImRect tile = plan.tile(at, column); plan.inSight(tile))
       paintOverHead(page, overlay, at, order[static_cast<std::size_t>(column)], tile);
   if (at >= page.arrived)  // a picture of before
-    ImGui::GetWindowDrawList()->AddRectFilled(plan.tile(at, 0).Min, plan.tile(at, plan.heads - 1).Max,
-                                              faded(page.view.theme->background, 0.5f));
+    Canvas(*ImGui::GetWindowDrawList())
+        .AddRectFilled(plan.tile(at, 0).Min, plan.tile(at, plan.heads - 1).Max,
+                       faded(page.view.theme->background, 0.5f));
 }
 
 void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Index at) {
@@ -238,7 +240,7 @@ void drawRow(const Scene& scene, ModelPage& page, const OverviewPlan& plan, Inde
 
 void paintThumbnails(const Scene& scene, ModelPage& page, const OverviewPlan& plan) {
   const Overlay overlay{scene, plan, page.currentLosses()};
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Canvas list = *ImGui::GetWindowDrawList();
   // Frames go a little beyond the pictures.
   list.PushClipRect(ImVec2(plan.map.Min.x - 3, plan.map.Min.y - 3),
                     ImVec2(plan.map.Max.x + 3, plan.map.Max.y + 3), true);
@@ -260,8 +262,8 @@ std::vector<Index> headOrder(const Scene& scene, const ModelPage& page, Index at
   if (!scene.cursor.model.byScore || found == detectors.end()) return order;
   const std::string_view key = (*found)->name;
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return layer.heads[static_cast<std::size_t>(a)].profile[key].raw >
-           layer.heads[static_cast<std::size_t>(b)].profile[key].raw;
+    return attention::descends(layer.heads[static_cast<std::size_t>(a)].profile[key].raw,
+                               layer.heads[static_cast<std::size_t>(b)].profile[key].raw);
   });
   return order;
 }

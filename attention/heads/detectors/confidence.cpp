@@ -8,7 +8,8 @@ DetectorScore meanLargest(const ObservedHead& head) {
   Index rows = 0;
   for (Index row = 0; row < head.rows(); ++row) {
     if (head.visible(row) == 0) continue;
-    largest += static_cast<double>(head.weights().row(row).head(head.visibleEnd(row)).maxCoeff());
+    largest += static_cast<double>(
+        head.weights().row(row).head(head.visibleEnd(row)).maxCoeff<Eigen::PropagateNaN>());
     even += 1 / static_cast<double>(head.visible(row));
     ++rows;
   }

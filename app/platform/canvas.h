@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/platform/imgui_compat.h"
+
+namespace headscope::app {
+
+/// What is drawn on: a list of Dear ImGui's, which takes every number for a place on the screen and indexes
+/// tables with sizes. A figure drawn from computed numbers may be NaN, infinite or far outside every window:
+/// what has such a corner isn't drawn. All drawing goes through here; to be passed by value.
+class Canvas {
+ public:
+  Canvas(ImDrawList& list) : list_(&list) {}  // not explicit: every list of Dear ImGui is one to draw on
+  operator ImDrawList&() const { return *list_; }
+
+  /// Whether it lies over all windows.
+  bool isForeground() const { return list_ == ImGui::GetForegroundDrawList(); }
+  /// Of all that was drawn so far.
+  ImVector<ImDrawVert>& vertices() const { return list_->VtxBuffer; }
+  ImVec2 GetClipRectMin() const { return list_->GetClipRectMin(); }
+  ImVec2 GetClipRectMax() const { return list_->GetClipRectMax(); }
+  /// Where the rectangle is no place on a screen, all is clipped.
+  void PushClipRect(ImVec2 from, ImVec2 to, bool inside = false) const;
+  void PopClipRect() const { list_->PopClipRect(); }
+
+  void AddLine(ImVec2 from, ImVec2 to, ImU32 color, float thickness = 1) const;
+  void AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color, float rounding = 0, int corners = 0) const;
+  void AddRectFilledMultiColor(ImVec2 from, ImVec2 to, ImU32 topLeft, ImU32 topRight, ImU32 bottomRight,
+                               ImU32 bottomLeft) const;
+  void AddTriangleFilled(ImVec2 a, ImVec2 b, ImVec2 c, ImU32 color) const;
+  void AddCircle(ImVec2 center, float radius, ImU32 color, int segments = 0, float thickness = 1) const;
+  void AddCircleFilled(ImVec2 center, float radius, ImU32 color, int segments = 0) const;
+  /// Without the lines to and from a point that is no place on a screen.
+  void AddPolyline(const ImVec2* points, int count, ImU32 color, int flags, float thickness) const;
+  void AddConvexPolyFilled(const ImVec2* points, int count, ImU32 color) const;
+  void AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const char* begin, const char* end,
+               float wrap = 0) const;
+  void AddCallback(ImDrawCallback callback, void* data) const { list_->AddCallback(callback, data); }
+
+ private:
+  ImDrawList* list_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,86 @@
+#include "attention/models/tensor_fault.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/formats/tensor_reader.h"
+#include "attention/models/families.h"
+
+namespace headscope::attention {
+namespace {
+
+/// The layer a tensor belongs to; −1 for none.
+Index layerOf(const std::string& name, const Family& family) {
+  const std::string_view pattern = family.names.layer;
+  const std::string_view before = pattern.substr(0, pattern.find('N'));
+  for (const std::string_view prefix : family.prefixes) {
+    const std::string start = std::string(prefix) + std::string(before);
+    if (!name.starts_with(start)) continue;
+    const std::size_t digits = name.find_first_not_of("0123456789", start.size());
+    if (digits == start.size() || digits == std::string::npos || name[digits] != '.') continue;
+    return static_cast<Index>(std::stoll(name.substr(start.size(), std::min<std::size_t>(digits, 9))));
+  }
+  return -1;
+}
+
+bool isOfEmbedding(const std::string& name, const TensorNames& names) {
+  const auto holds = [&](std::string_view part) {
+    return !part.empty() && name.find(part) != std::string::npos;
+  };
+  return holds(names.embedding) || holds(names.positions) || holds(names.tokenTypes) ||
+         holds(names.embeddingNorm);
+}
+
+/// Where in what a pass reads a tensor stands: 0 is the embedding, then come the layers, then the head.
+Index placeOf(const std::string& name, const ModelConfig& config) {
+  const Index layer = layerOf(name, *config.family);
+  if (layer >= 0) return layer + 1;
+  return isOfEmbedding(name, config.family->names) ? 0 : config.layerCount() + 1;
+}
+
+/// The first value that isn't finite, among whole numbers none.
+std::optional<TensorFault> faultOf(const std::string& name, const TensorView& tensor,
+                                   const std::stop_token& stop) {
+  if (!convertToFloats(tensor.dtype, {}, {}, name)) return std::nullopt;
+  std::uint64_t count = 1;
+  for (const std::uint64_t side : tensor.shape) count *= side;
+  const std::size_t number = byteSize(tensor.dtype);
+  constexpr std::uint64_t kPart = 1 << 16;
+  std::vector<float> values;
+  for (std::uint64_t first = 0; first < count && !stop.stop_requested(); first += kPart) {
+    values.resize(std::min(kPart, count - first));
+    const std::span bytes(tensor.data + first * number, values.size() * number);
+    // What float can't hold isn't finite in what is computed either.
+    for (std::size_t i = 0; i < values.size() && !convertToFloats(tensor.dtype, bytes, values, name); ++i)
+      if (!convertToFloats(tensor.dtype, bytes.subspan(i * number, number), {&values[i], 1}, name))
+        return TensorFault{name, "beyond 3.4·10³⁸", positionText(first + i, tensor.shape)};
+    const auto bad = std::ranges::find_if_not(values, [](float value) { return std::isfinite(value); });
+    if (bad == values.end()) continue;
+    return TensorFault{name,
+                       std::isnan(*bad) ? "NaN"
+                       : *bad > 0       ? "infinite"
+                                        : "-infinite",
+                       positionText(first + static_cast<std::size_t>(bad - values.begin()), tensor.shape)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TensorFault> findTensorFault(const Model& model, const PassParts& parts,
+                                           const std::stop_token& stop) {
+  const ModelConfig& config = model.config();
+  const Index behind = config.layerCount() + 1;
+  for (Index place = parts.embedding ? 0 : 1; place <= behind; ++place) {
+    if (place == behind ? !parts.head : place > parts.layers) continue;
+    for (const auto& [name, tensor] : model.checkpoint().tensors())
+      if (placeOf(name, config) == place)
+        if (std::optional<TensorFault> fault = faultOf(name, tensor, stop)) {
+          fault->layer = place > 0 && place < behind ? place - 1 : -1;
+          return fault;
+        }
+  }
+  return std::nullopt;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,104 @@
+// Every page, tab and room at any size of the window, its scale and the text: frames end, and what they draw
+// lies at places that are numbers.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "app/platform/track.h"
+#include "app/scene/open_model.h"
+#include "render/gl.h"
+#include "tests/app/scene/random_scene.h"
+#include "tests/attention/models/golden_models.h"
+#include "tests/support/ui_driver.h"
+#include "tests/ui/page_views.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Scene;
+
+/// More triangles' corners than any page needs: what steps without an end draws more.
+constexpr int kMostVertices = 4'000'000;
+
+struct Window {
+  int width, height;
+  float scale, text;
+  bool present;
+};
+
+std::string nameOf(const Window& window) {
+  return fmt::format("{}x{} at {:.2f}, text {:.2f}{}", window.width, window.height, window.scale, window.text,
+                     window.present ? ", presenting" : "");
+}
+
+/// What a page may have to show: a sentence, a long text on many heads, a model.
+std::vector<std::pair<std::string, Scene>> subjects() {
+  Scene large = app::openingScene();
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += fmt::format("w{} ", i);
+  large.setup.input.text = text;
+  large.setup.model.heads = 16;
+  large.setup.model.kvHeads = 4;
+  large.setup.model.headDim = 4;
+  Scene model = app::openingScene();
+  const std::string folder = attention::test::goldenModel("qwen2").string();
+  const auto opened = app::openModel(folder);
+  if (!opened) throw std::runtime_error(opened.error().message);
+  app::adoptModel(model, folder, *opened);
+  return {{"sentence", app::openingScene()}, {"long", large}, {"model", model}};
+}
+
+class AnySize : public testing::Test {
+ protected:
+  void expectFrame(const Window& window) {
+    SCOPED_TRACE(nameOf(window));
+    ui.view().preferences.textSize = window.text;
+    ui.view().present = window.present;
+    ui.view().redraw();
+    ui.resize(window.width, window.height, window.scale);
+    for (const auto& [name, rect] : app::allTracked())
+      ASSERT_TRUE(std::isfinite(rect.Min.x + rect.Min.y + rect.Max.x + rect.Max.y)) << name;
+    ASSERT_LT(ImGui::GetDrawData()->TotalVtxCount, kMostVertices);
+    ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+  }
+  UiDriver ui{1280, 720};
+};
+
+/// Some in the normal run; HEADSCOPE_WINDOW_SIZES=200 for as many of each view.
+TEST_F(AnySize, EveryViewIsDrawn) {
+  const char* asked = std::getenv("HEADSCOPE_WINDOW_SIZES");
+  const int count = asked ? std::atoi(asked) : 2;
+  Dice dice(31);
+  for (const auto& [subject, scene] : subjects())
+    for (const PageView& view : pageViews()) {
+      SCOPED_TRACE(subject + ", " + view.name);
+      ui.session().setScene(withView(scene, view));
+      for (int i = 0; i < count; ++i) {
+        // Half of them narrow or low: there is what nobody looked at.
+        const bool small = dice.coin();
+        expectFrame({static_cast<int>(dice.between(320, small ? 900 : 3840)),
+                     static_cast<int>(dice.between(240, small ? 900 : 2160)),
+                     static_cast<float>(dice.real(0.8, 3)), static_cast<float>(dice.real(0.75, 2)),
+                     dice.oneIn(4)});
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+}
+
+/// The sizes at which the cache's axis once looked for a step without an end.
+TEST_F(AnySize, TheCacheIsDrawnInNarrowWindows) {
+  for (const PageView& view : pageViews()) {
+    if (!view.name.starts_with("cache")) continue;
+    ui.session().setScene(withView(app::openingScene(), view));
+    for (const Window window :
+         {Window{500, 900, 1, 1, false}, Window{350, 700, 2, 1, false}, Window{750, 700, 2, 1, false},
+          Window{800, 700, 1, 1.6f, false}, Window{320, 240, 3, 2, false}, Window{320, 240, 3, 2, true}})
+      expectFrame(window);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,126 @@
+// A checkpoint with NaN or infinity in a tensor: every page draws it, and says which tensor it is.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "app/labs/model/model_lab.h"
+#include "app/platform/ui_state.h"
+#include "app/scene/open_model.h"
+#include "render/gl.h"
+#include "tests/attention/models/poisoned_checkpoint.h"
+#include "tests/support/ui_driver.h"
+#include "tests/ui/page_views.h"
+
+namespace headscope::test {
+namespace {
+
+using attention::test::PoisonedCheckpoint;
+using ::testing::HasSubstr;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+class NotFinite : public testing::Test {
+ protected:
+  void open(const PoisonedCheckpoint& checkpoint) {
+    const std::string folder = checkpoint.path().string();
+    const auto opened = app::openModel(folder);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    scene_ = app::openingScene();
+    app::adoptModel(scene_, folder, *opened);
+    scene_.setup.subject.layer = 1;
+  }
+  void show(const PageView& view) {
+    app::Scene scene = withView(scene_, view);
+    scene.cursor.model.layer = scene.setup.subject.layer;
+    ui.session().setScene(scene);
+    ui.draw();
+  }
+  /// What the status line says of the numbers in sight.
+  std::string said() {
+    app::uiState().watches = true;
+    ui.frames(1);
+    for (const app::DrawnText& text : app::uiState().texts)
+      if (text.text.find("so not all numbers") != std::string::npos) return text.text;
+    return "";
+  }
+
+  UiDriver ui{1920, 1080};
+  app::Scene scene_;
+};
+
+/// One tensor after another, with each of the three; a view or two of every page for each.
+TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
+  const std::vector<PageView> views = pageViews();
+  for (const char* family : {"gpt2", "llama"}) {
+    PoisonedCheckpoint checkpoint(family);
+    std::size_t turn = 0;
+    for (const std::string& name : checkpoint.tensors())
+      for (const float value : {kNaN, kInfinity, -kInfinity}) {
+        SCOPED_TRACE(std::string(family) + ", " + name + ", " + std::to_string(value));
+        // One number, or so many that every head has some.
+        checkpoint.write(name, value, turn % 2 ? 3 : 0, turn % 2 ? std::size_t{1} << 40 : 7);
+        open(checkpoint);
+        const char* asked = std::getenv("HEADSCOPE_ALL_VIEWS");
+        for (std::size_t i = 0; i < views.size(); ++i)
+          if (asked || (i + turn) % 7 == 0) {
+            SCOPED_TRACE(views[i].name);
+            show(views[i]);
+            ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+          }
+        ++turn;
+      }
+  }
+}
+
+/// Every view of one that reaches all the numbers there are.
+TEST_F(NotFinite, QueriesAreDrawnInEveryView) {
+  PoisonedCheckpoint checkpoint("gpt2");
+  for (const float value : {kNaN, kInfinity, -kInfinity}) {
+    checkpoint.write("transformer.h.0.attn.c_attn.bias", value, 0, 1);
+    open(checkpoint);
+    for (const PageView& view : pageViews()) {
+      SCOPED_TRACE(view.name);
+      show(view);
+      for (const float at : {0.3f, 0.6f}) ui.moveTo(1920 * at, 1080 * at);
+    }
+  }
+}
+
+TEST_F(NotFinite, TheTensorIsNamedOnEveryPageThatShowsItsNumbers) {
+  PoisonedCheckpoint checkpoint("gpt2");
+  const std::string name = "transformer.h.1.attn.c_attn.bias";
+  ASSERT_THAT(checkpoint.tensors(), testing::Contains(name));
+  checkpoint.write(name, kNaN, 2, std::size_t{1} << 40);
+  open(checkpoint);
+  for (const PageView& view : pageViews())
+    for (const char* page : {"heads", "mask", "lab", "cache", "model", "map"})
+      if (view.name == page) {
+        show(view);
+        EXPECT_THAT(said(), testing::AllOf(HasSubstr(name), HasSubstr("is NaN at [2]"), HasSubstr("layer 1")))
+            << page;
+      }
+  scene_.setup.subject.layer = 0;
+  for (const PageView& view : pageViews())
+    if (view.name == "heads") {
+      show(view);
+      EXPECT_EQ(said(), "") << "layer 0 reads nothing of it";
+    }
+}
+
+TEST_F(NotFinite, ATensorOfTheHeadIsNamedWhereThereAreGuesses) {
+  PoisonedCheckpoint checkpoint("gpt2");
+  checkpoint.write("transformer.ln_f.weight", kInfinity, 0, std::size_t{1} << 40);
+  open(checkpoint);
+  for (const PageView& view : pageViews())
+    if (view.name == "model") {
+      show(view);
+      EXPECT_THAT(said(), testing::AllOf(HasSubstr("transformer.ln_f.weight"), HasSubstr("infinite"),
+                                         HasSubstr("guesses")));
+    }
+}
+
+}  // namespace
+}  // namespace headscope::test

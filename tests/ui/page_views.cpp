@@ -1,0 +1,54 @@
+#include "tests/ui/page_views.h"
+
+#include "app/labs/lab/inner_tab.h"
+#include "app/labs/labs.h"
+
+namespace headscope::test {
+
+using app::Cursor;
+
+std::vector<PageView> pageViews() {
+  std::vector<PageView> views;
+  const auto add = [&](const std::string& page, const std::string& name, auto&& change) {
+    PageView view{page + (name.empty() ? "" : "/" + name), app::openingScene().cursor};
+    view.cursor.page = page;
+    change(view.cursor);
+    views.push_back(std::move(view));
+  };
+  const auto none = [](Cursor&) {};
+  for (const app::LabRow& row : app::labTable()) add(std::string(row.info.key), "", none);
+  add("heads", "focus", [](Cursor& cursor) { cursor.focus = 1; });
+  add("heads", "decode", [](Cursor& cursor) {
+    cursor.decoding = true;
+    cursor.step = 6;
+  });
+  add("mask", "biases", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::biases; });
+  add("mask", "compare", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::compare; });
+  for (const auto room :
+       {app::CacheRoom::shapes, app::CacheRoom::precision, app::CacheRoom::eviction, app::CacheRoom::paging})
+    add("cache", std::to_string(static_cast<int>(room)), [&](Cursor& cursor) { cursor.cacheRoom = room; });
+  for (const app::LabTabRow& tab : app::labTabs())
+    add("lab", std::string(tab.key), [&](Cursor& cursor) { cursor.lab.tab = tab.key; });
+  for (std::size_t step = 0; step < app::kLabStepNames.size(); ++step)
+    add("lab", std::string(app::kLabStepNames[step]),
+        [&](Cursor& cursor) { cursor.lab.step = static_cast<app::LabStep>(step); });
+  for (const auto room : {app::AblationRoom::hull, app::AblationRoom::patch})
+    add("lab", "ablation" + std::to_string(static_cast<int>(room)), [&](Cursor& cursor) {
+      cursor.lab.tab = "ablation";
+      cursor.lab.room = room;
+    });
+  for (std::size_t picture = 0; picture < app::kHeadPictureNames.size(); ++picture)
+    add("lab", std::string(app::kHeadPictureNames[picture]), [&](Cursor& cursor) {
+      cursor.lab.tab = "views";
+      cursor.lab.picture = static_cast<app::HeadPicture>(picture);
+    });
+  add("lessons", "one", [](Cursor& cursor) { cursor.lesson.lesson = "scaled_attention"; });
+  return views;
+}
+
+app::Scene withView(app::Scene scene, const PageView& view) {
+  scene.cursor = view.cursor;
+  return scene;
+}
+
+}  // namespace headscope::test
