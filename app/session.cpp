@@ -271,7 +271,7 @@ double Session::nextFrameIn() const {
 bool Session::settle() {
   bool changed = false;
   // What is on screen may have to be asked for one by one: a model's heads, one after another switched off.
-  constexpr int kLeast = 4, kMost = 100'000;
+  constexpr int kLeast = 4, kMost = 20'000;
   for (int round = 0, still = 0; round < kLeast || still < 2; ++round) {
     if (round == kMost)
       throw std::runtime_error(

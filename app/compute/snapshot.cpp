@@ -1,5 +1,7 @@
 #include "app/compute/snapshot.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -272,16 +274,15 @@ void reserveMemory(Snapshot& snapshot, const TokenBatch& batch, const MemoryBudg
   const bool fitsTwice = 2 * needed <= total;
   if (fitsTwice) snapshot.memory = memory.reserve(static_cast<std::uint64_t>(needed), stop);
   if (snapshot.memory || stop.stop_requested()) return;
-  const std::string inUse = bytesText(static_cast<double>(memory.used()));
-  snapshot.error =
-      PlacedError{Place::memory, std::to_string(batch.lines.size()) +
-                                     (batch.lines.size() == 1 ? " sequence of " : " sequences of ") +
-                                     std::to_string(batch.lines.front().queries.size()) + " tokens on " +
-                                     std::to_string(snapshot.config.heads) + " heads would need " +
-                                     bytesText(needed) + "; the budget is " + bytesText(total) +
-                                     (fitsTwice ? ", and " + inUse + " of it are in use"
-                                                : " for the picture that is shown and the next") +
-                                     ". Use fewer tokens, heads or lines."};
+  const std::size_t lines = batch.lines.size();
+  const std::string why =
+      fitsTwice ? fmt::format(", and {} of it are in use", bytesText(static_cast<double>(memory.used())))
+                : " for the picture that is shown and the next";
+  snapshot.error = PlacedError{Place::memory,
+                               fmt::format("{} sequence{} of {} tokens on {} heads would need {}; the budget "
+                                           "is {}{}. Use fewer tokens, heads or lines.",
+                                           lines, lines == 1 ? "" : "s", batch.lines.front().queries.size(),
+                                           snapshot.config.heads, bytesText(needed), bytesText(total), why)};
 }
 
 void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> masks, Resources& resources,
@@ -289,7 +290,7 @@ void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> ma
   const Setup& setup = snapshot.setup;
   LineTokens& line = batch.lines.front();
   const std::vector<Index> ids = line.ids;
-  auto layer = runLayer(setup, {ids, line.queries, {}, 0}, resources.inputs, stop);
+  const auto layer = runLayer(setup, {ids, line.queries, {}, 0}, resources.inputs, stop);
   if (stop.stop_requested()) return;
   if (!layer) {
     snapshot.error = PlacedError{Place::model, layer.error().message};
@@ -337,16 +338,10 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
     return;
   }
   const auto projections = resources.inputs.projections(setup, std::max(queries, keys));
-  if (!projections) {
-    snapshot.error = PlacedError{Place::weights, projections.error().message};
-    return;
-  }
+  if (!projections) return void(snapshot.error = PlacedError{Place::weights, projections.error().message});
   const auto inputs = shownInputs(setup, batch.lines, resources, stop);
   if (stop.stop_requested()) return;
-  if (!inputs) {
-    snapshot.error = PlacedError{Place::model, inputs.error().message};
-    return;
-  }
+  if (!inputs) return void(snapshot.error = PlacedError{Place::model, inputs.error().message});
   const attention::HeadSwitch heads = headSwitch(setup.subject, shownLayer(setup), snapshot.config.heads);
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
     snapshot.sequences.push_back(computeSequence(snapshot, std::move(batch.lines[i]),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/labs/common/lab.h"
 #include "app/widgets/long_text.h"
 #include "tests/support/ui_driver.h"
 
@@ -115,6 +116,48 @@ TEST(LargeDocuments, AWordWithoutAnEndIsASentence) {
   ui.draw();
   ASSERT_TRUE(ui.snapshot().error.has_value());
   EXPECT_THAT(ui.snapshot().error->message, HasSubstr("Token 0 of line 1 has 19999 bytes"));
+}
+
+/// A page that asks for one thing after another, as one about every head of a model may.
+template <int most>
+class OneByOne : public app::Lab {
+ public:
+  explicit OneByOne(app::LabServices& services)
+      : answer_(services.workers,
+                [](const int& asked, const std::stop_token&) { return attention::Result<int>(asked); }) {}
+
+  bool take(const Scene&) override {
+    const auto answer = answer_.current();
+    if (!answer || answer->request != asked_) return false;
+    ++asked_;
+    return true;
+  }
+  void draw(Scene&, const app::Layout&) override {}
+  void ask(const Scene&) override {
+    if (asked_ < most) answer_.ask(asked_, app::Lane::back);
+  }
+  app::LabStatus status(const Scene&) const override { return {}; }
+  int answered() const { return asked_; }
+
+  static std::unique_ptr<app::Lab> make(app::LabServices& services) {
+    return std::make_unique<OneByOne>(services);
+  }
+  static constexpr app::LabRow kRow{{"heads", "Heads", {}, "Go to the heads", ""}, make};
+
+ private:
+  int asked_ = 0;
+  app::Answer<int, int> answer_;
+};
+
+TEST(Drawing, GoesOnUntilNothingIsMissing) {
+  using Page = OneByOne<300>;
+  UiDriver ui(320, 240, 1, {&Page::kRow, 1});
+  EXPECT_EQ(ui.session().lab<Page>().answered(), 300);
+}
+
+TEST(Drawing, SaysSoWhereThatHasNoEnd) {
+  using Page = OneByOne<1'000'000'000>;
+  EXPECT_THROW(UiDriver(320, 240, 1, {&Page::kRow, 1}), std::runtime_error);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace {
 using attention::test::PoisonedCheckpoint;
 using ::testing::HasSubstr;
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+constexpr float kBeyondAll = std::numeric_limits<float>::infinity();
 
 class NotFinite : public testing::Test {
  protected:
@@ -58,14 +58,14 @@ TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
     PoisonedCheckpoint checkpoint(family);
     std::size_t turn = 0;
     for (const std::string& name : checkpoint.tensors())
-      for (const float value : {kNaN, kInfinity, -kInfinity}) {
+      for (const float value : {kNoNumber, kBeyondAll, -kBeyondAll}) {
         SCOPED_TRACE(std::string(family) + ", " + name + ", " + std::to_string(value));
         // One number, or so many that every head has some.
         checkpoint.write(name, value, turn % 2 ? 3 : 0, turn % 2 ? std::size_t{1} << 40 : 7);
         open(checkpoint);
         const char* asked = std::getenv("HEADSCOPE_ALL_VIEWS");
         for (std::size_t i = 0; i < views.size(); ++i)
-          if (asked || (i + turn) % 7 == 0) {
+          if (asked || (i + turn) % 13 == 0) {
             SCOPED_TRACE(views[i].name);
             show(views[i]);
             ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
@@ -78,7 +78,7 @@ TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
 /// Every view of one that reaches all the numbers there are.
 TEST_F(NotFinite, QueriesAreDrawnInEveryView) {
   PoisonedCheckpoint checkpoint("gpt2");
-  for (const float value : {kNaN, kInfinity, -kInfinity}) {
+  for (const float value : {kNoNumber, kBeyondAll, -kBeyondAll}) {
     checkpoint.write("transformer.h.0.attn.c_attn.bias", value, 0, 1);
     open(checkpoint);
     for (const PageView& view : pageViews()) {
@@ -93,7 +93,7 @@ TEST_F(NotFinite, TheTensorIsNamedOnEveryPageThatShowsItsNumbers) {
   PoisonedCheckpoint checkpoint("gpt2");
   const std::string name = "transformer.h.1.attn.c_attn.bias";
   ASSERT_THAT(checkpoint.tensors(), testing::Contains(name));
-  checkpoint.write(name, kNaN, 2, std::size_t{1} << 40);
+  checkpoint.write(name, kNoNumber, 2, std::size_t{1} << 40);
   open(checkpoint);
   for (const PageView& view : pageViews())
     for (const char* page : {"heads", "mask", "lab", "cache", "model", "map"})
@@ -112,7 +112,7 @@ TEST_F(NotFinite, TheTensorIsNamedOnEveryPageThatShowsItsNumbers) {
 
 TEST_F(NotFinite, ATensorOfTheHeadIsNamedWhereThereAreGuesses) {
   PoisonedCheckpoint checkpoint("gpt2");
-  checkpoint.write("transformer.ln_f.weight", kInfinity, 0, std::size_t{1} << 40);
+  checkpoint.write("transformer.ln_f.weight", kBeyondAll, 0, std::size_t{1} << 40);
   open(checkpoint);
   for (const PageView& view : pageViews())
     if (view.name == "model") {

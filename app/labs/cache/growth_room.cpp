@@ -223,6 +223,7 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
     return;
   }
   const DecodeState state = decodeState(scene, page);
+  const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
   const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
@@ -231,6 +232,10 @@ void growthRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
   const float top = area.Min.y + headHeight + bracketHeight,
               bottom = area.Max.y - stairs - tokens - view.px(8);
+  if (area.GetWidth() - left - right < view.px(40) || bottom - top < view.px(12))
+    return paintMessage(view, ImRect(area.Min.x, area.Min.y + headHeight, area.Max.x, area.Max.y),
+                        "No room for the cache", "Make the window larger or the text smaller.",
+                        theme.secondary);
   FieldPlace place = fieldPlace(view, page.snapshot->config, state,
                                 ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
   const bool decoding = state.now > 0 && (scene.cursor.decoding || page.filling >= 0);

@@ -42,6 +42,30 @@ TEST(CacheField, isTheStoredNumbersOverTheirLargest) {
   EXPECT_GT(field.flopsWithout.back(), 11 * field.flops.front());
 }
 
+/// fp16 ends at 65,504: what lies beyond is infinite there, and what it weighs no number.
+TEST(PrecisionStudy, keysBeyondAFormatAreNoErrorOf0) {
+  app::Setup setup = openingScene().setup;
+  setup.input.source = EmbeddingSource::table;
+  attention::Table& table = setup.input.table.edit();
+  table.names = {"a", "b", "c", "d"};
+  table.values = Matrix::Constant(4, setup.model.modelDim, 3e5f);
+  for (Index row = 0; row < 4; ++row) table.values.row(row) *= 1 + 0.1f * static_cast<float>(row);
+  setup.weights.source = WeightSource::random;
+  setup.mask.layers = {};
+  const auto snapshot = snapshotOf(setup);
+  ASSERT_FALSE(snapshot->error) << snapshot->error->message;
+  float most = 0;
+  for (Index g = 0; g < snapshot->config.kvHeads; ++g)
+    most = std::max(most, snapshot->sequences[0].attention.k[g].cwiseAbs().maxCoeff());
+  ASSERT_GT(most, 65504);
+  Resources resources(defaultLimits());
+  const auto study = studyPrecision({snapshot, 0, 0}, resources, {});
+  ASSERT_TRUE(study.ok()) << study.error().message;
+  const PrecisionCase& half = study->cases[static_cast<std::size_t>(NumberFormat::fp16)];
+  EXPECT_TRUE(std::isnan(half.weightError)) << half.weightError;
+  EXPECT_EQ(study->cases[0].weightError, 0);
+}
+
 TEST(CacheField, poolsByTheStrongestWithItsSign) {
   const auto snapshot = snapshotOf(openingScene().setup);
   const CacheField fine = makeCacheField({snapshot, 0, NumberFormat::fp32, 32, 1024});

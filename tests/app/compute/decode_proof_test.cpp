@@ -7,7 +7,9 @@
 #include <string>
 
 #include "app/scene/mask_rules.h"
+#include "app/scene/open_model.h"
 #include "tests/app/compute/snapshot_support.h"
+#include "tests/attention/models/poisoned_checkpoint.h"
 
 namespace headscope::test {
 namespace {
@@ -90,6 +92,23 @@ TEST(DecodeProof, SaysNothingWhereNothingIsDecoded) {
   const DecodeProof proof = proofOf(computed(plainSetup("a b c")), resources);
   EXPECT_TRUE(proof.holds());
   EXPECT_EQ(proof.prefill, 0);
+}
+
+/// A cache that gives no numbers is no cache without a difference.
+TEST(DecodeProof, WhatIsNoNumberIsTheLargestDifference) {
+  attention::test::PoisonedCheckpoint checkpoint("gpt2");
+  checkpoint.write("transformer.h.0.attn.c_attn.bias", std::numeric_limits<float>::quiet_NaN(), 1, 1000);
+  const std::string folder = checkpoint.path().string();
+  const auto opened = openModel(folder);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  Scene scene = openingScene();
+  adoptModel(scene, folder, *opened);
+  const Snapshot snapshot = computeSnapshot(scene.setup, defaultLimits());
+  ASSERT_FALSE(snapshot.error) << snapshot.error->message;
+  ASSERT_TRUE(snapshot.sequences[0].decode.applies);
+  EXPECT_TRUE(std::isnan(snapshot.sequences[0].decode.maxDifference));
+  EXPECT_NE(snapshot.notFinite.find("transformer.h.0.attn.c_attn.bias"), std::string::npos)
+      << snapshot.notFinite;
 }
 
 }  // namespace

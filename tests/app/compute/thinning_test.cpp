@@ -10,7 +10,7 @@ namespace {
 
 using attention::Index;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInfinity = INFINITY;
+constexpr double kNoWidth = std::numeric_limits<double>::quiet_NaN(), kEndless = INFINITY;
 
 TEST(Thinning, FindsTheSmallestStepThatGivesRoom) {
   EXPECT_EQ(powerOfTwoStep(12, 46, 1000), 4);
@@ -22,8 +22,8 @@ TEST(Thinning, FindsTheSmallestStepThatGivesRoom) {
 
 /// A window may leave nothing, or less than nothing, for what is to be labelled.
 TEST(Thinning, EndsWhateverTheWidthIs) {
-  for (const double each : {0.0, -1e-30, -70.0, kNaN, -kInfinity, 1e-300})
-    for (const double room : {46.0, 1e300, kInfinity, kNaN})
+  for (const double each : {0.0, -1e-30, -70.0, kNoWidth, -kEndless, 1e-300})
+    for (const double room : {46.0, 1e300, kEndless, kNoWidth})
       for (const Index count : {Index{0}, Index{1}, Index{12}, Index{1} << 40}) {
         EXPECT_GE(powerOfTwoStep(each, room, count), std::max<Index>(count, 1));
         EXPECT_GE(roundStep(each, room, count), std::max<Index>(count, 1));

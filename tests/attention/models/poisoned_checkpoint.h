@@ -20,11 +20,12 @@ class PoisonedCheckpoint {
   }
 
   std::filesystem::path path() const { return folder_.path(); }
-  /// Of floating-point numbers.
+  /// Of floating-point numbers, more than one.
   std::vector<std::string> tensors() const {
     std::vector<std::string> names;
     for (const auto& [name, tensor] : weights_.tensors)
-      if (tensor.dtype == DType::F32 || tensor.dtype == DType::BF16 || tensor.dtype == DType::F16)
+      if ((tensor.dtype == DType::F32 || tensor.dtype == DType::BF16 || tensor.dtype == DType::F16) &&
+          tensor.bytes.size() > byteSize(tensor.dtype))
         names.push_back(name);
     return names;
   }

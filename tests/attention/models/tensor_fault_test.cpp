@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <regex>
 
 #include "tests/attention/models/poisoned_checkpoint.h"
 
@@ -23,10 +24,9 @@ TEST_P(TensorFaults, AreFoundInEveryTensorThatThePassReads) {
     EXPECT_EQ(fault->tensor, name);
     EXPECT_EQ(fault->value, "NaN");
     EXPECT_TRUE(fault->at == "[1]" || fault->at == "[0, 1]") << fault->at;
-    const std::size_t number = name.find(".0.") != std::string::npos   ? 0
-                               : name.find(".1.") != std::string::npos ? 1
-                                                                       : 99;
-    EXPECT_EQ(fault->layer, number == 99 ? -1 : static_cast<Index>(number)) << name;
+    std::smatch number;
+    const bool ofLayer = std::regex_search(name, number, std::regex(R"(\.(\d+)\.)"));
+    EXPECT_EQ(fault->layer, ofLayer ? std::stoi(number[1]) : -1) << name;
   }
 }
 
