@@ -1,11 +1,13 @@
 #include "app/commands/program.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <iostream>
 
 #include "app/commands/attend.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "attention/core/machine.h"
 #include "attention/formats/temporary_file.h"
 #include "attention/text/suggestion.h"
 
@@ -30,6 +32,10 @@ std::string meantOption(const CLI::App& app, const CLI::Error& error) {
 
 int runProgram(int argc, const char* const* argv, const std::string& version) {
   attention::removeTemporaryFilesOnSignals();
+  if (const char* const target = std::getenv("HEADSCOPE_TARGET")) {
+    const attention::Status held = attention::holdInstructionSet(target);
+    if (!held) return fail({"HEADSCOPE_TARGET: " + printable(held.error().message)});
+  }
   CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.",
                "headscope"};
   app.set_version_flag("--version", "headscope " + version);

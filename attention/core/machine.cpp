@@ -18,4 +18,10 @@ const char* instructionSet() {
   return kernels::targetName();
 }
 
+Status holdInstructionSet(const std::string& name) {
+  if (name.empty() || kernels::holdTarget(name)) return success();
+  return Error{"The processor has no instruction set \"" + name + "\", expected one of " +
+               kernels::targetNames()};
+}
+
 }  // namespace headscope::attention

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+
+#include "attention/core/result.h"
+
 namespace headscope::attention {
 
 /// What this machine can do at the most, measured on all threads that the kernels use.
@@ -15,5 +19,8 @@ MachineCeilings measureCeilings();
 int kernelThreads();
 /// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3", "SSE4".
 const char* instructionSet();
+/// Has the kernels choose among that instruction set and older ones alone; "" leaves the choice to the
+/// processor. Before anything was computed. The error names the sets there are.
+Status holdInstructionSet(const std::string& name);
 
 }  // namespace headscope::attention

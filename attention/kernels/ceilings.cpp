@@ -108,5 +108,22 @@ const char* targetName() {
   return HWY_DYNAMIC_DISPATCH(compiledFor)();
 }
 
+bool holdTarget(std::string_view name) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    if (name != hwy::TargetName(target)) continue;
+    // Of two sets of instructions the newer one is the lower bit.
+    hwy::DisableTargets(target - 1);
+    return true;
+  }
+  return false;
+}
+
+std::string targetNames() {
+  std::string names;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+    names += (names.empty() ? "" : ", ") + std::string(hwy::TargetName(target));
+  return names;
+}
+
 }  // namespace headscope::attention::kernels
 #endif

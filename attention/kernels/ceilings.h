@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "attention/kernels/pool.h"
 
 namespace headscope::attention::kernels {
@@ -13,5 +16,11 @@ double readCeiling(Pool& pool);
 
 /// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3_ZEN4", "SSE4".
 const char* targetName();
+
+/// Has the kernels choose among the instruction set of that name and older ones alone, before anything was
+/// computed. False, and nothing changed, where the processor has none of that name.
+bool holdTarget(std::string_view name);
+/// The names of those the processor has, newest first, with commas.
+std::string targetNames();
 
 }  // namespace headscope::attention::kernels

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -176,7 +177,9 @@ void Pool::work(std::stop_token quit) {
 }
 
 Pool& sharedPool() {
-  static Pool pool;
+  // What isn't a number from 1 leaves the choice to the pool, as 0 does.
+  const char* const asked = std::getenv("HEADSCOPE_THREADS");
+  static Pool pool(asked ? std::clamp(std::atoi(asked), 0, 64) : 0);
   return pool;
 }
 

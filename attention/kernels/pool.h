@@ -72,6 +72,7 @@ class Pool {
 };
 
 /// The one pool that all kernels share.
+/// HEADSCOPE_THREADS in the environment says how many threads it has.
 Pool& sharedPool();
 
 }  // namespace headscope::attention::kernels

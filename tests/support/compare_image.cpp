@@ -7,39 +7,41 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "test_paths.h"
 
 namespace headscope::test {
 namespace {
 
-struct Difference {
-  int largest = 0;
-  double mean = 0;
-  int x = 0, y = 0;  ///< where the largest is
-  render::Image picture;
-};
+/// How far the channels of a pixel lie apart at most; alpha doesn't count.
+int apartAt(const render::Image& a, const render::Image& b, std::size_t pixel) {
+  int most = 0;
+  for (std::size_t i = 4 * pixel; i < 4 * pixel + 3; ++i)
+    most = std::max(most, std::abs(int{a.rgba[i]} - int{b.rgba[i]}));
+  return most;
+}
 
-/// Of two images of one size.
-Difference differenceOf(const render::Image& actual, const render::Image& golden) {
-  Difference result;
-  result.picture = actual;
-  double sum = 0;
-  for (std::size_t i = 0; i < actual.rgba.size(); ++i) {
-    const int apart = std::abs(int{actual.rgba[i]} - int{golden.rgba[i]});
-    sum += apart;
-    if (apart > result.largest) {
-      const int index = static_cast<int>(i / 4);
-      result.largest = apart;
-      result.x = index % actual.width;
-      result.y = index / actual.width;
-    }
-    // Amplified so that a difference of one level can be seen; alpha stays opaque.
-    result.picture.rgba[i] =
-        i % 4 == 3 ? 255 : static_cast<std::uint8_t>(apart == 0 ? 0 : std::min(255, 64 + 4 * apart));
+/// Takes a pixel and all marked ones that touch it, over one another, off `marked`; returns how many.
+int takeCluster(std::vector<bool>& marked, int width, int height, int x, int y) {
+  std::vector<std::pair<int, int>> open{{x, y}};
+  const auto at = [&](int column, int row) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
+  };
+  marked[at(x, y)] = false;
+  int taken = 0;
+  while (!open.empty()) {
+    const auto [column, row] = open.back();
+    open.pop_back();
+    ++taken;
+    for (int v = std::max(0, row - 1); v <= std::min(height - 1, row + 1); ++v)
+      for (int u = std::max(0, column - 1); u <= std::min(width - 1, column + 1); ++u)
+        if (marked[at(u, v)]) {
+          marked[at(u, v)] = false;
+          open.emplace_back(u, v);
+        }
   }
-  if (!actual.rgba.empty()) result.mean = sum / static_cast<double>(actual.rgba.size());
-  return result;
+  return taken;
 }
 
 bool updatesGoldens() {
@@ -52,6 +54,50 @@ std::string sizeText(const render::Image& image) {
 }
 
 }  // namespace
+
+Difference differenceOf(const render::Image& actual, const render::Image& golden, int steps) {
+  if (actual.width != golden.width || actual.height != golden.height)
+    throw std::invalid_argument("pictures of " + sizeText(actual) + " and " + sizeText(golden) +
+                                " can't be compared");
+  Difference result;
+  result.picture = actual;
+  std::vector<bool> marked(actual.rgba.size() / 4);
+  for (std::size_t pixel = 0; pixel < marked.size(); ++pixel) {
+    const int apart = apartAt(actual, golden, pixel);
+    marked[pixel] = apart > steps;
+    result.pixels += apart > steps;
+    // Amplified so that a difference of one step can be seen.
+    const auto tone = static_cast<std::uint8_t>(apart == 0 ? 0 : std::min(255, 64 + 4 * apart));
+    std::fill_n(&result.picture.rgba[4 * pixel], 3, tone);
+    result.picture.rgba[4 * pixel + 3] = 255;
+  }
+  for (int y = 0; y < actual.height && result.pixels > 0; ++y)
+    for (int x = 0; x < actual.width; ++x) {
+      if (!marked[static_cast<std::size_t>(y) * static_cast<std::size_t>(actual.width) +
+                  static_cast<std::size_t>(x)])
+        continue;
+      const int taken = takeCluster(marked, actual.width, actual.height, x, y);
+      if (taken <= result.cluster) continue;
+      result.cluster = taken;
+      result.x = x;
+      result.y = y;
+    }
+  return result;
+}
+
+render::Image cropped(const render::Image& image, int left, int top, int right, int bottom) {
+  left = std::clamp(left, 0, image.width);
+  top = std::clamp(top, 0, image.height);
+  render::Image part;
+  part.width = std::clamp(right, left, image.width) - left;
+  part.height = std::clamp(bottom, top, image.height) - top;
+  const auto row = 4 * static_cast<std::ptrdiff_t>(image.width);
+  for (int y = top; y < top + part.height; ++y) {
+    const auto from = image.rgba.begin() + y * row + 4 * left;
+    part.rgba.insert(part.rgba.end(), from, from + 4 * part.width);
+  }
+  return part;
+}
 
 void writePng(const std::string& path, const render::Image& image) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
@@ -70,7 +116,7 @@ render::Image readPng(const std::string& path) {
 }
 
 ::testing::AssertionResult imagesMatch(const render::Image& actual, const std::string& goldenName,
-                                       double maxLimit, double meanLimit) {
+                                       const Fuzz& fuzz) {
   const std::string goldenPath = std::string(HEADSCOPE_TEST_DIR) + "/golden_images/" + goldenName + ".png";
   if (updatesGoldens()) {
     writePng(goldenPath, actual);
@@ -93,15 +139,15 @@ render::Image readPng(const std::string& path) {
            << goldenName << " is " << sizeText(actual) << " pixels, " << sizeText(golden)
            << " expected; the actual picture is " << actualPath;
   }
-  const Difference apart = differenceOf(actual, golden);
-  if (apart.largest <= maxLimit && apart.mean <= meanLimit) return ::testing::AssertionSuccess();
+  const Difference apart = differenceOf(actual, golden, fuzz.steps);
+  if (apart.within(fuzz)) return ::testing::AssertionSuccess();
   writePng(actualPath, actual);
   writePng(differencePath, apart.picture);
   return ::testing::AssertionFailure()
-         << goldenName << " differs from its golden image by at most " << apart.largest << " (limit "
-         << maxLimit << ", at pixel " << apart.x << ", " << apart.y << ") and " << apart.mean
-         << " on average (limit " << meanLimit << "); actual: " << actualPath
-         << ", difference: " << differencePath;
+         << goldenName << " differs from its golden image by more than " << fuzz.steps << " of 255 in "
+         << apart.pixels << " pixels (limit " << fuzz.pixels << "), of which " << apart.cluster
+         << " touch (limit " << fuzz.cluster << ", at pixel " << apart.x << ", " << apart.y
+         << "); actual: " << actualPath << ", difference: " << differencePath;
 }
 
 }  // namespace headscope::test

@@ -261,4 +261,11 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least) {
   return wrong;
 }
 
+std::vector<std::string> flaws(UiDriver& ui) {
+  std::vector<std::string> wrong = overlaps(ui);
+  const std::vector<std::string> cut = cutOff(ui);
+  wrong.insert(wrong.end(), cut.begin(), cut.end());
+  return wrong;
+}
+
 }  // namespace headscope::test

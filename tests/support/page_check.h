@@ -26,4 +26,7 @@ std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
 /// stand on is the same frame drawn without them.
 std::vector<std::string> faintMarks(UiDriver& ui, double least = 3);
 
+/// What lies over another or is cut off.
+std::vector<std::string> flaws(UiDriver& ui);
+
 }  // namespace headscope::test

@@ -9,6 +9,7 @@
 #include "app/scene/scene_json.h"
 #include "app/widgets/layout.h"
 #include "render/gl.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
@@ -60,6 +61,13 @@ render::Image UiDriver::screenshot() {
   const render::Image image = app_.image();
   glEnable(GL_RASTERIZER_DISCARD);
   return image;
+}
+
+render::Image UiDriver::screenshot(const std::string& control) {
+  const ImRect rect = find(control);
+  return cropped(screenshot(), static_cast<int>(std::floor(rect.Min.x)),
+                 static_cast<int>(std::floor(rect.Min.y)), static_cast<int>(std::ceil(rect.Max.x)),
+                 static_cast<int>(std::ceil(rect.Max.y)));
 }
 
 std::string UiDriver::textOf(const app::Scene& scene) {

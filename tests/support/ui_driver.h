@@ -47,6 +47,8 @@ class UiDriver {
   void wait(double seconds) { frames(static_cast<int>(seconds * 60 + 0.5)); }
   /// Draws the frame that is read.
   render::Image screenshot();
+  /// The part of it that a control takes.
+  render::Image screenshot(const std::string& control);
   void resize(int width, int height, float scale = 1);
 
   /// Where a control is now, after scrolling its panel so that it can be seen.

@@ -5,7 +5,7 @@
 
 #include "app/labs/cache/cache_lab.h"
 #include "tests/support/compare_image.h"
-#include "tests/support/ui_driver.h"
+#include "tests/support/page_check.h"
 
 namespace headscope::test {
 namespace {
@@ -353,25 +353,33 @@ TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
   EXPECT_NEAR(static_cast<double>(state().now), 600, 8);
 }
 
-TEST_F(CacheOnScreen, LooksAsDrawn) {
+TEST_F(CacheOnScreen, TheFieldLooksAsDrawn) {
   ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
   ui.park();
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_growth"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field"));
 }
 
-TEST_F(CacheOnScreen, RoomsLookAsTheyDid) {
+TEST_F(CacheOnScreen, RoomsHaveRoom) {
   for (const char* name : {"shapes", "precision", "eviction", "paging"}) {
     room(name);
     ui.park();
     ui.wait(0.3);
-    EXPECT_TRUE(imagesMatch(ui.screenshot(), std::string("cache_") + name));
+    EXPECT_THAT(flaws(ui), testing::IsEmpty()) << name;
   }
 }
 
-TEST_F(SmallCache, LooksAsDrawn) {
+TEST_F(SmallCache, ThePoolOfPagesLooksAsDrawn) {
+  room("paging");
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_TRUE(imagesMatch(ui.screenshot("paging.pool"), "cache_pool"));
+}
+
+TEST_F(SmallCache, HasRoom) {
   ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
   ui.park();
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_720"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
 TEST_F(SmallCache, PresentsTheFieldAlone) {
@@ -379,18 +387,19 @@ TEST_F(SmallCache, PresentsTheFieldAlone) {
   ui.key(Key::p);
   ui.park();
   ui.wait(0.3);
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_present"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
   ui.key(Key::right);
   EXPECT_EQ(state().now, 10) << "a clicker walks through the steps";
 }
 
-TEST_F(SmallCache, LooksInLightWithEveryHeadItsOwn) {
+TEST_F(SmallCache, HasRoomInLightWithEveryHeadItsOwn) {
   ui.chord(kCtrl, Key::l);
   ui.click("kind.mha");
   ui.clickAt("cache.axis", 6.5f / 12, 0.5f);
   ui.park();
   ui.wait(0.3);
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "cache_720_light"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field_light"));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/open_model.h"
 #include "attention/heads/head_views.h"
-#include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
@@ -89,7 +88,7 @@ TEST_F(DetectorsOnScreen, ShowsEveryScoreOfEveryHead) {
   EXPECT_EQ(label(4), "2 back");
   EXPECT_EQ(profile(0)["copying"].rows, 1) << "the head's maps are judged too";
   expectRoom("opening scene");
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_detectors"));
+  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
 }
 
 TEST_F(DetectorsOnScreen, FollowsTheTextWhileItIsTyped) {
@@ -199,7 +198,7 @@ TEST_F(DetectorsOnScreen, ColumnsHaveAShortNameWhereTheWholeOneWouldBeCut) {
 
 TEST_F(SmallDetectors, HaveRoom) {
   expectRoom("opening scene");
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_detectors_small"));
+  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
 }
 
 TEST_F(SmallDetectors, SixtyFourHeadsAndALongTextKeepTheirPlace) {
@@ -251,7 +250,7 @@ TEST_F(ViewsOnScreen, AllHaveRoomAndAreChosenByClickAndArrow) {
     EXPECT_EQ(app::kHeadPictureNames[static_cast<std::size_t>(at().picture)], name);
     expectRoom(std::string(name));
   }
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_views"));
+  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.click("views.difference");
   ui.draw();
   ui.choose("views.other", "4");
@@ -310,7 +309,7 @@ TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
   EXPECT_LT(study().small.likeness, 0.95);
   expectRoom("opening scene");
   EXPECT_TRUE(ui.has("axis.query") && ui.has("axis.key")) << "tokens have their names";
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_many"));
+  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.choose("many.heads", "32");
   ui.draw();
   EXPECT_EQ(study().small.heads, 32);

@@ -78,7 +78,7 @@ class Folders : public testing::Test {
   }
   /// Frames at the pace of a screen, for as long as it takes until that is there.
   bool comes(const std::string& name) {
-    for (int i = 0; i < 600 && !ui.has(name); ++i) {
+    for (int i = 0; i < 6000 && !ui.has(name); ++i) {
       ui.frames(1);
       std::this_thread::sleep_for(std::chrono::milliseconds(16));
     }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "app/labs/lab/film_frames.h"
-#include "tests/support/compare_image.h"
 #include "tests/ui/lab_tab_support.h"
 
 namespace headscope::test {
@@ -34,7 +33,7 @@ TEST_F(BrokenLab, FramesBeforeTheFaultStayAndTheFirstThatFailsIsEdged) {
   EXPECT_EQ(broken.Min.x, ui.find("film.6").Min.x) << "what is added comes behind the scale";
   EXPECT_THAT(written(), AllOf(HasSubstr("+ additive"), HasSubstr("expected 12×12"),
                                HasSubstr("This layer can't be computed"), HasSubstr("found 2×2")));
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_fault"));
+  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   addMatrix(12, 12);
   EXPECT_FALSE(ui.has("film.broken"));
   EXPECT_FALSE(page().fault) << "and the film runs through again";
@@ -72,7 +71,7 @@ TEST_F(BrokenLab, NoTokensAreAFilmOfShapesInLetters) {
   EXPECT_FALSE(ui.has("film.broken")) << "an empty page is no mistake";
   EXPECT_THAT(written(), AllOf(HasSubstr("n×d\n"), HasSubstr("n×g·dₖ\n"), HasSubstr("n×n\n"),
                                HasSubstr("Type a text on Heads"), Not(HasSubstr("12×"))));
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_no_tokens"));
+  EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.click("empty.input.sample");
   ui.draw();
   EXPECT_THAT(written(), HasSubstr("12×256"));

@@ -31,7 +31,7 @@ TEST_F(Embeddings, ShowTheTableThePointsAndEveryHead) {
   EXPECT_TRUE(ui.has("hand.head.7"));
   expectTidy("embeddings");
   EXPECT_EQ(setup().input.source, EmbeddingSource::text) << "looking changes nothing";
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_embeddings"));
+  EXPECT_TRUE(imagesMatch(ui.screenshot("hand.plane"), "lab_plane"));
   ui.view().preferences.light = true;
   park();
   EXPECT_THAT(faintTexts(ui), IsEmpty());
@@ -233,7 +233,7 @@ TEST_F(SmallEmbeddings, HaveRoom) {
   expectTidy("1280 × 720");
   ui.view().preferences.light = true;
   park();
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "lab_embeddings_720_light"));
+  EXPECT_THAT(faintTexts(ui), IsEmpty());
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
-
 #include "app/labs/common/lab.h"
 #include "app/widgets/long_text.h"
+#include "tests/support/allocations.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -16,24 +14,25 @@ namespace {
 using app::Key;
 using app::Scene;
 using ::testing::HasSubstr;
-using Clock = std::chrono::steady_clock;
 
-/// Seconds of the shortest frame of each scene, shown in turns, so that whatever else the machine does slows
-/// both.
-std::pair<double, double> frameSeconds(UiDriver& ui, const Scene& first, const Scene& second) {
-  double shortest[2] = {1e9, 1e9};
-  for (int round = 0; round < 4; ++round)
-    for (int which = 0; which < 2; ++which) {
-      ui.session().setScene(which == 0 ? first : second);
-      ui.draw();
-      for (int i = 0; i < 8; ++i) {
-        const auto start = Clock::now();
-        ui.frames(1);
-        shortest[which] =
-            std::min(shortest[which], std::chrono::duration<double>(Clock::now() - start).count());
-      }
-    }
-  return {shortest[0], shortest[1]};
+/// What a frame of a scene costs once it stands still.
+struct FrameCost {
+  int vertices = 0;
+  std::uint64_t bytes = 0;  ///< asked for
+};
+FrameCost frameCost(UiDriver& ui, const Scene& scene) {
+  ui.session().setScene(scene);
+  ui.draw();
+  ui.wait(1);
+  const std::uint64_t before = allocatedBytes();
+  ui.frames(1);
+  return {ImGui::GetDrawData()->TotalVtxCount, allocatedBytes() - before};
+}
+
+/// The larger document draws little more than the small one, and copies at most `bytes` more.
+void expectLittleMore(const FrameCost& large, const FrameCost& small, std::uint64_t bytes) {
+  EXPECT_LT(large.vertices, 2 * small.vertices);
+  EXPECT_LT(large.bytes, 3 * small.bytes + bytes);
 }
 
 Scene withLayers(int count, const std::string& page) {
@@ -53,20 +52,21 @@ Scene withText(std::size_t bytes, const std::string& word) {
   return scene;
 }
 
-/// Frames of a large document take a few times as long as those of a small one, where they took thousands.
-TEST(LargeDocuments, FramesDoNotWaitForLayers) {
+TEST(LargeDocuments, FramesDrawNoMoreForThousandsOfLayersAndCopyLittleOfEach) {
   UiDriver ui;
   for (const char* page : {"heads", "mask"}) {
-    const auto [few, many] = frameSeconds(ui, withLayers(10, page), withLayers(4000, page));
-    EXPECT_LT(many, 30 * few) << page << ": " << few << " and " << many;
+    SCOPED_TRACE(page);
+    const FrameCost small = frameCost(ui, withLayers(10, page));
+    expectLittleMore(frameCost(ui, withLayers(4000, page)), small, 4000 * 4096);
   }
 }
 
-TEST(LargeDocuments, FramesDoNotWaitForTexts) {
+TEST(LargeDocuments, FramesDrawAndCopyNoMoreForLongTexts) {
   UiDriver ui;
   for (const char* word : {"word ", "word\n", "letters", "é"}) {
-    const auto [few, many] = frameSeconds(ui, withText(50, word), withText(app::kMaxTextBytes, word));
-    EXPECT_LT(many, 10 * few) << word << ": " << few << " and " << many;
+    SCOPED_TRACE(word);
+    const FrameCost small = frameCost(ui, withText(50, word));
+    expectLittleMore(frameCost(ui, withText(app::kMaxTextBytes, word)), small, 100'000);
   }
 }
 

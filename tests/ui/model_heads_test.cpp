@@ -12,8 +12,8 @@
 #include "app/platform/recent_models.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/ui_driver.h"
 #include "tests/ui/model_heads_support.h"
 
 namespace headscope::test {
@@ -248,7 +248,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   EXPECT_TRUE(ui.has("model.row.0"));
 }
 
-TEST_F(ModelHeads, LooksAsItDid) {
+TEST_F(ModelHeads, TheModelsOwnGuessesHaveRoom) {
   ui.resize(1920, 1080);
   ui.click("learned");
   ui.draw();
@@ -261,10 +261,10 @@ TEST_F(ModelHeads, LooksAsItDid) {
   ui.wait(5);  // what was opened is no longer said
   ui.park();
   rest();
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_worth"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-TEST_F(ModelHeads, ManyHeadsLookAsTheyDid) {
+TEST_F(ModelHeads, TheMagnifierLooksAsDrawn) {
   TemporaryFolder folder;
   Recording(40, 48, 12, 12, 4, 1, true).save(folder / "many.safetensors", false);
   ui.resize(1920, 1080);
@@ -272,7 +272,7 @@ TEST_F(ModelHeads, ManyHeadsLookAsTheyDid) {
   ui.wait(5);
   ui.hoverAt("model.row.20", 0.4f, 0.5f);
   ui.frames(4);
-  EXPECT_TRUE(imagesMatch(ui.screenshot(), "model_magnifier"));
+  EXPECT_TRUE(imagesMatch(ui.screenshot("model.magnifier"), "model_magnifier"));
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
   write();
   EXPECT_FALSE(queue.writesPending()) << "nothing is taken after stop()";
   letGo.set_value();
-  EXPECT_TRUE(queue.stopped(10s));
+  EXPECT_TRUE(queue.stopped(100s));
 }
 
 TEST(FileQueue, FinishesItsWritesWhenItGoes) {

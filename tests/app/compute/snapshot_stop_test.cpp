@@ -1,10 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cstdint>
 #include <thread>
 
 #include "app/scene/mask_rules.h"
+#include "app/scene/scene_json.h"
 #include "tests/app/compute/small_masks.h"
 #include "tests/app/compute/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
@@ -16,10 +17,24 @@ using test::plainSetup;
 using test::words;
 using ::testing::HasSubstr;
 
-double secondsOf(const app::Setup& setup, std::stop_token stop) {
-  const auto start = std::chrono::steady_clock::now();
-  computeSnapshot(setup, test::kRoomy, stop);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// How often another thread gets its turn while this is computed: moments to ask for a stop, without a clock.
+std::int64_t turnsOf(const app::Setup& setup) {
+  std::int64_t turns = 0;
+  std::jthread counts([&](std::stop_token stop) {
+    for (; !stop.stop_requested(); ++turns) std::this_thread::yield();
+  });
+  computeSnapshot(setup, test::kRoomy);
+  counts.request_stop();
+  counts.join();
+  return turns;
+}
+
+/// Asks `stop` after that many turns.
+std::jthread asking(std::stop_source& stop, std::int64_t turns) {
+  return std::jthread([&stop, turns] {
+    for (std::int64_t i = 0; i < turns; ++i) std::this_thread::yield();
+    stop.request_stop();
+  });
 }
 
 TEST(SnapshotStop, StopsBeforeItStarts) {
@@ -29,21 +44,18 @@ TEST(SnapshotStop, StopsBeforeItStarts) {
   EXPECT_TRUE(snapshot.sequences.empty());
 }
 
-/// Asked to stop after a tenth of its time, it leaves the rest undone. On a busy machine the question itself
+/// Asked to stop after a tenth of its way, it leaves the rest undone. On a busy machine the question itself
 /// may come late; one in time is enough.
 TEST(SnapshotStop, StopsOnTheWay) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
   setup.model.headDim = 16;
   setup.mask.layers = layersOf({});
-  const double whole = secondsOf(setup, {});
+  const std::int64_t whole = turnsOf(setup);
   bool leftUndone = false;
-  for (int attempt = 0; attempt < 20 && !leftUndone; ++attempt) {
+  for (int attempt = 0; attempt < 100 && !leftUndone; ++attempt) {
     std::stop_source stop;
-    std::jthread asks([&] {
-      std::this_thread::sleep_for(std::chrono::duration<double>(whole / 10));
-      stop.request_stop();
-    });
+    const std::jthread asks = asking(stop, whole / 10);
     const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
     leftUndone = snapshot.sequences.empty() || snapshot.sequences.back().profiles.size() < 32;
   }
@@ -54,15 +66,12 @@ TEST(SnapshotStop, StopsOnTheWay) {
 TEST(SnapshotStop, SurvivesBeingStoppedAnywhere) {
   app::Setup setup = openingScene().setup;
   setup.input.text = "a b c d e f g h\ni j k l\nm n o";
-  const double whole = secondsOf(setup, {});
+  const std::int64_t whole = turnsOf(setup);
   test::Dice dice(1);
   for (int round = 0; round < 60; ++round) {
     std::stop_source stop;
-    std::jthread asks([&, wait = dice.real(0, whole * 1.2)] {
-      const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait);
-      while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
-      stop.request_stop();
-    });
+    const std::jthread asks =
+        asking(stop, static_cast<std::int64_t>(dice.real(0, 1.2 * static_cast<double>(whole))));
     const Snapshot snapshot = computeSnapshot(setup, test::kRoomy, stop.get_token());
     EXPECT_FALSE(snapshot.error) << snapshot.error->message;
   }

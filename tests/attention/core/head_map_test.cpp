@@ -298,21 +298,6 @@ TEST(HeadMap, whatDoesNotFitIsNamed) {
   EXPECT_THROW(HeadMap{std::move(added)}, std::invalid_argument);
 }
 
-/// A row of thousands of runs is gone through once, not once for every part of its keys: then it took forty
-/// times as long as one run over the same keys.
-TEST(HeadMap, longHeadsOfManyRunsTakeLittleLongerThanOfOne) {
-  const auto seconds = [](const char* text) {
-    constexpr Index kTokens = 8192;
-    HeadField field = planted(kTokens, kTokens, 7, 9);
-    field.mask.formula = compiled(text, geometryOf(kTokens, kTokens));
-    HeadMap map(std::move(field));
-    const std::clock_t start = std::clock();
-    EXPECT_EQ(map.pooled({0, 0, kTokens, kTokens, 64}).max.rows(), kTokens / 64);
-    return static_cast<double>(std::clock() - start);
-  };
-  EXPECT_LT(seconds("dilated(4096, 2)"), 20 * seconds("window_both(4097)"));
-}
-
 TEST(HeadMap, emptySidesHaveNoPixels) {
   for (const auto& [n, m] : {std::pair<Index, Index>{0, 0}, {0, 5}, {5, 0}}) {
     HeadField field;

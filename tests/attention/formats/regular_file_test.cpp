@@ -136,13 +136,13 @@ TEST(RegularFile, SaysThatTheFileWasCutWhileItWasRead) {
   ASSERT_TRUE(file.ok());
   std::vector<std::uint8_t> bytes(kSize, 1);
   int cut = 0;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 1000 && cut < 3; ++round) {
     fs::resize_file(path, kSize);
     std::atomic<bool> reading = false;
     std::thread cutter([&] {
       while (!reading) std::this_thread::yield();
       // Reading takes some ten milliseconds, so that rounds end at different places of it.
-      std::this_thread::sleep_for(std::chrono::milliseconds(round));
+      std::this_thread::sleep_for(std::chrono::milliseconds(round % 10));
       fs::resize_file(path, 4096);
     });
     reading = true;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "attention/core/machine.h"
 #include "attention/kernels/ceilings.h"
 
 namespace headscope::attention::kernels::test {
@@ -15,6 +16,20 @@ TEST(Target, isOneTheProcessorHas) {
   if (const char* const expected = std::getenv("HEADSCOPE_EXPECTED_TARGET")) {
     EXPECT_EQ(name, expected);
   }
+  // The same where it is held to one.
+  if (const char* const held = std::getenv("HEADSCOPE_TARGET")) {
+    EXPECT_EQ(name, held);
+  }
+}
+
+TEST(Target, ofAnUnknownNameIsRefusedWithThoseThereAre) {
+  const std::string before = targetName();
+  EXPECT_FALSE(holdTarget("AVX9000"));
+  const Status refused = holdInstructionSet("AVX9000");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("\"AVX9000\", expected one of " + targetNames()), std::string::npos);
+  EXPECT_NE(targetNames().find(before), std::string::npos);
+  EXPECT_EQ(before, targetName());
 }
 
 }  // namespace

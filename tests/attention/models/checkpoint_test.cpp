@@ -304,14 +304,11 @@ TEST(Checkpoint, aLargeModelOpensWithoutBeingRead) {
     return usage.ru_maxrss;
   };
   const long before = memory();
-  const auto begin = std::chrono::steady_clock::now();
   const auto model = Model::open(folder.path());
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   ASSERT_TRUE(model.ok()) << model.error().message;
   EXPECT_EQ(model->checkpoint().bytes(), start.size() + end);
   EXPECT_GT(model->checkpoint().bytes(), std::uint64_t{16'000'000'000});
   EXPECT_EQ(model->cacheBytesPerToken(), 256u << 10);
-  EXPECT_LT(seconds.count(), 1);
   EXPECT_LT(memory() - before, 100 << 10);  // KiB
 }
 

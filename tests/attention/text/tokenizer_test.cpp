@@ -218,14 +218,12 @@ TEST(Tokenizer, longInputTakesLinearTime) {
   while (joined.size() < size) joined += "\u200D👩";
   std::string hyphens(size, '-'), lines(size, '\n'), word(size, 'a'), mixed;
   while (mixed.size() < size) mixed += "it's 我 , ";
-  const auto start = std::chrono::steady_clock::now();
   for (const std::string* text : {&marks, &joined, &hyphens, &lines, &word, &mixed}) {
     for (const Tokenization how : {Tokenization::words, Tokenization::characters, Tokenization::bytes}) {
       EXPECT_TRUE(tokenize(*text, how).ok());
     }
   }
-  // 18 megabytes; quadratic time would be hours, sanitizers some seconds.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  // 18 megabytes: quadratic time would be hours, which the test run's own limit ends.
   EXPECT_EQ(oneLine(marks).size(), 1u);
   EXPECT_EQ(oneLine(joined, Tokenization::characters).size(), 1u);
 }

@@ -1,0 +1,40 @@
+// What a frame of a large document takes, and what a picture of a head whose mask has thousands of runs in a
+// row does.
+
+#include <benchmark/benchmark.h>
+
+#include "app/headless.h"
+#include "attention/masks/expression.h"
+
+namespace headscope {
+namespace {
+
+void drawFrames(benchmark::State& state, const app::Scene& scene) {
+  app::HeadlessApp app(1600, 900);
+  app.session().setScene(scene);
+  app.draw();
+  for (auto _ : state) {
+    app.frame();
+    app.finish();
+  }
+}
+
+void frameOfLayers(benchmark::State& state) {
+  app::Scene scene = app::openingScene();
+  std::string text = "causal";
+  for (int i = 0; i < state.range(0); ++i) text += " & window_both(" + std::to_string(i + 2) + ")";
+  scene.setup.mask.layers = attention::parseMask(text).layers;
+  scene.cursor.page = "mask";
+  drawFrames(state, scene);
+}
+BENCHMARK(frameOfLayers)->Arg(10)->Arg(4000)->Unit(benchmark::kMillisecond);
+
+void frameOfText(benchmark::State& state) {
+  app::Scene scene = app::openingScene();
+  for (int i = 0; i < state.range(0); ++i) scene.setup.input.text += "word ";
+  drawFrames(state, scene);
+}
+BENCHMARK(frameOfText)->Arg(10)->Arg(800'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace headscope

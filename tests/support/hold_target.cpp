@@ -1,0 +1,25 @@
+// HEADSCOPE_TARGET holds the test programs to an instruction set, as it does the program.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "attention/core/machine.h"
+
+namespace headscope::test {
+namespace {
+
+bool holdTarget() {
+  const char* const name = std::getenv("HEADSCOPE_TARGET");
+  const attention::Status held = attention::holdInstructionSet(name ? name : "");
+  if (held) return true;
+  std::cerr << "HEADSCOPE_TARGET: " << held.error().message << "\n";
+  std::exit(2);
+}
+
+/// Before the tests' own constants compute anything.
+[[gnu::init_priority(200)]] const struct Held { bool held = holdTarget(); } kHeld;
+
+}  // namespace
+}  // namespace headscope::test
