@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "app/compute/layer_inputs.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/controls.h"
 
