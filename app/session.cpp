@@ -25,10 +25,8 @@ float presentingUnit(int height) {
 }  // namespace
 
 Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const LabRow> labs)
-    : ui_(ui),
-      document_(openingScene()),
-      services_(limits, std::move(wake), attention::releaseIdleMemory),
-      rows_(labs) {
+    : ui_(ui), document_(openingScene()), services_(limits, wake, attention::releaseIdleMemory), rows_(labs) {
+  ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
   for (const LabRow& row : rows_) labs_.push_back(row.make(services_));
   actions_.add(documentActions());
@@ -80,15 +78,6 @@ void Session::prepareView(float scale, int height) {
   view.unit = scale * view.preferences.textSize;
   if (view.present) view.unit = std::max(view.unit, presentingUnit(height));
   ui_.setScale(view.unit);
-  // Texts that copies share are the same text at a glance: nothing is read in a frame that changed none.
-  const InputSetup& input = scene().setup.input;
-  if (NeededText needed{input.text, input.contextText, input.table}; needed != neededText_) {
-    neededText_ = std::move(needed);
-    ui_.needText(*input.text);
-    ui_.needText(*input.contextText);
-    for (const std::string& name : input.table->names) ui_.needText(name);
-  }
-  if (!view.wantedText.empty()) ui_.needText(std::exchange(view.wantedText, {}));
   view.fonts = &ui_.fonts();
 }
 
@@ -214,7 +203,17 @@ bool Session::takeAnswers() {
     working().record();
   }
   for (const auto& lab : labs_) any = lab->take(scene()) || any;
-  return any;
+  return takeFonts() || any;
+}
+
+bool Session::takeFonts() {
+  if (!ui_.typesetter().take()) return false;
+  std::string missing;
+  for (const std::string& script : ui_.typesetter().takeMissing())
+    missing += (missing.empty() ? "" : " or ") + script;
+  if (!missing.empty())
+    services_.view.say("No installed font has " + missing + ". Tokens are shown by number.");
+  return true;
 }
 
 void Session::handleInput(const FrameInput& input) {
@@ -279,6 +278,7 @@ bool Session::settle() {
     ask();
     services_.files.finish();
     services_.folders.finish();
+    ui_.typesetter().finish();
     bool any = false;
     while (!services_.workers.finished(std::chrono::milliseconds(10))) {
       makeRoom();

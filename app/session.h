@@ -74,6 +74,7 @@ class Session {
   const Action* actionFor(const InputEvent& event, bool typing) const;
   void perform(const std::string& id);
   bool takeAnswers();
+  bool takeFonts();
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
@@ -105,13 +106,7 @@ class Session {
   std::vector<std::unique_ptr<Lab>> labs_;
   ActionTable actions_;
   std::vector<std::string> offered_;  ///< actions in the menu that a right click opened
-  /// What is drawn in a script that the fonts may not have yet.
-  struct NeededText {
-    SharedText text, context;
-    SharedTable table;
-    bool operator==(const NeededText&) const = default;
-  } neededText_;
-  bool layerShown_ = false;  ///< the page that is shown asks for the layer
+  bool layerShown_ = false;           ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
 };

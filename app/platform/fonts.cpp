@@ -5,8 +5,7 @@
 
 #include "app/platform/font_match.h"
 #include "app/platform/imgui_compat.h"
-#include "app/platform/ui_state.h"
-#include "app/platform/wide_glyphs.h"
+#include "app/platform/utf8.h"
 #include "attention/formats/file_io.h"
 
 namespace headscope::app {
@@ -17,7 +16,7 @@ namespace {
 // clang-format off
 constexpr const char* kSymbols =
     "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•‹›✓⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
-    "�";
+    "γδεμπσωᴴ′⊙⋯⌈⌉✗ⁿⱼ�";
 // clang-format on
 
 std::vector<unsigned> codepoints(std::string_view text) {
@@ -76,16 +75,15 @@ const ImWchar* latinRanges() {
 /// Fonts of the atlas with their fallbacks merged in.
 class AtlasBuilder {
  public:
-  /// `files` keeps what was read; it has to outlive the atlas. Characters that one of `faces` lacks are
-  /// looked for among all installed fonts, which takes as long as reading a file.
-  AtlasBuilder(float scale, const std::set<unsigned>& extra, FontFiles& files,
+  /// `files` keeps what was read; it has to outlive the atlas. Symbols that one of `faces` lacks are looked
+  /// for among all installed fonts.
+  AtlasBuilder(float scale, FontFiles& files, std::map<const ImFont*, AtlasSource>& sources,
                std::initializer_list<const FontFace*> faces)
-      : scale_(scale), files_(files) {
-    std::vector<unsigned> wanted = codepoints(kSymbols);
-    wanted.insert(wanted.end(), extra.begin(), extra.end());
+      : scale_(scale), files_(files), sources_(sources) {
+    const std::vector<unsigned> wanted = codepoints(kSymbols);
     ImFontGlyphRangesBuilder all;
     for (unsigned code : wanted) all.AddChar(static_cast<ImWchar>(code));
-    all.BuildRanges(&extraRanges_);
+    all.BuildRanges(&symbolRanges_);
     std::map<std::string, ImFontGlyphRangesBuilder> byFile;
     for (unsigned code : wanted) {
       if (std::all_of(faces.begin(), faces.end(), [&](const FontFace* face) { return face->has(code); }))
@@ -111,7 +109,7 @@ class AtlasBuilder {
     ImFont* font = addBase(file, pixels, latinRanges());
     ImFontConfig config = plainConfig();
     config.MergeMode = true;
-    addFile(file, pixels, config, extraRanges_.Data);
+    addFile(file, pixels, config, symbolRanges_.Data);
     for (const auto& [fallback, ranges] : fallbacks_)
       if (fallback != file) addFile(fallback, pixels, config, ranges.Data);
     return font;
@@ -120,7 +118,10 @@ class AtlasBuilder {
  private:
   ImFont* addBase(const std::string& file, float pixels, const ImWchar* ranges) {
     ImFontConfig config = plainConfig();
-    if (ImFont* font = addFile(file, pixels, config, ranges)) return font;
+    if (ImFont* font = addFile(file, pixels, config, ranges)) {
+      sources_[font] = {file, files_.at(file)};
+      return font;
+    }
     config.SizePixels = pixels;
     return ImGui::GetIO().Fonts->AddFontDefault(&config);
   }
@@ -131,12 +132,15 @@ class AtlasBuilder {
     auto found = files_.find(file);
     if (found == files_.end()) {
       auto read = attention::readFile(file);
-      found = files_.emplace(file, read.ok() ? std::move(read).value() : std::vector<std::uint8_t>()).first;
+      FontBytes bytes;
+      if (read.ok()) bytes = std::make_shared<const std::vector<std::uint8_t>>(std::move(read).value());
+      found = files_.emplace(file, std::move(bytes)).first;
     }
-    if (found->second.empty()) return nullptr;
-    config.FontDataOwnedByAtlas = false;
+    const FontBytes& bytes = found->second;
+    if (!bytes || bytes->empty()) return nullptr;
+    config.FontDataOwnedByAtlas = false;  // so that it isn't written to either
     return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(
-        found->second.data(), static_cast<int>(found->second.size()), pixels, &config, ranges);
+        const_cast<std::uint8_t*>(bytes->data()), static_cast<int>(bytes->size()), pixels, &config, ranges);
   }
 
   static ImFontConfig plainConfig() {
@@ -148,26 +152,12 @@ class AtlasBuilder {
 
   float scale_;
   FontFiles& files_;
-  ImVector<ImWchar> extraRanges_;  // the atlas keeps pointers to ranges until it is built
+  std::map<const ImFont*, AtlasSource>& sources_;
+  ImVector<ImWchar> symbolRanges_;  // the atlas keeps pointers to ranges until it is built
   std::vector<std::pair<std::string, ImVector<ImWchar>>> fallbacks_;
 };
 
 }  // namespace
-
-namespace {
-/// Distinct characters beyond U+FFFF that get a glyph: each takes room in every font.
-constexpr std::size_t kMaxWide = 256;
-}  // namespace
-
-bool FontBook::need(std::string_view text) {
-  bool added = false;
-  for (unsigned code : codepoints(text)) {
-    const bool base = code < 0x180 || code > 0xFFFF || (code >= 0xD800 && code < 0xE000);
-    if (!base) added = extra_.insert(code).second || added;
-    if (code > 0xFFFF && wide_.size() < kMaxWide) added = wide_.insert(code).second || added;
-  }
-  return added;
-}
 
 bool FontBook::setScale(float scale) {
   if (scale == scale_) return false;
@@ -183,7 +173,8 @@ void FontBook::build() {
   const FontFace words = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
   const FontFace boldWords = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
   const FontFace tokens = fontOf("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
-  AtlasBuilder builder(scale_, extra_, files_, {&words, &boldWords, &tokens});
+  sources_.clear();
+  AtlasBuilder builder(scale_, files_, sources_, {&words, &boldWords, &tokens});
   const std::string &regular = words.file, &semibold = boldWords.file, &mono = tokens.file;
   fonts_.text = builder.add(regular, 15);
   fonts_.small = builder.add(regular, 12);
@@ -198,17 +189,7 @@ void FontBook::build() {
   fonts_.monoHero = builder.add(mono, 22);
   fonts_.display = builder.addLatin(semibold, 56);
   fonts_.displaySmall = builder.addLatin(semibold, 40);
-  UiState& state = uiState();
-  std::vector<WideCharacter> characters;
-  for (const unsigned code : wide_) characters.push_back({code, state.standIns.editableCharacter(code)});
-  WideGlyphs glyphs;
-  glyphs.reserve(atlas, characters,
-                 {fonts_.text, fonts_.small, fonts_.smallBold, fonts_.bold, fonts_.reading, fonts_.title,
-                  fonts_.hero, fonts_.monoSmall, fonts_.mono, fonts_.monoTitle});
   compat::buildAtlas(atlas);
-  glyphs.draw(atlas);
-  state.wide.clear();
-  for (const WideCharacter& each : glyphs.drawn()) state.wide[each.code] = each.standIn;
 }
 
 }  // namespace headscope::app

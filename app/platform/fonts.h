@@ -1,13 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
-struct ImFont;
+#include "app/platform/typesetter.h"
 
 namespace headscope::app {
 
@@ -28,30 +24,29 @@ struct Fonts {
   ImFont* displaySmall = nullptr;  ///< 40: the same where the window is small
 };
 
-/// The bytes of font files by their paths; empty for those that can't be read.
-using FontFiles = std::map<std::string, std::vector<std::uint8_t>>;
+/// The bytes of font files by their paths; null for those that can't be read.
+using FontFiles = std::map<std::string, FontBytes>;
 
-/// Builds the atlas for a scale and the characters that are needed, and rebuilds it when either changes.
+/// Builds Dear ImGui's atlas for a scale: Latin and the interface's own symbols. All else is the
+/// Typesetter's.
 class FontBook {
  public:
-  /// Makes sure the characters of `text` can be drawn; true if the atlas has to be rebuilt for it.
-  /// Of those beyond U+FFFF the first 256; see wide_glyphs.h.
-  bool need(std::string_view text);
   /// True if `scale` differs from what was built.
   bool setScale(float scale);
-  /// Rebuilds ImGui's atlas. Families are looked up through fontconfig; characters they lack come from
-  /// whatever installed font has them.
+  /// Rebuilds ImGui's atlas. Families are looked up through fontconfig; symbols they lack come from whatever
+  /// installed font has them. Files are read once.
   void build();
 
   const Fonts& fonts() const { return fonts_; }
+  /// The file behind each of them.
+  const std::map<const ImFont*, AtlasSource>& sources() const { return sources_; }
   float scale() const { return scale_; }
 
  private:
   float scale_ = 0;
-  std::set<unsigned> extra_;  ///< characters beyond the base set
-  std::set<unsigned> wide_;   ///< and those beyond U+FFFF
-  FontFiles files_;           ///< which the atlas points into
+  FontFiles files_;  ///< which the atlas points into
   Fonts fonts_;
+  std::map<const ImFont*, AtlasSource> sources_;
 };
 
 }  // namespace headscope::app

@@ -185,12 +185,56 @@ inline float sizeOf(const ImFont* font) {
 #endif
 }
 
+/// Whether the atlas has the character. Characters of Latin that no font has count too: they have always been
+/// drawn as a replacement.
+inline bool hasGlyph(const ImFont* font, std::uint32_t code) {
+  if (code < 0x180) return true;
+  if (code > 0xFFFF) return false;
+#if IMGUI_VERSION_NUM < 19200
+  return font->FindGlyphNoFallback(static_cast<ImWchar>(code)) != nullptr;
+#else
+  return const_cast<ImFont*>(font)->IsGlyphInFont(static_cast<ImWchar>(code));
+#endif
+}
+
+/// The baseline's distance from the top of the line.
+inline float ascentOf(const ImFont* font) {
+#if IMGUI_VERSION_NUM < 19200
+  return font->Ascent;
+#else
+  return const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize)->Ascent;
+#endif
+}
+
+inline ImTextureID textureId(unsigned texture) {
+#if IMGUI_VERSION_NUM < 19140
+  return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(texture));
+#else
+  return static_cast<ImTextureID>(texture);
+#endif
+}
+
 inline void pushFont(ImFont* font) {
 #if IMGUI_VERSION_NUM < 19200
   ImGui::PushFont(font);
 #else
   ImGui::PushFont(font, font->LegacySize);
 #endif
+}
+
+inline bool itemHoverable(const ImRect& area, ImGuiID id) {
+#if IMGUI_VERSION_NUM < 18970
+  return ImGui::ItemHoverable(area, id);
+#else
+  return ImGui::ItemHoverable(area, id, ImGui::GetItemFlags());
+#endif
+}
+
+/// What is typed in this frame and the next is the active item's.
+inline void wantTextInput() {
+  ImGuiContext& context = *ImGui::GetCurrentContext();
+  context.WantTextInputNextFrame = 1;
+  context.ActiveIdAllowOverlap = !ImGui::GetIO().MouseDown[0];
 }
 
 /// Keeps the wheel for the last item while it is hovered, instead of scrolling its window.

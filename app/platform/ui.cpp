@@ -31,10 +31,6 @@ void Ui::setScale(float scale) {
   fontsStale_ = fonts_.setScale(scale) || fontsStale_;
 }
 
-void Ui::needText(std::string_view text) {
-  fontsStale_ = fonts_.need(text) || fontsStale_;
-}
-
 void Ui::feed(const FrameInput& frame) {
   ImGuiIO& io = ImGui::GetIO();
   for (const InputEvent& event : frame.events) {
@@ -55,7 +51,7 @@ void Ui::feed(const FrameInput& frame) {
         compat::feedKey(io, event.key, event.down);
         break;
       case InputEvent::Kind::text:
-        io.AddInputCharacter(state_.standIns.editableCharacter(event.codepoint));
+        io.AddInputCharacter(event.codepoint);
         break;
       case InputEvent::Kind::focusLost:
         compat::releaseAll(io);
@@ -74,8 +70,10 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   if (fontsStale_) {
     fonts_.build();
     compat::refreshFontTexture();
+    state_.typesetter.setAtlas(fonts_.sources());
     fontsStale_ = false;
   }
+  state_.typesetter.beginFrame();
   while (true) {
     const FrameInput input = input_.takeFrame();
     feed(input);

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <functional>
-#include <string_view>
 
 #include "app/platform/fonts.h"
 #include "app/platform/input_queue.h"
@@ -26,8 +25,8 @@ class Ui {
 
   /// Pixels per unit of the layout: monitor scale × text size. Fonts follow at the next frame.
   void setScale(float scale);
-  /// Makes sure that the characters of `text` can be drawn from the next frame on.
-  void needText(std::string_view text);
+  /// The text that is not of Dear ImGui's atlas.
+  Typesetter& typesetter() { return state_.typesetter; }
 
   /// Runs `draw` once per waiting edge of input, then renders the last of these frames into the bound
   /// framebuffer (width × height pixels, cleared to `clear`). `elapsed` is the time since the last call.

@@ -2,11 +2,10 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "app/platform/imgui_compat.h"
-#include "app/platform/supplementary.h"
+#include "app/platform/typesetter.h"
 
 namespace headscope::app {
 
@@ -34,8 +33,7 @@ struct TrackClip {
 /// What belongs to one Dear ImGui context beside what that keeps itself. A Ui owns it; on its thread alone.
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
-  StandIns standIns;
-  std::unordered_map<std::uint32_t, std::uint32_t> wide;  ///< stand-ins that have a glyph, see wide_glyphs.h
+  Typesetter typesetter;
 
   // For tests:
   bool watches = false;                    ///< keeps what follows

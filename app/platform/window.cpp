@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "app/platform/imgui_compat.h"
-#include "app/platform/supplementary.h"
 
 namespace headscope::app {
 
@@ -190,13 +189,13 @@ std::string glfwReason() {
 }
 
 void setClipboard(void* user, const char* text) {
-  glfwSetClipboardString(static_cast<Window::State*>(user)->handle, fromEditable(text).c_str());
+  glfwSetClipboardString(static_cast<Window::State*>(user)->handle, text);
 }
 
 const char* getClipboard(void* user) {
   auto* state = static_cast<Window::State*>(user);
   const char* text = glfwGetClipboardString(state->handle);
-  state->clipboard = toEditable(text ? text : "");
+  state->clipboard = text ? text : "";
   return state->clipboard.c_str();
 }
 

@@ -13,13 +13,15 @@ namespace headscope::app {
 
 using attention::Error;
 using attention::Result;
-using Kind = RichSpan::Kind;
+using SpanKind = RichSpan::Kind;
 
 namespace {
 
-std::optional<Kind> kindNamed(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
-      {{"query", Kind::query}, {"key", Kind::key}, {"value", Kind::value}, {"mark", Kind::mark}}};
+std::optional<SpanKind> kindNamed(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, SpanKind>, 4> kKinds{{{"query", SpanKind::query},
+                                                                         {"key", SpanKind::key},
+                                                                         {"value", SpanKind::value},
+                                                                         {"mark", SpanKind::mark}}};
   for (const auto& [word, kind] : kKinds)
     if (word == name) return kind;
   return std::nullopt;
@@ -49,7 +51,7 @@ class RichParser {
 
   void flush() {
     if (words_.empty()) return;
-    paragraph_.push_back({boldFrom_ ? Kind::bold : Kind::plain, std::exchange(words_, {}), nullptr});
+    paragraph_.push_back({boldFrom_ ? SpanKind::bold : SpanKind::plain, std::exchange(words_, {}), nullptr});
   }
   void endParagraph() {
     if (!paragraph_.empty()) all_.push_back(std::exchange(paragraph_, {}));
@@ -63,13 +65,13 @@ class RichParser {
     } else if (c == '\n') {
       newLine();
     } else if (c == '`') {
-      between("`", Kind::code);
+      between("`", SpanKind::code);
     } else if (text_.substr(at_, 2) == "**") {
       flush();
       boldFrom_ = boldFrom_ ? std::nullopt : std::optional(at_);
       at_ += 2;
     } else if (c == '$') {
-      between("$", Kind::formula);
+      between("$", SpanKind::formula);
     } else if (c == '[') {
       coloured();
     } else {
@@ -89,13 +91,13 @@ class RichParser {
     endParagraph();
   }
 
-  void between(std::string_view sign, Kind kind) {
+  void between(std::string_view sign, SpanKind kind) {
     const std::size_t start = at_ + sign.size(), end = text_.find(sign, start);
     if (end == std::string_view::npos) return fail(fmt::format("{} at {} doesn't close", sign, here(at_)));
     flush();
     RichSpan span{kind, std::string(text_.substr(start, end - start)), nullptr};
     at_ = end + sign.size();
-    if (kind == Kind::formula) {
+    if (kind == SpanKind::formula) {
       Result<FormulaNode> formula = parseFormula(span.text);
       if (!formula) return fail(formula.error().message);
       span.formula = std::make_shared<const FormulaNode>(*std::move(formula));

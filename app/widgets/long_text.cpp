@@ -1,9 +1,5 @@
 #include "app/widgets/long_text.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "app/platform/supplementary.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -35,23 +31,14 @@ bool longTextBox(View& view, const std::string& name, std::string_view text, int
   compat::rectOutline(list, from, to, view.theme->line, view.px(7), 1);
   list.PushClipRect(from, to, true);
   paintParagraph(list, view.fonts->text, ImVec2(from.x + pad.x, from.y + pad.y), size.x - 2 * pad.x,
-                 view.theme->faint,
-                 toEditable(beginningOf(text, kBytesOfLine * static_cast<std::size_t>(lines))));
+                 view.theme->faint, beginningOf(text, kBytesOfLine * static_cast<std::size_t>(lines)));
   list.PopClipRect();
   hint(view, "This text has " + countText(text.size()) + " bytes; up to " + countText(kMaxEditedBytes) +
                  " can be edited here. It is read as it is. Longer ones are edited in the scene's file.");
   return button(view, name + ".clear", "Clear the text");
 }
 
-bool pastesTooMuch(View& view, const char* id, std::size_t present, std::size_t most) {
-  const bool pasted =
-      std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
-        return event.kind == InputEvent::Kind::key && event.down &&
-               ((event.mods.ctrl && event.key == Key::v) || (event.mods.shift && event.key == Key::insert));
-      });
-  if (!pasted || ImGui::GetActiveID() != ImGui::GetID(id)) return false;
-  const char* const clip = ImGui::GetClipboardText();
-  const std::size_t length = clip ? std::strlen(clip) : 0;
+bool pastesTooMuch(View& view, std::size_t length, std::size_t present, std::size_t most) {
   if (present + length <= most) return false;
   view.messages.fail("What is on the clipboard has " + countText(length) + " bytes; this text can have " +
                      countText(most) + ", and has " + countText(present) + ".");

@@ -14,8 +14,8 @@ inline constexpr std::size_t kMaxEditedBytes = std::size_t{1} << 15;
 /// button that clears it. Returns whether that was clicked.
 bool longTextBox(View& view, const std::string& name, std::string_view text, int lines);
 
-/// Whether this frame pastes so much into the ImGui box `id` that its text of `present` bytes would get
-/// longer than `most`; then a sentence says so.
-bool pastesTooMuch(View& view, const char* id, std::size_t present, std::size_t most);
+/// Whether `length` bytes that are pasted would make a text of `present` bytes longer than `most`; then a
+/// sentence says so.
+bool pastesTooMuch(View& view, std::size_t length, std::size_t present, std::size_t most);
 
 }  // namespace headscope::app

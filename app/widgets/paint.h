@@ -18,6 +18,8 @@ float paintText(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::
 float paintSpaced(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                   float space);
 float textWidth(ImFont* font, std::string_view text);
+/// How many bytes of a line fit into `width`, whole grapheme clusters.
+std::size_t bytesWithin(ImFont* font, std::string_view text, float width);
 float lineHeight(const ImFont* font);
 
 /// As much of `text` as fits into `width`, ended by an ellipsis where it was cut; nothing where not even that

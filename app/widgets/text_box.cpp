@@ -1,48 +1,29 @@
 #include "app/widgets/text_box.h"
 
-#include <imgui_stdlib.h>
-
 #include <algorithm>
-#include <deque>
+#include <cmath>
 
-#include "app/platform/supplementary.h"
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
+#include "app/platform/utf8.h"
 #include "app/widgets/long_text.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/wrapped_text.h"
 
 namespace headscope::app {
 
 namespace {
 
-void pushBoxStyle(const View& view) {
-  ImGui::PushStyleColor(ImGuiCol_FrameBg, view.theme->background);
-  ImGui::PushStyleColor(ImGuiCol_Border, view.theme->line);
-  ImGui::PushStyleColor(ImGuiCol_Text, view.theme->text);
-  ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, faded(view.theme->key, 0.35f));
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(view.px(11), view.px(8)));
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, view.px(7));
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
-  compat::pushFont(view.fonts->text);
-}
-
-void popBoxStyle() {
-  ImGui::PopFont();
-  ImGui::PopStyleVar(3);
-  ImGui::PopStyleColor(4);
-}
-
 /// The box that has the keyboard has a frame that shows.
-void paintFocus(const View& view) {
-  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+void paintFocus(const View& view, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
-  if (ImGui::IsItemActive() && drawsMark(list, "focus", from, to))
-    compat::rectOutline(list, from, to, view.theme->secondary, view.px(7), std::max(1.0f, view.px(1.5f)));
+  if (ImGui::IsItemActive() && drawsMark(list, "focus", area.Min, area.Max))
+    compat::rectOutline(list, area.Min, area.Max, view.theme->secondary, view.px(7),
+                        std::max(1.0f, view.px(1.5f)));
 }
 
-void paintHint(const View& view, const std::string& text) {
-  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+void paintHint(const View& view, const ImRect& area, const std::string& text) {
+  const ImVec2 from = area.Min, to = area.Max;
   Canvas list = *ImGui::GetWindowDrawList();
   list.PushClipRect(from, to, true);
   list.AddText(view.fonts->text, compat::sizeOf(view.fonts->text),
@@ -51,98 +32,217 @@ void paintHint(const View& view, const std::string& text) {
   list.PopClipRect();
 }
 
-constexpr ImWchar kMark = 0xFFFC;
 /// As long as any path.
 constexpr std::size_t kMaxLineBytes = 4096;
 
-/// ImGui drops what is typed from the private use area, where the stand-ins are. While a box is drawn, they
-/// wait in its queue as marks that pass, and the box's own filter puts them back.
-class TypedStandIns {
- public:
-  TypedStandIns() {
-    for (ImWchar& character : ImGui::GetIO().InputQueueCharacters)
-      if ((character >= 0xE000 && character <= 0xF8FF) || character == kMark) {
-        waiting_.push_back(character);
-        character = kMark;
-      }
-  }
-  ~TypedStandIns() {
-    // What this box did not take is for another.
-    for (ImWchar& character : ImGui::GetIO().InputQueueCharacters) putBack(character);
-  }
-  TypedStandIns(const TypedStandIns&) = delete;
-  TypedStandIns& operator=(const TypedStandIns&) = delete;
-
-  void putBack(ImWchar& character) {
-    if (character != kMark || waiting_.empty()) return;
-    character = waiting_.front();
-    waiting_.pop_front();
-  }
-
- private:
-  std::deque<ImWchar> waiting_;
-};
-
-/// A box in this frame: the person's text, and how it is wrapped in ImGui's editor.
-struct WrappedEdit {
-  const View& view;
-  TypedStandIns& typed;
-  float width = 0;
-  std::string text;               ///< editable form, unwrapped
-  std::string shown;              ///< the same, wrapped: what ImGui's editor holds
-  std::pair<int, int> selection;  ///< bytes of `shown`, if the box has the keyboard
-
-  std::string wrap(std::string_view what) const {
-    return wrapped(what, width, [&](std::string_view piece) { return textWidth(view.fonts->text, piece); });
-  }
-};
-
-/// The cursor then stands behind what changed.
-void replaceAll(ImGuiInputTextCallbackData& data, const std::string& with) {
-  const std::string before(data.Buf, static_cast<std::size_t>(data.BufTextLen));
-  const auto same = std::mismatch(before.rbegin(), before.rend(), with.rbegin(), with.rend());
-  data.DeleteChars(0, data.BufTextLen);
-  data.InsertChars(0, with.c_str(), with.c_str() + with.size());
-  data.CursorPos = data.BufTextLen - static_cast<int>(same.first - before.rbegin());
-  // Not inside of a character of several bytes.
-  while (data.CursorPos < data.BufTextLen && (with[static_cast<std::size_t>(data.CursorPos)] & 0xC0) == 0x80)
-    ++data.CursorPos;
-  data.SelectionStart = data.SelectionEnd = data.CursorPos;
+/// What a box takes of what is typed or pasted: no control characters, line breaks where it has lines.
+std::string taken(std::string_view text, bool lines) {
+  std::string out;
+  while (!lines && text.ends_with('\n')) text.remove_suffix(1);
+  eachCodepoint(text, [&](std::uint32_t code, std::string_view) {
+    const bool valid = code <= 0x10FFFF && !(code >= 0xD800 && code < 0xE000);
+    if (code == '\n' || code == '\t')
+      out += code == '\n' && lines ? '\n' : ' ';
+    else if (code >= 0x20 && code != 0x7F)
+      appendUtf8(out, valid ? code : 0xFFFD);
+  });
+  return out;
 }
 
-/// Keeps the editor's text wrapped after every edit, and takes over what changed outside (undo, an opened
-/// scene).
-int onEdit(ImGuiInputTextCallbackData* data) {
-  auto& edit = *static_cast<WrappedEdit*>(data->UserData);
-  if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) {
-    edit.typed.putBack(data->EventChar);
-    return 0;
+/// A box in one frame: its text, and where it is drawn.
+struct EditedBox {
+  View& view;
+  std::string& text;
+  ImGuiID id;
+  bool lines;        ///< many
+  std::size_t most;  ///< bytes
+  EditLayout& layout;
+  float width = 0;  ///< of its lines
+  bool entered = false;
+
+  TextEdit& edit() { return view.controls.edit; }
+  bool active() const { return view.controls.edit.box == id && ImGui::GetActiveID() == id; }
+
+  void activate() {
+    ImGui::SetActiveID(id, ImGui::GetCurrentWindow());
+    ImGui::FocusWindow(ImGui::GetCurrentWindow());
+    edit() = {};
+    edit().box = id;
+    edit().before = edit().last = text;
+    compat::wantTextInput();
   }
-  const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-  if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
-    edit.text = unwrapped(edit.text, edit.shown, now);
-    edit.shown = edit.wrap(edit.text);
-    if (edit.shown != now) {
-      edit.shown.copy(data->Buf, edit.shown.size());  // the same length: the cursor stays where it is
-      data->BufDirty = true;
+  void release() {
+    ImGui::ClearActiveID();
+    edit().box = 0;
+  }
+
+  void copy(bool cut) {
+    const auto [from, to] = edit().selection();
+    if (from == to) return;
+    ImGui::SetClipboardText(text.substr(from, to - from).c_str());
+    if (cut) edit().insert(text, "");
+  }
+  void paste() {
+    const char* const clip = ImGui::GetClipboardText();
+    const std::string pasted = taken(clip ? clip : "", lines);
+    const auto [from, to] = edit().selection();
+    if (!pastesTooMuch(view, pasted.size(), text.size() - (to - from), most)) edit().insert(text, pasted);
+  }
+  /// Control with a letter, and what does the same; whether it was one.
+  bool command(const InputEvent& event) {
+    const bool shift = event.mods.shift, ctrl = event.mods.ctrl && !event.mods.alt;
+    if (ctrl && event.key == Key::a)
+      edit().selectAll(text);
+    else if (ctrl && (event.key == Key::c || event.key == Key::insert))
+      copy(false);
+    else if ((ctrl && event.key == Key::x) || (shift && event.key == Key::del))
+      copy(true);
+    else if ((ctrl && event.key == Key::v) || (shift && event.key == Key::insert))
+      paste();
+    else
+      return false;
+    return true;
+  }
+
+  void moveLines(float rows, bool selects) {
+    TextEdit& now = edit();
+    const ImVec2 at = layout.caretAt(now.caret);
+    const float goal = now.goal >= 0 ? now.goal : at.x, line = lineHeight(view.fonts->text);
+    const float y = at.y + (rows + 0.5f) * line;
+    if (!lines) return;
+    if (y < 0 || y >= layout.height())
+      now.moveTo(y < 0 ? 0 : text.size(), selects);
+    else
+      now.moveTo(layout.byteAt(ImVec2(goal, y)), selects);
+    now.goal = goal;
+  }
+  /// Left and right go where they point: by the direction of the caret's paragraph.
+  void moveSideways(bool right, bool word, bool selects) {
+    TextEdit& now = edit();
+    const bool forwards = right != layout.lines()[layout.lineOf(now.caret)].rightToLeft;
+    const auto [from, to] = now.selection();
+    if (from != to && !selects && !word) return now.moveTo(forwards ? to : from, false);
+    if (word)
+      return now.moveTo(forwards ? nextWord(text, now.caret) : previousWord(text, now.caret), selects);
+    now.moveTo(forwards ? nextCluster(text, now.caret) : previousCluster(text, now.caret), selects);
+  }
+
+  void press(const InputEvent& event) {
+    if (command(event)) return;
+    TextEdit& now = edit();
+    const bool shift = event.mods.shift, ctrl = event.mods.ctrl;
+    const EditLayout::Line line = layout.lines()[layout.lineOf(now.caret)];
+    switch (event.key) {
+      case Key::left:
+      case Key::right:
+        return moveSideways(event.key == Key::right, ctrl, shift);
+      case Key::up:
+      case Key::down:
+        return moveLines(event.key == Key::up ? -1 : 1, shift);
+      case Key::pageUp:
+      case Key::pageDown:
+        return moveLines(event.key == Key::pageUp ? -5 : 5, shift);
+      case Key::home:
+        return now.moveTo(ctrl ? 0 : line.from, shift);
+      case Key::end:
+        return now.moveTo(ctrl ? text.size() : line.to, shift);
+      case Key::backspace:
+      case Key::del:
+        return now.erase(text, event.key == Key::del, ctrl);
+      case Key::enter:
+        if (lines && !ctrl) return now.insert(text, "\n");
+        entered = true;
+        return release();
+      case Key::escape:
+        if (!lines) text = now.before;
+        return release();
+      default:
+        return;
     }
-  } else if (edit.shown != now) {
-    replaceAll(*data, edit.shown);
   }
-  edit.selection = std::minmax({data->SelectionStart, data->SelectionEnd});
-  return 0;
+
+  void type() {
+    for (const InputEvent& event : view.input.events) {
+      if (!active()) return;
+      if (event.kind == InputEvent::Kind::key && event.down) press(event);
+      if (event.kind == InputEvent::Kind::text) {
+        std::string typed;
+        appendUtf8(typed, event.codepoint);
+        if (const std::string what = taken(typed, lines); !what.empty() && text.size() < most)
+          edit().insert(text, what);
+      }
+      layout.update(view.fonts->text, text, width);
+    }
+  }
+
+  /// `origin`: where the text begins on screen.
+  void point(ImVec2 origin, bool hovered) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+    const ImVec2 at(io.MousePos.x - origin.x, io.MousePos.y - origin.y);
+    if (hovered && io.MouseClicked[0]) {
+      const bool extends = active() && io.KeyShift;
+      if (!active()) activate();
+      edit().moveTo(layout.byteAt(at), extends);
+      if (io.MouseDoubleClicked[0]) edit().selectWord(text);
+    } else if (active() && io.MouseClicked[0]) {
+      release();
+    } else if (active() && io.MouseDown[0] && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
+      edit().moveTo(layout.byteAt(at), true);
+    }
+  }
+
+  void paint(Canvas list, ImVec2 origin) {
+    ImFont* font = view.fonts->text;
+    const float line = lineHeight(font);
+    const float top = list.GetClipRectMin().y, bottom = list.GetClipRectMax().y;
+    const auto [from, to] = active() ? edit().selection() : std::pair<std::size_t, std::size_t>{};
+    for (std::size_t i = 0; i < layout.lines().size(); ++i) {
+      const float y = origin.y + static_cast<float>(i) * line;
+      if (y + line < top || y > bottom) continue;
+      if (from < to)
+        for (const auto& [begins, ends] : layout.selected(i, from, to))
+          list.AddRectFilled(ImVec2(origin.x + begins, y), ImVec2(origin.x + ends, y + line),
+                             faded(view.theme->key, 0.35f));
+      uiState().typesetter.draw(list, font, ImVec2(origin.x + layout.left(i), y), view.theme->text,
+                                *layout.shaped(i));
+    }
+    if (!active()) return;
+    const ImVec2 caret = layout.caretAt(edit().caret);
+    const ImVec2 at(std::floor(origin.x + caret.x), origin.y + caret.y);
+    list.AddLine(at, ImVec2(at.x, at.y + line - 1), view.theme->text, std::max(1.0f, view.px(1)));
+    track("caret", at, ImVec2(at.x + 1, at.y + line));
+  }
+};
+
+/// Lays the box out, takes what was typed and pointed at, and paints it; `origin`: where its text begins.
+void runBox(EditedBox& box, const ImRect& area, ImVec2 origin, bool focus) {
+  ImGui::ItemSize(area);
+  // A box that is scrolled out of sight keeps the keyboard.
+  if (!ImGui::ItemAdd(area, box.id) && !box.active()) return;
+  ImGui::KeepAliveID(box.id);
+  const bool wasActive = box.active();
+  box.layout.update(box.view.fonts->text, box.text, box.width);
+  if (wasActive) {
+    box.edit().follow(box.text);
+    box.type();
+  }
+  if (focus) {
+    box.activate();
+    box.edit().selectAll(box.text);
+  }
+  box.point(origin, compat::itemHoverable(area, box.id));
+  box.layout.update(box.view.fonts->text, box.text, box.width);
+  if (!box.active()) return;
+  compat::wantTextInput();
+  box.edit().last = box.text;
 }
 
-/// While a wrapped box has the keyboard, copying gives its text with spaces where it was only wrapped.
-void copyUnwrapped(const WrappedEdit& edit) {
-  const auto from = static_cast<std::size_t>(edit.selection.first),
-             to = static_cast<std::size_t>(edit.selection.second);
-  if (to <= from || to > edit.text.size()) return;
-  const char* clip = ImGui::GetClipboardText();
-  if (!clip || edit.shown.compare(from, to - from, clip) != 0 ||
-      edit.text.compare(from, to - from, clip) == 0)
-    return;
-  ImGui::SetClipboardText(edit.text.substr(from, to - from).c_str());
+EditLayout& layoutOf(View& view, const std::string& name) {
+  constexpr std::size_t kMaxLayouts = 32;
+  auto& layouts = view.controls.editLayouts;
+  if (layouts.size() >= kMaxLayouts && !layouts.contains(name)) layouts.clear();
+  return layouts[name];
 }
 
 }  // namespace
@@ -153,44 +253,43 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
     text.clear();
     return true;
   }
-  pushBoxStyle(view);
-  const std::string id = "##" + name;
-  TypedStandIns typed;
-  const float width = ImGui::GetContentRegionAvail().x - view.px(26);
-  WrappedEdit edit{view, typed, width, toEditable(text), {}, view.controls.selection};
-  edit.shown = edit.wrap(edit.text);
-  const WrappedEdit before = edit;
-  std::string buffer = edit.shown;
-  const float height = lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18);
-  ImGuiInputTextFlags flags = ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackAlways |
-                              ImGuiInputTextFlags_CallbackCharFilter | ImGuiInputTextFlags_NoUndoRedo;
-  if (compat::escapeTakesBack() || pastesTooMuch(view, id.c_str(), text.size(), kMaxTextBytes))
-    flags |= ImGuiInputTextFlags_ReadOnly;
-  // Its editor is a window of its own, which lies over the hint and the frame that are painted here: it has
-  // no background, so that they show.
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  Canvas(*ImGui::GetWindowDrawList())
-      .AddRectFilled(at, ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + height),
-                     view.theme->background, view.px(7));
-  ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
-  const bool changed =
-      ImGui::InputTextMultiline(id.c_str(), &buffer, ImVec2(-FLT_MIN, height), flags, onEdit, &edit);
-  ImGui::PopStyleColor();
+  const ImVec2 pad(view.px(11), view.px(8)), at = ImGui::GetCursorScreenPos();
+  const ImVec2 size(ImGui::GetContentRegionAvail().x,
+                    lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18));
+  const ImRect frame(at, ImVec2(at.x + size.x, at.y + size.y));
+  ImGui::GetWindowDrawList()->AddRectFilled(frame.Min, frame.Max, view.theme->background, view.px(7));
+  std::string now = text;
+  ImGui::BeginGroup();
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
+  ImGui::PushStyleColor(ImGuiCol_Border, view.theme->line);
+  ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, view.px(7));
+  ImGui::PushStyleVar(ImGuiStyleVar_ChildBorderSize, 1);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::BeginChild(name.c_str(), size, true, ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleVar(3);
+  ImGui::PopStyleColor(2);
+  EditedBox box{view, now, ImGui::GetID("text"), true, kMaxTextBytes, layoutOf(view, name)};
+  box.width = size.x - view.px(26);
+  box.layout.update(view.fonts->text, now, box.width);
+  const ImVec2 from = ImGui::GetCursorScreenPos(), origin(from.x + pad.x, from.y + pad.y);
+  const float high = std::max(box.layout.height() + 2 * pad.y, size.y);
+  runBox(box,
+         ImRect(from, ImVec2(from.x + size.x - ImGui::GetCurrentWindow()->ScrollbarSizes.x, from.y + high)),
+         origin, false);
+  box.paint(*ImGui::GetWindowDrawList(), origin);
+  if (box.active() && std::exchange(box.edit().reveals, false)) {
+    const float y = box.layout.caretAt(box.edit().caret).y, top = ImGui::GetScrollY();
+    const float room = size.y - 2 * pad.y, line = lineHeight(view.fonts->text);
+    if (y < top) ImGui::SetScrollY(y);
+    if (y + line > top + room) ImGui::SetScrollY(y + line - room);
+  }
+  compat::endChild();
+  ImGui::EndGroup();
   trackItem(name);
-  paintFocus(view);
-  const bool copied =
-      std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
-        return event.kind == InputEvent::Kind::key && event.down && event.mods.ctrl &&
-               (event.key == Key::c || event.key == Key::x);
-      });
-  if (copied && ImGui::IsItemActive()) copyUnwrapped(before);
-  if (ImGui::IsItemActive()) view.controls.selection = edit.selection;
-  if (text.empty() && !ImGui::IsItemActive()) paintHint(view, hintText);
-  popBoxStyle();
-  if (!changed) return false;
-  const std::string now = fromEditable(edit.text);
+  paintFocus(view, frame);
+  if (text.empty() && !ImGui::IsItemActive()) paintHint(view, frame, hintText);
   if (now == text) return false;
-  text = now;
+  text = std::move(now);
   view.controls.continuousEdit = name;
   return true;
 }
@@ -210,26 +309,32 @@ bool textBox(View& view, const std::string& name, SharedText& text, int lines, c
 
 bool lineBox(View& view, const std::string& name, std::string& text, float width, bool focus,
              const std::string& hintText) {
-  pushBoxStyle(view);
-  ImGui::PushItemWidth(width);
-  if (focus) ImGui::SetKeyboardFocusHere();
-  std::string edited = toEditable(text);
-  TypedStandIns typed;
-  const auto filter = [](ImGuiInputTextCallbackData* data) {
-    static_cast<TypedStandIns*>(data->UserData)->putBack(data->EventChar);
-    return 0;
-  };
+  const ImVec2 pad(view.px(11), view.px(8)), at = ImGui::GetCursorScreenPos();
+  const ImRect frame(at, ImVec2(at.x + width, at.y + lineHeight(view.fonts->text) + 2 * pad.y));
+  Canvas list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(frame.Min, frame.Max, view.theme->background, view.px(7));
+  compat::rectOutline(list, frame.Min, frame.Max, view.theme->line, view.px(7), 1);
   const std::string id = "##" + name;
-  ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCharFilter;
-  if (pastesTooMuch(view, id.c_str(), text.size(), kMaxLineBytes)) flags |= ImGuiInputTextFlags_ReadOnly;
-  const bool entered = ImGui::InputText(id.c_str(), &edited, flags, filter, &typed);
-  trackItem(name);
-  paintFocus(view);
-  if (edited.empty()) paintHint(view, hintText);
-  ImGui::PopItemWidth();
-  popBoxStyle();
-  text = fromEditable(edited);
-  return entered;
+  EditedBox box{view, text, ImGui::GetID(id.c_str()), false, kMaxLineBytes, layoutOf(view, name)};
+  box.width = FLT_MAX;
+  const float room = width - 2 * pad.x;
+  const auto origin = [&] {
+    return ImVec2(frame.Min.x + pad.x - (box.active() ? box.edit().scroll : 0), frame.Min.y + pad.y);
+  };
+  runBox(box, frame, origin(), focus);
+  if (box.active()) {
+    const float x = box.layout.caretAt(box.edit().caret).x;
+    float& scroll = box.edit().scroll;
+    scroll = std::clamp(scroll, std::max(0.0f, x - room), x);
+  }
+  list.PushClipRect(ImVec2(frame.Min.x + pad.x - 1, frame.Min.y),
+                    ImVec2(frame.Max.x - pad.x + 1, frame.Max.y), true);
+  box.paint(list, origin());
+  list.PopClipRect();
+  track(name, frame.Min, frame.Max);
+  paintFocus(view, frame);
+  if (text.empty()) paintHint(view, frame, hintText);
+  return box.entered;
 }
 
 }  // namespace headscope::app

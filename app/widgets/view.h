@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "app/platform/input_queue.h"
 #include "app/platform/preferences.h"
 #include "app/scene/scene.h"
+#include "app/widgets/text_edit.h"
 #include "app/widgets/theme.h"
 
 namespace headscope::app {
@@ -61,8 +63,9 @@ struct ControlState {
   float scroll = 0;            ///< of the side panel, in the last frame
   double scrolledAt = -1;      ///< when that last moved under the pointer
   RestingPointer resting;
-  int arrowsFrame = -2;           ///< the last in which the pointer was over a slider that takes the arrows
-  std::pair<int, int> selection;  ///< of the text box that has the keyboard, in the last frame: bytes
+  int arrowsFrame = -2;  ///< the last in which the pointer was over a slider that takes the arrows
+  TextEdit edit;         ///< of the text box that has the keyboard
+  std::map<std::string, EditLayout> editLayouts;  ///< of text boxes, by their names
 };
 
 /// The sentence in the status line: what was just done, or the last thing that failed.
@@ -111,7 +114,6 @@ struct View {
   Told told;
   std::vector<std::string> requests;  ///< ids of actions, for the session, after the panels
   std::vector<std::string> menu;      ///< ids of actions: asks the session to offer them beside the pointer
-  std::string wantedText;             ///< what a page is about to draw: fonts have its characters by then
   /// What a lesson's reader guessed for the row of the cursor's query, a weight for each key: shown below the
   /// head that is shown large. Empty: nothing was guessed.
   std::vector<float> guessedRow;

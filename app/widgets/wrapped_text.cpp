@@ -24,14 +24,4 @@ std::string wrapped(std::string_view text, float width,
   return out;
 }
 
-std::string unwrapped(std::string_view text, std::string_view before, std::string_view after) {
-  const std::size_t shorter = std::min(before.size(), after.size());
-  std::size_t front = 0;
-  while (front < shorter && before[front] == after[front]) ++front;
-  std::size_t back = 0;
-  while (back < shorter - front && before[before.size() - 1 - back] == after[after.size() - 1 - back]) ++back;
-  return std::string(text.substr(0, front)) + std::string(after.substr(front, after.size() - front - back)) +
-         std::string(text.substr(text.size() - back));
-}
-
 }  // namespace headscope::app

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "app/platform/supplementary.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
 #include "app/widgets/controls.h"
@@ -44,7 +43,7 @@ void resizeTable(Scene& scene, Index rows, Index cols) {
 
 void paste(Scene& scene, Editing& state) {
   const char* clip = ImGui::GetClipboardText();
-  const attention::Result<attention::Table> table = pastedTable(fromEditable(clip ? clip : ""));
+  const attention::Result<attention::Table> table = pastedTable(clip ? clip : "");
   if (!table) {
     state.problem = table.error().message;
     return;

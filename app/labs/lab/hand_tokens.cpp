@@ -4,7 +4,6 @@
 
 #include "app/labs/common/token_chips.h"
 #include "app/labs/lab/hand_page.h"
-#include "app/platform/supplementary.h"
 #include "app/platform/track.h"
 #include "app/scene/embedding_table.h"
 #include "app/widgets/controls.h"
@@ -111,7 +110,7 @@ void dragChips(Scene& scene, HandPage& hand) {
 
 void pasteTable(Scene& scene, HandPage& hand) {
   const char* clip = ImGui::GetClipboardText();
-  attention::Result<attention::Table> table = pastedTable(fromEditable(clip ? clip : ""));
+  attention::Result<attention::Table> table = pastedTable(clip ? clip : "");
   if (!table) {
     hand.problem = table.error().message;
     return;

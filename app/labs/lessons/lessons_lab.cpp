@@ -20,25 +20,6 @@ std::filesystem::path ownFolder() {
   return folder.empty() ? folder : folder / "lessons";
 }
 
-/// All that can be read in a lesson but its numbers.
-std::string wordsOf(const Lesson& lesson) {
-  std::string words = lesson.title + lesson.summary;
-  const auto add = [&](const LessonText& text) {
-    for (const LessonText::Piece& piece : text.pieces()) words += piece.literal;
-  };
-  for (const LessonStep& step : lesson.steps) {
-    words += step.title + *step.scene.setup.input.text + *step.scene.setup.input.contextText;
-    add(step.text);
-    if (!step.question) continue;
-    add(step.question->ask);
-    for (const LessonOption& option : step.question->options) {
-      add(option.text);
-      add(option.why);
-    }
-  }
-  return words;
-}
-
 }  // namespace
 
 LessonsLab::LessonsLab(LabServices& services)
@@ -83,9 +64,6 @@ bool LessonsLab::takeLibrary() {
   if (first) page_.progress = found->second;
   if (!first && !page_.library->problems.empty())
     services_.view.messages.fail(page_.library->problems.back());
-  // Fonts get all characters at once: to make them takes longer than a step may.
-  for (const LessonEntry& entry : page_.library->lessons) services_.view.wantedText += wordsOf(*entry.lesson);
-  for (const FormulaSign& sign : formulaSigns()) services_.view.wantedText += sign.text;
   return true;
 }
 
@@ -110,11 +88,6 @@ bool LessonsLab::takeStudy() {
     studied_ = wanted;
     page_.study = answer->value.ok() ? *answer->value : nullptr;
     page_.problem = answer->value.ok() ? "" : answer->value.error().message;
-    if (page_.study) {
-      services_.view.wantedText += page_.study->text + page_.study->ask;
-      for (const OptionStudy& option : page_.study->options)
-        services_.view.wantedText += option.text + option.why;
-    }
     return true;
   }
   return false;

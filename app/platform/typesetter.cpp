@@ -1,0 +1,225 @@
+#include "app/platform/typesetter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/platform/utf8.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Text whose lines are kept, in bytes; their glyphs are some ten times that.
+constexpr std::size_t kMaxBytesKept = 1 << 20;
+
+struct ScriptName {
+  hb_script_t script;
+  std::string_view name;
+};
+
+constexpr ScriptName kScriptNames[] = {{HB_SCRIPT_ARABIC, "Arabic"},
+                                       {HB_SCRIPT_ARMENIAN, "Armenian"},
+                                       {HB_SCRIPT_BENGALI, "Bengali"},
+                                       {HB_SCRIPT_BOPOMOFO, "Bopomofo"},
+                                       {HB_SCRIPT_CANADIAN_SYLLABICS, "Canadian syllabics"},
+                                       {HB_SCRIPT_CHEROKEE, "Cherokee"},
+                                       {HB_SCRIPT_COPTIC, "Coptic"},
+                                       {HB_SCRIPT_CYRILLIC, "Cyrillic"},
+                                       {HB_SCRIPT_DEVANAGARI, "Devanagari"},
+                                       {HB_SCRIPT_EGYPTIAN_HIEROGLYPHS, "Egyptian hieroglyphs"},
+                                       {HB_SCRIPT_ETHIOPIC, "Ethiopic"},
+                                       {HB_SCRIPT_GEORGIAN, "Georgian"},
+                                       {HB_SCRIPT_GOTHIC, "Gothic"},
+                                       {HB_SCRIPT_GREEK, "Greek"},
+                                       {HB_SCRIPT_GUJARATI, "Gujarati"},
+                                       {HB_SCRIPT_GURMUKHI, "Gurmukhi"},
+                                       {HB_SCRIPT_HAN, "Chinese characters"},
+                                       {HB_SCRIPT_HANGUL, "Korean"},
+                                       {HB_SCRIPT_HEBREW, "Hebrew"},
+                                       {HB_SCRIPT_HIRAGANA, "Hiragana"},
+                                       {HB_SCRIPT_KANNADA, "Kannada"},
+                                       {HB_SCRIPT_KATAKANA, "Katakana"},
+                                       {HB_SCRIPT_KHMER, "Khmer"},
+                                       {HB_SCRIPT_LAO, "Lao"},
+                                       {HB_SCRIPT_MALAYALAM, "Malayalam"},
+                                       {HB_SCRIPT_MONGOLIAN, "Mongolian"},
+                                       {HB_SCRIPT_MYANMAR, "Burmese"},
+                                       {HB_SCRIPT_NKO, "N’Ko"},
+                                       {HB_SCRIPT_OLD_PERSIAN, "Old Persian"},
+                                       {HB_SCRIPT_ORIYA, "Odia"},
+                                       {HB_SCRIPT_RUNIC, "Runic"},
+                                       {HB_SCRIPT_SINHALA, "Sinhala"},
+                                       {HB_SCRIPT_SYRIAC, "Syriac"},
+                                       {HB_SCRIPT_TAMIL, "Tamil"},
+                                       {HB_SCRIPT_TELUGU, "Telugu"},
+                                       {HB_SCRIPT_THAANA, "Thaana"},
+                                       {HB_SCRIPT_THAI, "Thai"},
+                                       {HB_SCRIPT_TIBETAN, "Tibetan"},
+                                       {HB_SCRIPT_TIFINAGH, "Tifinagh"},
+                                       {HB_SCRIPT_YI, "Yi"}};
+
+hb_script_t scriptOf(std::span<const std::uint32_t> codes) {
+  hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
+  hb_script_t first = HB_SCRIPT_UNKNOWN;
+  for (const std::uint32_t code : codes) {
+    const hb_script_t script = hb_unicode_script(unicode, code);
+    if (script != HB_SCRIPT_COMMON && script != HB_SCRIPT_INHERITED && script != HB_SCRIPT_UNKNOWN)
+      return script;
+    if (first == HB_SCRIPT_UNKNOWN) first = script;
+  }
+  return first;
+}
+
+bool hasAll(const Typeface* typeface, std::span<const std::uint32_t> codes) {
+  return typeface && std::ranges::all_of(codes, [&](std::uint32_t code) {
+           return drawsNothing(code) || typeface->has(code);
+         });
+}
+
+}  // namespace
+
+std::string_view scriptName(hb_script_t script) {
+  const auto found = std::ranges::find(kScriptNames, script, &ScriptName::script);
+  return found == std::end(kScriptNames) ? std::string_view() : found->name;
+}
+
+void Typesetter::setAtlas(const std::map<const ImFont*, AtlasSource>& sources) {
+  atlas_.clear();
+  for (const auto& [font, source] : sources) atlas_[font] = typefaceOf(source.path, 0, source.bytes);
+  forgetLines();
+  sheet_.clear();
+}
+
+void Typesetter::forgetLines() {
+  lines_.clear();
+  bytesKept_ = 0;
+  ++generation_;
+}
+
+const Typeface* Typesetter::typefaceOf(const std::string& path, int index, const FontBytes& bytes) {
+  if (path.empty()) return nullptr;
+  const auto [found, added] = typefaces_.try_emplace({path, index});
+  if (added) found->second = Typeface::open(bytes, index);
+  return found->second.get();
+}
+
+bool Typesetter::take() {
+  const std::vector<FoundFont> found = finder_.take();
+  for (const FoundFont& font : found) {
+    const Typeface* typeface = typefaceOf(font.path, font.index, font.bytes);
+    answers_[font.wish] = typeface;
+    const std::string name(scriptName(font.wish.script));
+    if (!typeface && !name.empty() && said_.insert(name).second) missing_.insert(name);
+  }
+  if (found.empty()) return false;
+  forgetLines();
+  return true;
+}
+
+std::vector<std::string> Typesetter::takeMissing() {
+  std::vector<std::string> names(missing_.begin(), missing_.end());
+  missing_.clear();
+  return names;
+}
+
+std::optional<const Typeface*> Typesetter::answer(const FontWish& wish) {
+  const auto [found, added] = answers_.try_emplace(wish);
+  if (added) finder_.ask(wish);
+  return found->second;
+}
+
+FontChoice Typesetter::choose(const ImFont* font, const Typeface* own, std::span<const std::uint32_t> codes,
+                              bool upright) {
+  using Kind = TextPiece::Kind;
+  if (upright && std::ranges::all_of(codes, [&](std::uint32_t code) { return compat::hasGlyph(font, code); }))
+    return {};
+  const auto shown = std::ranges::find_if_not(codes, drawsNothing);
+  if (shown == codes.end()) return {Kind::number};  // whose number is empty
+  const hb_script_t script = scriptOf(codes);
+  const bool common = script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED;
+  const bool colored = common && (*shown > 0xFFFF || std::ranges::count(codes, 0xFE0Fu) > 0);
+  if (script == HB_SCRIPT_UNKNOWN)
+    return {Kind::number};  // private use too: it means another thing in each font
+  if (!colored && hasAll(own, codes)) return {Kind::glyphs, own};
+  std::vector<FontWish> wishes;
+  if (!common) wishes.push_back({script});
+  for (const std::uint32_t code : codes)
+    if (!drawsNothing(code)) wishes.push_back({common ? HB_SCRIPT_COMMON : script, code, colored});
+  for (const FontWish& wish : wishes) {
+    const std::optional<const Typeface*> typeface = answer(wish);
+    if (!typeface) return {Kind::awaited};
+    if (hasAll(*typeface, codes)) return {Kind::glyphs, *typeface};
+  }
+  if (hasAll(own, codes)) return {Kind::glyphs, own};
+  return {Kind::number};
+}
+
+bool Typesetter::isPlain(const ImFont* font, std::string_view text) {
+  constexpr unsigned char kFirstBeyondLatin = 0xC6;  // the first byte of U+0180
+  const auto beyond = [](char byte) { return static_cast<unsigned char>(byte) >= kFirstBeyondLatin; };
+  if (std::ranges::none_of(text, beyond)) return true;
+  bool plain = true;
+  eachCodepoint(text,
+                [&](std::uint32_t code, std::string_view) { plain = plain && compat::hasGlyph(font, code); });
+  return plain;
+}
+
+std::shared_ptr<const ShapedLine> Typesetter::line(const ImFont* font, std::string_view text,
+                                                   Direction direction) {
+  const auto kept = lines_.find({font, direction});
+  if (kept != lines_.end())
+    if (const auto found = kept->second.find(text); found != kept->second.end()) return found->second;
+  const auto source = atlas_.find(font);
+  const Typeface* const own = source == atlas_.end() ? nullptr : source->second;
+  const float size = compat::sizeOf(font);
+  const ShapingFont with{
+      own ? own->emOfLine(size) : size,
+      [&](std::span<const std::uint32_t> codes, bool upright) { return choose(font, own, codes, upright); },
+      [&](std::string_view plain) {
+        return font->CalcTextSizeA(size, FLT_MAX, 0, plain.data(), plain.data() + plain.size()).x;
+      }};
+  auto shaped = std::make_shared<const ShapedLine>(shapeLine(text, direction, with));
+  if (bytesKept_ > kMaxBytesKept) {
+    lines_.clear();
+    bytesKept_ = 0;
+  }
+  bytesKept_ += text.size();
+  lines_[{font, direction}].emplace(text, shaped);
+  return shaped;
+}
+
+std::size_t Typesetter::linesKept() const {
+  std::size_t count = 0;
+  for (const auto& [font, lines] : lines_) count += lines.size();
+  return count;
+}
+
+void Typesetter::draw(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color,
+                      const ShapedLine& line) {
+  using Kind = TextPiece::Kind;
+  const float size = compat::sizeOf(font);
+  const float baseline = at.y + std::round(compat::ascentOf(font));
+  for (const TextPiece& piece : line.pieces) {
+    const float x = at.x + piece.x;
+    if (piece.kind == Kind::awaited) {
+      list.AddRectFilled(ImVec2(x + 1, at.y + size * 0.25f), ImVec2(x + piece.width - 1, at.y + size * 0.85f),
+                         (color & ~IM_COL32_A_MASK) | (0x30u << IM_COL32_A_SHIFT), size * 0.15f);
+    } else if (piece.kind != Kind::glyphs) {
+      list.AddText(font, size, ImVec2(std::round(x), at.y), color, piece.text.data(),
+                   piece.text.data() + piece.text.size());
+    }
+    for (const ShapedGlyph& glyph : piece.glyphs) {
+      const float quarters = std::round((at.x + glyph.x) * 4), whole = std::floor(quarters / 4);
+      const GlyphImage& image =
+          sheet_.find(*piece.typeface, glyph.glyph, line.em, static_cast<int>(quarters - whole * 4));
+      if (image.texture == 0) continue;
+      const ImVec2 from(whole + image.left, std::round(baseline + glyph.y) + image.top);
+      const ImU32 tint = image.colored ? color | ~IM_COL32_A_MASK : color;
+      list.AddImage(compat::textureId(image.texture), from,
+                    ImVec2(from.x + image.width, from.y + image.height), image.from, image.to, tint);
+    }
+  }
+}
+
+}  // namespace headscope::app
