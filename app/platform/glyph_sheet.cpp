@@ -5,6 +5,8 @@
 #include <cmath>
 #include FT_OUTLINE_H
 
+#include "render/gl_objects.h"
+
 namespace headscope::app {
 
 namespace {
@@ -105,6 +107,14 @@ render::Texture emptyPage(int side) {
 
 }  // namespace
 
+struct GlyphSheet::Page {
+  render::Texture texture = emptyPage(kPageSide);
+  int x = 0, y = 0, shelf = 0;  ///< where the next glyph goes, and how high the ones beside it are
+};
+
+GlyphSheet::GlyphSheet() = default;
+GlyphSheet::~GlyphSheet() = default;
+
 void GlyphSheet::clear() {
   glyphs_.clear();
   pages_.clear();
@@ -117,16 +127,16 @@ void GlyphSheet::beginFrame() {
 
 GlyphSheet::Page* GlyphSheet::pageFor(int width, int height) {
   if (width > kPageSide || height > kPageSide) return nullptr;
-  if (pages_.empty()) pages_.push_back({emptyPage(kPageSide)});
+  if (pages_.empty()) pages_.push_back(std::make_unique<Page>());
   for (;;) {
-    Page& page = pages_.back();
+    Page& page = *pages_.back();
     if (page.x + width > kPageSide) {
       page.y += page.shelf;
       page.x = page.shelf = 0;
     }
     if (page.y + height <= kPageSide) return &page;
     if (pages_.size() == kMaxPages) return nullptr;
-    pages_.push_back({emptyPage(kPageSide)});
+    pages_.push_back(std::make_unique<Page>());
   }
 }
 

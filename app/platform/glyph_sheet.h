@@ -3,11 +3,11 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/typeface.h"
-#include "render/gl_objects.h"
 
 namespace headscope::app {
 
@@ -24,6 +24,11 @@ struct GlyphImage {
 /// is rebuilt for them. Needs the OpenGL context that it was made with.
 class GlyphSheet {
  public:
+  GlyphSheet();
+  ~GlyphSheet();
+  GlyphSheet(const GlyphSheet&) = delete;
+  GlyphSheet& operator=(const GlyphSheet&) = delete;
+
   /// The glyph at `em` pixels, whose pen stands `fraction` quarters of a pixel behind a whole one.
   const GlyphImage& find(const Typeface& typeface, std::uint32_t glyph, float em, int fraction);
   /// Before a frame: where the last one found no room left, the sheet starts anew.
@@ -41,15 +46,12 @@ class GlyphSheet {
     int em = 0, fraction = 0;  ///< 64ths of a pixel, quarters of one
     auto operator<=>(const Key&) const = default;
   };
-  struct Page {
-    render::Texture texture;
-    int x = 0, y = 0, shelf = 0;  ///< where the next glyph goes, and how high the ones beside it are
-  };
+  struct Page;
   /// Null where no page has room for it.
   Page* pageFor(int width, int height);
 
   std::map<Key, GlyphImage> glyphs_;
-  std::vector<Page> pages_;
+  std::vector<std::unique_ptr<Page>> pages_;
   bool full_ = false;
 };
 

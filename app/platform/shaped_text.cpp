@@ -125,15 +125,16 @@ class LineBuilder {
   void add(const Run& run) {
     const std::size_t first = run.first, end = run.end;
     const Grapheme& grapheme = decoded_.graphemes[first];
-    const std::size_t from = grapheme.from, to = decoded_.graphemes[end - 1].to;
     TextPiece piece{grapheme.choice.kind, line_.width, 0, {}, grapheme.choice.typeface, {}};
     if (piece.kind == TextPiece::Kind::glyphs) {
       shape(piece, run);
     } else if (piece.kind == TextPiece::Kind::plain) {
-      piece.text = std::string(text_.substr(from, to - from));
       // What is plain runs from left to right.
-      for (std::size_t at = first; at < end; ++at)
-        extend(piece, at, font_.measure(text_.substr(decoded_.graphemes[at].from, bytesOf(at))));
+      for (std::size_t at = first; at < end; ++at) {
+        const std::string letters = drawnLetters(at);
+        piece.text += letters;
+        extend(piece, at, font_.measure(letters));
+      }
     } else {
       // Each by itself, in the order of the run.
       for (std::size_t i = 0; i < end - first; ++i) {
@@ -149,8 +150,11 @@ class LineBuilder {
 
  private:
   static bool backwards(const Grapheme& grapheme) { return grapheme.level % 2 != 0; }
-  std::size_t bytesOf(std::size_t at) const {
-    return decoded_.graphemes[at].to - decoded_.graphemes[at].from;
+  std::string drawnLetters(std::size_t at) const {
+    std::string letters;
+    for (std::size_t i = decoded_.graphemes[at].firstCode; i < decoded_.graphemes[at].endCode; ++i)
+      if (!drawsNothing(decoded_.codes[i])) appendUtf8(letters, decoded_.codes[i]);
+    return letters;
   }
   void extend(TextPiece& piece, std::size_t at, float width) {
     const Grapheme& grapheme = decoded_.graphemes[at];

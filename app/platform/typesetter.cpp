@@ -132,10 +132,10 @@ std::optional<const Typeface*> Typesetter::answer(const FontWish& wish) {
 FontChoice Typesetter::choose(const ImFont* font, const Typeface* own, std::span<const std::uint32_t> codes,
                               bool upright) {
   using Kind = TextPiece::Kind;
-  if (upright && std::ranges::all_of(codes, [&](std::uint32_t code) { return compat::hasGlyph(font, code); }))
-    return {};
   const auto shown = std::ranges::find_if_not(codes, drawsNothing);
   if (shown == codes.end()) return {Kind::number};  // whose number is empty
+  const auto inAtlas = [&](std::uint32_t code) { return drawsNothing(code) || compat::hasGlyph(font, code); };
+  if (upright && std::ranges::all_of(codes, inAtlas)) return {};
   const hb_script_t script = scriptOf(codes);
   const bool common = script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED;
   const bool colored = common && (*shown > 0xFFFF || std::ranges::count(codes, 0xFE0Fu) > 0);

@@ -60,8 +60,8 @@ struct EditedBox {
   float width = 0;  ///< of its lines
   bool entered = false;
 
-  TextEdit& edit() { return view.controls.edit; }
-  bool active() const { return view.controls.edit.box == id && ImGui::GetActiveID() == id; }
+  TextEdit& edit() { return view.edit; }
+  bool active() const { return view.edit.box == id && ImGui::GetActiveID() == id; }
 
   void activate() {
     ImGui::SetActiveID(id, ImGui::GetCurrentWindow());
@@ -71,9 +71,20 @@ struct EditedBox {
     edit().before = edit().last = text;
     compat::wantTextInput();
   }
+  /// Asked for by the program: all is selected, or after Enter in the same box the caret stays.
+  void takeFocus() {
+    const bool goesOn = edit().leftBox == id && edit().last == text;
+    const std::size_t caret = edit().caret;
+    activate();
+    if (goesOn)
+      edit().moveTo(caret, false);
+    else
+      edit().selectAll(text);
+  }
   void release() {
     ImGui::ClearActiveID();
-    edit().box = 0;
+    edit().leftBox = std::exchange(edit().box, 0);
+    edit().last = text;
   }
 
   void copy(bool cut) {
@@ -210,7 +221,8 @@ struct EditedBox {
     if (!active()) return;
     const ImVec2 caret = layout.caretAt(edit().caret);
     const ImVec2 at(std::floor(origin.x + caret.x), origin.y + caret.y);
-    list.AddLine(at, ImVec2(at.x, at.y + line - 1), view.theme->text, std::max(1.0f, view.px(1)));
+    list.AddLine(ImVec2(at.x, at.y + 0.5f), ImVec2(at.x, at.y + line - 1.5f), view.theme->text,
+                 std::max(1.0f, view.px(1)));
     track("caret", at, ImVec2(at.x + 1, at.y + line));
   }
 };
@@ -227,11 +239,11 @@ void runBox(EditedBox& box, const ImRect& area, ImVec2 origin, bool focus) {
     box.edit().follow(box.text);
     box.type();
   }
-  if (focus) {
-    box.activate();
-    box.edit().selectAll(box.text);
-  }
-  box.point(origin, compat::itemHoverable(area, box.id));
+  const bool hovered = compat::itemHoverable(area, box.id);
+  if (focus)
+    box.takeFocus();
+  else
+    box.point(origin, hovered);  // a click that opened the box is not one into it
   box.layout.update(box.view.fonts->text, box.text, box.width);
   if (!box.active()) return;
   compat::wantTextInput();
@@ -240,7 +252,7 @@ void runBox(EditedBox& box, const ImRect& area, ImVec2 origin, bool focus) {
 
 EditLayout& layoutOf(View& view, const std::string& name) {
   constexpr std::size_t kMaxLayouts = 32;
-  auto& layouts = view.controls.editLayouts;
+  auto& layouts = view.editLayouts;
   if (layouts.size() >= kMaxLayouts && !layouts.contains(name)) layouts.clear();
   return layouts[name];
 }

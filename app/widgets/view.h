@@ -64,8 +64,6 @@ struct ControlState {
   double scrolledAt = -1;      ///< when that last moved under the pointer
   RestingPointer resting;
   int arrowsFrame = -2;  ///< the last in which the pointer was over a slider that takes the arrows
-  TextEdit edit;         ///< of the text box that has the keyboard
-  std::map<std::string, EditLayout> editLayouts;  ///< of text boxes, by their names
 };
 
 /// The sentence in the status line: what was just done, or the last thing that failed.
@@ -109,6 +107,8 @@ struct View {
   Crosshair hover;      ///< as drawn: what was pointed at in the last frame
   Crosshair nextHover;  ///< what is pointed at in this one
   ControlState controls;
+  TextEdit edit;                                  ///< of the text box that has the keyboard
+  std::map<std::string, EditLayout> editLayouts;  ///< of text boxes, by their names
   Messages messages;
   ImVec2 pressedAt;  ///< where the pointer was when a key or a button of the mouse was last pressed
   Told told;

@@ -147,7 +147,7 @@ TEST(TextBox, TextFromRightToLeftBeginsAtTheRight) {
   ui.key(Key::end, kCtrl);
   ui.clickAt("text", (third - box.Min.x) / box.GetWidth(), 0.2f);
   EXPECT_EQ(caret(ui), third);
-  EXPECT_EQ(ui.view().controls.edit.caret, 4u);
+  EXPECT_EQ(ui.view().edit.caret, 4u);
 }
 
 TEST(TextBox, MovesSelectsAndErasesWholeClusters) {
@@ -156,14 +156,14 @@ TEST(TextBox, MovesSelectsAndErasesWholeClusters) {
   ui.draw();
   ui.key(Key::home, kCtrl);
   ui.key(Key::right);
-  EXPECT_EQ(ui.view().controls.edit.caret, 6u) << "behind the consonant and its vowel";
+  EXPECT_EQ(ui.view().edit.caret, 6u) << "behind the consonant and its vowel";
   ui.key(Key::home, kCtrl);
   ui.key(Key::del);
   EXPECT_EQ(ui.scene().setup.input.text, std::string("हिन्दी").substr(6));
   ui.replaceText("text", "e\u0301x");
   ui.key(Key::home, kCtrl);
   ui.key(Key::right, {.shift = true});
-  EXPECT_EQ(ui.view().controls.edit.selection(), std::make_pair(std::size_t{0}, std::size_t{3}));
+  EXPECT_EQ(ui.view().edit.selection(), std::make_pair(std::size_t{0}, std::size_t{3}));
 }
 
 TEST(TextBox, KeysOfAnEditor) {
@@ -171,11 +171,11 @@ TEST(TextBox, KeysOfAnEditor) {
   ui.replaceText("text", "one two\nthree");
   ui.key(Key::home, kCtrl);
   ui.key(Key::right, kCtrl);
-  EXPECT_EQ(ui.view().controls.edit.caret, 4u);
+  EXPECT_EQ(ui.view().edit.caret, 4u);
   ui.key(Key::down);
-  EXPECT_GT(ui.view().controls.edit.caret, 8u);
+  EXPECT_GT(ui.view().edit.caret, 8u);
   ui.key(Key::home);
-  EXPECT_EQ(ui.view().controls.edit.caret, 8u);
+  EXPECT_EQ(ui.view().edit.caret, 8u);
   ui.key(Key::end, {.shift = true});
   ui.chord(kCtrl, Key::x);
   EXPECT_EQ(ui.scene().setup.input.text, "one two\n");
