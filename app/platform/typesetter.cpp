@@ -198,6 +198,7 @@ std::size_t Typesetter::linesKept() const {
 void Typesetter::draw(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color,
                       const ShapedLine& line) {
   using Kind = TextPiece::Kind;
+  if (!compat::isPlace(at)) return;
   const float size = compat::sizeOf(font);
   const float baseline = at.y + std::round(compat::ascentOf(font));
   for (const TextPiece& piece : line.pieces) {

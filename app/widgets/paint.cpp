@@ -148,8 +148,8 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
   return std::string(text.substr(0, bytesWithin(font, text, room))) + "…";
 }
 
-void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width,
-                 std::uint32_t color, std::string_view text, Align align) {
+void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
+                 std::string_view text, Align align) {
   const std::string shown = fitted(font, text, width);
   const float drawn = paintText(list, font, at, color, shown, align);
   if (shown == text) return;

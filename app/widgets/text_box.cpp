@@ -269,7 +269,7 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const ImVec2 size(ImGui::GetContentRegionAvail().x,
                     lineHeight(view.fonts->text) * static_cast<float>(lines) + view.px(18));
   const ImRect frame(at, ImVec2(at.x + size.x, at.y + size.y));
-  ImGui::GetWindowDrawList()->AddRectFilled(frame.Min, frame.Max, view.theme->background, view.px(7));
+  Canvas(*ImGui::GetWindowDrawList()).AddRectFilled(frame.Min, frame.Max, view.theme->background, view.px(7));
   std::string now = text;
   ImGui::BeginGroup();
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);

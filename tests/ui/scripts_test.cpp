@@ -41,7 +41,6 @@ TEST(Scripts, EnglishIsDrawnByDearImGuiAlone) {
   EXPECT_FALSE(app::Typesetter::isPlain(ui.view().fonts->text, "नमस्ते"));
 }
 
-#if IMGUI_VERSION_NUM < 19200  // newer ones have no atlas that is built at once
 TEST(Scripts, ANewCharacterRebuildsNoAtlas) {
   UiDriver ui;
   ui.draw();
@@ -54,7 +53,6 @@ TEST(Scripts, ANewCharacterRebuildsNoAtlas) {
   EXPECT_EQ(font->Glyphs.Size, glyphs);
   EXPECT_EQ(ImGui::GetIO().Fonts->TexID, texture);
 }
-#endif
 
 TEST(Scripts, AQuietMarkStandsForWhatIsLookedForAndTheFrameGoesOn) {
   UiDriver ui;
