@@ -329,7 +329,7 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
   const std::string id = "##" + name;
   EditedBox box{view, text, ImGui::GetID(id.c_str()), false, kMaxLineBytes, layoutOf(view, name)};
   box.width = FLT_MAX;
-  const float room = width - 2 * pad.x;
+  const float room = std::max(0.0f, width - 2 * pad.x);
   const auto origin = [&] {
     return ImVec2(frame.Min.x + pad.x - (box.active() ? box.edit().scroll : 0), frame.Min.y + pad.y);
   };
