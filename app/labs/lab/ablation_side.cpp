@@ -39,7 +39,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
   const bool hasBias = shares.biasAmount[token] > 0;
   std::vector<Index> order(static_cast<std::size_t>(heads));
   for (Index h = 0; h < heads; ++h) order[static_cast<std::size_t>(h)] = h;
-  const std::size_t room = most - (hasBias ? 1 : 0);
+  const std::size_t room = std::max<std::size_t>(most, hasBias ? 2 : 1) - (hasBias ? 1 : 0);
   std::vector<Part> parts;
   Part rest{"", -1, 0, NAN, NAN};
   if (order.size() > room) {
