@@ -80,8 +80,9 @@ void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, P
     PlotLine line = curve(std::move(label), plot.x, dash,
                           [&](double tokens) { return cacheGiB(each, tokens, figures.request); });
     line.chosen = chosen;
-    line.dashedFrom =
-        each.context > 0 && (chosen || dash == Dash::solid) ? doubleOf(shape.context) : line.dashedFrom;
+    line.dashedFrom = shape.contextKnown && each.context > 0 && (chosen || dash == Dash::solid)
+                          ? doubleOf(shape.context)
+                          : line.dashedFrom;
     plot.lines.push_back(std::move(line));
   };
   const bool plain = !shape.isLatent() && shape.window == 0;
@@ -126,7 +127,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   const bool nearEnd = tokens * 4 > plot.x.high;
   if (shape.kvHeads > 1) mark(figures.mqa, false, nearEnd ? PlotSide::below : PlotSide::right);
   if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
-  if (shape.decodes && shape.context < plot.x.high)
+  if (shape.decodes && shape.contextKnown && shape.context < plot.x.high)
     shown.notes.push_back(fmt::format("dashed: beyond the {} tokens {}", tokensText(shape.context),
                                       isMadeHere(shape) ? "that are computed here" : "it was made for"));
   return shown;

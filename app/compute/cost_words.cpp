@@ -119,7 +119,7 @@ std::string costExplanation(const CostFigures& figures) {
   if (figures.request.tensorParallel > 1 && !figures.tooLarge())
     text += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.perGpu));
-  if (figures.request.tokens > shape.context && !isMadeHere(shape))
+  if (shape.contextKnown && figures.request.tokens > shape.context && !isMadeHere(shape))
     text += fmt::format(" Computed; the model was trained to {}.", tokensText(shape.context));
   return text;
 }

@@ -171,7 +171,7 @@ attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Inde
   const auto ids = std::span<const Index>(study.text.ids).subspan(static_cast<std::size_t>(kept));
   const attention::HeadText headText(study.text.tokens, study.text.tokens, false);
   WholeMasks masks(model.config(), study.tokens(), kept);
-  Matrix in = model.embed(ids, kept);
+  Matrix in = model.embed(study.text.ids, kept);
   study.embedded = joined(&embedded_, kept, in);
   request.onLayer = [&](const std::shared_ptr<const LayerResult>& layer) {
     if (stop.stop_requested()) return;

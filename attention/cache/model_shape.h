@@ -16,6 +16,7 @@ struct ModelShape {
   Index kvHeads = 0;                    ///< divides heads; with a latent the heads that are made of it
   Index headDim = 0;                    ///< of queries and keys, and of values where valueDim is 0
   Index context = 0;                    ///< tokens it was made for
+  bool contextKnown = true;             ///< whether that is published, or only assumed
   Index window = 0;                     ///< tokens that a sliding layer keeps; 0: every layer keeps all
   Index globalLayers = 0;               ///< with a window: layers that keep all tokens nevertheless
   Index latentDim = 0, ropeDim = 0;     ///< multi-head latent attention caches these instead of K and V

@@ -155,16 +155,16 @@ std::vector<std::string> ConfigReader::texts(std::string_view key) const {
   return all;
 }
 
-std::vector<Index> ConfigReader::sizes(std::string_view key) const {
+std::vector<Index> ConfigReader::tokens(std::string_view key) const {
   const void* const found = find(key);
   if (!found) return {};
   const Json& value = jsonOf(found);
   std::vector<Index> all;
   bool fits = true;
   const auto add = [&](const Json& each) {
-    const auto number = wholeNumber(each, 0, Index{1} << 31);
+    const auto number = wholeNumber(each, -1, Index{1} << 31);
     fits = fits && number.has_value();
-    all.push_back(number.value_or(0));
+    if (number.value_or(-1) >= 0) all.push_back(*number);
   };
   if (value.is_array())
     for (const Json& each : value) add(each);
@@ -181,8 +181,32 @@ ConfigReader ConfigReader::object(std::string_view key) const {
   return ConfigReader(document_, isObject ? found : nullptr, path_ + std::string(key) + ".");
 }
 
+std::vector<std::string> ConfigReader::names() const {
+  std::vector<std::string> all;
+  if (!object_) return all;
+  for (const auto& [name, value] : jsonOf(object_).items())
+    if (!value.is_null()) all.push_back(name);
+  return all;
+}
+
+bool ConfigReader::isObject(std::string_view key) const {
+  const void* const found = find(key);
+  return found && jsonOf(found).is_object();
+}
+
+void ConfigReader::expect(std::string_view key, std::string_view value) const {
+  const void* const found = find(key);
+  if (found && jsonOf(found) != Json::parse(value)) unexpected(key, found, std::string(value));
+}
+
+void ConfigReader::expectSame(std::string_view key, std::string_view other) const {
+  const void *const found = find(key), *const same = find(other);
+  if (found && same && jsonOf(found) != jsonOf(same))
+    unexpected(key, found, fmt::format("{}, as {} says", shown(jsonOf(same)), other));
+}
+
 std::string ConfigReader::at(std::string_view key) const {
-  return document_->name + ": " + path_ + std::string(key);
+  return document_->name + ": " + path(key);
 }
 
 void ConfigReader::fail(const std::string& message) const {

@@ -40,13 +40,23 @@ class ConfigReader {
   /// `count` finite numbers above 0.
   std::vector<double> positives(std::string_view key, Index count) const;
   std::vector<std::string> texts(std::string_view key) const;
-  /// A whole number or a list of them, each at least 0.
-  std::vector<Index> sizes(std::string_view key) const;
+  /// A token's id or a list of them, each at least 0; −1, which says that there is none, is left out.
+  std::vector<Index> tokens(std::string_view key) const;
   /// An object inside this one, empty where it is absent. Shares the errors.
   ConfigReader object(std::string_view key) const;
+  /// Of all fields that aren't null.
+  std::vector<std::string> names() const;
+  /// Whether the field holds an object.
+  bool isObject(std::string_view key) const;
+  /// Refuses any value but this one, in JSON; a field that is absent has it.
+  void expect(std::string_view key, std::string_view value) const;
+  /// Refuses two fields that are there and differ.
+  void expectSame(std::string_view key, std::string_view other) const;
 
   /// "config.json: rope_scaling.factor", for messages.
   std::string at(std::string_view key) const;
+  /// "rope_scaling.factor".
+  std::string path(std::string_view key) const { return path_ + std::string(key); }
   /// Remembers the first.
   void fail(const std::string& message) const;
   /// "`at(key)` is `found`, expected `expected`".

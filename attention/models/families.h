@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "attention/core/fused_rows.h"
-#include "attention/models/config_reader.h"
+#include "attention/models/config_fields.h"
 #include "attention/models/model_config.h"
 
 namespace headscope::attention {
@@ -41,7 +41,11 @@ struct Family {
   std::span<const std::string_view> prefixes;
   std::span<const std::string_view> headPrefixes;
   TensorNames names;
-  /// Fills the config from the fields, but for what all families share (families.cpp).
+  bool encoder = false;          ///< every token sees all others, unless config.json says otherwise
+  bool tied = true;              ///< the head is the embedding table where config.json doesn't say
+  std::string_view nested = {};  ///< the object of config.json that describes it; empty: all of it
+  ConfigFields fields = {};      ///< beside those that all families share (config_fields.cpp)
+  /// Fills the config from the fields, but for what all families share (model_config.cpp).
   void (*read)(const ConfigReader& json, ModelConfig& config);
 };
 

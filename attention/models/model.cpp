@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "attention/core/saturating.h"
 #include "attention/formats/file_io.h"
 #include "attention/formats/regular_file.h"
@@ -24,7 +26,7 @@ Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vec
   if (!text) return text.error();
   const auto json = ConfigReader::parse(textOf(*text), shownPath(path));
   if (!json) return json.error();
-  std::vector<Index> tokens = json->sizes("eos_token_id");
+  std::vector<Index> tokens = json->tokens("eos_token_id");
   if (const Status status = json->status(); !status) return status.error();
   return tokens.empty() ? standard : tokens;
 }
@@ -52,6 +54,7 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
   // Norms were read; a file that was cut meanwhile explains anything else better.
   if (const Status status = checkpoint->intact(); !status) return status.error();
   if (!weights) return weights.error();
+  std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config->notes));
   return Model(std::move(*checkpoint), std::move(*config), std::move(*weights));
 }
 
@@ -63,6 +66,16 @@ Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<cons
   Model model(Checkpoint::none(), std::move(config), std::move(weights));
   model.owner_ = std::move(owner);
   return model;
+}
+
+std::string Model::whyNoGuesses() const {
+  if (guesses()) return "";
+  return weights_.headless.empty() ? "It has no head that says tokens." : weights_.headless;
+}
+
+std::string Model::whyNoText() const {
+  if (!config_.causal && !config_.isTwoSidedDecoder()) return "An encoder fills gaps; it doesn't write on.";
+  return whyNoGuesses();
 }
 
 std::uint64_t Model::cacheBytesPerToken() const {
@@ -79,12 +92,18 @@ Status Model::checkTokens(std::span<const Index> ids, Index before) const {
   return success();
 }
 
-Matrix Model::embed(std::span<const Index> ids, Index first) const {
-  Matrix x(static_cast<Index>(ids.size()), config_.modelDim);
+Matrix Model::embed(std::span<const Index> text, Index first) const {
+  const auto ids = text.subspan(static_cast<std::size_t>(first));
+  const auto isPad = [&](Index id) { return config_.padToken == id; };
+  Index position = first - std::count_if(text.begin(), text.begin() + first, isPad);
+  Matrix x(std::ssize(ids), config_.modelDim);
   for (Index i = 0; i < x.rows(); ++i) {
-    x.row(i) = config_.embeddingScale * weights_.embedding.row(ids[static_cast<std::size_t>(i)]);
+    const Index id = ids[static_cast<std::size_t>(i)];
+    x.row(i) = config_.embeddingScale * weights_.embedding.row(id);
     if (weights_.tokenTypes.rows > 0) x.row(i) += weights_.tokenTypes.row(0);
-    if (weights_.positions.rows > 0) x.row(i) += weights_.positions.row(config_.firstPosition + first + i);
+    if (weights_.positions.rows > 0)
+      x.row(i) += weights_.positions.row(config_.firstPosition + (isPad(id) ? -1 : position));
+    position += !isPad(id);
   }
   return weights_.embeddingNorm ? normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon) : x;
 }
@@ -98,7 +117,7 @@ Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
   Matrix x = finalNorm(stream);
   if (const auto& transform = weights_.headTransform) {
     x = transform->dense.apply(x, stop);
-    activate(x, config_.activation);
+    activate(x, config_.headActivation.value_or(config_.activation));
     x = normRows(x, transform->norm, config_.norm, config_.epsilon);
   }
   Matrix logits = weights_.head->apply(x, stop);

@@ -25,16 +25,21 @@ class Model {
   const ModelConfig& config() const { return config_; }
   const ModelWeights& weights() const { return weights_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
-  /// Whether it says anything about tokens: an encoder's checkpoint may lack the head for it.
+  /// Whether it says anything about tokens: a checkpoint may lack the head for it.
   bool guesses() const { return weights_.head.has_value(); }
+  /// Why it doesn't, in a sentence; empty where it does.
+  std::string whyNoGuesses() const;
+  /// Why it can't write a text on, in a sentence; empty where it can.
+  std::string whyNoText() const;
   /// Bytes of keys and values that one token adds to a session.
   std::uint64_t cacheBytesPerToken() const;
 
   /// An error unless every id is one of the vocabulary and a text of `before` more tokens may have these.
   Status checkTokens(std::span<const Index> ids, Index before) const;
-  /// The residual stream before the first layer, [n, modelDim], for tokens at positions first … : embeddings
-  /// (scaled), positions, types and norm as the family has them. The ids are the caller's to check.
-  Matrix embed(std::span<const Index> ids, Index first) const;
+  /// The residual stream before the first layer, [n − first, modelDim], of the tokens from `first` on of a
+  /// text of n: embeddings (scaled), positions, types and norm as the family has them. The ids are the
+  /// caller's to check.
+  Matrix embed(std::span<const Index> text, Index first) const;
   /// The residual stream [n, modelDim] as the head reads it. The same where the family has no final norm.
   Matrix finalNorm(const Matrix& stream) const;
   /// What the model would say next from the residual stream after any layer [n, modelDim]: logits

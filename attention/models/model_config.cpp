@@ -51,11 +51,55 @@ void refuseUnsupported(const ConfigReader& json) {
               ", expected a checkpoint with F32, F16, BF16 or F64 weights");
   }
   for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
-    if (json.has(key))
+    if (json.size(key, 0, 0) > 0)
       json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP a layer");
   if (json.flag("is_encoder_decoder", false))
     json.fail(json.at("is_encoder_decoder") +
               " is true, expected an encoder or a decoder alone, as bert or llama");
+}
+
+/// A decoder that is_causal: false makes two-sided (create_causal_mask of transformers), where a window's
+/// width itself is within reach.
+void readSides(const ConfigReader& json, ModelConfig& config) {
+  if (json.flag("is_causal", true)) return;
+  if (!config.family->encoder)
+    for (LayerKind& layer : config.layers)
+      if (layer.window) ++*layer.window;
+  config.causal = false;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quotedText(name);
+  return text;
+}
+
+void addNotes(const ConfigReader& json, ModelConfig& config) {
+  if (config.isTwoSidedDecoder())
+    config.notes.emplace_back("Attention goes both ways, as config.json says: a token sees later ones.");
+  if (!json.object("auto_map").names().empty())
+    config.notes.push_back(
+        fmt::format("config.json names code of its own (auto_map), which isn't run: the model is computed as "
+                    "transformers computes {}.",
+                    config.family->name));
+  const std::vector<std::string> unknown = checkFields(json, config.family->fields, config.family->nested);
+  if (!unknown.empty())
+    config.notes.push_back(fmt::format("config.json has {} not known here: {}.",
+                                       unknown.size() == 1 ? "a field that is" : "fields that are",
+                                       listed(unknown)));
+}
+
+/// What the family reads, and what all share.
+void readFields(const ConfigReader& json, ModelConfig& config) {
+  const Family& family = *config.family;
+  const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);
+  family.read(own, config);
+  readSides(own, config);
+  config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", family.tied));
+  const std::vector<std::string> architectures = json.texts("architectures");
+  if (!architectures.empty()) config.architecture = architectures[0];
+  config.endTokens = json.tokens("eos_token_id");
+  addNotes(json, config);
 }
 
 Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
@@ -70,6 +114,10 @@ Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
 }
 
 }  // namespace
+
+bool ModelConfig::isTwoSidedDecoder() const {
+  return !causal && family && !family->encoder;
+}
 
 std::optional<Index> ModelConfig::positionLimit() const {
   return positionRows > 0 ? std::optional(positionRows - firstPosition) : std::nullopt;
@@ -88,7 +136,7 @@ AttentionConfig ModelConfig::attention(Index layer) const {
 
 std::string ModelConfig::maskText(Index layer) const {
   const auto& window = layers[static_cast<std::size_t>(layer)].window;
-  if (window) return fmt::format("window({})", *window);
+  if (window) return fmt::format("{}({})", causal ? "window" : "window_both", *window);
   return causal ? "causal" : "full";
 }
 
@@ -100,8 +148,7 @@ Result<ModelConfig> readModelConfig(std::string_view text, const std::string& na
   config.family = familyOf(*json);
   if (!config.family) return json->status().error();
   if (const Status status = json->status(); !status) return status.error();
-  config.family->read(*json, config);
-  config.endTokens = json->sizes("eos_token_id");
+  readFields(*json, config);
   if (const Status status = checkSizes(*json, config); !status) return status.error();
   return config;
 }

@@ -30,7 +30,9 @@ enum class BlockOrder {
 
 /// What may differ from layer to layer.
 struct LayerKind {
-  std::optional<Index> window = {};    ///< keys within reach of a query, itself included; none: all
+  /// Keys within reach of a query, itself included: i − j < window, or |i − j| where the model sees both
+  /// ways; none: all.
+  std::optional<Index> window = {};
   std::optional<Index> rotation = {};  ///< which of the model's rotations; none: positions aren't rotated
   float scale = 1;                     ///< factor on q·k
   bool operator==(const LayerKind&) const = default;
@@ -44,8 +46,10 @@ struct ModelConfig {
   /// Rows of the table of learned positions; 0 where there is none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position
-  Index maxPositions = 0;   ///< tokens the model was made for
-  Index tokenTypes = 0;     ///< rows of the table of token types, of which the first is added; 0 for none
+  /// A token that takes no position: its row is the one before the first's. Nothing: all tokens take one.
+  std::optional<Index> padToken = {};
+  Index maxPositions = 0;  ///< tokens the model was made for
+  Index tokenTypes = 0;    ///< rows of the table of token types, of which the first is added; 0 for none
 
   bool causal = true;
   BlockOrder order = BlockOrder::before;
@@ -61,10 +65,19 @@ struct ModelConfig {
   std::vector<Rotation> rotations;
   std::vector<LayerKind> layers;
 
-  std::vector<Index> endTokens;    ///< that end a text, from config.json
-  std::vector<std::string> notes;  ///< what is left out, in a sentence each
+  bool finalNorm = true;  ///< where the family has one
+  /// Of a masked-token head; nothing: the layers'.
+  std::optional<Activation> headActivation = {};
+  bool tied = true;               ///< the embedding is the head where the file has no other
+  std::string architecture = {};  ///< the class that saved the checkpoint, "LlamaForCausalLM"; or empty
 
+  std::vector<Index> endTokens;    ///< that end a text, from config.json
+  std::vector<std::string> notes;  ///< what is left out or was decided, in a sentence each
+
+  bool operator==(const ModelConfig&) const = default;
   Index layerCount() const { return static_cast<Index>(layers.size()); }
+  /// Whether it sees both ways though its family goes from left to right.
+  bool isTwoSidedDecoder() const;
   /// Tokens a text may have; nothing where positions are rotated, which go on for ever.
   std::optional<Index> positionLimit() const;
   /// What a layer's attention is computed with, before a person changes anything.
@@ -75,7 +88,8 @@ struct ModelConfig {
 
 /// Reads a config.json. Errors, each in one sentence that begins with `name`: what is no JSON object,
 /// families that aren't there, quantised weights, mixtures of experts, encoder-decoders, unknown rotations
-/// and activations, sizes that are missing, negative, too large or don't fit each other.
+/// and activations, sizes that are missing, negative, too large or don't fit each other, fields with a value
+/// that isn't understood. Fields that nobody knows are named in a note.
 Result<ModelConfig> readModelConfig(std::string_view json, const std::string& name);
 
 }  // namespace headscope::attention

@@ -65,12 +65,18 @@ bool isOneOf(const std::string& type, std::span<const std::string_view> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
+/// The family of that name; null where it isn't one that is computed with.
+const Family* knownFamily(const std::string& type) {
+  for (const Family* family : familyTable())
+    if (family->name == type) return family;
+  return nullptr;
+}
+
 /// What a file may leave out.
 bool tiedByDefault(const std::string& type) {
-  static constexpr std::string_view kTied[] = {"gpt2",       "gpt_bigcode", "bert",   "roberta",
-                                               "distilbert", "opt",         "gemma",  "gemma2",
-                                               "gemma3",     "gemma3_text", "cohere", "bloom"};
-  return isOneOf(type, kTied);
+  static constexpr std::string_view kTied[] = {"gpt_bigcode", "cohere", "bloom"};
+  const Family* const family = knownFamily(type);
+  return family ? family->tied : isOneOf(type, kTied);
 }
 bool gatedByDefault(const std::string& type) {
   static constexpr std::string_view kPlain[] = {
@@ -78,10 +84,6 @@ bool gatedByDefault(const std::string& type) {
       "gpt_neox",   "gptj",        "falcon",  "bloom",   "mpt",        "gpt_neo",
       "starcoder2", "phi",         "codegen", "electra", "nemotron"};
   return !isOneOf(type, kPlain);
-}
-bool isKnown(const std::string& type) {
-  return std::any_of(familyTable().begin(), familyTable().end(),
-                     [&](const Family* family) { return family->name == type; });
 }
 bool encodes(const std::string& type) {
   static constexpr std::string_view kEncoders[] = {"bert",   "roberta",    "distilbert", "electra",
@@ -137,6 +139,7 @@ ModelShape usualShape(const ConfigReader& json, SizeFinder& sizes, const std::st
   shape.context = sizes.assumed(
       "the longest text", {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"},
       2048, kMaxPositions);
+  shape.contextKnown = sizes.assumed().empty();
   shape.innerDim = sizes.assumed("the feed-forward width",
                                  {"intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size"},
                                  std::min(4 * shape.modelDim, kMaxConfigSize));
@@ -166,7 +169,7 @@ ModelShape shapeOf(const ModelConfig& config) {
   shape.positions = config.positionRows;
   for (const LayerKind& layer : config.layers) {
     shape.globalLayers += !layer.window;
-    if (layer.window) shape.window = *layer.window;
+    if (layer.window) shape.window = config.causal ? *layer.window : 2 * *layer.window - 1;
   }
   if (shape.window == 0) shape.globalLayers = 0;
   return shape;
@@ -187,11 +190,12 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
     if (!sizes.missing().empty())
       return Error{fmt::format(
           "{}: {}it lacks {}", name,
-          isKnown(type) ? "" : fmt::format("the architecture {} is not known, and ", architectureOf(*root)),
+          knownFamily(type) ? ""
+                            : fmt::format("the architecture {} is not known, and ", architectureOf(*root)),
           sizes.missing())};
     if (!sizes.assumed().empty()) shape.source = "config.json, which does not say " + sizes.assumed();
   }
-  shape.tied = json.flag("tie_word_embeddings", tiedByDefault(type));
+  shape.tied = root->flag("tie_word_embeddings", json.flag("tie_word_embeddings", tiedByDefault(type)));
   shape.name = name;
   if (shape.source.empty()) shape.source = "config.json";
   if (const Status status = root->status(); !status) return status.error();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "attention/models/families.h"
 #include "attention/models/tensor_finder.h"
@@ -24,6 +25,27 @@ std::string layerName(std::string_view pattern, Index layer, std::string_view re
   return name + std::string(rest);
 }
 
+/// Whether a class of transformers has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
+bool saysTokens(std::string_view architecture) {
+  for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
+                                     "ForPreTraining", "ForConditionalGeneration"})
+    if (architecture.ends_with(end)) return true;
+  return false;
+}
+
+/// Whether two tables differ in any of 64 rows, first and last among them: a head that was trained apart
+/// differs in all, and reading a whole table takes as long as reading a fifth of a small model.
+bool differ(const MappedLinear& head, const MappedRows& embedding) {
+  constexpr Index kLooked = 64;
+  if (head.pieces[0].type != embedding.type) return true;
+  const std::size_t row = asSize(embedding.cols) * kernels::weightBytes(embedding.type);
+  for (Index i = 0; i < kLooked; ++i) {
+    const std::size_t at = asSize((embedding.rows - 1) * i / (kLooked - 1)) * row;
+    if (std::memcmp(head.pieces[0].data + at, embedding.data + at, row) != 0) return true;
+  }
+  return false;
+}
+
 /// Everything of one model; what a family doesn't name it doesn't have.
 class WeightsReader {
  public:
@@ -43,7 +65,7 @@ class WeightsReader {
       weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, d);
     if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, d);
     for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
-    if (!names_.finalNorm.empty()) weights.finalNorm = norm(names_.finalNorm, d);
+    if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
     readHead(weights);
     for (const TensorFinder* finder : {&finder_, &headFinder_})
       if (const Status status = finder->status(); !status) return status.error();
@@ -99,15 +121,43 @@ class WeightsReader {
     layer.v = part(FusedPart::v);
   }
 
-  /// The checkpoint's own map to the vocabulary, else the embedding. A masked-token head is there or not.
+  /// Why the checkpoint makes no guesses; empty: it makes some.
+  std::string headless() const {
+    const std::string dense(names_.headDense), head(names_.head);
+    const bool own = headFinder_.has(head + ".weight");
+    if (!dense.empty() && !headFinder_.has(dense + ".weight"))
+      return fmt::format("There are no guesses: the file has no {}.weight, the head that says tokens.",
+                         dense);
+    if (dense.empty() && !own && !config_.architecture.empty() && !saysTokens(config_.architecture))
+      return fmt::format("There are no guesses: the checkpoint is a {}, which has no head that says tokens.",
+                         config_.architecture);
+    if (!own && !config_.tied)
+      return fmt::format(
+          "There are no guesses: the file has no {}.weight, and config.json doesn't tie the "
+          "head to the embedding.",
+          head);
+    if (config_.isTwoSidedDecoder())
+      return "There are no guesses: attention goes both ways, so a next token was seen before it is said.";
+    return "";
+  }
+
+  /// The checkpoint's own map to the vocabulary, else the embedding, where either is the model's head.
   void readHead(ModelWeights& weights) {
     const Index d = config_.modelDim;
     const std::string dense(names_.headDense), head(names_.head);
-    if (!dense.empty() && !headFinder_.has(dense + ".weight")) return;
-    if (headFinder_.has(head + ".weight"))
+    weights.headless = headless();
+    if (!weights.headless.empty()) return;
+    if (headFinder_.has(head + ".weight")) {
       weights.head = headFinder_.linear(head, config_.vocabulary, d, false, false);
-    else
+      if (config_.tied && headFinder_.status() && finder_.status() &&
+          differ(*weights.head, weights.embedding))
+        weights.notes.push_back(
+            fmt::format("config.json ties the head to the embedding, and the file has another one: guesses "
+                        "come from {}.weight, as in transformers 5 (4 took the embedding).",
+                        head));
+    } else {
       weights.head = weights.embedding.asLinear();
+    }
     if (dense.empty()) return;
     weights.headTransform = HeadTransform{headFinder_.linear(dense, d, d, true, false),
                                           headFinder_.norm(std::string(names_.headNorm), d, config_.norm)};

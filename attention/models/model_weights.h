@@ -74,6 +74,8 @@ struct ModelWeights {
   std::vector<LayerWeights> layers;
   std::optional<HeadTransform> headTransform;
   std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no guesses
+  std::string headless;              ///< then why not, in a sentence
+  std::vector<std::string> notes;    ///< what was decided between tensors that contradict each other
 
   /// Finds every tensor the config asks for. Errors, each with what was found and what was expected: a tensor
   /// that is missing, under two prefixes, of another shape, or of a kind of number that isn't read.

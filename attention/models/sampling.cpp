@@ -61,8 +61,7 @@ Status generate(ModelSession& session, Matrix logits, Index count, const Samplin
                 const std::function<bool(Index id, const PassResult& pass)>& onToken,
                 const std::stop_token& stop) {
   if (const Status status = validate(sampling); !status) return status;
-  if (!session.model().guesses())
-    return Error{"this checkpoint has no head that says what comes next, expected a language model's"};
+  if (!session.model().guesses()) return Error{session.model().whyNoGuesses()};
   const auto& ends = session.model().config().endTokens;
   PassRequest next = request;
   next.logits = LogitRows::last;

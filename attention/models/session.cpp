@@ -157,10 +157,9 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
 Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const PassRequest& request,
                                      const std::stop_token& stop) {
   const ModelConfig& config = model_->config();
-  const auto ids = std::span<const Index>(tokens_).subspan(static_cast<std::size_t>(rows.first),
-                                                           static_cast<std::size_t>(rows.count));
+  const auto text = std::span<const Index>(tokens_).first(static_cast<std::size_t>(rows.tokens()));
   PassResult result;
-  Matrix x = model_->embed(ids, rows.first);
+  Matrix x = model_->embed(text, rows.first);
   if (request.hidden) result.embedded = x;
   const std::vector<Matrix> tables = rotationTables(config, rows, textTokens);
   const TextStructure structure =

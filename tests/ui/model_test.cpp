@@ -68,6 +68,31 @@ TEST_F(ModelPages, TheDialogTakesAFolderByItsPathAndFromInside) {
   EXPECT_NE(ui.scene().setup.subject.opened, llama.setup.subject.opened);
 }
 
+/// EmbeddingGemma's kind: two-sided, and saved without a head.
+TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
+  TemporaryFolder folder;
+  std::filesystem::copy(goldenModel("gemma2"), folder / "two", std::filesystem::copy_options::recursive);
+  std::string config = fileText(folder / "two/config.json");
+  const std::string cache = "\"use_cache\": true", name = "Gemma2ForCausalLM";
+  config.replace(config.find(cache), cache.size(), "\"use_bidirectional_attention\": true");
+  config.replace(config.find(name), name.size(), "Gemma2Model");
+  putFile(folder / "two/config.json", config);
+  ui.drop({(folder / "two").string()});
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  EXPECT_TRUE(ui.has("model.note"));
+  EXPECT_TRUE(ui.has("model.headless"));
+  EXPECT_FALSE(ui.has("model.causal"));
+  ui.click("model.step");
+  ui.draw();
+  EXPECT_THAT(written(), IsEmpty());
+  ASSERT_TRUE(page().study);
+  // Attention reaches the last key from the first query where no window keeps it out.
+  const attention::ModelConfig& read = ui.scene().setup.subject.opened->config();
+  EXPECT_EQ(read.maskText(1), "full");
+  EXPECT_EQ(read.maskText(0), "window_both(10)");
+}
+
 TEST_F(ModelPages, WhatIsNoModelIsRefusedBesideTheButtons) {
   TemporaryFolder folder;
   const std::string before = ui.sceneText();

@@ -71,7 +71,7 @@ CostReport costReport(const ModelShape& shape, const attention::CostRequest& req
                     attention::prefillWork(shape, request.tokens),
                     attention::decodeWork(shape, request),
                     {}};
-  if (request.tokens > shape.context)
+  if (shape.contextKnown && request.tokens > shape.context)
     report.warnings.push_back(fmt::format("{} was trained to {} tokens; {} are computed all the same",
                                           shape.name, count(shape.context), count(request.tokens)));
   if (!shape.decodes)

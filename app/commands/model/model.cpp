@@ -70,7 +70,8 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 
 /// Writes on, and how fast.
 Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelReport& run) {
-  if (!session.model().config().causal)
+  const attention::ModelConfig& config = session.model().config();
+  if (!config.causal && !config.isTwoSidedDecoder())
     return Error{"this model is an encoder, which sees both ways and writes nothing on; expected a decoder"};
   const Index before = session.length();
   if (const Status status = session.model().checkTokens({}, before + *options.generate); !status)

@@ -159,7 +159,7 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
   for (const Index id : run.inputIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
   text += "\n";
   const Matrix& logits = run.pass.logits;
-  if (!model.guesses()) text += "This checkpoint has no head, so it makes no guesses.\n";
+  if (!model.guesses()) text += model.whyNoGuesses() + "\n";
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     text += fmt::format("{} {}:", config.causal ? "after token" : "token", positionOf(run, row));
     for (const Guess& guess : guessesOf(logits.row(row)))
@@ -186,6 +186,7 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
                               {"notes", config.notes},
                               {"input_ids", run.inputIds},
                               {"guesses", nlohmann::json::array()}};
+  if (!model.guesses()) json["no_guesses"] = model.whyNoGuesses();
   const Matrix& logits = run.pass.logits;
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     auto likeliest = nlohmann::json::array();

@@ -97,7 +97,9 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   }
   const attention::Model& model = *subject.opened->model;
   const attention::ModelConfig& config = model.config();
-  const std::string kind = std::string(config.family->name) + (config.causal ? "" : ", an encoder");
+  const std::string kind = std::string(config.family->name) + (config.causal                ? ""
+                                                               : config.isTwoSidedDecoder() ? ", two-sided"
+                                                                                            : ", an encoder");
   hint(view, subject.model == kLearned ? kind + ", trained here on little stories"
                                        : kind + ", all layers on this text");
   gap(view, 2);
@@ -116,7 +118,10 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   else
     hint(view, fmt::format("{} of weights, mapped, no copy",
                            bytesText(static_cast<double>(model.checkpoint().bytes()))));
-  for (const std::string& note : config.notes) hint(view, note);
+  for (const std::string& note : config.notes) {
+    hint(view, note);
+    trackItem("model.note");
+  }
 }
 
 void layerSlider(Scene& scene, View& view) {

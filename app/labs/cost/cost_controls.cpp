@@ -67,8 +67,11 @@ std::string shapeHelp(const attention::ModelShape& shape) {
   if (shape.window > 0)
     heads += fmt::format(", window {} in {} of {} layers", shape.window, shape.layers - shape.globalLayers,
                          shape.layers);
-  return fmt::format("{} layers, {}, model dim {}, trained to {} tokens.\n{}", shape.layers, heads,
-                     shape.modelDim, tokensText(shape.context), shape.source);
+  const std::string context = shape.contextKnown
+                                  ? fmt::format("trained to {} tokens", tokensText(shape.context))
+                                  : "trained to a length that isn't known";
+  return fmt::format("{} layers, {}, model dim {}, {}.\n{}", shape.layers, heads, shape.modelDim, context,
+                     shape.source);
 }
 
 void modelList(Scene& scene, CostPage& page, float height) {
@@ -135,7 +138,8 @@ void requestSection(Scene& scene, CostPage& page) {
   const std::string many = tokensText(scene.cost.tokens);
   if (scene.cost.tokens >= kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
   fieldSlider(view, scene, "cost.tokens", tokens);
-  if (scene.cost.tokens > figures.shape.context && !figures.shape.name.empty() && !isMadeHere(figures.shape))
+  if (figures.shape.contextKnown && scene.cost.tokens > figures.shape.context &&
+      !figures.shape.name.empty() && !isMadeHere(figures.shape))
     hint(view,
          fmt::format("Computed; the model was trained to {} tokens.", tokensText(figures.shape.context)));
   SliderState batch;

@@ -142,9 +142,13 @@ void layerList(Scene& scene, MaskPage& page) {
   StudioCursor& studio = scene.cursor.studio;
   const auto& opened = scene.setup.subject.opened;
   if (layers.empty())
-    hint(view, opened && opened->config().causal
-                   ? "No layers: the model's own causal mask acts alone. Add a pattern to mask more."
-                   : "No layers: every query sees every key. Add a pattern to mask some.");
+    hint(view,
+         opened && opened->config().causal
+             ? "No layers: the model's own causal mask acts alone. Add a pattern to mask more."
+         : opened && opened->config().isTwoSidedDecoder()
+             ? "No layers: the model's own mask, which goes both ways, acts alone. Add a pattern to mask "
+               "more."
+             : "No layers: every query sees every key. Add a pattern to mask some.");
   Drag drag;
   for (Index at = 0; at < static_cast<Index>(layers.size()); ++at) {
     layerRow(layers[static_cast<std::size_t>(at)], at, scene, page, drag);

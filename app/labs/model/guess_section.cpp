@@ -29,7 +29,7 @@ void guessBar(const View& view, ImVec2 from, float width, float height, const Gu
 
 /// Whether a word can be put behind the query: what was typed stays.
 std::string cannotGoOn(const Scene& scene, const ModelPage& page) {
-  if (!page.config->causal) return "An encoder fills gaps; it doesn't write on";
+  if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
   const Index query = scene.cursor.cell.query;
   if (query + 1 < page.study->text.typed) return "Typed words follow here: choose the last word of the text";
   return "";
@@ -157,15 +157,18 @@ void guessSection(Scene& scene, ModelPage& page, float width) {
                             : stop == last ? fmt::format("after layer {}, the last", last - 1)
                                            : fmt::format("after layer {}", stop - 1);
   const std::string& token = page.token(scene.cursor.cell.query);
+  if (!page.saysTokens()) {
+    sectionTitle(view, "GUESSES");
+    hint(view, page.opened->model->whyNoGuesses());
+    trackItem("model.headless");
+    return;
+  }
   sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "WHAT STANDS AT “") + token + "”", where);
   if (!answer || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
     return;
   }
-  if (answer->value->best.empty()) {
-    hint(view, "This checkpoint has no head that says tokens: an encoder's states are what it makes.");
-    return;
-  }
+  if (answer->value->best.empty()) return;
   winner(page, answer->value->best.front(), width);
   const float end = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
   for (std::size_t i = 0; i < answer->value->best.size(); ++i) {

@@ -128,6 +128,8 @@ struct ModelPage {
   bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
   /// Whether it is about layers that were made here, which say nothing about tokens.
   bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
+  /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
+  bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
   Index tokens() const { return study ? study->tokens() : 0; }
   /// As many as tokens but of recorded attention from one text to another.
   Index queries() const { return study ? study->queries() : 0; }

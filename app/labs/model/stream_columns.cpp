@@ -137,7 +137,8 @@ void besideRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
   columnTitle(view, "model.entropy", columns.entropy, head, "entropy", kEntropyHelp);
   columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
   const bool guesses = !page.madeHere();
-  if (guesses) columnTitle(view, "model.lens", columns.guess, head, "guess so far", kLensHelp);
+  if (guesses && page.saysTokens())
+    columnTitle(view, "model.lens", columns.guess, head, "guess so far", kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
   list.AddLine(ImVec2(columns.stop, head), ImVec2(columns.stop, std::min(middle(layers - 1), plan.map.Max.y)),
@@ -188,7 +189,8 @@ void underRows(Scene& scene, ModelPage& page, const OverviewPlan& plan) {
     const LayerSummary& layer = *page.layer(at);
     const float y = under(at);
     const std::string says =
-        page.madeHere() ? fmt::format("layer {}", at) : fmt::format("stream after layer {} guesses", at);
+        page.madeHere() ? fmt::format("layer {}", at)
+                        : fmt::format("stream after layer {}{}", at, page.saysTokens() ? " guesses" : "");
     float x = plan.left + paintText(list, view.fonts->small, ImVec2(plan.left, y), view.theme->faint, says) +
               view.px(8);
     const float guessEnd = std::min(x + view.px(190), right);

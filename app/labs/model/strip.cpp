@@ -45,8 +45,7 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
 std::string cannotWrite(const ModelPage& page) {
   if (!page.study) return "The text is being read";
   const attention::ModelConfig& config = *page.config;
-  if (!config.causal) return "An encoder fills gaps; it doesn't write on";
-  if (!page.opened->model->guesses()) return "This checkpoint has no head that says tokens";
+  if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
   if (page.tokens() == 0) return "Type a sentence to go on from";
   if (const auto limit = config.positionLimit(); limit && page.tokens() >= *limit)
     return fmt::format("The model has {} positions, and the text fills them", *limit);
@@ -244,6 +243,8 @@ void rowNames(const ModelPage& page, const ImRect& area, bool folded) {
   const auto line = [&](float y, const char* text) {
     paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   };
+  if (!page.saysTokens())
+    return line(top + view.px(folded ? 10 : 14), page.opened->model->whyNoGuesses().c_str());
   line(top + view.px(folded ? 10 : 14), "probability of");
   line(top + view.px(folded ? 24 : 28), page.config->causal ? "the real next" : "what is there");
   if (folded) return;

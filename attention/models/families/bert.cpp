@@ -1,7 +1,5 @@
 #include "attention/models/families/bert.h"
 
-#include "attention/formats/quote.h"
-
 namespace headscope::attention {
 
 void families::readBertFields(const ConfigReader& json, Index firstPosition, ModelConfig& config) {
@@ -20,9 +18,18 @@ void families::readBertFields(const ConfigReader& json, Index firstPosition, Mod
   config.causal = json.flag("is_decoder", false);
   config.qkvBias = config.outputBias = config.mlpBias = true;
   addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
-  const std::string positions = json.text("position_embedding_type", "absolute");
-  if (positions != "absolute") json.refuse("position_embedding_type", quotedText(positions), "\"absolute\"");
 }
+
+constinit const ConfigFields families::kBertFields{
+    .read =
+        "hidden_size intermediate_size vocab_size num_attention_heads num_hidden_layers "
+        "max_position_embeddings type_vocab_size hidden_act layer_norm_eps is_decoder",
+    .ignored =
+        "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers "
+        "pooler_size_per_head pooler_type output_past",
+    .fixed = R"(position_embedding_type="absolute")",
+    .base = &kSharedFields,
+};
 
 namespace {
 
@@ -37,6 +44,8 @@ constinit const Family families::bert{
     .prefixes = kBertPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kBertNames,
+    .encoder = true,
+    .fields = {.base = &kBertFields},
     .read = [](const ConfigReader& json, ModelConfig& config) { readBertFields(json, 0, config); },
 };
 

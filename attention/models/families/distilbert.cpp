@@ -45,6 +45,11 @@ constinit const Family families::distilbert{
               .headDense = "vocab_transform",
               .headNorm = "vocab_layer_norm",
               .headBias = "vocab_projector.bias"},
+    .encoder = true,
+    .fields = {.read = "dim hidden_dim vocab_size n_heads n_layers max_position_embeddings activation",
+               .ignored = "sinusoidal_pos_embds qa_dropout seq_classif_dropout tie_weights_ output_past",
+               .fixed = "hidden_size=@dim num_attention_heads=@n_heads num_hidden_layers=@n_layers",
+               .base = &kSharedFields},
     .read = readDistilbert,
 };
 

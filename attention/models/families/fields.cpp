@@ -8,18 +8,48 @@
 #include "attention/formats/quote.h"
 
 namespace headscope::attention::families {
+
+constinit const ConfigFields kLlamaFields{
+    .read =
+        "hidden_size intermediate_size vocab_size num_attention_heads num_key_value_heads head_dim "
+        "num_hidden_layers hidden_act max_position_embeddings rms_norm_eps rope_theta rope_scaling "
+        "rope_parameters partial_rotary_factor original_max_position_embeddings",
+    .base = &kSharedFields,
+};
+
 namespace {
 
 float inverseRoot(Index size) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
 }
 
-/// Long-context tables of Phi-3: a factor for each frequency, one list for short texts and one for long.
-void readLongRope(const ConfigReader& json, const ConfigReader& rope, const ModelConfig& config,
+/// Tokens a model was trained on before its context was stretched, where that is said.
+std::optional<Index> originalPositions(const ConfigReader& json, const ConfigReader& rope,
+                                       const ModelConfig& config) {
+  constexpr Index kPhi3 = 4096;  // Phi3Config's
+  constexpr std::string_view kField = "original_max_position_embeddings";
+  if (const auto said = json.optionalSize(kField, 2, kMaxPositions)) return said;
+  if (const auto said = rope.optionalSize(kField, 2, kMaxPositions)) return said;
+  return config.family == &phi3 ? std::optional(kPhi3) : std::nullopt;
+}
+
+/// How far the context was stretched. Two figures that contradict each other are refused: the versions of
+/// transformers take one or the other.
+double stretchOf(const ConfigReader& rope, std::optional<Index> original, Index most) {
+  const double ratio =
+      original ? static_cast<double>(most) / static_cast<double>(*original) : rope.positive("factor", 1);
+  const double factor = rope.positive("factor", ratio);
+  if (original && std::abs(factor - ratio) > 1e-6 * ratio)
+    rope.refuse("factor", fmt::format("{}", factor),
+                fmt::format("{}, max_position_embeddings over original_max_position_embeddings", ratio));
+  return factor;
+}
+
+/// LongRoPE (Ding et al. 2024), Phi-3's long-context tables: a factor for each frequency, one list for texts
+/// of up to the original length and one for longer ones.
+void readLongRope(const ConfigReader& rope, std::optional<Index> said, const ModelConfig& config,
                   Rotation& rotation) {
-  const Index most = config.maxPositions;
-  const ConfigReader& place = json.has("original_max_position_embeddings") ? json : rope;
-  const Index original = place.size("original_max_position_embeddings", most, 2, kMaxPositions);
+  const Index original = said.value_or(std::max<Index>(config.maxPositions, 2));
   const auto shortFactors = rope.positives("short_factor", rotation.dims / 2);
   const auto longFactors = rope.positives("long_factor", rotation.dims / 2);
   rotation.longFrequencies = rotation.frequencies;
@@ -28,7 +58,7 @@ void readLongRope(const ConfigReader& json, const ConfigReader& rope, const Mode
     rotation.longFrequencies[t] /= longFactors[t];
   }
   rotation.longBeyond = original;
-  const double stretch = static_cast<double>(most) / static_cast<double>(original);
+  const double stretch = stretchOf(rope, said, config.maxPositions);
   const double amplitude =
       stretch <= 1 ? 1 : std::sqrt(1 + std::log(stretch) / std::log(static_cast<double>(original)));
   rotation.amplitude = rope.positive("attention_factor", amplitude);
@@ -52,11 +82,13 @@ void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDe
   config.innerDim = json.size("intermediate_size");
   config.vocabulary = json.size("vocab_size", defaults.vocabulary);
   config.heads = json.size("num_attention_heads", defaults.heads);
-  config.kvHeads = json.size("num_key_value_heads", defaults.kvHeads.value_or(config.heads));
+  const Index kvHeads =
+      json.isNull("num_key_value_heads") ? config.heads : defaults.kvHeads.value_or(config.heads);
+  config.kvHeads = json.size("num_key_value_heads", kvHeads);
   config.headDim = json.has("head_dim") || defaults.headDim
                        ? json.size("head_dim", defaults.headDim)
                        : evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
-  config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
+  config.maxPositions = json.size("max_position_embeddings", defaults.positions, 1, kMaxPositions);
   config.activation = readActivation(json, "hidden_act", "silu");
   config.epsilon = json.positive("rms_norm_eps", 1e-6);
   config.norm = NormKind::rms;
@@ -99,6 +131,7 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
   const std::string_view key = rope.has("rope_type") ? "rope_type" : "type";
   const std::string type = rope.text(key, "default");
   const bool phi = config.family == &phi3;
+  const auto original = originalPositions(json, rope, config);
   if (type == "linear") {
     for (double& frequency : rotation.frequencies) frequency /= rope.positive("factor");
   } else if (type == "llama3") {
@@ -109,7 +142,7 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
       rope.refuse("high_freq_factor", fmt::format("{}", scaling.highFactor), "above low_freq_factor");
     rotation.frequencies = stretched(std::move(rotation.frequencies), scaling);
   } else if (type == "longrope" || (phi && (type == "su" || type == "yarn"))) {
-    readLongRope(json, rope, config, rotation);
+    readLongRope(rope, original, config, rotation);
   } else if (type != "default") {
     rope.refuse(key, quotedText(type), "one of default, linear, llama3, longrope");
   }
@@ -117,10 +150,20 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
 }
 
 void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelConfig& config) {
-  const ConfigReader rope = json.object(json.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
+  const ConfigReader scaling = json.object("rope_scaling"), parameters = json.object("rope_parameters");
+  const bool scaled = !scaling.names().empty();
+  if (scaled && !parameters.names().empty())
+    config.notes.emplace_back(
+        "config.json has both rope_scaling and rope_parameters: rope_scaling counts, as in transformers.");
+  const ConfigReader& rope = scaled ? scaling : parameters;
   config.rotations = {rotationOf(json, rope, json.positive(defaults.thetaKey, defaults.theta),
                                  json.positive(defaults.partialKey, defaults.partial), config)};
   for (LayerKind& layer : config.layers) layer.rotation = 0;
+}
+
+std::optional<Index> readWindow(const ConfigReader& json, Index standard) {
+  if (json.isNull("sliding_window")) return std::nullopt;
+  return json.size("sliding_window", standard, 1, kMaxPositions);
 }
 
 void readWindows(const ConfigReader& json, std::optional<Index> window,
@@ -137,18 +180,21 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
     if (!types.empty() && !slides && types[static_cast<std::size_t>(i)] != "full_attention")
       json.refuse("layer_types", quotedText(types[static_cast<std::size_t>(i)]),
                   "sliding_attention or full_attention");
-    if (slides && !types.empty() && !window)
-      json.refuse("sliding_window", "absent", "a whole number, since layer_types has sliding_attention");
+    if (slides && !window)
+      json.refuse(types.empty() ? "sliding_window" : "layer_types",
+                  types.empty() ? "null" : "a list with sliding_attention",
+                  types.empty() ? "a whole number" : "full_attention alone, since no sliding_window acts");
     if (slides) config.layers[static_cast<std::size_t>(i)].window = window;
   }
 }
 
 void readQwenWindows(const ConfigReader& json, ModelConfig& config) {
-  if (!json.flag("use_sliding_window", false)) return;
+  auto window = readWindow(json, 4096);
+  if (!json.flag("use_sliding_window", false)) window.reset();
+  const Index first = json.size("max_window_layers", 28, 0, kMaxLayers);
   readWindows(
-      json, json.size("sliding_window", 4096, 1, kMaxPositions),
-      [](Index layer, Index first) { return layer >= first; },
-      json.size("max_window_layers", 28, 0, kMaxLayers), config);
+      json, window, [](Index layer, Index from) { return layer >= from; }, window ? first : kMaxLayers,
+      config);
 }
 
 }  // namespace headscope::attention::families

@@ -36,16 +36,20 @@ inline constexpr std::string_view kLlamaPrefixes[] = {"model.", ""};
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
                 Index count);
 
-/// What stands where a file doesn't say; nothing: it has to.
+/// What stands where a file doesn't say, as the family's configuration class has it; nothing: it has to.
 struct LlamaDefaults {
+  Index positions;
   std::optional<Index> heads = {}, vocabulary = {};
-  std::optional<Index> kvHeads = {};  ///< nothing: one for each head
+  std::optional<Index> kvHeads = {};  ///< nothing, and where the file says null: one for each head
   std::optional<Index> headDim = {};  ///< nothing: an even share of the width
 };
 /// hidden_size, intermediate_size, vocab_size, num_attention_heads, num_key_value_heads, head_dim,
 /// num_hidden_layers, hidden_act, positions; every layer full, with scale 1/√head_dim; RMS norms and a gated
 /// MLP, as Llama has them.
-void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults = {});
+void readLlamaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults);
+
+/// The fields that this and readRotation() take.
+extern const ConfigFields kLlamaFields;
 
 /// `count` layers, each with scale 1/√headDim.
 void addLayers(ModelConfig& config, Index count);
@@ -53,8 +57,8 @@ void addLayers(ModelConfig& config, Index count);
 /// gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish, relu; errors name what there is.
 Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view standard);
 
-/// What rotates positions in both spellings, rope_parameters before rope_scaling and the top level; the inner
-/// one wins. Fills config.rotations with one for all layers.
+/// What rotates positions in both spellings, rope_scaling before rope_parameters, as transformers takes them,
+/// and before the top level. Fills config.rotations with one for all layers.
 struct RopeDefaults {
   double theta = 10000;
   double partial = 1;                        ///< share of a head's dimensions that is turned
@@ -66,8 +70,10 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
 Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta, double partial,
                     const ModelConfig& config);
 
+/// sliding_window; nothing where it is null.
+std::optional<Index> readWindow(const ConfigReader& json, Index standard);
 /// Windows of `window` keys on the layers for which `layer_types` says "sliding_attention", or, where it is
-/// absent, on those that `standard` picks.
+/// absent, on those that `standard` picks. Refuses such layers where there is no window.
 void readWindows(const ConfigReader& json, std::optional<Index> window,
                  bool (*standard)(Index layer, Index of), Index of, ModelConfig& config);
 /// Qwen's: only with use_sliding_window, and from layer max_window_layers on.

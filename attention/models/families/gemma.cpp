@@ -10,13 +10,19 @@ void families::readGemmaSizes(const ConfigReader& json, ModelConfig& config, con
   config.norm = NormKind::rmsPlusOne;
   config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
+  config.causal = !json.flag("use_bidirectional_attention", false);
 }
+
+constinit const ConfigFields families::kGemmaFields{
+    .read = "hidden_activation attention_bias use_bidirectional_attention",
+    .base = &kLlamaFields,
+};
 
 namespace {
 
 // Gemma (Gemma Team 2024): Llama with 1 + w in its norms, √d on embeddings and GELU.
 void readGemma(const ConfigReader& json, ModelConfig& config) {
-  families::readGemmaSizes(json, config);
+  families::readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 16, .headDim = 256});
   families::readRotation(json, {}, config);
 }
 
@@ -28,6 +34,7 @@ constinit const Family families::gemma{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
+    .fields = {.base = &kGemmaFields},
     .read = readGemma,
 };
 

@@ -5,8 +5,9 @@
 namespace headscope::attention::families {
 
 /// What Gemma 1, 2 and 3 share: Llama's sizes, a head size of its own, norms with 1 + w, embeddings times √d.
-void readGemmaSizes(const ConfigReader& json, ModelConfig& config,
-                    const LlamaDefaults& defaults = {.headDim = 256});
+/// Two-sided where use_bidirectional_attention says so.
+void readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults);
+extern const ConfigFields kGemmaFields;
 
 /// Gemma 2 and 3: a norm before and after each part.
 constexpr TensorNames kGemmaNames = [] {

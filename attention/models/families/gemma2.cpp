@@ -14,7 +14,7 @@ std::optional<float> readCap(const ConfigReader& json, std::string_view key, dou
 }
 
 void readGemma2(const ConfigReader& json, ModelConfig& config) {
-  families::readGemmaSizes(json, config);
+  families::readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 4, .headDim = 256});
   config.order = BlockOrder::around;
   const double scalar = json.positive("query_pre_attn_scalar", 256);
   for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
@@ -22,8 +22,7 @@ void readGemma2(const ConfigReader& json, ModelConfig& config) {
   config.finalSoftcap = readCap(json, "final_logit_softcapping", 30);
   families::readRotation(json, {}, config);
   families::readWindows(
-      json, json.size("sliding_window", 4096, 1, kMaxPositions),
-      [](Index layer, Index) { return layer % 2 == 0; }, 0, config);
+      json, families::readWindow(json, 4096), [](Index layer, Index) { return layer % 2 == 0; }, 0, config);
 }
 
 }  // namespace
@@ -34,6 +33,9 @@ constinit const Family families::gemma2{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kGemmaNames,
+    .fields = {.read = "query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping sliding_window "
+                       "layer_types",
+               .base = &kGemmaFields},
     .read = readGemma2,
 };
 

@@ -12,34 +12,38 @@ constexpr std::string_view kGemma3Prefixes[] = {"language_model.model.", "model.
                                                 ""};
 constexpr std::string_view kHeadPrefixes[] = {"", "language_model."};
 
-/// rotations[0] for full layers, [1] for those with a window. Newer files nest one set of fields per kind.
+/// rotations[0] for full layers, [1] for those with a window. Newer files nest one set of fields per kind, of
+/// which rope_scaling, where there is one too, replaces the full layers'.
 void readRotations(const ConfigReader& json, ModelConfig& config) {
   const double global = json.positive("rope_theta", 1e6), local = json.positive("rope_local_base_freq", 1e4);
+  const double partial = json.positive("partial_rotary_factor", 1);
   const ConfigReader nested = json.object("rope_parameters");
-  if (nested.has("full_attention") || nested.has("sliding_attention")) {
-    config.rotations = {families::rotationOf(json, nested.object("full_attention"), global, 1, config),
-                        families::rotationOf(json, nested.object("sliding_attention"), local, 1, config)};
-  } else {
+  const ConfigReader full = nested.object("full_attention"), sliding = nested.object("sliding_attention");
+  if (full.names().empty() && sliding.names().empty())
     families::readRotation(json, {.theta = 1e6}, config);
-    const ConfigReader unscaled = json.object("rope_local");  // there is none
-    config.rotations.push_back(families::rotationOf(json, unscaled, local, 1, config));
-  }
+  else
+    config.rotations = {families::rotationOf(json,
+                                             json.has("rope_scaling") ? json.object("rope_scaling") : full,
+                                             full.positive("rope_theta", global), partial, config)};
+  config.rotations.push_back(families::rotationOf(json, sliding, local, partial, config));
   for (LayerKind& layer : config.layers) layer.rotation = layer.window ? 1 : 0;
 }
 
 void readText(const ConfigReader& json, ModelConfig& config) {
-  families::readGemmaSizes(json, config, {.heads = 8, .vocabulary = 262208, .kvHeads = 4, .headDim = 256});
+  families::readGemmaSizes(
+      json, config, {.positions = 131072, .heads = 8, .vocabulary = 262208, .kvHeads = 4, .headDim = 256});
   config.order = BlockOrder::around;
   config.qkNorm = true;
   const double scalar = json.positive("query_pre_attn_scalar", 256);
   for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
-  if (json.has("attn_logit_softcapping"))
-    config.softcap = static_cast<float>(json.positive("attn_logit_softcapping"));
   if (json.has("final_logit_softcapping"))
     config.finalSoftcap = static_cast<float>(json.positive("final_logit_softcapping"));
+  // A two-sided window is as wide in all as a causal one, and half to each side: |i − j| < W/2 + 1
+  // (Gemma3TextConfig and _bidirectional_window_overlay of transformers).
+  auto window = families::readWindow(json, 4096);
+  if (window && !config.causal) window = *window / 2 + 1;
   families::readWindows(
-      json, json.size("sliding_window", 4096, 1, kMaxPositions),
-      [](Index layer, Index pattern) { return (layer + 1) % pattern != 0; },
+      json, window, [](Index layer, Index pattern) { return (layer + 1) % pattern != 0; },
       json.size("sliding_window_pattern", 6, 1, kMaxLayers), config);
   readRotations(json, config);
 }
@@ -47,8 +51,14 @@ void readText(const ConfigReader& json, ModelConfig& config) {
 void readWithPictures(const ConfigReader& json, ModelConfig& config) {
   constexpr std::string_view kNote = "The part of the model that looks at pictures is left out.";
   config.notes.emplace_back(kNote);
-  readText(json.object("text_config"), config);
+  readText(json, config);
 }
+
+constexpr std::string_view kRead =
+    "query_pre_attn_scalar final_logit_softcapping sliding_window sliding_window_pattern layer_types "
+    "rope_local_base_freq";
+// Its code knows a cap on scores, and doesn't apply it.
+constexpr std::string_view kFixed = "attn_logit_softcapping=null";
 
 }  // namespace
 
@@ -58,6 +68,7 @@ constinit const Family families::gemma3Text{
     .prefixes = kGemma3Prefixes,
     .headPrefixes = kHeadPrefixes,
     .names = families::withHeadNorms(kGemmaNames),
+    .fields = {.read = kRead, .ignored = "_sliding_window_pattern", .fixed = kFixed, .base = &kGemmaFields},
     .read = readText,
 };
 
@@ -67,6 +78,13 @@ constinit const Family families::gemma3{
     .prefixes = kGemma3Prefixes,
     .headPrefixes = kHeadPrefixes,
     .names = families::withHeadNorms(kGemmaNames),
+    .nested = "text_config",
+    .fields = {.read = kRead,
+               .ignored = "_sliding_window_pattern vision_config mm_tokens_per_image boi_token_index "
+                          "eoi_token_index image_token_index boi_token_id eoi_token_id image_token_id "
+                          "vision_start_token_id",
+               .fixed = kFixed,
+               .base = &kGemmaFields},
     .read = readWithPictures,
 };
 

@@ -7,7 +7,7 @@ namespace headscope::attention {
 namespace {
 
 void readLlama(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config);
+  families::readLlamaSizes(json, config, {.positions = 2048});
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.mlpBias = json.flag("mlp_bias", false);
   families::readRotation(json, {}, config);
@@ -21,6 +21,8 @@ constinit const Family families::llama{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
+    .tied = false,
+    .fields = {.read = "attention_bias mlp_bias", .base = &kLlamaFields},
     .read = readLlama,
 };
 

@@ -6,12 +6,9 @@ namespace headscope::attention {
 namespace {
 
 void readMistral(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config, {.kvHeads = 8});
+  families::readLlamaSizes(json, config, {.positions = 131072, .kvHeads = 8});
   families::readRotation(json, {}, config);
-  // Absent means 4096, null none.
-  const auto window = json.isNull("sliding_window")
-                          ? std::nullopt
-                          : std::optional(json.size("sliding_window", 4096, 1, kMaxPositions));
+  const auto window = families::readWindow(json, 4096);
   for (LayerKind& layer : config.layers) layer.window = window;
 }
 
@@ -23,6 +20,8 @@ constinit const Family families::mistral{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
+    .tied = false,
+    .fields = {.read = "sliding_window", .fixed = "attention_bias=false", .base = &kLlamaFields},
     .read = readMistral,
 };
 

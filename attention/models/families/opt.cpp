@@ -23,13 +23,7 @@ void readOpt(const ConfigReader& json, ModelConfig& config) {
   config.activation = families::readActivation(json, "activation_function", "relu");
   config.qkvBias = config.outputBias = config.mlpBias = json.flag("enable_bias", true);
   families::addLayers(config, json.size("num_hidden_layers", {}, 1, kMaxLayers));
-  if (!json.flag("do_layer_norm_before", true))
-    json.refuse("do_layer_norm_before", "false", "true, as every OPT but the one of 350 million has it");
-  if (!json.flag("layer_norm_elementwise_affine", true))
-    json.refuse("layer_norm_elementwise_affine", "false", "true: norms with weights");
-  if (json.size("word_embed_proj_dim", config.modelDim) != config.modelDim)
-    json.refuse("word_embed_proj_dim", std::to_string(json.size("word_embed_proj_dim")),
-                "the width, hidden_size");
+  config.finalNorm = !json.flag("_remove_final_layer_norm", false);
 }
 
 }  // namespace
@@ -52,6 +46,13 @@ constinit const Family families::opt{
               .mlpNorm = "final_layer_norm",
               .finalNorm = "final_layer_norm",
               .head = "lm_head"},
+    .fields = {.read = "hidden_size ffn_dim vocab_size num_attention_heads num_hidden_layers "
+                       "max_position_embeddings activation_function enable_bias _remove_final_layer_norm",
+               .ignored = "activation_dropout init_std",
+               // The OPT of 350 million has norms after its parts and a narrower embedding.
+               .fixed = "do_layer_norm_before=true layer_norm_elementwise_affine=true "
+                        "word_embed_proj_dim=@hidden_size",
+               .base = &kSharedFields},
     .read = readOpt,
 };
 

@@ -6,7 +6,7 @@ namespace headscope::attention {
 namespace {
 
 void readPhi3(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config);
+  families::readLlamaSizes(json, config, {.positions = 4096});
   config.epsilon = json.positive("rms_norm_eps", 1e-5);
   families::readRotation(json, {}, config);
   const auto window = json.optionalSize("sliding_window", 1, kMaxPositions);
@@ -30,6 +30,11 @@ constinit const Family families::phi3{
               .mlpNorm = "post_attention_layernorm",
               .finalNorm = "norm",
               .head = "lm_head"},
+    .tied = false,
+    .fields = {.read = "sliding_window",
+               .fixed = "attention_bias=false mlp_bias=false lm_head_bias=false full_attn_mod=1 "
+                        "interpolate_factor=1",
+               .base = &kLlamaFields},
     .read = readPhi3,
 };
 

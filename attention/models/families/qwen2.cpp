@@ -6,7 +6,7 @@ namespace headscope::attention {
 namespace {
 
 void readQwen2(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config);
+  families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 32});
   config.qkvBias = true;
   families::readRotation(json, {}, config);
   families::readQwenWindows(json, config);
@@ -20,6 +20,9 @@ constinit const Family families::qwen2{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = kLlamaNames,
+    .tied = false,
+    .fields = {.read = "use_sliding_window sliding_window max_window_layers layer_types",
+               .base = &kLlamaFields},
     .read = readQwen2,
 };
 

@@ -6,7 +6,7 @@ namespace headscope::attention {
 namespace {
 
 void readQwen3(const ConfigReader& json, ModelConfig& config) {
-  families::readLlamaSizes(json, config, {.headDim = 128});
+  families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 32, .headDim = 128});
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
   config.qkNorm = true;
   families::readRotation(json, {}, config);
@@ -21,6 +21,9 @@ constinit const Family families::qwen3{
     .prefixes = kLlamaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = families::withHeadNorms(kLlamaNames),
+    .tied = false,
+    .fields = {.read = "attention_bias use_sliding_window sliding_window max_window_layers layer_types",
+               .base = &kLlamaFields},
     .read = readQwen3,
 };
 

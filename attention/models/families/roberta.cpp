@@ -16,7 +16,13 @@ constexpr TensorNames withHead(TensorNames names) {
 }
 
 void readRoberta(const ConfigReader& json, ModelConfig& config) {
-  families::readBertFields(json, json.size("pad_token_id", 1, 0) + 1, config);
+  // Padding stands at a row of its own, the one before the first position's, and takes no position
+  // (create_position_ids_from_input_ids of transformers).
+  const Index pad = json.size("pad_token_id", 1, 0);
+  families::readBertFields(json, pad + 1, config);
+  config.padToken = pad;
+  // Its head doesn't ask hidden_act (RobertaLMHead).
+  config.headActivation = Activation::gelu;
 }
 
 }  // namespace
@@ -27,6 +33,8 @@ constinit const Family families::roberta{
     .prefixes = kRobertaPrefixes,
     .headPrefixes = kNoPrefix,
     .names = withHead(kBertNames),
+    .encoder = true,
+    .fields = {.read = "pad_token_id", .base = &kBertFields},
     .read = readRoberta,
 };
 

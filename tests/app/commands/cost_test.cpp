@@ -115,6 +115,16 @@ TEST(CostCommand, badInputGetsOneSentence) {
               HasSubstr("kv_heads is 4, expected a divisor of the 6 heads"));
 }
 
+TEST(CostCommand, saysNothingOfAContextThatIsNotKnown) {
+  const test::TemporaryFolder home;
+  test::putFile(home / "config.json",
+                R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4})");
+  const Outcome outcome =
+      runCost({"--model", (home / "config.json").string(), "--tokens", "9000", "--json"}, home);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_THAT(json::parse(outcome.output)["warnings"], IsEmpty());
+}
+
 TEST(CostCommand, warnsBeyondTheModelsContextAndBeyondWhatCanBeCounted) {
   const test::TemporaryFolder home;
   Outcome outcome = runCost({"--model", "GPT-2", "--tokens", "2048", "--json"}, home);

@@ -157,6 +157,39 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
   expectError({"model", gpt2, "--ids", "5", "-o", "/nowhere/out.safetensors"}, 1, "cannot be written");
 }
 
+/// A golden model's folder whose config.json says something else.
+void copyWith(const test::TemporaryFolder& folder, const std::string& family, const std::string& from,
+              const std::string& to) {
+  for (const auto& entry : std::filesystem::directory_iterator(folderOf(family)))
+    if (entry.path().filename() != "expected.safetensors")
+      std::filesystem::copy_file(entry.path(), folder / entry.path().filename().string());
+  std::string config = test::fileText(folder / "config.json");
+  config.replace(config.find(from), from.size(), to);
+  test::putFile(folder / "config.json", config);
+}
+
+TEST(ModelCommand, aCheckpointWithoutAHeadSaysWhy) {
+  const test::TemporaryFolder folder;
+  copyWith(folder, "qwen2", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  const std::string path = folder.path().string();
+  const Outcome table = runHeadscope({"model", path, "--ids", "5,6"});
+  EXPECT_THAT(table.output, HasSubstr("There are no guesses: the file has no lm_head.weight"));
+  EXPECT_THAT(table.output, testing::Not(HasSubstr("after token")));
+  const auto json = nlohmann::json::parse(runHeadscope({"model", path, "--ids", "5,6", "--json"}).output);
+  EXPECT_TRUE(json["guesses"].empty());
+  EXPECT_THAT(json["no_guesses"].get<std::string>(), HasSubstr("no lm_head.weight"));
+  expectError({"model", path, "--ids", "5", "--generate", "1"}, 1, "There are no guesses");
+}
+
+TEST(ModelCommand, fieldsThatNobodyKnowsAreNoted) {
+  const test::TemporaryFolder folder;
+  copyWith(folder, "qwen2", "\"use_cache\": true", "\"half_the_heads\": true");
+  const std::string path = folder.path().string();
+  EXPECT_THAT(runHeadscope({"model", path, "--ids", "5"}).output, HasSubstr("half_the_heads"));
+  const auto json = nlohmann::json::parse(runHeadscope({"model", path, "--ids", "5", "--json"}).output);
+  EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("half_the_heads"));
+}
+
 /// A model's folder with a tokenizer beside it: the same run by text and by the ids of that text.
 TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
   const test::TemporaryFolder folder;

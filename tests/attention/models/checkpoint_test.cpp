@@ -2,6 +2,7 @@
 
 #include "attention/models/checkpoint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -50,6 +51,59 @@ class ModelFolder {
  private:
   TemporaryFolder folder_;
 };
+
+std::shared_ptr<const Model> opened(const ModelFolder& folder) {
+  return openModel(folder.path());
+}
+
+TEST(ModelHead, anUntiedDecoderWithoutAHeadMakesNoGuesses) {
+  const ModelFolder folder("qwen2");
+  EXPECT_TRUE(opened(folder)->guesses()) << "tied";
+  folder.replace("config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  EXPECT_FALSE(opened(folder)->guesses());
+  EXPECT_EQ(
+      opened(folder)->whyNoGuesses(),
+      "There are no guesses: the file has no lm_head.weight, and config.json doesn't tie the head to the "
+      "embedding.");
+  EXPECT_EQ(opened(folder)->logits(Matrix::Zero(1, 32)).size(), 0);
+  folder.replace("config.json", "\"tie_word_embeddings\": false", "\"use_cache\": false");
+  EXPECT_FALSE(opened(folder)->guesses()) << "Qwen 2 isn't tied by default";
+}
+
+TEST(ModelHead, theClassThatSavedACheckpointSaysWhetherItHasAHead) {
+  for (const char* name : {"Qwen2Model", "Qwen2ForSequenceClassification"}) {
+    const ModelFolder folder("qwen2");
+    folder.replace("config.json", "Qwen2ForCausalLM", name);
+    EXPECT_EQ(opened(folder)->whyNoGuesses(), "There are no guesses: the checkpoint is a " +
+                                                  std::string(name) +
+                                                  ", which has no head that says tokens.");
+  }
+  const ModelFolder whole("llama");
+  whole.replace("config.json", "LlamaForCausalLM", "LlamaModel");
+  EXPECT_TRUE(opened(whole)->guesses()) << "the file has one nevertheless";
+}
+
+TEST(ModelHead, aDecoderThatSeesBothWaysMakesNoGuesses) {
+  const ModelFolder folder("gemma2");
+  folder.replace("config.json", "\"use_cache\": true", "\"use_bidirectional_attention\": true");
+  EXPECT_THAT(opened(folder)->whyNoGuesses(), testing::HasSubstr("attention goes both ways"));
+  EXPECT_EQ(opened(folder)->whyNoText(), opened(folder)->whyNoGuesses());
+}
+
+TEST(ModelHead, aHeadBesideATiedEmbeddingIsUsedAndSaid) {
+  const ModelFolder folder("llama");
+  const Golden golden("llama", "short");
+  folder.replace("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
+  const auto model = opened(folder);
+  ASSERT_EQ(model->config().notes.size(), 1u);
+  EXPECT_THAT(model->config().notes[0], testing::HasSubstr("guesses come from lm_head.weight"));
+  ModelSession session(model);
+  PassRequest request;
+  request.logits = LogitRows::all;
+  const auto pass = session.append(golden.ids("input_ids"), request);
+  ASSERT_TRUE(pass.ok());
+  EXPECT_LE(distance(golden.matrix("logits"), pass->logits), 6e-5);
+}
 
 const std::string kFirst = "model-00001-of-00002.safetensors", kSecond = "model-00002-of-00002.safetensors";
 const std::string kIndex = "model.safetensors.index.json";

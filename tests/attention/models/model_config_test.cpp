@@ -1,6 +1,9 @@
 #include "attention/models/model_config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "attention/models/families.h"
 #include "tests/attention/models/golden_models.h"
@@ -23,7 +26,7 @@ std::string with(std::string text, const std::string& key, const std::string& va
       const auto open = text.find(closing == '}' ? '{' : '[', at);
       if (open < end) end = text.find(closing, open) + 1;
     }
-    text.replace(at, end - at, "\"ignored\": 0");
+    text.replace(at, end - at, "\"prefix\": 0");
   }
   return value.empty() ? text : text.insert(text.find('{') + 1, name + ": " + value + ", ");
 }
@@ -108,6 +111,82 @@ TEST(ModelConfig, endTokensAreOneOrSeveral) {
   EXPECT_EQ(readModelConfig(with(llama, "eos_token_id", "[7, 8]"), "")->endTokens,
             (std::vector<Index>{7, 8}));
   EXPECT_EQ(readModelConfig(with(llama, "eos_token_id", "null"), "")->endTokens, std::vector<Index>{});
+}
+
+ModelConfig configFrom(const std::string& text) {
+  auto config = readModelConfig(text, "config.json");
+  EXPECT_TRUE(config.ok()) << config.error().message;
+  return config ? *config : ModelConfig();
+}
+
+TEST(ModelConfig, whatSaysNothingRefusesNothing) {
+  const std::string llama = goldenConfig("llama");
+  EXPECT_EQ(configFrom(with(llama, "eos_token_id", "-1")).endTokens, std::vector<Index>{});
+  EXPECT_EQ(configFrom(with(llama, "eos_token_id", "[-1, 4]")).endTokens, std::vector<Index>{4});
+  EXPECT_THAT(configRefusal(with(llama, "eos_token_id", "-2")), testing::HasSubstr("eos_token_id is -2"));
+  EXPECT_EQ(configFrom(with(llama, "num_experts", "0")), configFrom(llama));
+  EXPECT_EQ(configFrom(with(goldenConfig("mistral"), "num_key_value_heads", "null")).kvHeads, 4)
+      << "null is one for each head";
+  EXPECT_EQ(
+      configFrom(with(with(goldenConfig("mistral"), "num_key_value_heads", ""), "num_attention_heads", "8"))
+          .kvHeads,
+      8)
+      << "absent is MistralConfig's own";
+}
+
+TEST(ModelConfig, aWindowOfNothingIsNone) {
+  const std::string qwen2 = with(goldenConfig("qwen2"), "use_sliding_window", "true");
+  EXPECT_EQ(configFrom(qwen2).maskText(2), "window(8)");
+  EXPECT_EQ(configFrom(with(qwen2, "sliding_window", "null")).maskText(2), "causal");
+  const std::string types = R"(["full_attention", "full_attention", "sliding_attention"])";
+  EXPECT_EQ(
+      configRefusal(with(with(qwen2, "sliding_window", "null"), "layer_types", types)),
+      "config.json: layer_types is a list with sliding_attention, expected full_attention alone, since no "
+      "sliding_window acts");
+  EXPECT_EQ(configRefusal(with(goldenConfig("gemma2"), "sliding_window", "null")),
+            "config.json: sliding_window is null, expected a whole number");
+}
+
+TEST(ModelConfig, ropeScalingCountsBesideRopeParameters) {
+  const std::string both =
+      with(with(goldenConfig("qwen2"), "rope_parameters", R"({"rope_type": "default", "rope_theta": 5000})"),
+           "rope_scaling", R"({"rope_type": "linear", "factor": 2})");
+  const ModelConfig config = configFrom(both);
+  EXPECT_EQ(config.rotations, configFrom(with(both, "rope_parameters", "null")).rotations);
+  EXPECT_DOUBLE_EQ(config.rotations[0].frequencies[1], std::pow(1e6, -0.25) / 2);
+  ASSERT_EQ(config.notes.size(), 1u);
+  EXPECT_THAT(config.notes[0], testing::HasSubstr("rope_scaling counts"));
+}
+
+TEST(ModelConfig, figuresOfAStretchedContextThatContradictEachOtherAreRefused) {
+  const std::string rope = R"({"rope_type": "longrope", "factor": 3.0, "original_max_position_embeddings": 64,
+    "short_factor": [1, 1, 1, 1], "long_factor": [2, 2, 2, 2]})";
+  EXPECT_EQ(configRefusal(with(goldenConfig("llama"), "rope_scaling", rope)),
+            "config.json: rope_scaling.factor is 3, expected 4, max_position_embeddings over "
+            "original_max_position_embeddings");
+}
+
+TEST(ModelConfig, lengthsThatAreNotSaidAreTheFamilys) {
+  const std::pair<const char*, Index> lengths[] = {{"llama", 2048},   {"mistral", 131072}, {"qwen2", 32768},
+                                                   {"qwen3", 32768},  {"gemma2", 8192},    {"phi3", 4096},
+                                                   {"gpt_neox", 2048}};
+  for (const auto& [family, length] : lengths)
+    EXPECT_EQ(configFrom(with(goldenConfig(family), "max_position_embeddings", "")).maxPositions, length)
+        << family;
+}
+
+TEST(ModelConfig, aDecoderThatSeesBothWaysSaysSo) {
+  for (const char* field : {"use_bidirectional_attention", "is_causal"}) {
+    const bool own = std::string(field) == "use_bidirectional_attention";
+    const ModelConfig config = configFrom(with(goldenConfig("gemma2"), field, own ? "true" : "false"));
+    EXPECT_FALSE(config.causal);
+    EXPECT_TRUE(config.isTwoSidedDecoder());
+    EXPECT_EQ(config.maskText(0), own ? "window_both(10)" : "window_both(11)");
+    EXPECT_EQ(config.maskText(1), "full");
+    ASSERT_EQ(config.notes.size(), 1u);
+    EXPECT_THAT(config.notes[0], testing::HasSubstr("both ways"));
+  }
+  EXPECT_FALSE(configFrom(goldenConfig("bert")).isTwoSidedDecoder()) << "an encoder does by design";
 }
 
 TEST(ModelConfig, masksReadAsPeopleWriteThem) {

@@ -94,11 +94,19 @@ TEST(ModelShapeReader, saysWhatItTookWhereTheFileSaysNothing) {
     "num_attention_heads": 8})",
                                    "config.json");
   ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_FALSE(read->contextKnown);
   EXPECT_EQ(read->source,
             "config.json, which does not say the longest text (taken as 2048); the feed-forward width (taken "
             "as 256)");
   EXPECT_EQ(shapeRefusal(R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 8})"),
             "config.json: it lacks layers (num_hidden_layers, n_layer, n_layers or num_layers)");
+}
+
+TEST(ModelShapeReader, aListWhereASizeIsExpectedIsNamed) {
+  EXPECT_EQ(shapeRefusal(R"({"model_type": "gemma3n", "text_config": {"model_type": "gemma3n_text",
+    "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8, "intermediate_size": [16, 16]}})"),
+            "config.json: text_config.intermediate_size is a list of 2, expected a whole number from 0 to "
+            "1048576");
 }
 
 TEST(ModelShapeReader, namesSizesThatDontFit) {

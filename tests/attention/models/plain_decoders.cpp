@@ -41,7 +41,7 @@ Wide attention(const LlamaLike& m, MadeUpTensors& t, const std::string& at, Inde
   q = rope(q, m.heads, turns, m.amplitude);
   k = rope(k, m.kvHeads, turns, m.amplitude);
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim));
-  const Wide y = attend({m.heads, m.kvHeads, scale, true, m.window(layer), m.cap}, q, k, v, weights);
+  const Wide y = attend({m.heads, m.kvHeads, scale, m.causal, m.window(layer), m.cap}, q, k, v, weights);
   return linear(t, at + "self_attn.o_proj", y, m.width, m.outputBias);
 }
 
@@ -86,7 +86,8 @@ PlainOutcome runLlamaLike(const LlamaLike& m, MadeUpTensors& t, const std::vecto
     x += y;
     out.hidden.push_back(x);
   }
-  out.logits = logitsOf(m, t, x, embedding);
+  const Wide logits = logitsOf(m, t, x, embedding);
+  if (m.head) out.logits = logits;
   return out;
 }
 
@@ -153,6 +154,58 @@ PlainModel phi3(Index original, bool isLong) {
                m);
 }
 
+/// Gemma 3 as EmbeddingGemma has it: two-sided, 6 tokens within a window being 3 on each side, saved without
+/// a head.
+PlainModel embeddingGemma() {
+  LlamaLike m{
+      .headDim = 6, .plusOne = true, .headNorms = true, .around = true, .causal = false, .head = false};
+  m.embedScale = std::sqrt(20.0);
+  m.scale = 1 / std::sqrt(10.0);
+  m.act = geluTanh;
+  m.window = [](Index layer) { return layer == 1 ? 0 : 4; };
+  m.turns = [](Index layer) { return frequencies(6, layer == 1 ? 1e6 : 1e4); };
+  m.prefix = "";
+  return model("gemma3_two_sided",
+               llamaConfig("gemma3_text", R"("architectures": ["Gemma3TextModel"], "head_dim": 6,
+                 "query_pre_attn_scalar": 10, "sliding_window": 6, "use_bidirectional_attention": true,
+                 "layer_types": ["sliding_attention", "full_attention", "sliding_attention"])"),
+               m);
+}
+
+/// LongRoPE with a factor and no original length: max_position_embeddings is that.
+PlainModel longRope(Index positions, bool isLong) {
+  LlamaLike m{.headDim = 6};
+  const std::vector<double> factors = isLong ? std::vector{2.0, 3.5, 5.0} : std::vector{1.0, 1.5, 2.0};
+  m.turns = [factors](Index) {
+    std::vector<double> turns = frequencies(6, 1e4);
+    for (std::size_t i = 0; i < 3; ++i) turns[i] /= factors[i];
+    return turns;
+  };
+  m.amplitude = std::sqrt(1 + std::log(4.0) / std::log(static_cast<double>(positions)));
+  return model(isLong ? "longrope_long" : "longrope_short",
+               llamaConfig("llama", R"("head_dim": 6, "tie_word_embeddings": true,
+                 "max_position_embeddings": )" +
+                                        std::to_string(positions) +
+                                        R"(, "rope_parameters": {"rope_type": "longrope", "factor": 4.0,
+                 "short_factor": [1.0, 1.5, 2], "long_factor": [2.0, 3.5, 5.0]})"),
+               m);
+}
+
+/// Phi-3 that doesn't say its original length: 4,096.
+PlainModel phi3Unsaid() {
+  LlamaLike m{.headDim = 5 + 1, .epsilon = 1e-5, .tied = false, .fused = true};
+  m.turns = [](Index) {
+    std::vector<double> turns = frequencies(6, 1e4);
+    for (std::size_t i = 0; i < 3; ++i) turns[i] /= 1.5;
+    return turns;
+  };
+  m.amplitude = std::sqrt(1 + std::log(32.0) / std::log(4096.0));
+  return model("phi3_unsaid", llamaConfig("phi3", R"("head_dim": 6, "max_position_embeddings": 131072,
+                 "rope_scaling": {"type": "longrope", "short_factor": [1.5, 1.5, 1.5],
+                                  "long_factor": [2.0, 3.5, 5.0]})"),
+               m);
+}
+
 }  // namespace
 
 std::vector<PlainModel> plainDecoders() {
@@ -164,19 +217,23 @@ std::vector<PlainModel> plainDecoders() {
     return turns;
   };
   models.push_back(model("llama", llamaConfig("llama", R"("head_dim": 6, "attention_bias": true,
-    "mlp_bias": true, "rope_theta": 5000, "rope_scaling": {"type": "linear", "factor": 4.0})"),
+    "mlp_bias": true, "rope_theta": 5000, "tie_word_embeddings": true, "rope_scaling": {"type": "linear", "factor": 4.0})"),
                          llama));
-  models.push_back(model("mistral", llamaConfig("mistral", R"("head_dim": 6, "sliding_window": 3,
+  models.push_back(model(
+      "mistral", llamaConfig("mistral", R"("head_dim": 6, "sliding_window": 3, "tie_word_embeddings": true,
     "rms_norm_eps": 1e-5)"),
-                         windowed({.headDim = 6, .epsilon = 1e-5}, [](Index) { return 3; })));
-  models.push_back(
-      model("qwen2", llamaConfig("qwen2", R"("head_dim": 6, "use_sliding_window": true,
+      windowed({.headDim = 6, .epsilon = 1e-5}, [](Index) { return 3; })));
+  models.push_back(model(
+      "qwen2", llamaConfig("qwen2", R"("head_dim": 6, "tie_word_embeddings": true, "use_sliding_window": true,
     "sliding_window": 4, "max_window_layers": 1)"),
-            windowed({.headDim = 6, .qkvBias = true}, [](Index layer) { return layer >= 1 ? 4 : 0; })));
-  models.push_back(
-      model("qwen3", llamaConfig("qwen3", R"("head_dim": 10, "use_sliding_window": true, "sliding_window": 5,
+      windowed({.headDim = 6, .qkvBias = true}, [](Index layer) { return layer >= 1 ? 4 : 0; })));
+  models.push_back(model(
+      "qwen3",
+      llamaConfig(
+          "qwen3",
+          R"("head_dim": 10, "tie_word_embeddings": true, "use_sliding_window": true, "sliding_window": 5,
         "layer_types": ["sliding_attention", "full_attention", "sliding_attention"])"),
-            windowed({.headDim = 10, .headNorms = true}, [](Index layer) { return layer == 1 ? 0 : 5; })));
+      windowed({.headDim = 10, .headNorms = true}, [](Index layer) { return layer == 1 ? 0 : 5; })));
   LlamaLike gemma{.headDim = 6, .plusOne = true, .embedScale = std::sqrt(20.0)};
   gemma.act = geluTanh;
   models.push_back(model("gemma", llamaConfig("gemma", R"("head_dim": 6, "hidden_act": "gelu",
@@ -195,6 +252,20 @@ std::vector<PlainModel> plainDecoders() {
   models.push_back(gemma3(true));
   models.push_back(phi3(48, false));
   models.push_back(phi3(8, true));
+  // Gemma 2's window keeps its width to each side; is_causal: false has the window's width itself in reach.
+  LlamaLike twoSided = gemma2;
+  twoSided.causal = twoSided.head = false;
+  models.push_back(model("gemma2_two_sided", llamaConfig("gemma2", R"("head_dim": 6, "sliding_window": 3,
+    "query_pre_attn_scalar": 16, "attn_logit_softcapping": null, "use_bidirectional_attention": true,
+    "layer_types": ["full_attention", "full_attention", "sliding_attention"])"),
+                         twoSided));
+  models.push_back(model("mistral_not_causal", llamaConfig("mistral", R"("head_dim": 6, "sliding_window": 3,
+    "tie_word_embeddings": true, "is_causal": false)"),
+                         windowed({.headDim = 6, .causal = false, .head = false}, [](Index) { return 4; })));
+  models.push_back(embeddingGemma());
+  models.push_back(longRope(64, false));
+  models.push_back(longRope(8, true));
+  models.push_back(phi3Unsaid());
   return models;
 }
 

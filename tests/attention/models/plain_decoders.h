@@ -10,6 +10,7 @@ struct LlamaLike {
   double epsilon = 1e-6;
   bool qkvBias = false, outputBias = false, mlpBias = false;
   bool plusOne = false, headNorms = false, around = false, tied = true;
+  bool causal = true, head = true;
   bool fused = false;  ///< qkv_proj and gate_up_proj
   double embedScale = 1, scale = 0, cap = 0, finalCap = 0, amplitude = 1;
   std::function<double(double)> act = silu;

@@ -128,7 +128,7 @@ Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide&
       double sum = 0;
       for (Index j = 0; j < n; ++j) {
         if (how.causal && j > i) continue;
-        if (how.window > 0 && i - j >= how.window) continue;
+        if (how.window > 0 && std::abs(i - j) >= how.window) continue;
         double score = 0;
         for (Index t = 0; t < headDim; ++t) score += q(i, first + t) * k(j, kvFirst + t);
         score *= how.scale;

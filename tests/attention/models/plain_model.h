@@ -41,7 +41,7 @@ class MadeUpTensors {
 struct PlainOutcome {
   std::vector<Wide> hidden;                  ///< [layers + 1] of [n, d]
   std::vector<std::vector<Wide>> attention;  ///< [layers][heads] of [n, n]
-  Wide logits;                               ///< [n, vocabulary]
+  Wide logits;                               ///< [n, vocabulary]; empty of a model without a head
 };
 
 /// One family with a config of odd sizes.

@@ -37,7 +37,8 @@ TEST_P(PlainModels, equalTheirEquations) {
              "layer " + std::to_string(i) + ", head " + std::to_string(h));
       near(expected.hidden[i + 1], pass->layers[i]->hidden, depth, "layer " + std::to_string(i));
     }
-    near(expected.logits, pass->logits, std::ssize(pass->layers) + 1, "logits");
+    EXPECT_EQ(model->guesses(), expected.logits.size() > 0) << model->whyNoGuesses();
+    if (model->guesses()) near(expected.logits, pass->logits, std::ssize(pass->layers) + 1, "logits");
   }
 }
 

@@ -83,11 +83,13 @@ PlainModel gptNeox() {
           }};
 }
 
-PlainModel opt() {
-  return {"opt", R"({"model_type": "opt", "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2,
+PlainModel opt(bool finalNorm) {
+  return {finalNorm ? "opt" : "opt_without_final_norm",
+          std::string(finalNorm ? "{" : R"({"_remove_final_layer_norm": true, )") +
+              R"("model_type": "opt", "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2,
             "ffn_dim": 11, "vocab_size": 31, "max_position_embeddings": 17, "do_layer_norm_before": true,
             "word_embed_proj_dim": 21, "activation_function": "relu"})",
-          31, [](MadeUpTensors& t, const std::vector<Index>& ids) {
+          31, [finalNorm](MadeUpTensors& t, const std::vector<Index>& ids) {
             const std::string body = "model.decoder.";
             const Wide embedding = t.matrix(body + "embed_tokens.weight", 31, 21, 1);
             const Wide positions = t.matrix(body + "embed_positions.weight", 19, 21, 0.5);
@@ -104,7 +106,7 @@ PlainModel opt() {
               x += linear(t, at + "fc2", inner.cwiseMax(0.0), 21);
               out.hidden.push_back(x);
             }
-            out.logits = times(normed(t, body + "final_layer_norm", x, 1e-5), embedding);
+            out.logits = times(finalNorm ? normed(t, body + "final_layer_norm", x, 1e-5) : x, embedding);
             return out;
           }};
 }
@@ -115,13 +117,23 @@ struct Encoder {
   std::string weight = ".weight", shift = ".bias";  ///< of norms
   Index firstPosition = 0, positionRows = 16, types = 2;
   double epsilon = 1e-12;
+  Index pad = -1;  ///< the token whose row is the one before the first position's
+  double (*act)(double) = &gelu;
 };
+
+/// The row of each token's position: padding has one of its own and takes none.
+std::vector<Index> positionsOf(const Encoder& e, const std::vector<Index>& ids) {
+  std::vector<Index> rows;
+  Index next = e.firstPosition;
+  for (const Index id : ids) rows.push_back(id == e.pad ? e.firstPosition - 1 : next++);
+  return rows;
+}
 
 PlainOutcome runEncoder(const Encoder& e, MadeUpTensors& t, const std::vector<Index>& ids) {
   const std::string at = e.body + "embeddings.";
   const Wide words = t.matrix(e.body + e.words + ".weight", 31, 14, 1);
-  Wide x = pick(words, ids) + t.matrix(at + "position_embeddings.weight", e.positionRows, 14, 0.5)
-                                  .middleRows(e.firstPosition, std::ssize(ids));
+  Wide x = pick(words, ids) +
+           pick(t.matrix(at + "position_embeddings.weight", e.positionRows, 14, 0.5), positionsOf(e, ids));
   if (e.types > 0) x = plus(x, t.matrix(at + "token_type_embeddings.weight", e.types, 14, 0.5).topRows(1));
   const auto norm = [&](const std::string& name, const Wide& y) {
     return normed(t, name, y, e.epsilon, e.weight, e.shift);
@@ -134,7 +146,7 @@ PlainOutcome runEncoder(const Encoder& e, MadeUpTensors& t, const std::vector<In
         attend({2, 2, 1 / std::sqrt(7.0), false}, linear(t, name + e.q, x, 14), linear(t, name + e.k, x, 14),
                linear(t, name + e.v, x, 14), out.attention.emplace_back());
     x = norm(name + e.norm1, x + linear(t, name + e.o, y, 14));
-    const Wide inner = linear(t, name + e.up, x, 19).unaryExpr(&gelu);
+    const Wide inner = linear(t, name + e.up, x, 19).unaryExpr(e.act);
     x = norm(name + e.norm2, x + linear(t, name + e.down, inner, 14));
     out.hidden.push_back(x);
   }
@@ -196,9 +208,14 @@ std::vector<PlainModel> plainOthers() {
                      .bias = "vocab_projector.bias",
                      .decoder = "vocab_projector"};
   distilbert.types = 0;
+  // 7 stands twice in the text; the head's gelu isn't the layers' ReLU.
+  Encoder padded = roberta;
+  padded.firstPosition = 8, padded.positionRows = 23, padded.pad = 7;
+  padded.act = [](double x) { return std::max(x, 0.0); };
   return {gpt2(),
           gptNeox(),
-          opt(),
+          opt(true),
+          opt(false),
           encoder("bert_old_names",
                   R"({"architectures": ["BertForMaskedLM"], )" + bertConfig +
                       R"("max_position_embeddings": 16, "type_vocab_size": 2})",
@@ -208,6 +225,12 @@ std::vector<PlainModel> plainOthers() {
                       R"("max_position_embeddings": 18, "type_vocab_size": 1, "pad_token_id": 2,
                          "layer_norm_eps": 1e-5})",
                   roberta),
+          encoder("roberta_padded",
+                  R"({"model_type": "roberta", "hidden_size": 14, "num_attention_heads": 2,
+                      "num_hidden_layers": 2, "intermediate_size": 19, "vocab_size": 31, "hidden_act": "relu",
+                      "max_position_embeddings": 23, "type_vocab_size": 1, "pad_token_id": 7,
+                      "layer_norm_eps": 1e-5})",
+                  padded),
           encoder("distilbert", R"({"model_type": "distilbert", "dim": 14, "n_heads": 2, "n_layers": 2,
             "hidden_dim": 19, "vocab_size": 31, "max_position_embeddings": 16, "activation": "gelu"})",
                   distilbert)};
