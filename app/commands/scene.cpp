@@ -4,6 +4,8 @@
 #include "app/commands/commands.h"
 #include "app/labs/labs.h"
 #include "app/scene/fields.h"
+#include "app/scene/lesson.h"
+#include "app/scene/lesson_file.h"
 #include "app/scene/open_model.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/regular_file.h"
@@ -13,16 +15,23 @@ namespace headscope::app {
 attention::Result<Scene> sceneOrOpening(const std::string& path) {
   if (path.empty()) return openingScene();
   std::error_code ignored;
-  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool learned = path == kLearned && !std::filesystem::exists(path, ignored);
+  const std::string ending = recordedFile(path).path.extension().string();
   const bool recorded = ending == ".npz" || ending == ".npy" || ending == ".safetensors";
-  if (recorded || std::filesystem::is_directory(path, ignored)) {
-    const std::string folder = std::filesystem::absolute(path, ignored).lexically_normal().string();
+  if (learned || recorded || std::filesystem::is_directory(path, ignored)) {
+    const std::string folder =
+        learned ? kLearned : std::filesystem::absolute(path, ignored).lexically_normal().string();
     auto opened = openModel(folder);
     if (!opened) return opened.error();
     Scene scene = openingScene();
     adoptModel(scene, folder, *std::move(opened));
     scene.cursor.page = "model";
     return scene;
+  }
+  if (isLessonFile(path)) {
+    auto lesson = readLesson(path);
+    if (!lesson) return lesson.error();
+    return (*lesson)->steps.front().scene;
   }
   attention::Result<Scene> scene = readScene(path);
   if (scene.ok())

@@ -3,7 +3,9 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/compute/mask_inputs.h"
+#include "app/compute/recorded_study.h"
 #include "app/compute/snapshot_file.h"
+#include "app/scene/open_model.h"
 
 namespace headscope::app {
 
@@ -27,7 +29,9 @@ int runSnapshot(const std::string& path, const std::string& output) {
   const attention::Result<Scene> scene = sceneOrOpening(path);
   if (!scene) return fail(scene.error());
   Resources resources(defaultLimits());
-  const Snapshot snapshot = computeSnapshot(scene->setup, resources);
+  const auto& opened = scene->setup.subject.opened;
+  const Snapshot snapshot = opened && opened->recorded ? recordedSnapshot(scene->setup, resources)
+                                                       : computeSnapshot(scene->setup, resources);
   if (snapshot.error) return fail({snapshot.error->message});
   if (snapshot.empty) return fail({"the scene has no tokens: there is nothing to compute"});
   const auto file = snapshotFile(*scene, snapshot, resources);

@@ -21,13 +21,13 @@ double latentCacheBytes(const Snapshot& snapshot, Index tokens, Index bytesPerVa
 
 std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
   const Index kvHeads = snapshot.config.kvHeads;
-  std::string factors = fmt::format("2 · {} {} · {} · {} B", kvHeads, kvHeads == 1 ? "kv head" : "kv heads",
+  std::string factors = fmt::format("2 · {} · {} · {} B", countedText(kvHeads, "kv head"),
                                     snapshot.config.headDim, bytesPerValue);
   if (snapshot.sequences.size() > 1) factors += fmt::format(" · {} lines", snapshot.sequences.size());
   if (snapshot.setup.input.cross)
-    return fmt::format("{}, filled once = {} · {} {}",
-                       bytesText(cacheBytes(snapshot, kvHeads, tokens, bytesPerValue)), factors, tokens,
-                       tokens == 1 ? "token" : "tokens");
+    return fmt::format("{}, filled once = {} · {}",
+                       bytesText(cacheBytes(snapshot, kvHeads, tokens, bytesPerValue)), factors,
+                       tokenCountText(tokens));
   return "+" + bytesText(cacheBytes(snapshot, kvHeads, 1, bytesPerValue)) + " a token = " + factors;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/compute/cost_plot.h"
+#include "app/compute/cost_words.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
 
@@ -112,8 +113,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   addCacheLines(figures, catalogue, plot);
   fitAxis(plot.y, plot.lines);
   const double card = figures.machine.memoryGb * 1e9 / kGiB;
-  plot.rules.push_back(
-      {card, false, fmt::format("one {}, {:g} GB", figures.machine.name, figures.machine.memoryGb)});
+  plot.rules.push_back({card, false, "one " + machineText(figures.machine, ", ")});
   const double tokens = doubleOf(figures.request.tokens);
   plot.rules.push_back({tokens, true, ""});
   const auto mark = [&](std::uint64_t bytes, bool chosen, PlotSide side) {
@@ -156,8 +156,7 @@ CostPlot matrixPlot(const CostFigures& figures) {
   const double wall = std::sqrt(card * kGiB / (4 * doubleOf(shape.layers * shape.heads)));
   shown.title = fmt::format("n² matrices fill one {} at {} tokens", figures.machine.name,
                             countText(static_cast<std::uint64_t>(wall)));
-  plot.rules.push_back(
-      {card, false, fmt::format("one {}, {:g} GB", figures.machine.name, figures.machine.memoryGb)});
+  plot.rules.push_back({card, false, "one " + machineText(figures.machine, ", ")});
   plot.rules.push_back({doubleOf(figures.request.tokens), true, ""});
   plot.marks.push_back(
       {{wall, card}, countText(static_cast<std::uint64_t>(wall)), "", PlotSide::right, true, true});

@@ -1,5 +1,7 @@
 #include "app/compute/cost_figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/scene/open_model.h"
@@ -37,9 +39,18 @@ ModelShape shapeOfLayer(const Setup& setup) {
   return shape;
 }
 
+attention::Status checkDevice(const CostSetup& cost, const CostCatalogue& catalogue) {
+  if (attention::findMachine(catalogue.machines, cost.device)) return attention::success();
+  std::vector<std::string> names;
+  for (const Machine& machine : catalogue.machines) names.push_back(machine.name);
+  return Error{fmt::format("cost.device is {}, expected one of {}", attention::quotedText(cost.device),
+                           fmt::join(names, ", "))};
+}
+
 attention::Result<ModelShape> costShape(const Scene& scene, const CostCatalogue& catalogue,
                                         const std::optional<ModelShape>& config) {
   const CostSetup& cost = scene.cost;
+  if (const auto device = checkDevice(cost, catalogue); !device) return device.error();
   if (!cost.config.empty() && config) return *config;
   if (cost.model == kThisLayer) return shapeOfLayer(scene.setup);
   if (cost.model == kOpenedModel && scene.setup.subject.opened) {

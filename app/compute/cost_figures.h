@@ -20,8 +20,11 @@ bool isMadeHere(const attention::ModelShape& shape);
 /// The sizes of the layer made here, as a model of one layer.
 attention::ModelShape shapeOfLayer(const Setup& setup);
 
+/// An error that names the machines there are, where the scene's is none of them.
+attention::Status checkDevice(const CostSetup& cost, const CostCatalogue& catalogue);
+
 /// The shape that a scene's cost page is about. `config`: that of scene.cost.config, where it was read.
-/// Errors: a name that nobody has.
+/// Errors: a model's or a machine's name that nobody has.
 attention::Result<attention::ModelShape> costShape(const Scene& scene, const CostCatalogue& catalogue,
                                                    const std::optional<attention::ModelShape>& config);
 

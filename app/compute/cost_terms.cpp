@@ -60,10 +60,10 @@ std::string weightsTerms(const CostFigures& figures) {
 std::string cachePerGpuTerms(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
   if (gpus == 1) return cacheTerms(figures);
-  const std::string what =
-      figures.shape.isLatent()
-          ? std::string("The whole latent")
-          : fmt::format("{} of {} kv heads", figures.cost.kvHeadsPerGpu, figures.shape.kvHeads);
+  const std::string what = figures.shape.isLatent()
+                               ? std::string("The whole latent")
+                               : fmt::format("{} of {}", figures.cost.kvHeadsPerGpu,
+                                             countedText(figures.shape.kvHeads, "kv head"));
   return fmt::format("{} on each of {} GPUs: {}", what, gpus, fourDigitBytes(figures.cost.perGpu));
 }
 

@@ -33,6 +33,12 @@ std::string secondsText(double seconds) {
   return fmt::format("{:.3g} µs", seconds * 1e6);
 }
 
+std::string machineText(const attention::Machine& machine, std::string_view between) {
+  const std::string memory = fmt::format("{:g} GB", machine.memoryGb);
+  const bool says = (" " + machine.name).find(" " + memory) != std::string::npos;
+  return says ? machine.name : fmt::format("{}{}{}", machine.name, between, memory);
+}
+
 std::string bytesOfOne(attention::NumberFormat format) {
   const int bits = attention::bitsOf(format);
   return bits >= 8 ? std::to_string(bits / 8) + " B" : "½ B";
@@ -56,8 +62,8 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
          "keys and values are made again: no factor 2."});
   } else {
     factors.push_back({"kv_heads", count(shape.kvHeads), shape.kvHeads == 1 ? "kv head" : "kv heads",
-                       fmt::format("{} query heads share {} kv heads: {} is {} of MHA.", shape.heads,
-                                   shape.kvHeads, attentionKind(shape),
+                       fmt::format("{} share {}: {} is {} of MHA.", countedText(shape.heads, "query head"),
+                                   countedText(shape.kvHeads, "kv head"), attentionKind(shape),
                                    fractionText(static_cast<std::uint64_t>(shape.kvHeads),
                                                 static_cast<std::uint64_t>(shape.heads)))});
     factors.push_back({"head_dim", count(shape.headDim), "head dim",

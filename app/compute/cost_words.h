@@ -22,6 +22,8 @@ std::vector<CostFactor> costFactors(const CostFigures& figures);
 std::string threeDigits(double value);
 /// "18.95 ms", "1,240 s".
 std::string secondsText(double seconds);
+/// "RTX 4090, 24 GB"; "H100 80 GB" where the name says how much it has.
+std::string machineText(const attention::Machine& machine, std::string_view between);
 /// "2 B", "½ B".
 std::string bytesOfOne(attention::NumberFormat format);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "app/compute/mask_inputs.h"
 #include "app/scene/number_text.h"
@@ -83,7 +84,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   study.text.spans.resize(static_cast<std::size_t>(m));
   study.text.typed = m;
   for (const std::string& token : file.keyTokens()) study.text.tokens.push_back({token, false});
-  if (file.queryTokens() != file.keyTokens())
+  if (opened.betweenTexts || file.queryTokens() != file.keyTokens())
     for (const std::string& token : file.queryTokens()) study.otherQueries.push_back({token, false});
   const auto heads = static_cast<std::uint64_t>(opened.config().heads);
   const std::uint64_t needed = static_cast<std::uint64_t>(file.layers().size()) * heads *
@@ -94,13 +95,9 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
     return Error{fmt::format("All heads of {} need {}; the budget is {}", opened.name,
                              bytesText(static_cast<double>(needed)),
                              bytesText(static_cast<double>(resources.memory.total())))};
-  // Queries are the last tokens of the keys' text, or another text's.
-  const auto& queries = file.queryTokens();
-  const bool isTail = n <= m && (opened.config().causal ||
-                                 std::equal(queries.begin(), queries.end(),
-                                            file.keyTokens().end() - static_cast<std::ptrdiff_t>(n)));
   const auto mask = maskOf(opened.config(), n, m);
-  const attention::HeadText text(study.queryTokens(), study.text.tokens, false, isTail ? m - n : 0, !isTail);
+  const attention::HeadText text(study.queryTokens(), study.text.tokens, false,
+                                 opened.betweenTexts ? 0 : m - n, opened.betweenTexts);
   for (Index at = 0; at < std::ssize(file.layers()); ++at) {
     auto layer = readLayer(file, at, mask, text, stop);
     if (stop.stop_requested()) return Error{"stopped"};
@@ -111,6 +108,50 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
   study.bytes = needed;
   study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return study;
+}
+
+Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
+  Snapshot snapshot;
+  snapshot.setup = setup;
+  snapshot.config = configOf(setup);
+  const auto study = studyRecorded({setup}, resources, {}, stop);
+  if (!study) {
+    snapshot.error = PlacedError{Place::model, study.error().message};
+    return snapshot;
+  }
+  const LayerSummary& layer = *study->layers[static_cast<std::size_t>(setup.subject.layer)];
+  SequenceSnapshot sequence;
+  sequence.queries = study->queryTokens();
+  sequence.keys = study->text.tokens;
+  sequence.queryLength = study->queries();
+  sequence.keyLength = study->tokens();
+  sequence.mask.formula = layer.mask;
+  attention::AttentionResult& result = sequence.attention;
+  result.q = layer.q;
+  result.k = layer.k;
+  result.v = layer.v;
+  result.weights = layer.weights;
+  const Index heads = layer.weights.count();
+  result.scores = Stack(heads, study->queries(), study->tokens());
+  result.lse = Matrix::Zero(heads, study->queries());
+  const MarkedMask mask(layer.mask);
+  for (Index head = 0; head < heads; ++head) {
+    result.scores[head] = mask.of(head);
+    for (Index row = 0; row < study->queries(); ++row)
+      if (layer.weights[head].row(row).isZero(0))
+        result.lse(head, row) = -std::numeric_limits<float>::infinity();
+    sequence.profiles.push_back(layer.heads[static_cast<std::size_t>(head)].profile);
+  }
+  if (layer.v.size() > 0) {
+    result.headOutput = Stack(heads, study->queries(), layer.v.cols());
+    for (Index head = 0; head < heads; ++head)
+      result.headOutput[head] = layer.weights[head] * layer.v[head * layer.v.count() / heads];
+  }
+  sequence.pictures = drawPictures(result, result.weights, stop);
+  snapshot.causal = study->opened->config().causal;
+  snapshot.empty = false;
+  snapshot.sequences.push_back(std::move(sequence));
+  return snapshot;
 }
 
 }  // namespace headscope::app

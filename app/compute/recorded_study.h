@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/compute/model_study.h"
+#include "app/compute/snapshot.h"
 
 namespace headscope::app {
 
@@ -9,5 +10,10 @@ namespace headscope::app {
 /// fit into memory; "stopped".
 attention::Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resources,
                                             const ModelRunner::OnLayer& onLayer, std::stop_token stop);
+
+/// The layer of it that the scene shows, for pictures and files: weights, what heads do, and q, k, v and the
+/// heads' outputs where the file has them. It has no scores: they hold nothing but 0 and −inf where the mask
+/// is seen to be. Its error is studyRecorded()'s.
+Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_token stop = {});
 
 }  // namespace headscope::app

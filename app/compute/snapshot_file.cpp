@@ -239,10 +239,33 @@ void describe(const Scene& scene, const Snapshot& snapshot, std::map<std::string
     metadata["snapshot.left_out"] = omitted.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// What there is of recorded attention, which opens again as such.
+SafetensorsFile recordedParts(const Scene& scene, const Snapshot& snapshot) {
+  SafetensorsFile file;
+  TensorWriter writer(file, 1);
+  const AttentionResult& result = snapshot.sequences.front().attention;
+  const std::pair<const char*, const Stack*> parts[] = {{"weights", &result.weights},
+                                                        {"q", &result.q},
+                                                        {"k", &result.k},
+                                                        {"v", &result.v},
+                                                        {"head_output", &result.headOutput}};
+  for (const auto& [name, stack] : parts)
+    if (!stack->empty()) writer.add(name, *stack);
+  const auto listed = [](const std::vector<std::string>& tokens) {
+    return Json(tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  const attention::RecordedAttention& recorded = *snapshot.setup.subject.opened->recorded;
+  file.metadata["tokens"] = listed(recorded.keyTokens());
+  file.metadata["query_tokens"] = listed(recorded.queryTokens());
+  file.metadata["snapshot.scene"] = formatScene(scene);
+  return file;
+}
+
 }  // namespace
 
 Result<SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapshot, Resources& resources) {
   const Setup& setup = snapshot.setup;
+  if (setup.subject.opened && setup.subject.opened->recorded) return recordedParts(scene, snapshot);
   const SequenceSnapshot& first = snapshot.sequences.front();
   // A model's projections and streams stay in its checkpoint.
   std::shared_ptr<const Projections> projections;

@@ -68,7 +68,11 @@ std::string countText(std::uint64_t value) {
 }
 
 std::string tokenCountText(std::int64_t count) {
-  return countText(static_cast<std::uint64_t>(count)) + (count == 1 ? " token" : " tokens");
+  return countedText(count, "token");
+}
+
+std::string countedText(std::int64_t count, std::string_view one) {
+  return countText(static_cast<std::uint64_t>(count)) + " " + std::string(one) + (count == 1 ? "" : "s");
 }
 
 std::string timeText(double seconds) {

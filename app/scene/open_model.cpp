@@ -16,6 +16,13 @@ std::filesystem::path modelFolder(const std::string& model) {
   return model == kLearned ? miniatureFolder() : std::filesystem::path(model);
 }
 
+RecordedFile recordedFile(const std::string& model) {
+  std::error_code ignored;
+  const std::size_t mark = model.rfind('#');
+  if (mark == std::string::npos || std::filesystem::exists(model, ignored)) return {model, ""};
+  return {model.substr(0, mark), model.substr(mark + 1)};
+}
+
 std::string modelName(const std::filesystem::path& folder) {
   constexpr std::string_view kHub = "models--";
   std::filesystem::path clean = folder.lexically_normal();
@@ -42,10 +49,18 @@ bool seemsCausal(const attention::RecordedAttention& file) {
   return true;
 }
 
-Result<std::shared_ptr<const OpenModel>> openRecorded(const std::filesystem::path& path) {
-  auto file = attention::RecordedAttention::open(path);
+/// Whether queries are of another text than keys: the file says so, or they aren't the text's last tokens.
+bool isBetweenTexts(const attention::RecordedAttention& file, bool causal) {
+  if (file.group() == "cross" || file.queries() > file.keys()) return true;
+  const auto& queries = file.queryTokens();
+  const bool last = std::equal(queries.begin(), queries.end(), file.keyTokens().end() - file.queries());
+  return !last && (file.hasTokens() || !causal);
+}
+
+Result<std::shared_ptr<const OpenModel>> openRecorded(const RecordedFile& named) {
+  auto file = attention::RecordedAttention::open(named.path, named.group);
   if (!file) return file.error();
-  OpenModel opened{path.filename().string(), nullptr};
+  OpenModel opened{named.path.filename().string(), nullptr};
   const attention::RecordedLayer& first = file->layers().front();
   attention::ModelConfig& shape = opened.recordedShape;
   shape.heads = first.attention.heads;
@@ -54,7 +69,9 @@ Result<std::shared_ptr<const OpenModel>> openRecorded(const std::filesystem::pat
   shape.modelDim = shape.heads * shape.headDim;
   shape.maxPositions = file->keys();
   shape.layers.resize(file->layers().size());
-  shape.causal = seemsCausal(*file);
+  const bool causal = seemsCausal(*file);
+  opened.betweenTexts = isBetweenTexts(*file, causal);
+  shape.causal = causal && !opened.betweenTexts;
   opened.recorded = *std::move(file);
   return std::make_shared<const OpenModel>(std::move(opened));
 }
@@ -64,7 +81,9 @@ Result<std::shared_ptr<const OpenModel>> openRecorded(const std::filesystem::pat
 Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
   const std::filesystem::path folder = modelFolder(model);
   std::error_code ignored;
-  if (std::filesystem::is_regular_file(folder, ignored)) return openRecorded(folder);
+  if (const RecordedFile file = recordedFile(folder.string());
+      std::filesystem::is_regular_file(file.path, ignored))
+    return openRecorded(file);
   auto opened = attention::Model::open(folder);
   if (!opened) return opened.error();
   auto tokenizer = attention::TextTokenizer::open(folder, stop);

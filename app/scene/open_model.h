@@ -20,6 +20,7 @@ struct OpenModel {
   std::optional<attention::TextTokenizer> tokenizer = {};
   std::vector<LearnedSkill> skills = {};  ///< as the folder says
   std::optional<attention::RecordedAttention> recorded = {};
+  bool betweenTexts = false;  ///< recorded attention whose queries are of another text than its keys
   attention::ModelConfig recordedShape = {};  ///< layers, heads, kv heads and whether nothing sees its future
 
   const attention::ModelConfig& config() const { return model ? model->config() : recordedShape; }
@@ -29,6 +30,14 @@ struct OpenModel {
 std::filesystem::path modelFolder(const std::string& model);
 /// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders are their last part.
 std::string modelName(const std::filesystem::path& folder);
+
+/// A file of recorded attention, and which group of it: "t5.npz#cross" is the group cross of t5.npz. The
+/// group is "" where the name says none, or a file has that name itself.
+struct RecordedFile {
+  std::filesystem::path path;
+  std::string group;
+};
+RecordedFile recordedFile(const std::string& model);
 
 /// Opens what `model` names: of a folder reads config and tokenizer, and maps the weights; a file is
 /// attention that another program recorded. Errors as Model::open(), TextTokenizer::open() and

@@ -178,10 +178,12 @@ Result<SafetensorsLayout> readNpyLayout(const RegularFile& file, const std::stri
 
 std::string savePickleInstead(const std::filesystem::path& path) {
   const std::string from = shownPath(path.filename());
-  const std::string to = shownPath(path.filename().replace_extension(".safetensors"));
+  const std::string to = shownPath(path.filename().replace_extension(".npz"));
   return fmt::format(
-      "which may hold instructions beside its data and isn't read: save it in Python by safetensors.torch."
-      "save_file(torch.load(\"{}\", weights_only=True), \"{}\")",
+      "which may hold instructions beside its data and isn't read: save it in Python by import numpy, torch; "
+      "x = torch.load(\"{}\", map_location=\"cpu\", weights_only=True); "
+      "x = x if isinstance(x, dict) else {{f\"attention.{{i}}\": t for i, t in enumerate(x)}}; "
+      "numpy.savez(\"{}\", **{{name: t.detach().float().numpy() for name, t in x.items()}})",
       from, to);
 }
 

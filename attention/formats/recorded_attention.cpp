@@ -1,6 +1,6 @@
 #include "attention/formats/recorded_attention.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -43,49 +43,95 @@ std::string readableNumber(float value) {
 
 }  // namespace
 
-Result<RecordedAttention> RecordedAttention::open(const fs::path& path) {
+Result<RecordedAttention> RecordedAttention::open(const fs::path& path, const std::string& group) {
   auto file = TensorSource::open(path);
   if (!file) return file.error();
-  auto layers = findRecordedLayers(file->header(), shownPath(path));
-  if (!layers) return layers.error();
+  auto groups = findRecordedLayers(file->header(), shownPath(path));
+  if (!groups) return groups.error();
   RecordedAttention recorded(path, *std::move(file));
-  recorded.layers_ = *std::move(layers);
+  for (const RecordedLayers& one : *groups) recorded.groups_.push_back(one.group);
+  const auto found =
+      group.empty() ? groups->begin() : std::ranges::find(*groups, group, &RecordedLayers::group);
+  if (found == groups->end())
+    return Error{fmt::format("{}: has no attention called {}, expected {}", shownPath(path),
+                             quotedText(group), fmt::join(recorded.groups_, ", "))};
+  recorded.group_ = found->group;
+  recorded.layers_ = std::move(found->layers);
   if (const auto status = recorded.readTokens(); !status) return status.error();
   return recorded;
+}
+
+const std::string* RecordedAttention::said(std::initializer_list<const char*> names) const {
+  const auto& metadata = file_.header().metadata;
+  for (const char* name : names)
+    if (const auto found = metadata.find(name); found != metadata.end()) return &found->second;
+  return nullptr;
+}
+
+Status RecordedAttention::takeTokens(const std::string& text, const std::string& name) {
+  auto tokens = parseTokens(text, keys(), "tokens", name);
+  // Of several groups a list may be another's.
+  if (!tokens && groups_.size() > 1) return success();
+  if (!tokens) return tokens.error();
+  keyTokens_ = *std::move(tokens);
+  hasTokens_ = true;
+  // Fewer queries than keys are the last tokens: a cache's.
+  if (queries() <= keys()) queryTokens_ = {keyTokens_.end() - queries(), keyTokens_.end()};
+  return success();
+}
+
+Status RecordedAttention::readTokensBeside() {
+  std::error_code ignored;
+  const auto files = tokenFiles(path_);
+  const auto beside = std::find_if(files.begin(), files.end(),
+                                   [&](const fs::path& file) { return fs::is_regular_file(file, ignored); });
+  if (beside == files.end()) return success();
+  const auto bytes = readFile(*beside, kMostTokenBytes);
+  if (!bytes) return bytes.error();
+  return takeTokens({bytes->begin(), bytes->end()}, shownPath(*beside));
+}
+
+/// Texts of a square's length are as frequent as others, so that names have to speak of an image as well; one
+/// token more than a large square hardly is a text.
+void RecordedAttention::namePatches() {
+  constexpr Index kSmallest = 7;  // 224 pixels in patches of 32
+  const auto side = static_cast<Index>(std::sqrt(static_cast<double>(keys())));
+  const bool square = side * side == keys(), withClass = side * side + 1 == keys();
+  if (queries() != keys() || side < 2 || !(square || withClass)) return;
+  bool image = false;
+  std::string all = path_.filename().string();
+  for (const auto& [name, tensor] : file_.header().tensors) all += " " + name;
+  for (char& c : all) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* word : {"vit", "vision", "visual", "image", "patch", "pixel", "dino"})
+    image = image || all.find(word) != std::string::npos;
+  if (!image && !(withClass && side >= kSmallest)) return;
+  patchSide_ = side;
+  keyTokens_.clear();
+  if (withClass) keyTokens_.push_back("[CLS]");
+  for (Index row = 0; row < side; ++row)
+    for (Index col = 0; col < side; ++col) keyTokens_.push_back(fmt::format("r{} c{}", row, col));
+  queryTokens_ = keyTokens_;
 }
 
 Status RecordedAttention::readTokens() {
   queryTokens_ = places(queries());
   keyTokens_ = places(keys());
-  const auto take = [&](const std::string& text, const std::string& name) -> Status {
-    auto tokens = parseTokens(text, keys(), "tokens", name);
-    if (!tokens) return tokens.error();
-    keyTokens_ = *std::move(tokens);
-    hasTokens_ = true;
-    // Fewer queries than keys are the last tokens: a cache's.
-    if (queries() <= keys()) queryTokens_ = {keyTokens_.end() - queries(), keyTokens_.end()};
-    return success();
-  };
-  const auto& metadata = file_.header().metadata;
-  if (const auto said = metadata.find("tokens"); said != metadata.end()) {
-    if (const auto status = take(said->second, shownPath(path_)); !status) return status;
-  } else {
-    std::error_code ignored;
-    const auto files = tokenFiles(path_);
-    const auto beside = std::find_if(
-        files.begin(), files.end(), [&](const fs::path& file) { return fs::is_regular_file(file, ignored); });
-    if (beside != files.end()) {
-      const auto bytes = readFile(*beside, kMostTokenBytes);
-      if (!bytes) return bytes.error();
-      if (const auto status = take({bytes->begin(), bytes->end()}, shownPath(*beside)); !status)
-        return status;
-    }
-  }
-  if (const auto said = metadata.find("query_tokens"); said != metadata.end()) {
-    auto tokens = parseTokens(said->second, queries(), "query_tokens", shownPath(path_));
+  const bool decoder = group_ == "decoder", cross = group_ == "cross";
+  const std::string* keyText =
+      decoder ? said({"decoder_tokens", "tokens"}) : said({"encoder_tokens", "tokens"});
+  if (const auto status = keyText ? takeTokens(*keyText, shownPath(path_)) : readTokensBeside(); !status)
+    return status.error();
+  const std::string* queryText = cross                ? said({"query_tokens", "decoder_tokens"})
+                                 : groups_.size() > 1 ? nullptr
+                                                      : said({"query_tokens"});
+  if (queryText) {
+    auto tokens = parseTokens(*queryText, queries(), "query_tokens", shownPath(path_));
     if (!tokens) return tokens.error();
     queryTokens_ = *std::move(tokens);
+  } else if (cross && queries() <= keys()) {
+    queryTokens_ = places(queries());  // of another text, whose words aren't known
   }
+  if (!hasTokens_ && !queryText) namePatches();
   return success();
 }
 

@@ -40,17 +40,25 @@ struct RecordedWeights {
 /// when they are asked for, so that a file may be much larger than memory. Copies share the file; several
 /// threads may read at once.
 ///
-/// Tokens are in the metadata under "tokens" (and "query_tokens" where queries are another text's), or beside
+/// Encoder, decoder and cross attention in one file are groups, of which one is read.
+///
+/// Tokens are in the metadata under "tokens" (and "query_tokens" where queries are another text's; of a file
+/// with several groups "encoder_tokens" and "decoder_tokens"), or beside
 /// the file, under its name with .tokens.json, .json, .tokens.txt or .txt, or as tokens.json or tokens.txt: a
 /// JSON list of texts, an object with such a list, or text, a token a line, else a token a word.
 class RecordedAttention {
  public:
   /// Reads headers and tokens. Errors, each in one sentence: those of TensorSource; no attention; two arrays
   /// for the same; shapes and types that aren't read or don't fit together; as many layers, heads or tokens
-  /// as can't be shown; tokens that are not as many as keys.
-  static Result<RecordedAttention> open(const std::filesystem::path& path);
+  /// as can't be shown; tokens that are not as many as keys; a group that isn't there. Of several groups the
+  /// one that is asked for, and the first where `group` is "".
+  static Result<RecordedAttention> open(const std::filesystem::path& path, const std::string& group = "");
 
   const std::filesystem::path& path() const { return path_; }
+  /// What the file has attention of, as its names say: "encoder", "decoder", "cross", and "attention" where
+  /// some don't say; {""} where none do.
+  const std::vector<std::string>& groups() const { return groups_; }
+  const std::string& group() const { return group_; }
   /// At least one, ascending by number; all have as many queries and as many keys.
   const std::vector<RecordedLayer>& layers() const { return layers_; }
   Index queries() const { return layers_[0].attention.rows; }
@@ -59,6 +67,9 @@ class RecordedAttention {
   const std::vector<std::string>& queryTokens() const { return queryTokens_; }
   const std::vector<std::string>& keyTokens() const { return keyTokens_; }
   bool hasTokens() const { return hasTokens_; }
+  /// Where the file says no tokens and they can only be an image's patches, a square of them, perhaps after
+  /// one class token: the patches along a side; they are named by row and column. Else 0.
+  Index patchSide() const { return patchSide_; }
 
   /// One head's weights; `layer` counts the layers there are. Errors: values that aren't finite, below 0 or
   /// above 1 (scores, before the softmax), too little memory, a file that became shorter.
@@ -70,12 +81,20 @@ class RecordedAttention {
   RecordedAttention(std::filesystem::path path, TensorSource file)
       : path_(std::move(path)), file_(std::move(file)) {}
   Status readTokens();
+  Status readTokensBeside();
+  void namePatches();
+  /// The first of the texts of that name in the metadata; null where there is none.
+  const std::string* said(std::initializer_list<const char*> names) const;
+  Status takeTokens(const std::string& text, const std::string& name);
 
   std::filesystem::path path_;
   TensorSource file_;
+  std::vector<std::string> groups_;
+  std::string group_;
   std::vector<RecordedLayer> layers_;
   std::vector<std::string> queryTokens_, keyTokens_;
   bool hasTokens_ = false;
+  Index patchSide_ = 0;
 };
 
 }  // namespace headscope::attention

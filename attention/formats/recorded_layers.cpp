@@ -34,15 +34,33 @@ class LayerFinder {
  public:
   LayerFinder(const SafetensorsHeader& header, const std::string& name) : header_(header), name_(name) {}
 
-  Result<std::vector<RecordedLayer>> find() {
+  Result<std::vector<RecordedLayers>> find() {
+    const bool manyArrays = header_.tensors.contains("arr_1");
     for (const auto& [tensor, entry] : header_.tensors)
-      if (const auto named = recordedNameOf(tensor))
+      if (auto named = recordedNameOf(tensor)) {
+        // NumPy calls an array that is saved alone arr_0, whether it is a layer or all of them.
+        if (tensor == "arr_0" && !manyArrays) named->layer.reset();
         if (const auto status = add(tensor, entry, *named); !status) return status.error();
-    if (arrays(RecordedRole::attention).layers.empty()) return noAttention();
+      }
+    std::vector<RecordedLayers> groups;
+    for (RecordedGroup group :
+         {RecordedGroup::only, RecordedGroup::encoder, RecordedGroup::decoder, RecordedGroup::cross}) {
+      if (arrays(group, RecordedRole::attention).layers.empty()) continue;
+      auto layers = layersOf(group);
+      if (!layers) return layers.error();
+      groups.push_back({std::string(groupName(group)), *std::move(layers)});
+    }
+    if (groups.empty()) return noAttention();
+    if (groups.size() > 1 && groups[0].group.empty()) groups[0].group = "attention";
+    return groups;
+  }
+
+ private:
+  Result<std::vector<RecordedLayer>> layersOf(RecordedGroup group) {
     std::vector<RecordedLayer> layers;
-    for (const auto& [number, array] : arrays(RecordedRole::attention).layers) {
-      RecordedLayer layer{number, array, at(RecordedRole::queries, number), at(RecordedRole::keys, number),
-                          at(RecordedRole::values, number)};
+    for (const auto& [number, array] : arrays(group, RecordedRole::attention).layers) {
+      RecordedLayer layer{number, array, at(group, RecordedRole::queries, number),
+                          at(group, RecordedRole::keys, number), at(group, RecordedRole::values, number)};
       if (const auto status = check(layer, layers.empty() ? layer : layers[0]); !status)
         return status.error();
       layers.push_back(std::move(layer));
@@ -53,19 +71,47 @@ class LayerFinder {
     return layers;
   }
 
- private:
-  RoleArrays& arrays(RecordedRole role) { return roles_[static_cast<std::size_t>(role)]; }
-  std::optional<RecordedArray> at(RecordedRole role, Index layer) {
-    const auto found = arrays(role).layers.find(layer);
-    return found == arrays(role).layers.end() ? std::nullopt : std::optional(found->second);
+  RoleArrays& arrays(RecordedGroup group, RecordedRole role) {
+    return roles_[static_cast<std::size_t>(group)][static_cast<std::size_t>(role)];
+  }
+  bool isAlone(RecordedGroup group) {
+    for (std::size_t other = 0; other < std::size(roles_); ++other)
+      if (other != static_cast<std::size_t>(group) && !roles_[other][0].layers.empty()) return false;
+    return true;
+  }
+  /// What says of no group may belong to the only one there is.
+  std::optional<RecordedArray> at(RecordedGroup group, RecordedRole role, Index layer) {
+    for (const RecordedGroup from : {group, RecordedGroup::only}) {
+      const auto& found = arrays(from, role).layers;
+      if (const auto array = found.find(layer); array != found.end()) return array->second;
+      if (!isAlone(group)) break;
+    }
+    return std::nullopt;
   }
   std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
 
+  /// The first names with their shapes, and how many more there are.
+  std::string held() const {
+    constexpr std::size_t kNamed = 8;
+    std::string text;
+    std::size_t named = 0;
+    for (const auto& [tensor, entry] : header_.tensors) {
+      if (named++ == kNamed) break;
+      text += (text.empty() ? "" : ", ") + quotedText(tensor) + " " + shapeText(entry.shape);
+    }
+    if (header_.tensors.empty()) return "nothing";
+    return header_.tensors.size() <= kNamed
+               ? text
+               : fmt::format("{} and {} more", text, header_.tensors.size() - kNamed);
+  }
+
   Error noAttention() const {
-    return Error{
-        name_ +
-        ": has no attention, expected a tensor \"attention\" [layers, heads, n, m], or one for each layer "
-        "(\"attention.0\", \"layers.0.attn_weights\", …) [heads, n, m]"};
+    return Error{fmt::format(
+        "{}: has no attention, expected a tensor \"attention\" [layers, heads, n, m], or one for each layer "
+        "(\"attention.0\", \"arr_0\", \"layers.0.attn_weights\", \"cross_attentions.0\", …) [heads, n, m]; "
+        "the file "
+        "holds {}",
+        name_, held())};
   }
 
   /// The axes of an array, or an error.
@@ -107,7 +153,7 @@ class LayerFinder {
   Status add(const std::string& tensor, const TensorEntry& entry, const RecordedName& named) {
     const auto shaped = shapedAs(tensor, entry, named);
     if (!shaped) return shaped.error();
-    RoleArrays& role = arrays(named.role);
+    RoleArrays& role = arrays(named.group, named.role);
     for (Index i = 0; i < shaped->layers; ++i) {
       const Index number = named.layer ? *named.layer : numberOf(i);
       const auto [other, added] = role.tensors.emplace(number, tensor);
@@ -163,7 +209,7 @@ class LayerFinder {
 
   const SafetensorsHeader& header_;
   const std::string& name_;
-  RoleArrays roles_[4];
+  RoleArrays roles_[4][4];  // of a group and a role
 };
 
 std::vector<std::string> linesOf(const std::string& text) {
@@ -203,8 +249,8 @@ std::optional<std::vector<std::string>> jsonTokens(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<RecordedLayer>> findRecordedLayers(const SafetensorsHeader& header,
-                                                      const std::string& name) {
+Result<std::vector<RecordedLayers>> findRecordedLayers(const SafetensorsHeader& header,
+                                                       const std::string& name) {
   return LayerFinder(header, name).find();
 }
 

@@ -7,11 +7,17 @@
 
 namespace headscope::attention {
 
-/// Finds the layers of recorded attention by the names and shapes of a file's tensors; others are passed
-/// over. At least one, ascending. Errors as RecordedAttention::open() has them. `name` stands in front of
-/// messages.
-Result<std::vector<RecordedLayer>> findRecordedLayers(const SafetensorsHeader& header,
-                                                      const std::string& name);
+/// The layers of one attention of a model: of its encoder, its decoder, or from the one to the other.
+struct RecordedLayers {
+  std::string group;                  ///< "" where a file has one alone that says nothing of it
+  std::vector<RecordedLayer> layers;  ///< at least one, ascending
+};
+
+/// Finds recorded attention by the names and shapes of a file's tensors; others are passed over. At least one
+/// group, in the order encoder, decoder, cross. Errors as RecordedAttention::open() has them. `name` stands
+/// in front of messages.
+Result<std::vector<RecordedLayers>> findRecordedLayers(const SafetensorsHeader& header,
+                                                       const std::string& name);
 
 /// The tokens of recorded attention, as metadata or a file of their own have them: a JSON list of texts, an
 /// object with such a list under "tokens", or text, a token a line where that makes `expected`, else a token

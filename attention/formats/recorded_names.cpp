@@ -1,5 +1,6 @@
 #include "attention/formats/recorded_names.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ constexpr std::pair<std::string_view, RecordedRole> kRecordedRoles[] = {
     {"weights", RecordedRole::attention},
     {"pattern", RecordedRole::attention},
     {"array", RecordedRole::attention},
+    {"arr", RecordedRole::attention},
     {"q", RecordedRole::queries},
     {"query", RecordedRole::queries},
     {"queries", RecordedRole::queries},
@@ -29,8 +31,10 @@ constexpr std::pair<std::string_view, RecordedRole> kRecordedRoles[] = {
     {"values", RecordedRole::values}};
 
 std::optional<RecordedRole> recordedRoleOf(std::string_view word) {
-  constexpr std::string_view kBefore = "hook_", kBehind = "_states";
-  if (word.starts_with(kBefore)) word.remove_prefix(kBefore.size());
+  constexpr std::string_view kBefore[] = {"encoder_", "decoder_", "cross_", "self_", "hook_"},
+                             kBehind = "_states";
+  for (const std::string_view before : kBefore)
+    if (word.starts_with(before)) word.remove_prefix(before.size());
   if (word.ends_with(kBehind)) word.remove_suffix(kBehind.size());
   for (const auto& [name, role] : kRecordedRoles)
     if (name == word) return role;
@@ -62,25 +66,65 @@ std::vector<std::string_view> partsOfName(std::string_view name) {
   return words;
 }
 
+/// "layer_3", "layer3" and "h3" are layer 3; "attn_3" and "attn3" too.
+std::optional<Index> numberAfter(std::string_view word, std::string_view& rest) {
+  const std::size_t digits = word.find_last_not_of("0123456789") + 1;
+  const auto number = numberOf(word.substr(digits));
+  if (!number || digits == 0) return std::nullopt;
+  rest = word.substr(0, word[digits - 1] == '_' ? digits - 1 : digits);
+  return number;
+}
+
+/// "layer3_attn": the number, and "attn" as what is left of the word.
+std::optional<Index> numberBefore(std::string_view& word) {
+  constexpr std::string_view kLayers[] = {"layer", "layers", "block", "blocks", "h", "l"};
+  for (std::size_t at = word.find('_'); at != std::string_view::npos; at = word.find('_', at + 1)) {
+    std::string_view what;
+    const auto number = numberAfter(word.substr(0, at), what);
+    if (!number || std::ranges::find(kLayers, what) == std::end(kLayers)) continue;
+    word.remove_prefix(at + 1);
+    return number;
+  }
+  return std::nullopt;
+}
+
+bool has(const std::vector<std::string_view>& words, std::string_view begin) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return word.starts_with(begin); });
+}
+
+RecordedGroup groupOf(const std::vector<std::string_view>& words) {
+  const bool decoder = has(words, "decoder");
+  if (has(words, "cross") || has(words, "encdec") || has(words, "encoder_decoder"))
+    return RecordedGroup::cross;
+  if (decoder && (has(words, "encoder_attn") || has(words, "multihead_attn"))) return RecordedGroup::cross;
+  return decoder                 ? RecordedGroup::decoder
+         : has(words, "encoder") ? RecordedGroup::encoder
+                                 : RecordedGroup::only;
+}
+
 }  // namespace
+
+std::string_view groupName(RecordedGroup group) {
+  constexpr std::string_view kNames[] = {"", "encoder", "decoder", "cross"};
+  return kNames[static_cast<std::size_t>(group)];
+}
 
 std::optional<RecordedName> recordedNameOf(std::string_view tensor) {
   const std::string lower = lowered(tensor);
   std::vector<std::string_view> words = partsOfName(lower);
+  const RecordedGroup group = groupOf(words);
   std::optional<Index> layer;
   if (words.size() > 1 && (layer = numberOf(words.back()))) words.pop_back();
-  // "attention_3"
-  if (const std::size_t at = words.back().rfind('_'); !layer && at != std::string_view::npos)
-    if ((layer = numberOf(words.back().substr(at + 1)))) words.back() = words.back().substr(0, at);
+  if (!layer) layer = numberAfter(words.back(), words.back());
+  if (!layer) layer = numberBefore(words.back());
   const auto role = recordedRoleOf(words.back());
   if (!role) return std::nullopt;
   for (std::size_t i = words.size() - 1; !layer && i-- > 0;) {
+    std::string_view ignored;
     layer = numberOf(words[i]);
-    // "layer_3.attn"
-    const std::size_t at = words[i].rfind('_');
-    if (!layer && at != std::string_view::npos) layer = numberOf(words[i].substr(at + 1));
+    if (!layer) layer = numberAfter(words[i], ignored);
   }
-  return RecordedName{*role, layer};
+  return RecordedName{*role, layer, group};
 }
 
 }  // namespace headscope::attention

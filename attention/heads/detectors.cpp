@@ -56,6 +56,7 @@ std::span<const Detector* const> allDetectors() {
 }
 
 DetectorScore scoreOf(const Detector& detector, const ObservedHead& head, const HeadMaps* maps) {
+  if (detector.ofOneText && head.text().crossAttention()) return {};
   if (detector.ofMaps) return maps ? detector.ofMaps(*maps) : DetectorScore{};
   return detector.measure ? detector.measure(head) : weightOnTargets(detector, head);
 }

@@ -32,10 +32,9 @@ Index cachedTokens(const Scene& scene, const Snapshot& snapshot, Index tokens) {
 std::string bytesLine(const Scene& scene, const Snapshot& snapshot, Index tokens) {
   const attention::AttentionConfig& config = snapshot.config;
   const auto bytes = attention::kvCacheBytes(config.kvHeads, config.headDim, tokens, scene.look.cacheBytes);
-  return fmt::format("2 (K and V) · {} {} · {} dims · {} {} · {} B = {}{}", config.kvHeads,
-                     config.kvHeads == 1 ? "kv head" : "kv heads", config.headDim,
-                     countText(static_cast<std::uint64_t>(tokens)), tokens == 1 ? "token" : "tokens",
-                     scene.look.cacheBytes, bytesText(static_cast<double>(bytes)),
+  return fmt::format("2 (K and V) · {} · {} dims · {} · {} B = {}{}", countedText(config.kvHeads, "kv head"),
+                     config.headDim, tokenCountText(tokens), scene.look.cacheBytes,
+                     bytesText(static_cast<double>(bytes)),
                      snapshot.sequences.size() > 1 ? " for this line of the batch" : "");
 }
 
@@ -57,7 +56,8 @@ Drawing cacheDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
 
   Drawing drawing;
   drawing.background = colors.background;
-  drawing.title = fmt::format("KV cache of {} tokens, {} kv heads", tokens, snapshot.config.kvHeads);
+  drawing.title = fmt::format("KV cache of {}, {}", tokenCountText(tokens),
+                              countedText(snapshot.config.kvHeads, "kv head"));
   drawing.shapes.push_back(TextRun{"KV cache", kMargin, 24, 15, colors.text, Anchor::start, false, true});
   const double lineAt = kMargin + drawnWidth("KV cache", 15, false) + 12;
   const std::string line = bytesLine(scene, snapshot, tokens);

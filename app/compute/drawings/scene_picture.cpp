@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/compute/recorded_study.h"
 #include "app/platform/configuration.h"
+#include "app/scene/open_model.h"
 #include "attention/models/model_shape_reader.h"
 
 namespace headscope::app {
@@ -36,6 +38,25 @@ Result<Drawing> drawCost(const Scene& scene, const DrawingOptions& options) {
   return costDrawing(scene.cost, costFigures(scene.cost, *shape, catalogue), catalogue, options);
 }
 
+/// What there is to draw of attention that another program recorded.
+Result<Drawing> drawRecorded(PictureKind kind, const Scene& scene, Resources& resources,
+                             const DrawingOptions& options) {
+  const Snapshot snapshot = recordedSnapshot(scene.setup, resources);
+  if (snapshot.error) return Error{snapshot.error->message};
+  const std::string& name = scene.setup.subject.opened->name;
+  const attention::AttentionResult& result = snapshot.sequences.front().attention;
+  const bool heads = kind == PictureKind::head || kind == PictureKind::heads || kind == PictureKind::page;
+  if (heads && scene.look.quantity == Quantity::scores)
+    return Error{name + " is recorded attention, which has weights and no scores: choose weights"};
+  if (kind == PictureKind::mask) return Error{name + " is recorded attention, which says nothing of a mask"};
+  if (kind == PictureKind::cache && (result.k.empty() || result.v.empty()))
+    return Error{name + " is recorded attention without k and v: there is no cache to draw"};
+  if (kind == PictureKind::cache) return cacheDrawing(scene, snapshot, options);
+  if (kind == PictureKind::head)
+    return headDrawing(scene, snapshot, pictureHead(scene, snapshot.config.heads), options);
+  return headsDrawing(scene, snapshot, options);
+}
+
 }  // namespace
 
 PictureKind shownPicture(const Scene& scene) {
@@ -52,6 +73,8 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
   if (page) kind = shownPicture(scene);
   if (kind == PictureKind::map) return drawMap(scene, resources, options);
   if (kind == PictureKind::cost) return drawCost(scene, options);
+  if (const auto& opened = scene.setup.subject.opened; opened && opened->recorded)
+    return drawRecorded(kind, scene, resources, options);
   if (!snapshot) return Error{"nothing is computed yet: there is nothing to draw"};
   if (snapshot->error) return Error{snapshot->error->message};
   if (snapshot->sequences.empty()) return Error{"there are no tokens: nothing can be drawn"};

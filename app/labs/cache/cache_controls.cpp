@@ -86,7 +86,8 @@ void headsSection(Scene& scene, CachePage& page) {
   }
   const std::string one = before.heads == 1 ? "One head has one kv head" : locked;
   const auto refuseKv = [&](Index wanted) {
-    return fmt::format("{} query heads can't be shared evenly by {} kv heads.", before.heads, wanted);
+    return fmt::format("{} can't be shared evenly by {}.", countedText(before.heads, "query head"),
+                       countedText(wanted, "kv head"));
   };
   fieldSlider(view, scene, "model.kv_heads",
               {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});

@@ -44,8 +44,7 @@ void shapeTile(const Scene& scene, CachePage& page, const ShapesStudy& study, st
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const ShapeCase& one = study.cases[at];
-  const std::string heads = one.kvHeads > 0
-                                ? fmt::format("{} kv head{}", one.kvHeads, one.kvHeads == 1 ? "" : "s")
+  const std::string heads = one.kvHeads > 0   ? countedText(one.kvHeads, "kv head")
                             : one.latent == 0 ? ""
                             : one.rotary > 0  ? fmt::format("latent {} + {} rotary", one.latent, one.rotary)
                                               : fmt::format("latent {}", one.latent);

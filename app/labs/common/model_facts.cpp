@@ -89,7 +89,9 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   if (!subject.opened) return problem(view, subject.problem);
   if (subject.opened->recorded) {
     const attention::ModelConfig& shape = subject.opened->config();
-    hint(view, "attention that another program recorded, to look at");
+    hint(view, subject.opened->betweenTexts
+                   ? "cross-attention that another program recorded: from one text to another"
+                   : "attention that another program recorded, to look at");
     return factLines(view, {{"Layers", countText(attention::asSize(shape.layerCount()))},
                             {"Heads", countText(attention::asSize(shape.heads))},
                             {"Tokens", countText(attention::asSize(shape.maxPositions))},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "app/compute/cost_words.h"
 #include "app/labs/cost/cost_page.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
@@ -157,8 +158,8 @@ void machineSection(Scene& scene, CostPage& page) {
   int chosen = 0;
   for (const attention::Machine& machine : page.catalogue.machines) {
     if (machine.name == page.figures.machine.name) chosen = static_cast<int>(choices.size());
-    choices.push_back({fmt::format("{}   {:g} GB · {:.4g} TB/s · {:.4g} TFLOP/s", machine.name,
-                                   machine.memoryGb, machine.bandwidth / 1e12, machine.flops / 1e12),
+    choices.push_back({fmt::format("{} · {:.4g} TB/s · {:.4g} TFLOP/s", machineText(machine, "   "),
+                                   machine.bandwidth / 1e12, machine.flops / 1e12),
                        "", machine.name});
   }
   if (dropdown(view, "machine", choices, chosen, ImGui::GetContentRegionAvail().x,

@@ -109,7 +109,9 @@ void CostLab::draw(Scene& scene, const Layout& layout) {
     ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
     area.Expand(ImVec2(-margin, 0));
     if (!page_.unknown.empty()) {
-      paintMessage(view, area, "Choose a model", page_.unknown + " Take one from the list at the left.",
+      const bool machine = !checkDevice(scene.cost, page_.catalogue).ok();
+      paintMessage(view, area, machine ? "Choose a machine" : "Choose a model",
+                   page_.unknown + (machine ? ". " : " ") + "Take one from the list at the left.",
                    view.theme->text);
     } else {
       drawFigures(scene, layout, area);

@@ -194,9 +194,8 @@ float costRuler(Scene& scene, CostPage& page, const ImRect& area, bool small) {
   const std::string title = costHolds(figures);
   float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, titleY), theme.text, title) +
             view.px(12);
-  const std::string& machine = figures.machine.name;
   const std::string sold =
-      fmt::format("cards as sold, in GB (10⁹ bytes): {} {:g} GB = {} GiB", machine, figures.machine.memoryGb,
+      fmt::format("cards as sold, in GB (10⁹ bytes): {} = {} GiB", machineText(figures.machine, " "),
                   bytesInUnit(figures.machine.memoryGb * kGiga, 1073741824.0));
   const float soldWidth = textWidth(view.fonts->text, sold);
   const bool both =

@@ -167,7 +167,7 @@ void lossLine(const AblationPage& ablation, ImVec2 at, float width, const std::s
   const float left = at.x + view.px(290), room = width - view.px(290 + 64);
   if (room < view.px(40)) return;
   const float now = loss->probability[token], before = all.probability[token];
-  const float high = view.px(8);
+  const float high = view.px(14);
   list.AddRectFilled(ImVec2(left, at.y - high / 2), ImVec2(left + room * now, at.y + high / 2),
                      base ? theme.secondary : theme.value);
   if (!base)

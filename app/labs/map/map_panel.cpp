@@ -18,14 +18,6 @@ std::string pooledWords(Pooling pooling, Index cells) {
   return std::string(pooling == Pooling::max ? "brightest of " : "mean of ") + side + " × " + side + " cells";
 }
 
-/// Cells along a side of what a pixel on screen stands for; those of the picture's own pixels where these are
-/// larger.
-Index shownFactor(const MapPage& page) {
-  const Index factor = factorOf(page.level);
-  if (!page.window) return factor;
-  return std::max(factor, static_cast<Index>(std::ceil(page.window->cellsPerPixel - 1e-6)));
-}
-
 std::string sizeWords(const MapState& state) {
   return countText(static_cast<std::uint64_t>(state.queries)) + " × " +
          countText(static_cast<std::uint64_t>(state.keys)) + " tokens";
@@ -72,7 +64,7 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
     x += width + view.px(12);
   }
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
-              sizeWords(state) + " · " + pooledWords(scene.map.pooling, shownFactor(page)) +
+              sizeWords(state) + " · " + pooledWords(scene.map.pooling, factorOf(page.level)) +
                   (page.coarser ? ", on its way" : "") + (page.catchingUp ? " · catching up" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;

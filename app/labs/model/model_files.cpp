@@ -16,7 +16,8 @@ void ModelLab::openModelAt(const std::string& model, const Outcome& outcome) {
   page_.opening.problem.clear();
   services_.view.redraw();
   services_.files.read<std::shared_ptr<const OpenModel>>(
-      modelFolder(model), [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
+      recordedFile(modelFolder(model).string()).path,
+      [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
       [this, model, outcome](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
         page_.opening.name.clear();
         if (!opened) {
@@ -51,7 +52,7 @@ void ModelLab::lookForRecent() {
         Found found;
         std::error_code ignored;
         for (const std::string& path : loadRecentModels())
-          found.push_back({path, modelName(path), std::filesystem::exists(path, ignored)});
+          found.push_back({path, modelName(path), std::filesystem::exists(recordedFile(path).path, ignored)});
         return found;
       },
       [this](Scene&, attention::Result<Found> found) {

@@ -73,13 +73,34 @@ void stackSection(Scene& scene, View& view) {
   if (button(view, "model.open", "Open a model…", "", true)) view.request("model.open");
 }
 
+/// Which attention of a file that has several is looked at.
+void groupChoice(const Scene& scene, ModelPage& page) {
+  const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
+  if (file.groups().size() < 2) return;
+  sectionTitle(page.view, "ATTENTION OF THE");
+  std::vector<Choice> choices;
+  for (const std::string& group : file.groups())
+    choices.push_back({group == "cross" ? "decoder to the encoder (cross)" : group, "", group});
+  int chosen = static_cast<int>(std::ranges::find(file.groups(), file.group()) - file.groups().begin());
+  if (dropdown(page.view, "recorded.group", choices, chosen, ImGui::GetContentRegionAvail().x,
+               "The file has attention of more than one kind."))
+    page.opening.wanted = file.path().string() + "#" + file.groups()[static_cast<std::size_t>(chosen)];
+  gap(page.view, 8);
+}
+
 /// A recording's tokens, which can't be changed.
 void recordedSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
   const bool other = page.study && !page.study->otherQueries.empty();
+  groupChoice(scene, page);
   sectionTitle(view, other ? "KEYS" : "TOKENS", countText(static_cast<std::uint64_t>(page.tokens())));
   if (!page.problem.empty()) problem(view, page.problem);
-  if (!scene.setup.subject.opened->recorded->hasTokens())
+  const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
+  if (const Index side = file.patchSide(); side > 0)
+    hint(view, fmt::format("The file names no tokens; {} × {}{} are taken for an image's patches, by row and "
+                           "column.",
+                           side, side, side * side == file.keys() ? "" : " and a class token"));
+  else if (!file.hasTokens())
     hint(view, "The file names no tokens; their places stand for them.");
   if (page.ready())
     tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);

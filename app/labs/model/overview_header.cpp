@@ -104,7 +104,9 @@ void headline(const Scene& scene, ModelPage& page, const ImRect& area) {
     says = more;
     if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
   }
-  if (says.empty()) says = "no head stands out on this text";
+  if (says.empty())
+    says = page.opened && page.opened->betweenTexts ? "no head stands out between these texts"
+                                                    : "no head stands out on this text";
   if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
   const float y = area.Min.y + view.px(24);
   const float wide = paintText(list, view.fonts->hero, ImVec2(area.Min.x, y), view.theme->text, start);
@@ -187,8 +189,9 @@ void overviewHeader(Scene& scene, ModelPage& page, const ImRect& area, const Ove
   const float y = area.Min.y + view.px(plan.score ? 60 : 24);
   const Index all = page.config->heads * page.config->layerCount();
   float x = area.Min.x;
-  x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                 countText(static_cast<std::uint64_t>(all)) + (all == 1 ? " head" : " heads")) +
+  x += paintText(
+           list, view.fonts->title, ImVec2(x, y), view.theme->text,
+           countedText(all, page.opened && page.opened->betweenTexts ? "cross-attention head" : "head")) +
        view.px(14);
   const float barWidth = view.px(110);
   paintColourBar(view, scene.look.colormap, {weightRange(scene.look).logarithmic ? "10⁻⁴" : "0", "", "1"},

@@ -263,10 +263,10 @@ void cacheFigures(const ModelPage& page, const StripColumns& columns, float righ
                              ? (config.kvHeads == 1 ? "one row a layer" : "one row a layer and kv head")
                              : fmt::format("{} rows of layers and kv heads share one: the strongest",
                                            (rows + drawn - 1) / drawn);
-  const std::string figures =
-      fmt::format("{} · +{} a token = 2 · {} layers · {} kv heads · {} · 4 B",
-                  bytesText(perToken * static_cast<double>(page.tokens())), bytesText(perToken),
-                  config.layerCount(), config.kvHeads, config.headDim);
+  const std::string figures = fmt::format("{} · +{} a token = 2 · {} · {} · {} · 4 B",
+                                          bytesText(perToken * static_cast<double>(page.tokens())),
+                                          bytesText(perToken), countedText(config.layerCount(), "layer"),
+                                          countedText(config.kvHeads, "kv head"), config.headDim);
   const float wide =
       paintText(list, view.fonts->small, ImVec2(right, y), view.theme->secondary, figures, Align::right);
   if (columns.left + textWidth(view.fonts->small, of) + view.px(20) < right - wide)

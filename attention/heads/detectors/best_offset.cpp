@@ -61,6 +61,7 @@ extern const Detector offset{
           return describe(PlantedHead{Behaviour::offset, at});
         },
     .counted = [](const ObservedHead& head, const DetectorScore& score, Index row,
-                  std::vector<Index>& keys) { keys.push_back(head.text().positionOf(row) - score.at); }};
+                  std::vector<Index>& keys) { keys.push_back(head.text().positionOf(row) - score.at); },
+    .ofOneText = true};
 
 }  // namespace headscope::attention::detectors

@@ -63,6 +63,8 @@ struct Detector {
                   std::vector<Index>& keys) = nullptr;
   std::string_view column = {};  ///< over its column in a table of scores; empty = `title`
   std::string_view unit = {};    ///< "tokens": of a score that is no share
+  /// Says where a key stands from its query: between two texts the question does not arise.
+  bool ofOneText = false;
 };
 
 /// `maps` may be null: where only they tell, the question does not arise.

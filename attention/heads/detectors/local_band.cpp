@@ -28,6 +28,7 @@ extern const Detector localBand{
         [](const HeadText& text, Index row, std::vector<Index>& keys) {
           for (Index j = -kWidth; j <= kWidth; ++j) keys.push_back(text.positionOf(row) + j);
         },
-    .mayLabel = isSpread};
+    .mayLabel = isSpread,
+    .ofOneText = true};
 
 }  // namespace headscope::attention::detectors

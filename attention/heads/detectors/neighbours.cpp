@@ -8,9 +8,9 @@ extern const Detector previous{
     .shortName = "prev",
     .help = "The mean weight on the token before: mean of A[i][i−1] over the rows that see it.",
     .planted = PlantedHead{Behaviour::offset, 1},
-    .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
-      keys.push_back(text.positionOf(row) - 1);
-    }};
+    .targets = [](const HeadText& text, Index row,
+                  std::vector<Index>& keys) { keys.push_back(text.positionOf(row) - 1); },
+    .ofOneText = true};
 
 extern const Detector next{
     .name = "next",
@@ -18,9 +18,9 @@ extern const Detector next{
     .shortName = "next",
     .help = "The mean weight on the token after: mean of A[i][i+1] over the rows that see it.",
     .planted = PlantedHead{Behaviour::offset, -1},
-    .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
-      keys.push_back(text.positionOf(row) + 1);
-    }};
+    .targets = [](const HeadText& text, Index row,
+                  std::vector<Index>& keys) { keys.push_back(text.positionOf(row) + 1); },
+    .ofOneText = true};
 
 extern const Detector self{
     .name = "self",
@@ -28,8 +28,8 @@ extern const Detector self{
     .shortName = "self",
     .help = "The mean weight on the token itself: mean of A[i][i] over the rows that see it.",
     .planted = PlantedHead{Behaviour::offset, 0},
-    .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
-      keys.push_back(text.positionOf(row));
-    }};
+    .targets = [](const HeadText& text, Index row,
+                  std::vector<Index>& keys) { keys.push_back(text.positionOf(row)); },
+    .ofOneText = true};
 
 }  // namespace headscope::attention::detectors

@@ -212,5 +212,80 @@ TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
   EXPECT_EQ(nlohmann::json::parse(given.output)["guesses"], json["guesses"]);
 }
 
+/// Encoder, decoder and cross attention of one file, with the encoder's values.
+std::string recordedGroups(const test::TemporaryFolder& folder) {
+  SafetensorsFile file;
+  const auto put = [&](const char* name, std::uint64_t n, std::uint64_t m) {
+    file.tensors[name] = attention::fromFloats(
+        std::vector<float>(static_cast<std::size_t>(2 * n * m), 1 / static_cast<float>(m)), {2, n, m});
+  };
+  put("encoder_attentions.0", 4, 4);
+  put("decoder_attentions.0", 3, 3);
+  put("cross_attentions.0", 3, 4);
+  file.metadata["encoder_tokens"] = "Das Tier war müde";
+  file.metadata["decoder_tokens"] = "It was tired";
+  const std::string path = (folder / "t5.safetensors").string();
+  EXPECT_TRUE(attention::writeSafetensors(path, file).ok());
+  return path;
+}
+
+TEST(RecordedCommands, DrawAndWriteWhatTheFileHas) {
+  const test::TemporaryFolder folder;
+  const std::string path = recordedGroups(folder), out = (folder / "out.svg").string();
+  for (const char* what : {"heads", "head"}) {
+    const Outcome drawn = runHeadscope({"render", path, "-o", out, "--what", what});
+    ASSERT_EQ(drawn.exitCode, 0) << drawn.errors;
+    EXPECT_THAT(test::fileText(out), HasSubstr("4 queries × 4 keys"));
+  }
+  const Outcome mask = runHeadscope({"render", path, "-o", out, "--what", "mask"});
+  EXPECT_EQ(mask.exitCode, 1);
+  EXPECT_THAT(mask.errors, HasSubstr("says nothing of a mask"));
+  EXPECT_THAT(runHeadscope({"render", path, "-o", out, "--what", "cache"}).errors,
+              HasSubstr("without k and v"));
+  const std::string arrays = (folder / "out.safetensors").string();
+  const Outcome written = runHeadscope({"snapshot", path, "-o", arrays});
+  ASSERT_EQ(written.exitCode, 0) << written.errors;
+  const SafetensorsFile file = fileAt(arrays);
+  EXPECT_EQ(file.tensors.at("weights").shape, (std::vector<std::uint64_t>{2, 4, 4}));
+  EXPECT_EQ(file.tensors.size(), 1u) << "no scores are made up";
+  const auto again = attention::RecordedAttention::open(arrays);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->keyTokens()[1], "Tier");
+}
+
+TEST(RecordedCommands, ChooseAGroupOfAFile) {
+  const test::TemporaryFolder folder;
+  const std::string path = recordedGroups(folder), out = (folder / "out.svg").string();
+  const Outcome cross = runHeadscope({"render", path + "#cross", "-o", out, "--what", "heads"});
+  ASSERT_EQ(cross.exitCode, 0) << cross.errors;
+  const std::string svg = test::fileText(out);
+  EXPECT_THAT(svg, HasSubstr("3 queries × 4 keys"));
+  EXPECT_THAT(svg, HasSubstr("Tier"));
+  EXPECT_THAT(svg, HasSubstr("tired"));
+  for (const char* word : {"self", "previous", "causal", "own word"})
+    EXPECT_THAT(svg, testing::Not(HasSubstr(word)));
+  const Outcome none = runHeadscope({"render", path + "#self", "-o", out, "--what", "heads"});
+  EXPECT_NE(none.exitCode, 0);
+  EXPECT_THAT(none.errors, HasSubstr("expected encoder, decoder, cross"));
+  // In a scene.
+  test::putFile(
+      folder / "scene.json",
+      R"({"format": "headscope scene", "version": 2, "subject": {"model": "t5.safetensors#decoder"}, "cursor": {"page": "model"}})");
+  const Outcome scene =
+      runHeadscope({"render", (folder / "scene.json").string(), "-o", out, "--what", "heads"});
+  ASSERT_EQ(scene.exitCode, 0) << scene.errors;
+  EXPECT_THAT(test::fileText(out), HasSubstr("3 queries × 3 keys"));
+}
+
+TEST(RenderCommand, DrawsTheLearnedModelAndALesson) {
+  const test::TemporaryFolder folder;
+  const std::string out = (folder / "out.svg").string();
+  const Outcome learned = runHeadscope({"render", "learned", "-o", out, "--what", "heads"});
+  EXPECT_EQ(learned.exitCode, 0) << learned.errors;
+  const std::string lesson = std::string(HEADSCOPE_SOURCE_DIR) + "/assets/lessons/01-scaled-attention.json";
+  const Outcome drawn = runHeadscope({"render", lesson, "-o", out, "--what", "heads"});
+  EXPECT_EQ(drawn.exitCode, 0) << drawn.errors;
+}
+
 }  // namespace
 }  // namespace headscope::app

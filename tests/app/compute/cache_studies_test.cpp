@@ -248,6 +248,9 @@ TEST(CostFigures, areOfTheLayerTheCatalogueOrAConfig) {
   EXPECT_THAT(costShape(scene, catalogue, {}).error().message, HasSubstr("\"nobody\""));
   scene.cost.config = "x/config.json";
   EXPECT_EQ(costShape(scene, catalogue, attention::modelShapes().front())->name, "BERT-base");
+  scene.cost.device = "H1000";
+  EXPECT_THAT(costShape(scene, catalogue, {}).error().message,
+              testing::AllOf(HasSubstr("cost.device is \"H1000\", expected one of "), HasSubstr("H100")));
 }
 
 TEST(CostFigures, gpusThatCantShareGiveWayToFewer) {

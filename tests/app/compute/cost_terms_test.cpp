@@ -4,6 +4,7 @@
 
 #include "app/compute/cost_plot.h"
 #include "app/compute/cost_words.h"
+#include "app/scene/number_text.h"
 
 namespace headscope::app {
 namespace {
@@ -29,6 +30,21 @@ TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
   EXPECT_EQ(cachePerGpuTerms(llama), "4 of 8 kv heads on each of 2 GPUs: 20 GiB");
   EXPECT_EQ(holdsTerms(llama.cost), "65.71 GiB of weights + 20 GiB of cache = 85.71 GiB");
   EXPECT_NE(timeTerms(llama).find("÷ (4.8 TB/s · 2 GPUs) = 18.95 ms"), std::string::npos) << timeTerms(llama);
+}
+
+TEST(CostTerms, countOneAsOneAndSayMemoryOnce) {
+  EXPECT_EQ(countedText(1, "kv head"), "1 kv head");
+  EXPECT_EQ(countedText(12288, "kv head"), "12,288 kv heads");
+  attention::Machine machine;
+  machine.name = "H100 80 GB";
+  machine.memoryGb = 80;
+  EXPECT_EQ(machineText(machine, ", "), "H100 80 GB");
+  machine.name = "RTX 4090";
+  machine.memoryGb = 24;
+  EXPECT_EQ(machineText(machine, ", "), "RTX 4090, 24 GB");
+  machine.name = "X180 GB";
+  machine.memoryGb = 80;
+  EXPECT_EQ(machineText(machine, ", "), "X180 GB, 80 GB") << "180 is another number";
 }
 
 TEST(CostTerms, knowLatentsWindowsAndEncoders) {

@@ -135,8 +135,10 @@ TEST_F(Npz, AnswersAPickleWithWhatToDo) {
       errorOf({{"gpt/data.pkl", {0x80, 2}}, {"gpt/data/0", {0, 0, 0, 0}}}),
       path_.string() +
           ": is a pickle of PyTorch, which may hold instructions beside its data and isn't read: save it in "
-          "Python by "
-          "safetensors.torch.save_file(torch.load(\"gpt.pt\", weights_only=True), \"gpt.safetensors\")");
+          "Python by import numpy, torch; x = torch.load(\"gpt.pt\", map_location=\"cpu\", "
+          "weights_only=True); "
+          "x = x if isinstance(x, dict) else {f\"attention.{i}\": t for i, t in enumerate(x)}; "
+          "numpy.savez(\"gpt.npz\", **{name: t.detach().float().numpy() for name, t in x.items()})");
   // As PyTorch wrote them before 1.6.
   putFile(path_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
   EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a pickle of PyTorch"));

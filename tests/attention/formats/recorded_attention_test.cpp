@@ -282,5 +282,86 @@ TEST(RecordedNames, AreReadByTheirLastWord) {
   EXPECT_EQ(recordedNameOf("v_2")->role, RecordedRole::values);
 }
 
+/// One array a layer, by names with a {} for its number.
+void addLayers(SafetensorsFile& file, std::string name, Index layers, Index n, Index m) {
+  const std::size_t at = name.find("{}");
+  for (Index layer = 0; layer < layers; ++layer) {
+    std::string tensor = name;
+    tensor.replace(at, 2, std::to_string(layer));
+    file.tensors[tensor] = fromFloats(valuesOf(1, 2, n, m, layer),
+                                      {1, 2, static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(m)});
+  }
+}
+
+TEST_F(Recorded, NumPysOwnNamesAndOthersOfOneArrayALayer) {
+  for (const char* name : {"arr_{}", "layer{}_attn", "layer_{}_attention", "attn{}", "l{}.attn_probs",
+                           "encoder_attentions.{}"}) {
+    SafetensorsFile file;
+    addLayers(file, name, 3, 4, 4);
+    put(file);
+    expectStacked(path_);
+  }
+  SafetensorsFile file;
+  file.tensors["arr_0"] = fromFloats(valuesOf(3, 2, 4, 4), {3, 2, 4, 4});
+  put(file);
+  expectStacked(path_);  // np.savez(attention)
+}
+
+TEST_F(Recorded, EncoderDecoderAndCrossAttentionAreGroups) {
+  SafetensorsFile file;
+  addLayers(file, "encoder_attentions.{}", 3, 5, 5);
+  addLayers(file, "decoder_attentions.{}", 2, 3, 3);
+  addLayers(file, "cross_attentions.{}", 2, 3, 5);
+  file.metadata["encoder_tokens"] = "a b c d e";
+  file.metadata["decoder_tokens"] = "x y z";
+  put(file);
+  const auto first = RecordedAttention::open(path_);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_THAT(first->groups(), ElementsAre("encoder", "decoder", "cross"));
+  EXPECT_EQ(first->group(), "encoder");
+  EXPECT_EQ(first->layers().size(), 3u);
+  const auto decoder = RecordedAttention::open(path_, "decoder");
+  ASSERT_TRUE(decoder.ok()) << decoder.error().message;
+  EXPECT_THAT(decoder->keyTokens(), ElementsAre("x", "y", "z"));
+  const auto cross = RecordedAttention::open(path_, "cross");
+  ASSERT_TRUE(cross.ok()) << cross.error().message;
+  EXPECT_EQ(cross->layers().size(), 2u);
+  EXPECT_THAT(cross->queryTokens(), ElementsAre("x", "y", "z"));
+  EXPECT_THAT(cross->keyTokens(), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_EQ(RecordedAttention::open(path_, "self").error().message,
+            path_.string() + ": has no attention called \"self\", expected encoder, decoder, cross");
+  EXPECT_EQ(recordedNameOf("decoder.layers.0.encoder_attn.attn_weights")->group, RecordedGroup::cross);
+  EXPECT_EQ(recordedNameOf("decoder.block.1.layer.1.EncDecAttention.weights")->group, RecordedGroup::cross);
+  EXPECT_EQ(recordedNameOf("decoder.layers.0.self_attn.attn_weights")->group, RecordedGroup::decoder);
+}
+
+TEST_F(Recorded, WhatIsNotUnderstoodIsAnsweredWithWhatTheFileHolds) {
+  SafetensorsFile file;
+  file.tensors["hidden"] = gaussianTensor({2, 7}, 1);
+  file.tensors["mystery.map"] = gaussianTensor({2, 4, 4}, 1);
+  EXPECT_THAT(errorOf(file), EndsWith("the file holds \"hidden\" [2, 7], \"mystery.map\" [2, 4, 4]"));
+  for (int i = 0; i < 20; ++i) file.tensors["x" + std::to_string(i) + "y"] = gaussianTensor({2}, 1);
+  EXPECT_THAT(errorOf(file), EndsWith("and 14 more"));
+}
+
+TEST_F(Recorded, AnImagesPatchesAreNamedByRowAndColumn) {
+  const auto tokensOf = [&](const char* name, Index n) {
+    SafetensorsFile file;
+    addLayers(file, name, 1, n, n);
+    put(file);
+    return RecordedAttention::open(path_);
+  };
+  const auto vit = tokensOf("attentions.{}", 50);
+  EXPECT_EQ(vit->patchSide(), 7);
+  EXPECT_EQ(vit->keyTokens()[0], "[CLS]");
+  EXPECT_EQ(vit->keyTokens()[1], "r0 c0");
+  EXPECT_EQ(vit->keyTokens()[49], "r6 c6");
+  EXPECT_FALSE(vit->hasTokens());
+  EXPECT_EQ(tokensOf("vision_model.layers.{}.attn", 16)->keyTokens()[5], "r1 c1");
+  EXPECT_EQ(tokensOf("attentions.{}", 64)->keyTokens()[5], "5") << "any text may have 64 tokens";
+  headscope::test::putFile(folder_ / "a.txt", "a b c d e f g h i j k l m n o p");
+  EXPECT_EQ(tokensOf("vision_model.layers.{}.attn", 16)->patchSide(), 0) << "the tokens are known";
+}
+
 }  // namespace
 }  // namespace headscope::attention

@@ -108,5 +108,34 @@ TEST(RecordedPython, AHookSavesAttentionOfOnesOwn) {
   savesWhatWeRead(kOwnAttention, pythonBlocks().at(2));
 }
 
+/// What is said of a pickle, run as it stands there: on output_attentions=True's tuple, and on one tensor.
+TEST(RecordedPython, WhatIsSaidOfAPickleSavesItsAttention) {
+  const std::string python = pythonWithTorch();
+  if (python.empty()) GTEST_SKIP() << "PyTorch isn't installed (apt-get install python3-torch)";
+  for (const char* saved : {"tuple(layers)", "torch.cat(layers)"}) {
+    const headscope::test::TemporaryFolder folder;
+    const std::string run = "cd '" + folder.path().string() + "' && OMP_NUM_THREADS=1 " + python + " save.py";
+    headscope::test::putFile(
+        folder / "save.py",
+        std::string("import torch\ntorch.manual_seed(3)\n"
+                    "layers = [torch.randn(1, 2, 4, 4).softmax(-1).bfloat16() for _ in range(3)]\n"
+                    "torch.save(") +
+            saved + ", 'attention.pt')\n");
+    ASSERT_EQ(std::system(run.c_str()), 0);
+    const auto refused = RecordedAttention::open(folder / "attention.pt");
+    ASSERT_FALSE(refused.ok());
+    const std::string& message = refused.error().message;
+    const std::size_t begin = message.find("import numpy, torch");
+    ASSERT_NE(begin, std::string::npos) << message;
+    headscope::test::putFile(folder / "save.py", message.substr(begin) + "\n");
+    ASSERT_EQ(std::system(run.c_str()), 0) << message;
+    const auto recorded = RecordedAttention::open(folder / "attention.npz");
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    EXPECT_EQ(recorded->layers().size(), 3u) << saved;
+    EXPECT_EQ(recorded->layers()[0].attention.heads, 2) << saved;
+    EXPECT_NEAR(recorded->readWeights(2, 1)->mostSum, 1, 1e-2);
+  }
+}
+
 }  // namespace
 }  // namespace headscope::attention

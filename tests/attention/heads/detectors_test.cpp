@@ -171,6 +171,8 @@ TEST(Detectors, crossAttentionComparesTextsWhereverTheyStand) {
   EXPECT_EQ(profile["same_token"].rows, 2);
   EXPECT_EQ(profile["same_token"].raw, 1);
   EXPECT_EQ(profile["first_token"].rows, 2);
+  for (const char* place : {"previous", "next", "self", "local_band", "offset", "distance"})
+    EXPECT_EQ(profile[place].rows, 0) << place << ": places of two texts can't be compared";
 }
 
 TEST(Detectors, positionsCountFromTheFirstQuery) {
