@@ -42,7 +42,8 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   app.require_subcommand(0, 1);
   app.fallthrough(false);
   std::string scene;
-  app.add_option("SCENE", scene, "A scene, a lesson, or a model's folder, to open in the window")
+  app.add_option("SCENE", scene,
+                 "A scene, a lesson, a model's folder, recorded attention or learned, to open in the window")
       ->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);

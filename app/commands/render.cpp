@@ -141,7 +141,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   CLI::App* command =
       app.add_subcommand("render", "Draw what the window would show, or a figure of it, without a display");
   auto options = std::make_shared<RenderOptions>();
-  command->add_option("SCENE", options->scene, "A scene file; the opening scene if left out")
+  command
+      ->add_option(
+          "SCENE", options->scene,
+          "A scene, a lesson, a model's folder, recorded attention or learned; the opening scene if left out")
       ->check(namesFile);
   command->add_option("-o,--output", options->output, "The PNG or SVG to write")
       ->required()

@@ -47,7 +47,11 @@ int runSnapshot(const std::string& path, const std::string& output) {
 void addSnapshotCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("snapshot", "Write everything computed from a scene as safetensors");
   auto scene = std::make_shared<std::string>(), output = std::make_shared<std::string>();
-  command->add_option("SCENE", *scene, "A scene file; the opening scene if left out")->check(namesFile);
+  command
+      ->add_option(
+          "SCENE", *scene,
+          "A scene, a lesson, a model's folder, recorded attention or learned; the opening scene if left out")
+      ->check(namesFile);
   command->add_option("-o,--output", *output, "The safetensors file to write")->required()->check(namesFile);
   command->callback(
       [scene, output, &exitCode] { exitCode = guarded([&] { return runSnapshot(*scene, *output); }); });

@@ -86,7 +86,7 @@ int runWindow(const std::string& path) {
   // A model is no file that the scene could be saved to.
   const bool named =
       !scene->setup.subject.model.empty() && std::filesystem::path(path).extension() != ".json";
-  if (named) rememberModel(scene->setup.subject.model);
+  if (named && scene->setup.subject.model != kLearned) rememberModel(scene->setup.subject.model);
   const bool file = !named;
   return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
 }

@@ -33,6 +33,37 @@ TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
   EXPECT_TRUE(ui.has("token.4"));
 }
 
+/// Heads on the diagonal: of one text they stay on their word, between two they don't.
+attention::NamedTensor diagonal(std::uint64_t n) {
+  std::vector<float> values(static_cast<std::size_t>(2 * n * n), 0.0f);
+  for (std::size_t row = 0; row < 2 * n; ++row) values[row * n + row % n] = 1;
+  return attention::fromFloats(values, {2, n, n});
+}
+
+TEST_F(ModelHeads, GroupsOfAFileAreChosenAndBetweenTextsNothingIsItself) {
+  TemporaryFolder folder;
+  attention::SafetensorsFile file;
+  file.tensors["encoder_attentions.0"] = diagonal(5);
+  file.tensors["cross_attentions.0"] = diagonal(5);
+  file.metadata = {{"encoder_tokens", "Das Tier war so alt"}, {"decoder_tokens", "It was very old ."}};
+  ASSERT_TRUE(attention::writeSafetensors((folder / "t5.safetensors").string(), file).ok());
+  open(folder / "t5.safetensors");
+  ASSERT_TRUE(page().ready()) << page().problem;
+  const auto label = [&] { return page().summary(0, 0)->label(0.3f); };
+  ASSERT_TRUE(label().detector);
+  EXPECT_EQ(label().detector->name, "self") << "the encoder's";
+  ui.click("recorded.group");
+  ui.click("recorded.group.cross");
+  ui.draw();
+  EXPECT_THAT(ui.scene().setup.subject.model, testing::EndsWith("t5.safetensors#cross"));
+  ASSERT_TRUE(page().ready()) << page().problem;
+  EXPECT_EQ(page().queryToken(4), ".");
+  EXPECT_EQ(page().token(4), "alt");
+  EXPECT_FALSE(page().config->causal);
+  for (const char* word : {"self", "previous", "next", "local_band", "offset"})
+    EXPECT_TRUE(!label().detector || label().detector->name != word) << word;
+}
+
 TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
   TemporaryFolder folder;
   Recording(1, 2, 3, 6, 4, 0.5f, true)
