@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -75,10 +74,7 @@ BenchParts partsOf(const std::vector<std::string>& only) {
 }
 
 int printReport(const BenchReport& report, bool json) {
-  const std::string text = json ? benchJson(report) : benchTable(report);
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-    return fail({"standard output can't be written"});
-  return kExitDone;
+  return json ? print(benchJson(report), Printed::json) : print(benchTable(report));
 }
 
 attention::Status checkRounds(int rounds) {

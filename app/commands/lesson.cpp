@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include <iostream>
+#include <algorithm>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -32,20 +32,21 @@ std::string answerText(const StepStudy& study) {
 
 struct Tally {
   std::size_t steps = 0, claims = 0, questions = 0, wrong = 0;
+  std::string report;
 };
 
-/// Computes one step and prints what was found.
+/// Computes one step and reports what was found.
 void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally& tally) {
   const LessonStep& step = lesson.steps[at];
   ++tally.steps;
   if (const auto page = checkPage(step.scene, labTable()); !page) {
     ++tally.wrong;
-    std::cout << fmt::format("  {}: look.page: {}\n", step.id, printable(page.error().message));
+    tally.report += fmt::format("  {}: look.page: {}\n", step.id, page.error().message);
   }
   const auto study = runner.study(at);
   if (!study) {
     ++tally.wrong;
-    std::cout << fmt::format("  {}\n", printable(study.error().message));
+    tally.report += fmt::format("  {}\n", study.error().message);
     return;
   }
   const auto& failed = (*study)->failedClaims;
@@ -55,37 +56,36 @@ void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally
   std::string found = step.claims.empty() ? "no claims" : counted(step.claims.size(), "claim");
   if (!failed.empty()) found += fmt::format(", {} wrong", failed.size());
   if (step.question) found += ", " + answerText(**study);
-  std::cout << fmt::format("  {}: {}\n", step.id, found);
-  for (const std::string& claim : failed) std::cout << "    " << printable(claim) << "\n";
+  tally.report += fmt::format("  {}: {}\n", step.id, found);
+  for (const std::string& claim : failed) tally.report += "    " + claim + "\n";
 }
 
-/// Whether all of a lesson holds.
-bool checkLesson(const std::string& file, Resources& resources) {
+/// Prints what was found in a lesson; kExitDone if all of it holds.
+int checkLesson(const std::string& file, Resources& resources) {
   const auto lesson = readLesson(file);
   if (!lesson) {
-    warn(lesson.error().message);
-    return false;
+    return fail(lesson.error());
   }
-  std::cout << fmt::format("{}: {}\n", (*lesson)->name, printable((*lesson)->title));
   LessonRunner runner(**lesson, resources);
   Tally tally;
+  tally.report = fmt::format("{}: {}\n", (*lesson)->name, (*lesson)->title);
   for (std::size_t at = 0; at < (*lesson)->steps.size(); ++at) checkStep(runner, **lesson, at, tally);
   if (const auto cover = runner.cover(); !cover) {
     ++tally.wrong;
-    std::cout << "  " << printable(cover.error().message) << "\n";
+    tally.report += "  " + cover.error().message + "\n";
   }
-  std::cout << fmt::format("  {}, {}, {}: {}\n", counted(tally.steps, "step"), counted(tally.claims, "claim"),
-                           counted(tally.questions, "question"),
-                           tally.wrong == 0 ? "all holds" : fmt::format("{} wrong", tally.wrong));
-  return tally.wrong == 0;
+  tally.report += fmt::format("  {}, {}, {}: {}\n", counted(tally.steps, "step"),
+                              counted(tally.claims, "claim"), counted(tally.questions, "question"),
+                              tally.wrong == 0 ? "all holds" : fmt::format("{} wrong", tally.wrong));
+  const int printed = print(tally.report);
+  return tally.wrong == 0 ? printed : kExitFailed;
 }
 
 int check(const LessonOptions& options) {
   Resources resources(defaultLimits());
-  bool good = true;
-  for (const std::string& file : options.files) good = checkLesson(file, resources) && good;
-  if (!std::cout.flush()) return fail({"standard output can't be written"});
-  return good ? kExitDone : kExitFailed;
+  int code = kExitDone;
+  for (const std::string& file : options.files) code = std::max(code, checkLesson(file, resources));
+  return code;
 }
 
 /// Prints what an expression comes to in a step, for those who write lessons.
@@ -99,15 +99,11 @@ int show(const LessonOptions& options) {
   Resources resources(defaultLimits());
   const auto shown = LessonRunner(**lesson, resources).shown(static_cast<std::size_t>(at), *expression);
   if (!shown) return fail(shown.error());
-  std::cout << *shown << "\n";
-  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  return print(*shown + "\n");
 }
 
 int runCommand(const LessonOptions& options) {
-  if (options.names) {
-    std::cout << lessonNamesMarkdown();
-    return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
-  }
+  if (options.names) return print(lessonNamesMarkdown());
   if (options.files.empty()) return usage({"expected a lesson's file"});
   if (options.check) return check(options);
   if (options.files.size() > 1) return usage({"expected one file, or --check for several"});

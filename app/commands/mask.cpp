@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -139,11 +138,6 @@ class OneHead final : public MaskFormula {
   Index variant_;
 };
 
-int put(const std::string& text) {
-  std::cout << text << std::flush;
-  return std::cout ? kExitDone : fail({"standard output can't be written"});
-}
-
 std::string sizeText(const MaskFormula& mask) {
   const std::string size = fmt::format("{} × {}", mask.queries(), mask.keys());
   return mask.variants() == 1 ? size : fmt::format("{} heads of {}", mask.heads(), size);
@@ -153,8 +147,8 @@ int writePicture(const MaskOptions& options, const MaskFormula& mask) {
   const auto status = writeMaskPicture(options.output, mask, mask.variantOf(0));
   if (!status) return fail(status.error());
   const std::string cells = std::to_string(cellsPerPixel(mask));
-  return put(attention::shownPath(options.output) + ": " + sizeText(mask) + ", light = visible" +
-             (cells == "1" ? "" : ", a pixel is " + cells + " × " + cells + " cells") + "\n");
+  return print(attention::shownPath(options.output) + ": " + sizeText(mask) + ", light = visible" +
+               (cells == "1" ? "" : ", a pixel is " + cells + " × " + cells + " cells") + "\n");
 }
 
 int writeNumbers(const MaskOptions& options, const MaskFormula& mask) {
@@ -166,8 +160,8 @@ int writeNumbers(const MaskOptions& options, const MaskFormula& mask) {
   const std::string meaning = convention == attention::MaskConvention::additive
                                   ? "0 = visible, -inf = masked"
                                   : (text ? "1 = " : "true = ") + attention::conventionName(convention);
-  return put(attention::shownPath(options.output) + ": " + sizeText(mask) + ", convention " +
-             attention::conventionName(convention) + " (" + meaning + ")\n");
+  return print(attention::shownPath(options.output) + ": " + sizeText(mask) + ", convention " +
+               attention::conventionName(convention) + " (" + meaning + ")\n");
 }
 
 int writeMask(const MaskOptions& options, const MaskFormula& mask) {
@@ -188,7 +182,7 @@ attention::MaskCode languageOf(const std::string& word) {
 }
 
 int runMask(const MaskOptions& options) {
-  if (options.list) return put(patternList());
+  if (options.list) return print(patternList());
   if (const auto status = checkOptions(options); !status) return usage(status.error());
   const auto geometry = geometryOf(options);
   if (!geometry) return usage(geometry.error());
@@ -208,9 +202,9 @@ int runMask(const MaskOptions& options) {
          " (--cache is not given)");
   if (!options.output.empty()) return writeMask(options, **mask);
   if (options.code.empty())
-    return put(maskReport(parsed.layers, *geometry, **mask, options.head, options.cache.has_value()));
+    return print(maskReport(parsed.layers, *geometry, **mask, options.head, options.cache.has_value()));
   const auto code = attention::maskCode(languageOf(options.code), parsed.layers, *geometry, *sources);
-  return code ? put(*code) : fail(code.error());
+  return code ? print(*code) : fail(code.error());
 }
 
 }  // namespace

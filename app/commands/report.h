@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "app/scene/number_text.h"
@@ -19,15 +20,14 @@ namespace headscope::app {
 inline constexpr int kExitDone = 0, kExitFailed = 1, kExitUsage = 2;
 
 /// A message whose lines stay lines, and in which nothing else steers the terminal.
-inline std::string printable(const std::string& message) {
-  std::string text;
-  for (std::size_t from = 0; from <= message.size();) {
-    const std::size_t to = std::min(message.find('\n', from), message.size());
-    text += (from > 0 ? "\n" : "") + attention::escapedText(message.substr(from, to - from));
-    from = to + 1;
-  }
-  return text;
-}
+std::string printable(std::string_view message);
+
+/// What a command prints: text, or JSON, in which an escape is written as JSON has it.
+enum class Printed { text, json };
+
+/// Prints what a command found, on standard output; its exit code. Another program reads it as it is; on a
+/// terminal, nothing that a file or a model says in it steers that. Nothing else writes to standard output.
+int print(const std::string& text, Printed as = Printed::text);
 
 /// "12,288 keys", "1 key".
 inline std::string counted(std::integral auto count, const std::string& thing) {

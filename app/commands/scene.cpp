@@ -1,7 +1,7 @@
-#include <iostream>
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/commands/report.h"
 #include "app/labs/labs.h"
 #include "app/scene/fields.h"
 #include "app/scene/lesson.h"
@@ -47,9 +47,7 @@ void addSceneCommand(CLI::App& app, int& exitCode) {
   const auto fields = std::make_shared<bool>(false);
   command->add_flag("--fields", *fields, "Print what every field of a scene is, as the README's table");
   command->callback([fields, &exitCode] {
-    std::cout << (*fields ? fieldsMarkdown() : formatScene(openingScene())) << std::flush;
-    exitCode = std::cout ? 0 : 1;
-    if (exitCode) std::cerr << "headscope: standard output can't be written\n";
+    exitCode = *fields ? print(fieldsMarkdown()) : print(formatScene(openingScene()), Printed::json);
   });
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "attention/formats/file_io.h"
+#include "attention/models/tokenizer/aligned_text.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 
 namespace headscope::app {
@@ -24,13 +25,13 @@ struct TokenizeOptions {
 
 attention::Result<std::string> readText(const TokenizeOptions& options) {
   if (options.textGiven) return options.text;
-  const auto bytes = attention::readFile(options.textFile);
+  const auto bytes = attention::readFile(options.textFile, attention::kMostTyped);
   if (!bytes) return bytes.error();
   return std::string(bytes->begin(), bytes->end());
 }
 
 /// A long text has millions of tokens, so that the JSON is written part by part and never held as a tree.
-void putJson(const TextTokenizer& tokenizer, const EncodedText& encoded) {
+std::string jsonOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
   fmt::memory_buffer out;
   const auto list = [&](std::string_view name, std::size_t count, auto item) {
     fmt::format_to(std::back_inserter(out), "\"{}\":[", name);
@@ -52,17 +53,23 @@ void putJson(const TextTokenizer& tokenizer, const EncodedText& encoded) {
   list("spans", encoded.spans.size(), [&](std::size_t i) {
     fmt::format_to(std::back_inserter(out), "[{},{}]", encoded.spans[i].begin, encoded.spans[i].end);
   });
-  std::cout << std::string_view(out.data(), out.size()) << "}\n";
+  return fmt::to_string(out) + "}\n";
 }
 
 /// One line for each token: id, typed bytes, and the token as people read it.
-void putTable(const TextTokenizer& tokenizer, const EncodedText& encoded) {
-  std::cout << fmt::format("{:>7} {:>17}  {}\n", "id", "bytes", "token");
+std::string tableOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
+  std::string table = fmt::format("{:>7} {:>17}  {}\n", "id", "bytes", "token");
   for (std::size_t i = 0; i < encoded.ids.size(); ++i) {
     const auto& span = encoded.spans[i];
-    std::cout << fmt::format("{:>7} {:>8}-{:<8}  {}\n", encoded.ids[i], span.begin, span.end,
-                             tokenizer.readable(encoded.ids[i]).value_or(""));
+    table += fmt::format("{:>7} {:>8}-{:<8}  {}\n", encoded.ids[i], span.begin, span.end,
+                         tokenizer.readable(encoded.ids[i]).value_or(""));
   }
+  return table;
+}
+
+bool hasTyped(const EncodedText& encoded) {
+  return std::any_of(encoded.sources.begin(), encoded.sources.end(),
+                     [](attention::TokenSource source) { return source != attention::TokenSource::around; });
 }
 
 int runTokenize(const TokenizeOptions& options) {
@@ -76,9 +83,10 @@ int runTokenize(const TokenizeOptions& options) {
   if (!encoded)
     return fail(
         {(options.fileGiven ? options.textFile : std::string("--text")) + ": " + encoded.error().message});
-  options.json ? putJson(*tokenizer, *encoded) : putTable(*tokenizer, *encoded);
-  std::cout << std::flush;
-  return std::cout ? kExitDone : fail({"standard output can't be written"});
+  if (!text->empty() && !hasTyped(*encoded))
+    warn("the tokenizer drops all of the text: no token stands for it");
+  return options.json ? print(jsonOf(*tokenizer, *encoded), Printed::json)
+                      : print(tableOf(*tokenizer, *encoded));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -59,8 +58,7 @@ attention::Result<CostRequest> requestOf(const CostOptions& options, const Model
 }
 
 int printList(const CostCatalogue& catalogue, bool json) {
-  json ? std::cout << listJson(catalogue) << "\n" : std::cout << listTable(catalogue);
-  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  return json ? print(listJson(catalogue) + "\n", Printed::json) : print(listTable(catalogue));
 }
 
 int runCost(const CostOptions& options) {
@@ -76,8 +74,7 @@ int runCost(const CostOptions& options) {
   if (!request) return usage(request.error());
   const CostReport report = costReport(*shape, *request);
   for (const std::string& warning : report.warnings) warn(warning);
-  std::cout << (options.json ? costJson(report) + "\n" : costTable(report));
-  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  return options.json ? print(costJson(report) + "\n", Printed::json) : print(costTable(report));
 }
 
 }  // namespace

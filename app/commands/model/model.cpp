@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "app/scene/open_model.h"
 #include "attention/formats/file_io.h"
 #include "attention/models/sampling.h"
+#include "attention/models/tokenizer/aligned_text.h"
 
 namespace headscope::app {
 namespace {
@@ -110,7 +110,7 @@ Status readInput(const ModelOptions& options, ModelReport& run) {
   if (!options.ids.empty()) return attention::success();
   std::string text = options.text.value_or("");
   if (options.textFile) {
-    const auto bytes = attention::readFile(*options.textFile);
+    const auto bytes = attention::readFile(*options.textFile, attention::kMostTyped);
     if (!bytes) return bytes.error();
     text.assign(bytes->begin(), bytes->end());
   }
@@ -151,10 +151,7 @@ int runModel(const ModelOptions& options) {
     if (const Status status = writeModelRun(options.output, run, !options.layers.empty(), arraysOf(options));
         !status)
       return fail(status.error());
-  const std::string text = options.json ? modelJson(*model, run) : modelTable(*model, run);
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-    return fail({"standard output can't be written"});
-  return kExitDone;
+  return options.json ? print(modelJson(*model, run), Printed::json) : print(modelTable(*model, run));
 }
 
 }  // namespace

@@ -20,8 +20,11 @@ namespace headscope::attention {
 namespace {
 
 void replaceAll(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
+  std::string replaced;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find(what, done)) != std::string::npos; done = at + what.size())
+    replaced.append(text, done, at - done).append(by);
+  if (done > 0) text = replaced.append(text, done, std::string::npos);
 }
 
 std::string joined(const std::vector<std::string>& tokens) {
@@ -32,13 +35,13 @@ std::string joined(const std::vector<std::string>& tokens) {
 
 class FromByteCharacters final : public Decoder {
  public:
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
     std::string bytes;
     for (const std::string& token : tokens) appendSpelledBytes(token, bytes);
     tokens.assign(1, repairedUtf8(bytes));
     return success();
   }
-  void toBytes(std::string& token) const override {
+  void toBytes(std::string& token, std::size_t) const override {
     std::string bytes;
     appendSpelledBytes(token, bytes);
     token = std::move(bytes);
@@ -48,25 +51,29 @@ class FromByteCharacters final : public Decoder {
 class Replace final : public Decoder {
  public:
   Replace(TextPattern pattern, std::string by) : pattern_(std::move(pattern)), by_(std::move(by)) {}
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t most) const override {
     PatternFinder finder(pattern_);
-    std::vector<ByteRange> matches;
+    std::size_t left = most;
     for (std::string& token : tokens) {
-      if (const auto status = finder.find(token, matches, {}); !status) return status;
-      if (matches.empty()) continue;
       std::string replaced;
       std::size_t at = 0;
-      for (const ByteRange& match : matches) {
+      const auto replace = [&](ByteRange match) -> Status {
+        if (match.begin - at + by_.size() > left - replaced.size()) return tooLongRewritten(most);
         replaced.append(token, at, match.begin - at).append(by_);
         at = match.end;
-      }
-      token = replaced.append(token, at, std::string::npos);
+        return success();
+      };
+      if (const auto status = finder.find(token, replace, {}); !status) return status;
+      replaced.append(token, at, std::string::npos);
+      if (replaced.size() > left) return tooLongRewritten(most);
+      left -= replaced.size();
+      token = std::move(replaced);
     }
     return success();
   }
-  void toBytes(std::string& token) const override {
+  void toBytes(std::string& token, std::size_t most) const override {
     std::vector<std::string> one{token};
-    if (decode(one)) token = std::move(one[0]);
+    if (decode(one, most)) token = std::move(one[0]);
   }
 
  private:
@@ -86,7 +93,7 @@ std::optional<char> byteOf(std::string_view token) {
 /// Bytes that follow each other are one text, or, where they are none, so many replacement characters.
 class ByteFallback final : public Decoder {
  public:
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
     std::vector<std::string> decoded;
     std::string bytes;
     const auto flush = [&] {
@@ -108,14 +115,14 @@ class ByteFallback final : public Decoder {
     tokens = std::move(decoded);
     return success();
   }
-  void toBytes(std::string& token) const override {
+  void toBytes(std::string& token, std::size_t) const override {
     if (const auto byte = byteOf(token)) token.assign(1, *byte);
   }
 };
 
 class Fuse final : public Decoder {
  public:
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
     tokens.assign(1, joined(tokens));
     return success();
   }
@@ -126,7 +133,7 @@ class Strip final : public Decoder {
  public:
   Strip(std::string what, std::size_t start, std::size_t stop)
       : what_(std::move(what)), start_(start), stop_(stop) {}
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
     for (std::string& token : tokens) {
       std::size_t begin = 0, end = token.size();
       for (std::size_t i = 0; i < start_ && std::string_view(token).substr(begin).starts_with(what_); ++i)
@@ -147,7 +154,7 @@ class Strip final : public Decoder {
 class WordPieces final : public Decoder {
  public:
   WordPieces(std::string prefix, bool cleanup) : prefix_(std::move(prefix)), cleanup_(cleanup) {}
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       std::string& token = tokens[i];
       if (i > 0 && !token.starts_with(prefix_))
@@ -175,11 +182,11 @@ class WordPieces final : public Decoder {
 class FromMarkedSpaces final : public Decoder {
  public:
   FromMarkedSpaces(std::string mark, bool front) : mark_(std::move(mark)), front_(front) {}
-  Status decode(std::vector<std::string>& tokens) const override {
+  Status decode(std::vector<std::string>& tokens, std::size_t) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) replaceAll(tokens[i], mark_, i == 0 && front_ ? "" : " ");
     return success();
   }
-  void toBytes(std::string& token) const override { replaceAll(token, mark_, " "); }
+  void toBytes(std::string& token, std::size_t) const override { replaceAll(token, mark_, " "); }
 
  private:
   std::string mark_;

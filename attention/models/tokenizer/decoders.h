@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,10 +13,12 @@ namespace headscope::attention {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// Rewrites the tokens of a text, of which there may be fewer afterwards.
-  virtual Status decode(std::vector<std::string>& tokens) const = 0;
-  /// The bytes that one token stands for wherever it stands, which may be a part of a character.
-  virtual void toBytes(std::string& token) const { (void)token; }
+  /// Rewrites the tokens of a text, of which there may be fewer afterwards. An error where all of them would
+  /// have more than `most` bytes.
+  virtual Status decode(std::vector<std::string>& tokens, std::size_t most) const = 0;
+  /// The bytes that one token stands for wherever it stands, which may be a part of a character. A rule that
+  /// would make more than `most` of them changes nothing.
+  virtual void toBytes(std::string&, std::size_t) const {}
 };
 
 /// Rules in the order in which they act.

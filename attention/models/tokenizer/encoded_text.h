@@ -31,10 +31,10 @@ enum class TokenSource : std::uint8_t {
 struct EncodedText {
   std::vector<TokenId> ids;
   /// The typed bytes a token stands for. They follow each other without gaps and overlaps from the first byte
-  /// to the last, unless the text has no token of its own. Those of tokens that nobody typed are empty. A
-  /// token may stand for a part of a character. Where the text was rewritten (composed, lower case, without
-  /// accents), the tokens of a character share its bytes from the left, and what was dropped goes with the
-  /// token before it.
+  /// to the last. Those of tokens that nobody typed are empty, unless the text has no token of its own
+  /// because all of its characters were dropped: then the first of them has its bytes. A token may stand for
+  /// a part of a character. Where the text was rewritten (composed, lower case, without accents), the tokens
+  /// of a character share its bytes from the left, and what was dropped goes with the token before it.
   std::vector<ByteRange> spans;
   std::vector<TokenSource> sources;
   /// Of added tokens, by their places: what was found in the text, with the white space they took.

@@ -10,6 +10,7 @@ namespace headscope::attention {
 namespace {
 
 constexpr int kDeepest = 64;
+constexpr std::size_t kMostValues = 2'000'000;
 
 using JsonKind = JsonValue::Kind;
 
@@ -18,10 +19,16 @@ const JsonValue& emptyValue() {
   return kEmpty;
 }
 
-/// False where the cursor has a fault, or where `tooDeep` was set.
-bool readValue(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep);
+/// Which bound was crossed, if one was; how many values there are so far.
+struct Bounds {
+  bool tooDeep = false, tooMany = false;
+  std::size_t values = 0;
+};
 
-bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
+/// False where the cursor has a fault, or where a bound was crossed.
+bool readValue(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds);
+
+bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
   value.kind = JsonKind::object;
   if (!cursor.enter('{')) return false;
   std::string buffer;
@@ -29,16 +36,16 @@ bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep)
     std::string_view name;
     if (!cursor.key(name, buffer)) return false;
     value.members.push_back({std::string(name), {}});
-    if (!readValue(cursor, value.members.back().value, depth + 1, tooDeep)) return false;
+    if (!readValue(cursor, value.members.back().value, depth + 1, bounds)) return false;
   }
   return !cursor.failed();
 }
 
-bool readItems(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
+bool readItems(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
   value.kind = JsonKind::list;
   if (!cursor.enter('[')) return false;
   while (cursor.next())
-    if (!readValue(cursor, value.items.emplace_back(), depth + 1, tooDeep)) return false;
+    if (!readValue(cursor, value.items.emplace_back(), depth + 1, bounds)) return false;
   return !cursor.failed();
 }
 
@@ -61,14 +68,15 @@ bool readWord(JsonCursor& cursor, JsonValue& value) {
   return true;
 }
 
-bool readValue(JsonCursor& cursor, JsonValue& value, int depth, bool& tooDeep) {
-  tooDeep = tooDeep || depth > kDeepest;
-  if (tooDeep) return false;
+bool readValue(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {
+  bounds.tooDeep = depth > kDeepest;
+  bounds.tooMany = ++bounds.values > kMostValues;
+  if (bounds.tooDeep || bounds.tooMany) return false;
   switch (cursor.peek()) {
     case '{':
-      return readMembers(cursor, value, depth, tooDeep);
+      return readMembers(cursor, value, depth, bounds);
     case '[':
-      return readItems(cursor, value, depth, tooDeep);
+      return readItems(cursor, value, depth, bounds);
     case '"':
       return readText(cursor, value);
     default:
@@ -113,9 +121,10 @@ std::string JsonValue::described() const {
 Result<JsonValue> parseJson(std::string_view text) {
   JsonCursor cursor(text);
   JsonValue value;
-  bool tooDeep = false;
-  if (readValue(cursor, value, 1, tooDeep) && cursor.finish()) return value;
-  if (tooDeep) return Error{fmt::format("lists and objects are more than {} deep", kDeepest)};
+  Bounds bounds;
+  if (readValue(cursor, value, 1, bounds) && cursor.finish()) return value;
+  if (bounds.tooMany) return Error{fmt::format("there are more than {} values", kMostValues)};
+  if (bounds.tooDeep) return Error{fmt::format("lists and objects are more than {} deep", kDeepest)};
   return Error{cursor.fault()};
 }
 

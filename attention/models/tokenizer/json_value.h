@@ -32,7 +32,7 @@ struct JsonValue::Member {
   JsonValue value;
 };
 
-/// The whole of `text` as one value, at most 64 lists and objects deep.
+/// The whole of `text` as one value: at most 64 lists and objects deep, and of at most 2,000,000 values.
 Result<JsonValue> parseJson(std::string_view text);
 
 /// Reads the members of an object with the kinds they must have. The first that is of another kind is

@@ -129,8 +129,7 @@ Result<AlignedText> normalForm(const AlignedText& text, NormalForm form, const s
   const auto isStable = [form](char32_t c) {
     return form == NormalForm::nfc ? startsAnew(c) : c < 0x80 || isUnified(c);
   };
-  AlignedText result;
-  result.reserve(text.size());
+  AlignedText result = AlignedText::rewriting(text);
   Stretch stretch(form);
   // A stable character waits for the next one; [waiting, at) are those known to stay as they are.
   std::size_t waiting = 0, count = 0;

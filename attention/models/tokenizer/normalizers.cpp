@@ -15,8 +15,7 @@ namespace {
 /// Rewrites each character by itself: rewrite(character, its text, where to write).
 template <class Rewrite>
 Result<AlignedText> eachRewritten(const AlignedText& text, const std::stop_token& stop, Rewrite rewrite) {
-  AlignedText result;
-  result.reserve(text.size());
+  AlignedText result = AlignedText::rewriting(text);
   std::string written;
   std::size_t count = 0;
   bool halted = false;
@@ -84,8 +83,7 @@ class CleanText final : public Normalizer {
 class SpacedIdeographs final : public Normalizer {
  public:
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const override {
-    AlignedText result;
-    result.reserve(text.size());
+    AlignedText result = AlignedText::rewriting(text);
     std::size_t count = 0;
     bool halted = false;
     eachCharacter(text.text(), [&](char32_t c, std::size_t begin, std::size_t end) {
@@ -108,8 +106,7 @@ class Prepend final : public Normalizer {
   explicit Prepend(std::string what) : what_(std::move(what)) {}
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token&) const override {
     if (text.size() == 0 || what_.empty()) return text;
-    AlignedText result;
-    result.reserve(text.size() + what_.size());
+    AlignedText result = AlignedText::rewriting(text);
     ByteRange last{0, 0};
     std::string_view written = what_;
     for (std::size_t next = alike(text, 0); next > last.end; next = alike(text, last.end)) {
@@ -137,19 +134,16 @@ class Replace final : public Normalizer {
  public:
   Replace(TextPattern pattern, std::string by) : pattern_(std::move(pattern)), by_(std::move(by)) {}
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const override {
-    std::vector<ByteRange> matches;
-    if (const auto status = PatternFinder(pattern_).find(text.text(), matches, stop); !status)
-      return status.error();
-    AlignedText result;
-    result.reserve(text.size());
-    std::size_t at = 0, count = 0;
-    for (const ByteRange& match : matches) {
+    AlignedText result = AlignedText::rewriting(text);
+    std::size_t at = 0;
+    const auto replace = [&](ByteRange match) {
       result.append(text, {at, match.begin});
       result.append(by_, text, match);
       at = match.end;
-      if (const auto status = result.checkLength(); !status) return status.error();
-      if (++count % 4096 == 0 && stop.stop_requested()) return stopped();
-    }
+      return result.checkLength();
+    };
+    if (const auto status = PatternFinder(pattern_).find(text.text(), replace, stop); !status)
+      return status.error();
     result.append(text, {at, text.size()});
     return result;
   }
@@ -170,7 +164,7 @@ class Strip final : public Normalizer {
       first = std::min(first, begin);
       last = end;
     });
-    AlignedText result;
+    AlignedText result = AlignedText::rewriting(text);
     const std::size_t begin = left_ ? first : 0, end = right_ ? last : text.size();
     if (begin < end) result.append(text, {begin, end});
     return result;

@@ -131,17 +131,25 @@ Error PatternFinder::exploded() const {
 Status PatternFinder::find(std::string_view text, std::vector<ByteRange>& matches,
                            const std::stop_token& stop) {
   matches.clear();
-  if (pattern_.compiled_) return findExpression(text, matches, stop);
+  const auto keep = [&](ByteRange match) {
+    matches.push_back(match);
+    return success();
+  };
+  return find(text, keep, stop);
+}
+
+Status PatternFinder::find(std::string_view text, const Take& take, const std::stop_token& stop) {
+  if (pattern_.compiled_) return findExpression(text, take, stop);
   const std::string& wanted = pattern_.text_;
+  std::size_t count = 0;
   for (std::size_t at = 0; (at = text.find(wanted, at)) != std::string_view::npos; at += wanted.size()) {
-    if (matches.size() % 4096 == 4095 && stop.stop_requested()) return stopped();
-    matches.push_back({at, at + wanted.size()});
+    if (++count % 4096 == 0 && stop.stop_requested()) return stopped();
+    if (const auto status = take({at, at + wanted.size()}); !status) return status;
   }
   return success();
 }
 
-Status PatternFinder::findExpression(std::string_view text, std::vector<ByteRange>& matches,
-                                     const std::stop_token& stop) {
+Status PatternFinder::findExpression(std::string_view text, const Take& take, const std::stop_token& stop) {
   std::size_t allowance = kAllowance + kAllowancePerByte * text.size();
   std::size_t at = 0, window = kFirstWindow;
   std::optional<std::size_t> lastEnd;
@@ -192,7 +200,7 @@ Status PatternFinder::findExpression(std::string_view text, std::vector<ByteRang
       continue;
     }
     lastEnd = match.end;
-    matches.push_back(match);
+    if (const auto status = take(match); !status) return status;
   }
   return success();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -38,16 +39,20 @@ class PatternFinder {
   PatternFinder(const PatternFinder&) = delete;
   PatternFinder& operator=(const PatternFinder&) = delete;
 
-  /// Replaces `matches` by those in well-formed `text`, from left to right, without overlap. Each search may
-  /// look at so much of the text, and all of them together at so much, that the time stays in proportion to
-  /// the text's length; an expression that needs more is an error, which names it.
+  /// Hands the matches in well-formed `text` to `take`, from left to right, without overlap; ends with an
+  /// error of its. Each search may look at so much of the text, and all of them together at so much, that the
+  /// time stays in proportion to the text's length; an expression that needs more is an error, which names
+  /// it.
+  using Take = std::function<Status(ByteRange)>;
+  Status find(std::string_view text, const Take& take, const std::stop_token& stop);
+  /// Replaces `matches` by them.
   Status find(std::string_view text, std::vector<ByteRange>& matches, const std::stop_token& stop);
   /// How many bytes searches were let look at so far, which is what the time is in proportion to.
   std::size_t steps() const { return steps_; }
 
  private:
   struct Search;
-  Status findExpression(std::string_view text, std::vector<ByteRange>& matches, const std::stop_token& stop);
+  Status findExpression(std::string_view text, const Take& take, const std::stop_token& stop);
   Error exploded() const;
 
   const TextPattern& pattern_;

@@ -91,7 +91,7 @@ class Words final : public PreTokenizer {
 template <class Write>
 Status rewrite(Pieces& pieces, const std::stop_token& stop, Write write) {
   Pieces written;
-  written.text.reserve(pieces.text.size());
+  written.text = AlignedText::rewriting(pieces.text);
   written.ranges.reserve(pieces.ranges.size());
   std::size_t count = 0;
   for (const ByteRange& range : pieces.ranges) {

@@ -36,8 +36,8 @@ class Encoding {
       else if (const auto status = encodeSection(part.range); !status)
         return status.error();
     }
-    closeGaps();
     if (around == SpecialTokens::keep) addAround(parts_.around.behind, typed_.size());
+    closeGaps();
     return std::move(text_);
   }
 
@@ -68,11 +68,7 @@ class Encoding {
         addAdded(*part.token, rewritten->typedRange(part.range), std::string(rewritten->part(part.range)));
         continue;
       }
-      AlignedText piece;
-      if (cut->size() == 1)
-        piece = std::move(*rewritten);
-      else
-        piece.append(*rewritten, part.range);
+      AlignedText piece = cut->size() == 1 ? std::move(*rewritten) : AlignedText(*rewritten, part.range);
       if (const auto status = encodePieces(std::move(piece)); !status) return status;
     }
     return success();
@@ -94,11 +90,17 @@ class Encoding {
   }
 
   /// Gives typed bytes without a token to the token before them, and those at the front to the first one.
+  /// Where every character was dropped, that is one that nobody typed.
   void closeGaps() {
-    const auto first = std::find_if(text_.sources.begin(), text_.sources.end(),
-                                    [](TokenSource source) { return source != TokenSource::around; }) -
-                       text_.sources.begin();
+    const auto isTyped = [](TokenSource source) { return source != TokenSource::around; };
+    const auto typed = std::find_if(text_.sources.begin(), text_.sources.end(), isTyped);
     std::size_t next = typed_.size();
+    if (typed == text_.sources.end()) {
+      for (ByteRange& span : text_.spans) span = {next, next};
+      if (!text_.spans.empty()) text_.spans.front().begin = 0;
+      return;
+    }
+    const auto first = typed - text_.sources.begin();
     for (auto i = std::ssize(text_.spans); i-- > first;) {
       ByteRange& span = text_.spans[static_cast<std::size_t>(i)];
       span = {i == first ? 0 : std::min(span.begin, next), next};
@@ -155,8 +157,10 @@ Result<std::string> TextTokenizer::decode(std::span<const TokenId> ids, SpecialT
     if (token && (special == SpecialTokens::keep || !isSpecial(id))) tokens.push_back(std::move(*token));
   }
   if (tokens.empty()) return std::string();
+  std::size_t bytes = 0;
+  for (const std::string& token : tokens) bytes += token.size();
   for (const auto& rule : parts_->decoders)
-    if (const auto status = rule->decode(tokens); !status) return status.error();
+    if (const auto status = rule->decode(tokens, mostRewritten(bytes)); !status) return status.error();
   // Without a decoder the reference sets tokens apart.
   const std::string_view between = parts_->decoders.empty() ? " " : "";
   std::string text;
@@ -195,8 +199,9 @@ bool TextTokenizer::isSpecial(TokenId id) const {
 
 std::string TextTokenizer::bytesOf(TokenId id) const {
   std::string token = spelling(id).value_or("");
+  const std::size_t most = mostRewritten(token.size());
   if (!parts_->added.find(id))
-    for (const auto& rule : parts_->decoders) rule->toBytes(token);
+    for (const auto& rule : parts_->decoders) rule->toBytes(token, most);
   return token;
 }
 

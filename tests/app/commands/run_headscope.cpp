@@ -1,6 +1,9 @@
 #include "tests/app/commands/run_headscope.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -36,6 +39,21 @@ Outcome runHeadscope(const std::vector<std::string>& arguments, const std::strin
   const int status = ::pclose(pipe);
   if (WIFEXITED(status)) outcome.exitCode = WEXITSTATUS(status);
   outcome.errors = fileText(errors);
+  return outcome;
+}
+
+Outcome runHeadscopeOnTerminal(const std::vector<std::string>& arguments, const std::string& before) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return {};
+  const std::string name = ::ptsname(terminal);
+  // Stays open, so that nothing is lost when the program closes its own.
+  const int kept = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+  Outcome outcome = runHeadscope(arguments, before, ">'" + name + "'");
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    outcome.output.append(buffer, static_cast<std::size_t>(got));
+  ::close(kept);
+  ::close(terminal);
   return outcome;
 }
 

@@ -15,4 +15,7 @@ struct Outcome {
 Outcome runHeadscope(const std::vector<std::string>& arguments, const std::string& before = "",
                      const std::string& after = "");
 
+/// The same with a terminal as its standard output; `output` is what came there.
+Outcome runHeadscopeOnTerminal(const std::vector<std::string>& arguments, const std::string& before = "");
+
 }  // namespace headscope::test

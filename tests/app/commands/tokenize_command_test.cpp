@@ -69,6 +69,14 @@ TEST(TokenizeCommand, takesAFolder) {
             "{\"ids\":[2,85,3],\"tokens\":[\"[CLS]\",\"the\",\"[SEP]\"],\"spans\":[[0,0],[0,3],[3,3]]}\n");
 }
 
+TEST(TokenizeCommand, saysWhereNothingIsLeftOfTheText) {
+  const Outcome outcome =
+      runHeadscope({"tokenize", kGolden + "small-wordpiece.tokenizer.json", "--text", "\u200B", "--json"});
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.output, "{\"ids\":[2,3],\"tokens\":[\"[CLS]\",\"[SEP]\"],\"spans\":[[0,3],[3,3]]}\n");
+  EXPECT_EQ(outcome.errors, "headscope: the tokenizer drops all of the text: no token stands for it\n");
+}
+
 TEST(TokenizeCommand, saysWhatIsWrong) {
   const test::TemporaryFolder folder;
   const std::string tokenizer = kGolden + "small-wordpiece.tokenizer.json";
@@ -90,6 +98,12 @@ TEST(TokenizeCommand, saysWhatIsWrong) {
               HasSubstr("cannot be opened"));
   test::putFile(folder / "bytes", "ab\xFF");
   EXPECT_THAT(failing({tokenizer, "--text-file", (folder / "bytes").string()}, 1), HasSubstr("bytes: "));
+  // Of what is too long nothing is read: this takes no room on disk, and would take some in memory.
+  test::putFile(folder / "long", "");
+  std::filesystem::resize_file(folder / "long", 3'221'225'472);
+  EXPECT_EQ(
+      failing({tokenizer, "--text-file", (folder / "long").string()}, 1),
+      "headscope: " + (folder / "long").string() + ": is 3221225472 bytes, expected at most 67108864\n");
   test::putFile(folder / "tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", 0.5]]}})");
   EXPECT_EQ(failing({folder.path().string(), "--text", "a"}, 1),
             "headscope: " + (folder / "tokenizer.json").string() +

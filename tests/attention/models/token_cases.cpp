@@ -107,18 +107,18 @@ std::string difference(const TextTokenizer& tokenizer, const TokenCase& expected
 std::string spanFault(const EncodedText& encoded, const std::string& text) {
   if (encoded.spans.size() != encoded.ids.size() || encoded.sources.size() != encoded.ids.size())
     return "lists of different lengths";
+  const bool typed = std::any_of(encoded.sources.begin(), encoded.sources.end(),
+                                 [](TokenSource source) { return source != TokenSource::around; });
   std::size_t at = 0;
-  bool typed = false;
   for (std::size_t i = 0; i < encoded.spans.size(); ++i) {
     const ByteRange span = encoded.spans[i];
-    const bool around = encoded.sources[i] == TokenSource::around;
-    typed = typed || !around;
-    if (around && span.begin != span.end)
+    const bool nobodys = encoded.sources[i] == TokenSource::around && (typed || i > 0);
+    if (nobodys && span.begin != span.end)
       return "token " + std::to_string(i) + " has bytes that nobody typed";
-    if (!around && (span.begin != at || span.end < at)) return "no tiling: " + shown(encoded.spans);
-    if (!around) at = span.end;
+    if (span.begin != at || span.end < at) return "no tiling: " + shown(encoded.spans);
+    at = span.end;
   }
-  return typed && at != text.size() ? "no tiling: " + shown(encoded.spans) : "";
+  return !encoded.ids.empty() && at != text.size() ? "no tiling: " + shown(encoded.spans) : "";
 }
 
 }  // namespace headscope::attention::test

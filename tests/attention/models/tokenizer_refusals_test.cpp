@@ -134,7 +134,58 @@ TEST(TokenizerRefusals, ofRulesThatMakeTextExplode) {
       {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100'000, 'a')}};
   const auto encoded = made(json).encode(std::string(100'000, 'a'));
   ASSERT_FALSE(encoded.ok());
-  EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 268435456 bytes");
+  EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 3265536 bytes");
+}
+
+/// Forty times "a" becomes "aa": a letter would be 10¹² of them. What is refused is as long as a few pages.
+TEST(TokenizerRefusals, ofRulesThatDoubleTextAgainAndAgain) {
+  const Json doubling = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
+  Json regex = doubling;
+  regex["pattern"] = {{"Regex", "a"}};
+  for (const Json& rule : {doubling, regex}) {
+    Json json = bytePairJson({"a"});
+    json["normalizer"] = {{"type", "Sequence"}, {"normalizers", Json::array_t(40, rule)}};
+    json["decoder"] = {{"type", "Sequence"}, {"decoders", Json::array_t(40, rule)}};
+    const TextTokenizer tokenizer = made(json);
+    const std::string expected = "the tokenizer's rules make the text longer than 65568 bytes";
+    const auto encoded = tokenizer.encode("a");
+    ASSERT_FALSE(encoded.ok());
+    EXPECT_EQ(encoded.error().message, expected);
+    const auto decoded = tokenizer.decode(std::vector<TokenId>{*tokenizer.find("a")});
+    ASSERT_FALSE(decoded.ok());
+    EXPECT_EQ(decoded.error().message, expected);
+    EXPECT_EQ(tokenizer.readable(*tokenizer.find("a"))->size(), 65'536u) << "the last rule that fits";
+  }
+}
+
+/// Bytes spelled as characters are twice as long each time.
+TEST(TokenizerRefusals, ofPreTokenizersThatMakeTextExplode) {
+  Json json = bytePairJson({"a"});
+  json["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       Json::array_t(60, {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}})}};
+  const auto encoded = made(json).encode("é");
+  ASSERT_FALSE(encoded.ok());
+  EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 65600 bytes");
+}
+
+/// What people do type is never too long: the character that becomes eleven times as long, and its spelling
+/// in bytes on top.
+TEST(TokenizerRefusals, areNoneForTheLongestDecomposition) {
+  Json json = bytePairJson({"a"});
+  json["normalizer"] = {{"type", "NFKD"}};
+  json["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}};
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "\uFDFA";
+  EXPECT_TRUE(made(json).encode(text).ok());
+}
+
+TEST(TokenizerRefusals, ofMoreValuesThanAnyTokenizerHas) {
+  std::string json = R"({"normalizer": [0)";
+  for (int i = 0; i < 2'000'000; ++i) json += ",0";
+  EXPECT_THAT(parseOutcome(json + "], \"model\": {}}"),
+              HasSubstr("normalizer: there are more than 2000000 values"));
 }
 
 TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {

@@ -104,6 +104,11 @@ TEST(Normalizers, rewriteText) {
   EXPECT_EQ(normalized({{"type", "Replace"}, {"pattern", {{"Regex", "[ab]+"}}}, {"content", ""}}, "abcab"),
             "|c");
   EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "Aé\t日b\u200B"), "|a|e| | |日| |b");
+  // The reference's ideographs begin again 256 behind the block's start.
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B81Fb"), "| |<unk>| |b");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B820b"), "|<unk>|b");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B91Fb"), "|<unk>|b");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B920b"), "| |<unk>| |b");
 }
 
 TEST(Normalizers, giveTypedMarksAndSpacesTheirBytes) {

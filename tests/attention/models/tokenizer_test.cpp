@@ -71,6 +71,21 @@ TEST_P(AnyTokenizer, spansTileWhatWasTyped) {
     }
   }
 }
+/// Nothing is left of the text, and its bytes go with the first token that stands around it.
+TEST(Tokenizers, aTextThatIsDroppedHasItsBytesAtTheFirstToken) {
+  const TextTokenizer words = made(Json::parse(smallTokenizer("small-wordpiece")));
+  const std::string text = "\u200B\u00AD\u200B";
+  const auto around = words.encode(text);
+  ASSERT_TRUE(around.ok());
+  EXPECT_EQ(around->spans, (std::vector<ByteRange>{{0, 8}, {8, 8}}));
+  EXPECT_EQ(test::spanFault(*around, text), "");
+  const auto alone = words.encode(text, SpecialTokens::leaveOut);
+  ASSERT_TRUE(alone.ok());
+  EXPECT_TRUE(alone->ids.empty());
+  const auto empty = words.encode("");
+  EXPECT_EQ(empty->spans, (std::vector<ByteRange>{{0, 0}, {0, 0}}));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, AnyTokenizer, testing::Values("small-byte-bpe", "small-wordpiece"));
 
 TEST(Tokenizer, byteLevelTokensAreTheTypedBytesAndComeBack) {
