@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "attention/formats/file_io.h"
+#include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -106,26 +106,28 @@ Result<Machine> readMachine(const Json& json) {
   return machine;
 }
 
-/// The list that a file holds; a file that isn't there holds none.
-Result<Json> readList(const std::filesystem::path& path) {
+/// The text of a file; one that isn't there is an empty list.
+Result<std::string> readText(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return Json::array();
+  if (!std::filesystem::exists(path, ignored)) return std::string("[]");
   const auto bytes = attention::readFile(path, 1 << 20);
   if (!bytes) return bytes.error();
-  Json json = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  if (!json.is_array())
-    return Error{path.filename().string() + " is no JSON list, expected [{\"name\": …}, …]"};
+  return std::string(bytes->begin(), bytes->end());
+}
+
+Result<Json> readList(std::string_view text, const std::string& file) {
+  auto json = attention::parseJsonTree<Json>(text, file);
+  if (json && !json->is_array()) return Error{file + " is no JSON list, expected [{\"name\": …}, …]"};
   return json;
 }
 
 /// Reads a list of entries; each that can't be taken is a problem of its own.
 template <typename Entry, typename Read>
-void addFrom(const std::filesystem::path& path, Read read, std::vector<Entry>& entries,
+void addFrom(const Result<std::string>& text, const std::string& file, Read read, std::vector<Entry>& entries,
              std::vector<std::string>& problems) {
-  const auto list = readList(path);
+  const auto list = text ? readList(*text, file) : text.error();
   if (!list) return problems.push_back(list.error().message);
   const Json& json = *list;
-  const std::string file = path.filename().string();
   for (std::size_t i = 0; i < json.size(); ++i) {
     Result<Entry> entry = json[i].is_object() ? read(json[i]) : Result<Entry>(Error{"is no object"});
     if (!entry) {
@@ -160,13 +162,17 @@ Json machineJson(const Machine& machine) {
 
 }  // namespace
 
-CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
+CostCatalogue readCatalogue(const Result<std::string>& models, const Result<std::string>& machines) {
   CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
-  if (folder.empty()) return catalogue;
-  addFrom(folder / kModelsFile, readShape, catalogue.shapes, catalogue.problems);
-  addFrom(folder / kMachinesFile, readMachine, catalogue.machines, catalogue.problems);
+  addFrom(models, kModelsFile, readShape, catalogue.shapes, catalogue.problems);
+  addFrom(machines, kMachinesFile, readMachine, catalogue.machines, catalogue.problems);
   sortByMemory(catalogue.machines);
   return catalogue;
+}
+
+CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
+  if (folder.empty()) return readCatalogue({"[]"}, {"[]"});
+  return readCatalogue(readText(folder / kModelsFile), readText(folder / kMachinesFile));
 }
 
 void changeMachine(CostCatalogue& catalogue, const MachineChange& change) {
@@ -191,7 +197,8 @@ attention::Status writeMachine(const std::filesystem::path& folder, const Machin
   if (folder.empty())
     return Error{"there is no folder for settings: neither XDG_CONFIG_HOME nor HOME is set"};
   const std::filesystem::path path = folder / kMachinesFile;
-  const auto list = readList(path);
+  const auto text = readText(path);
+  const auto list = text ? readList(*text, kMachinesFile) : text.error();
   if (!list) return list.error();
   Json kept = Json::array();
   bool placed = !change.machine;

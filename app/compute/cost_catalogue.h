@@ -7,6 +7,7 @@
 
 #include "attention/cache/machines.h"
 #include "attention/cache/model_shape.h"
+#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -21,6 +22,10 @@ struct CostCatalogue {
 /// Adds what `models.json` and `machines.json` of that folder hold; files that aren't there are none. What
 /// has the name of something that is there replaces it.
 CostCatalogue loadCatalogue(const std::filesystem::path& folder);
+
+/// The same from the files' texts, JSON lists; an error in place of one is among the problems.
+CostCatalogue readCatalogue(const attention::Result<std::string>& models,
+                            const attention::Result<std::string>& machines);
 
 /// The person's own files in the configuration folder.
 inline constexpr const char *kModelsFile = "models.json", *kMachinesFile = "machines.json";

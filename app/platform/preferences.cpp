@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/platform/configuration.h"
 #include "attention/formats/file_io.h"
+#include "attention/formats/json_tree.h"
 
 namespace headscope::app {
 
@@ -18,14 +18,11 @@ std::filesystem::path preferencesPath() {
 
 }  // namespace
 
-Preferences loadPreferences() {
+Preferences parsePreferences(std::string_view text) {
   Preferences preferences;
-  const auto path = preferencesPath();
-  if (path.empty()) return preferences;
-  const auto bytes = attention::readFile(path, 1 << 16);
-  if (!bytes) return preferences;
-  const nlohmann::json json = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  if (!json.is_object()) return preferences;
+  const auto parsed = attention::parseJsonTree(text, "preferences.json");
+  if (!parsed || !parsed->is_object()) return preferences;
+  const nlohmann::json& json = *parsed;
   const auto flag = [&](const char* key, bool& to) {
     if (json.contains(key) && json[key].is_boolean()) to = json[key];
   };
@@ -33,8 +30,24 @@ Preferences loadPreferences() {
   flag("reduced_motion", preferences.reducedMotion);
   flag("lesson_offered", preferences.lessonOffered);
   if (json.contains("text_size") && json["text_size"].is_number())
-    preferences.textSize = std::clamp(json["text_size"].get<float>(), 0.75f, 2.0f);
+    preferences.textSize = static_cast<float>(std::clamp(json["text_size"].get<double>(), 0.75, 2.0));
   return preferences;
+}
+
+std::string formatPreferences(const Preferences& preferences) {
+  const nlohmann::json json{{"light", preferences.light},
+                            {"text_size", preferences.textSize},
+                            {"reduced_motion", preferences.reducedMotion},
+                            {"lesson_offered", preferences.lessonOffered}};
+  return json.dump(2) + "\n";
+}
+
+Preferences loadPreferences() {
+  const auto path = preferencesPath();
+  if (path.empty()) return {};
+  const auto bytes = attention::readFile(path, 1 << 16);
+  return bytes ? parsePreferences({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
+               : Preferences();
 }
 
 void savePreferences(const Preferences& preferences) {
@@ -42,12 +55,8 @@ void savePreferences(const Preferences& preferences) {
   if (path.empty()) return;
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
-  const nlohmann::json json{{"light", preferences.light},
-                            {"text_size", preferences.textSize},
-                            {"reduced_motion", preferences.reducedMotion},
-                            {"lesson_offered", preferences.lessonOffered}};
   // A preference that can't be kept is not worth a message in the middle of a lecture.
-  (void)attention::writeFile(path, json.dump(2) + "\n");
+  (void)attention::writeFile(path, formatPreferences(preferences));
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace headscope::app {
 
 /// What the person prefers everywhere, whatever the scene.
@@ -10,6 +13,10 @@ struct Preferences {
   bool lessonOffered = false;  ///< the first lesson was offered, and begun or declined
   bool operator==(const Preferences&) const = default;
 };
+
+/// Never fails: what can't be read keeps its default.
+Preferences parsePreferences(std::string_view json);
+std::string formatPreferences(const Preferences& preferences);
 
 /// $XDG_CONFIG_HOME/headscope/preferences.json; defaults where it can't be read.
 Preferences loadPreferences();

@@ -1,10 +1,10 @@
 #include "app/platform/recent_models.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/platform/configuration.h"
 #include "attention/formats/file_io.h"
+#include "attention/formats/json_tree.h"
 
 namespace headscope::app {
 
@@ -17,17 +17,26 @@ std::filesystem::path listPath() {
 
 }  // namespace
 
-std::vector<std::string> loadRecentModels() {
+std::vector<std::string> parseRecentModels(std::string_view text) {
   std::vector<std::string> models;
-  const auto path = listPath();
-  if (path.empty()) return models;
-  const auto bytes = attention::readFile(path, 1 << 16);
-  if (!bytes) return models;
-  const nlohmann::json json = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  if (!json.is_array()) return models;
-  for (const auto& model : json)
+  const auto json = attention::parseJsonTree(text, "recent_models.json");
+  if (!json || !json->is_array()) return models;
+  for (const auto& model : *json)
     if (model.is_string() && models.size() < kRecentModels) models.push_back(model);
   return models;
+}
+
+std::string formatRecentModels(const std::vector<std::string>& models) {
+  constexpr auto kBadBytes = nlohmann::json::error_handler_t::replace;  // of names that are no UTF-8
+  return nlohmann::json(models).dump(2, ' ', false, kBadBytes) + "\n";
+}
+
+std::vector<std::string> loadRecentModels() {
+  const auto path = listPath();
+  if (path.empty()) return {};
+  const auto bytes = attention::readFile(path, 1 << 16);
+  return bytes ? parseRecentModels({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
+               : std::vector<std::string>();
 }
 
 void saveRecentModels(const std::vector<std::string>& models) {
@@ -35,8 +44,7 @@ void saveRecentModels(const std::vector<std::string>& models) {
   if (path.empty()) return;
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
-  constexpr auto kBadBytes = nlohmann::json::error_handler_t::replace;  // of names that are no UTF-8
-  (void)attention::writeFile(path, nlohmann::json(models).dump(2, ' ', false, kBadBytes) + "\n");
+  (void)attention::writeFile(path, formatRecentModels(models));
 }
 
 std::vector<std::string> withRecentModel(std::vector<std::string> models, const std::string& path) {

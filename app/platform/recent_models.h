@@ -1,12 +1,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope::app {
 
 /// Models that this person opened, the newest first: folders and files, at most kRecentModels.
 inline constexpr std::size_t kRecentModels = 5;
+
+/// A JSON list of texts. Never fails: there is none in what is something else.
+std::vector<std::string> parseRecentModels(std::string_view json);
+std::string formatRecentModels(const std::vector<std::string>& models);
 
 /// $XDG_CONFIG_HOME/headscope/recent_models.json; none where it can't be read.
 std::vector<std::string> loadRecentModels();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attention/core/result.h"
@@ -28,5 +29,8 @@ struct LearnedSkill {
 
 /// What scores.json in a model's folder says; an error where it is missing or something else.
 attention::Result<std::vector<LearnedSkill>> readLearnedSkills(const std::filesystem::path& folder);
+/// The same from the file's text; `name` stands in front of errors.
+attention::Result<std::vector<LearnedSkill>> parseLearnedSkills(std::string_view json,
+                                                                const std::string& name);
 
 }  // namespace headscope::app

@@ -1,8 +1,9 @@
 #include "app/scene/lesson_progress.h"
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "attention/formats/file_io.h"
+#include "attention/formats/json_tree.h"
 
 namespace headscope::app {
 
@@ -17,6 +18,15 @@ std::string textOf(const ProgressJson& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// The option that a guess names, if a question can have it.
+std::optional<int> optionOf(const ProgressJson& guess) {
+  constexpr std::uint64_t kMost = 1000;
+  const auto option = guess.is_object() ? guess.find("option") : guess.end();
+  if (option == guess.end() || !option->is_number_unsigned() || option->get<std::uint64_t>() > kMost)
+    return std::nullopt;
+  return option->get<int>();
+}
+
 LessonProgress lessonFrom(const ProgressJson& json) {
   LessonProgress progress;
   progress.last = textOf(json, "last");
@@ -25,9 +35,8 @@ LessonProgress lessonFrom(const ProgressJson& json) {
       if (id.is_string()) progress.seen.insert(id.get<std::string>());
   if (const auto guesses = json.find("guesses"); guesses != json.end() && guesses->is_object())
     for (const auto& [id, guess] : guesses->items())
-      if (guess.is_object() && guess.contains("option") && guess["option"].is_number_integer())
-        progress.guesses[id] = {guess["option"].get<int>(),
-                                guess.contains("right") && guess["right"] == true};
+      if (const auto option = optionOf(guess))
+        progress.guesses[id] = {*option, guess.contains("right") && guess["right"] == true};
   return progress;
 }
 
@@ -39,8 +48,9 @@ std::filesystem::path fileIn(const std::filesystem::path& folder) {
 
 Progress parseProgress(std::string_view text) {
   Progress progress;
-  const ProgressJson json = ProgressJson::parse(text, nullptr, false);
-  if (!json.is_object()) return progress;
+  const auto parsed = attention::parseJsonTree(text, "lessons.json");
+  if (!parsed || !parsed->is_object()) return progress;
+  const ProgressJson& json = *parsed;
   progress.last = textOf(json, "last");
   if (const auto lessons = json.find("lessons"); lessons != json.end() && lessons->is_object())
     for (const auto& [id, lesson] : lessons->items())

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "app/scene/open_model.h"
+#include "attention/formats/file_io.h"
 
 namespace headscope::app {
 
@@ -23,13 +24,24 @@ bool hasConfig(const fs::path& snapshot) {
   return fs::exists(snapshot / "config.json", ignored);  // follows the hub's links
 }
 
+/// The revision that refs/main names; "" where it names none that could be a folder.
+std::string mainRevision(const fs::path& model) {
+  constexpr std::uint64_t kMost = 4096;
+  const auto bytes = attention::readFile(model / "refs" / "main", kMost);
+  if (!bytes) return "";
+  std::istringstream text(std::string(bytes->begin(), bytes->end()));
+  std::string revision;
+  text >> revision;
+  const bool plain = revision != "." && revision != ".." &&
+                     revision.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+  return plain ? revision : "";
+}
+
 /// The folder of one model's revision, or nothing.
 std::optional<fs::path> snapshotOf(const fs::path& model) {
   const fs::path snapshots = model / "snapshots";
-  std::string revision;
-  std::ifstream(model / "refs" / "main") >> revision;
-  if (!revision.empty() && revision.find('/') == std::string::npos && hasConfig(snapshots / revision))
-    return snapshots / revision;
+  const std::string revision = mainRevision(model);
+  if (!revision.empty() && hasConfig(snapshots / revision)) return snapshots / revision;
   std::optional<fs::path> newest;
   fs::file_time_type newestTime;
   std::error_code error;

@@ -76,6 +76,13 @@ Result<std::shared_ptr<const OpenModel>> openRecorded(const RecordedFile& named)
   return std::make_shared<const OpenModel>(std::move(opened));
 }
 
+/// Whether the model has all heads that the skills name.
+bool fit(const std::vector<LearnedSkill>& skills, const attention::ModelConfig& config) {
+  return std::all_of(skills.begin(), skills.end(), [&](const LearnedSkill& skill) {
+    return !skill.head || (skill.head->layer < config.layerCount() && skill.head->head < config.heads);
+  });
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
@@ -89,6 +96,7 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
   auto skills = readLearnedSkills(folder);  // which few folders have
+  if (skills && !fit(*skills, opened->config())) skills->clear();
   return std::make_shared<const OpenModel>(
       OpenModel{model == kLearned ? "Miniature" : modelName(folder),
                 std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),

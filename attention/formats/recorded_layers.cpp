@@ -5,10 +5,10 @@
 #include <charconv>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "attention/core/map_limits.h"
+#include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/recorded_names.h"
 #include "attention/text/tokenizer.h"
@@ -236,8 +236,10 @@ std::string withoutSpaceMark(std::string token) {
 
 /// Nothing where the text is no list of texts in JSON.
 std::optional<std::vector<std::string>> jsonTokens(const std::string& text) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_object() && json.contains("tokens")) json = json["tokens"];
+  const auto parsed = parseJsonTree(text, "tokens");
+  if (!parsed) return std::nullopt;
+  const nlohmann::json& json =
+      parsed->is_object() && parsed->contains("tokens") ? (*parsed)["tokens"] : *parsed;
   if (!json.is_array()) return std::nullopt;
   std::vector<std::string> tokens;
   for (const auto& token : json) {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
@@ -54,17 +54,13 @@ std::optional<double> positiveNumber(const Json& value) {
 Result<ConfigReader> ConfigReader::parse(std::string_view text, const std::string& name) {
   auto document = std::make_shared<Document>();
   document->name = name;
-  try {
-    document->root = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    return Error{fmt::format("{}: is not valid JSON at byte {}", name, error.byte)};
-  } catch (const Json::exception&) {
-    return Error{name + ": holds a number that is too large"};
-  }
+  auto root = parseJsonTree(text, name);
+  if (!root) return root.error();
+  document->root = *std::move(root);
   if (!document->root.is_object())
     return Error{name + ": is " + shown(document->root) + ", expected an object"};
-  const void* const root = &document->root;
-  return ConfigReader(std::move(document), root, "");
+  const void* const top = &document->root;
+  return ConfigReader(std::move(document), top, "");
 }
 
 const void* ConfigReader::find(std::string_view key) const {

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
@@ -21,14 +21,9 @@ bool isPlainName(const std::string& name) {
 }  // namespace
 
 Result<std::map<std::string, std::string>> parseShardIndex(std::string_view text, const std::string& name) {
-  nlohmann::json json;
-  try {
-    json = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    return Error{fmt::format("{}: is not valid JSON at byte {}", name, error.byte)};
-  } catch (const nlohmann::json::exception&) {
-    return Error{name + ": holds a number that is too large"};
-  }
+  const auto parsed = parseJsonTree(text, name);
+  if (!parsed) return parsed.error();
+  const nlohmann::json& json = *parsed;
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     return Error{name + ": has no weight_map, expected an object that names each tensor's file"};
   std::map<std::string, std::string> files;

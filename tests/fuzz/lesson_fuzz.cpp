@@ -1,4 +1,4 @@
-#include "tests/fuzz/lesson_target.h"
+#include "tests/fuzz/document_targets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   headscope::fuzz::fuzzLesson({data, size});

@@ -158,8 +158,14 @@ TEST(CostCatalogue, aMachineOfOnesOwnIsSortedIn) {
   EXPECT_EQ(attention::findMachine(catalogue.machines, "H200")->flops, 1e12);
   EXPECT_THAT(catalogue.problems,
               testing::ElementsAre("machines.json, entry 3: memory_gb is absent or no number above 0"));
-  test::putFile(home / "machines.json", "{");
-  EXPECT_THAT(loadCatalogue(home.path()).problems, testing::ElementsAre(HasSubstr("is no JSON list")));
+  const std::pair<std::string, const char*> broken[] = {
+      {"{", "machines.json: is not valid JSON at byte 2"},
+      {"{}", "machines.json is no JSON list"},
+      {std::string(1'000'000, '['), "machines.json: lists and objects are more than 32 deep"}};
+  for (const auto& [text, problem] : broken) {
+    test::putFile(home / "machines.json", text);
+    EXPECT_THAT(loadCatalogue(home.path()).problems, testing::ElementsAre(HasSubstr(problem)));
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "app/compute/model_guesses.h"
 #include "app/labs/model/model_lab.h"
@@ -329,6 +330,32 @@ TEST(ModelCache, ListsWhatTheHubHasDownloaded) {
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   EXPECT_EQ((*opened)->name, "openai/gpt2");
   EXPECT_TRUE(cachedModels(hub.path() / "nowhere").empty());
+}
+
+/// refs/main names a folder of snapshots or nothing; it is never waited for, nor read beyond a name's length.
+TEST(ModelCache, RefsThatNameNoRevisionAreNotFollowed) {
+  TemporaryFolder hub;
+  namespace fs = std::filesystem;
+  const fs::path model = hub.path() / "models--a", snapshot = model / "snapshots" / "aaaa",
+                 refs = model / "refs";
+  fs::create_directories(snapshot);
+  fs::create_directories(refs);
+  for (const fs::path& folder : {model, model / "snapshots", snapshot})
+    putFile(folder / "config.json", std::string_view("{}"));
+  const auto expectSnapshot = [&](const std::string& what) {
+    const auto found = cachedModels(hub.path());
+    ASSERT_EQ(found.size(), 1u) << what;
+    EXPECT_EQ(found[0].folder, fs::absolute(snapshot)) << what;
+  };
+  for (const std::string name : {"", ".", "..", "../..", "bbbb", "aaaa\n"}) {
+    putFile(refs / "main", name);
+    expectSnapshot(name);
+  }
+  fs::resize_file(refs / "main", 3'221'225'472);
+  expectSnapshot("3 GB");
+  fs::remove(refs / "main");
+  ASSERT_EQ(::mkfifo((refs / "main").c_str(), 0600), 0);
+  expectSnapshot("a pipe");
 }
 
 }  // namespace

@@ -32,7 +32,9 @@ TEST(LearnedSkills, AFileThatIsSomethingElseIsAnError) {
   EXPECT_THAT(readLearnedSkills(folder.path()).error().message, HasSubstr("No such file"));
   for (const char* text :
        {"", "[]", "{}", R"({"skills": 3})", R"({"skills": [{"title": "x"}]})",
-        R"({"skills": [{"name": "a", "title": "b", "text": "c", "score": "d", "layer": 0, "head": 0}]})"}) {
+        R"({"skills": [{"name": "a", "title": "b", "text": "c", "score": "d", "layer": 0, "head": 0}]})",
+        R"({"skills": [{"name": "a", "title": "b", "text": "c", "score": 1, "layer": -1, "head": 0}]})",
+        R"({"skills": [{"name": "a", "title": "b", "text": "c", "right": 1e30, "of": 2}]})"}) {
     test::putFile(folder / "scores.json", std::string_view(text));
     const auto skills = readLearnedSkills(folder.path());
     EXPECT_TRUE(!skills.ok() || skills->empty()) << text;

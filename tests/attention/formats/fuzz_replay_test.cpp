@@ -55,6 +55,14 @@ TEST(FuzzReplay, RecordedAttention) {
   replay("recorded", std::move(others), fuzz::fuzzRecorded);
 }
 
+TEST(FuzzReplay, Tokens) {
+  replay("tokens", {}, fuzz::fuzzTokens);
+}
+
+TEST(FuzzReplay, Schedule) {
+  replay("schedule", {}, fuzz::fuzzSchedule);
+}
+
 TEST(FuzzReplay, MaskText) {
   std::vector<Bytes> examples;
   for (const PatternInfo& info : patternTable())
