@@ -38,13 +38,15 @@ json parsed(std::string printed) {
   return json::parse(printed, nullptr, false);
 }
 
-/// The golden model with a tokenizer that spells every token like that.
+/// The golden model with a tokenizer that decodes every token to that, and has it as a token of its own.
 void putModel(const test::TemporaryFolder& folder) {
   const fs::path tests = HEADSCOPE_TEST_DIR;
   for (const char* name : {"config.json", "model.safetensors"})
     fs::copy_file(tests / "golden_models" / "gpt2" / name, folder / name);
   json tokenizer = json::parse(test::fileText(tests / "golden" / "tokens" / "small-byte-bpe.tokenizer.json"));
-  tokenizer["decoder"] = {{"type", "Replace"}, {"pattern", {{"Regex", "(?s).+"}}}, {"content", kSteering}};
+  tokenizer["decoder"] = {{"type", "Replace"}, {"pattern", {{"Regex", "[^ ]+"}}}, {"content", kSteering}};
+  tokenizer["added_tokens"].push_back(
+      {{"id", 5000}, {"content", kSteering}, {"special", false}, {"normalized", false}});
   test::putFile(folder / "tokenizer.json", tokenizer.dump());
 }
 
@@ -66,9 +68,10 @@ TEST(Terminal, JsonStaysJson) {
   putModel(folder);
   for (std::vector<std::string> run :
        {std::vector<std::string>{"model", folder.path().string(), "--text", "zq", "--json"},
-        std::vector<std::string>{"tokenize", folder.path().string(), "--json", "--text", "a\u009b\u202Eb"}}) {
+        std::vector<std::string>{"tokenize", folder.path().string(), "--json", "--text", "a" + kSteering}}) {
     const Outcome piped = runHeadscope(run), shown = runHeadscopeOnTerminal(run);
     ASSERT_EQ(shown.exitCode, 0) << shown.errors;
+    if (run[0] == "tokenize") EXPECT_THAT(piped.output, HasSubstr("\u202E")) << "as it is in a pipe";
     EXPECT_TRUE(isHarmless(shown.output)) << shown.output;
     EXPECT_EQ(parsed(shown.output), parsed(piped.output)) << run[0];
     EXPECT_TRUE(parsed(shown.output).is_object()) << shown.output;
@@ -113,7 +116,7 @@ TEST(Terminal, NamesOfFilesAndTheirContentsAreEscapedInErrors) {
                                               {"model", odd, "--ids", "1"},
                                               {"attend", odd, "-o", "x"},
                                               {"cost", "--model", odd},
-                                              {"mask", kSteering, "--tokens", "3"},
+                                              {"mask", kSteering, "--queries", "3"},
                                               {"cost", "--model", kSteering},
                                               {kSteering, "cost"},
                                               {"cost", "--" + kSteering}}) {
