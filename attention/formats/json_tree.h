@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -31,15 +29,15 @@ Result<Json> parseJsonTree(std::string_view text, const std::string& name, const
   const auto check = [&](int depth, Event event, Json&) {
     const bool opens = event == Event::object_start || event == Event::array_start;
     if (opens && static_cast<std::size_t>(depth) >= bounds.depth)
-      throw BeyondBounds{fmt::format("lists and objects are more than {} deep", bounds.depth)};
+      throw BeyondBounds{"lists and objects are more than " + std::to_string(bounds.depth) + " deep"};
     if ((opens || event == Event::value) && ++values > bounds.values)
-      throw BeyondBounds{fmt::format("holds more than {} values", bounds.values)};
+      throw BeyondBounds{"holds more than " + std::to_string(bounds.values) + " values"};
     return true;
   };
   try {
     return Json::parse(text, check);
   } catch (const typename Json::parse_error& error) {
-    return Error{fmt::format("{}: is not valid JSON at byte {}", name, error.byte)};
+    return Error{name + ": is not valid JSON at byte " + std::to_string(error.byte)};
   } catch (const typename Json::exception&) {
     return Error{name + ": holds a number that is too large"};
   } catch (const BeyondBounds& beyond) {
