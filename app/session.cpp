@@ -25,9 +25,13 @@ float presentingUnit(int height) {
 }  // namespace
 
 Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const LabRow> labs)
-    : ui_(ui), document_(openingScene()), services_(limits, wake, attention::releaseIdleMemory), rows_(labs) {
+    : ui_(ui),
+      document_(std::make_shared<Document>(openingScene())),
+      services_(limits, wake, attention::releaseIdleMemory),
+      rows_(labs) {
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
+  services_.working = [this] { return working(); };
   for (const LabRow& row : rows_) labs_.push_back(row.make(services_));
   actions_.add(documentActions());
   actions_.add(windowActions());
@@ -44,12 +48,12 @@ std::size_t Session::rowOf(const std::string& page) const {
 }
 
 Lab* Session::onStage() const {
-  Document* staged = shown().staged();
+  const std::shared_ptr<Document> staged = shown().staged();
   return staged ? labs_[rowOf(staged->scene().cursor.page)].get() : nullptr;
 }
 
 std::optional<std::string> Session::error() const {
-  if (const auto own = shown().error(document_.scene())) return own;
+  if (const auto own = shown().error(document_->scene())) return own;
   const Lab* stage = onStage();
   return stage ? stage->error(scene()) : std::nullopt;
 }
@@ -91,17 +95,15 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   view.hover = std::exchange(view.nextHover, {});
   view.controls.continuousEdit.clear();
   Lab& lab = shown();
-  const bool staging = lab.staged() != nullptr;
-  lab.arrange(document_.scene());
-  if (staging) document_.record();  // the scene on the stage may have been taken over
-  Document& document = working();
-  const Scene before = document.scene();
+  lab.arrange(*document_);
+  const std::shared_ptr<Document> document = working();
+  const Scene before = document->scene();
   Lab* stage = onStage();
   handleInput(input);
-  lab.prepare(document_.scene());
+  lab.prepare(document_->scene());
   if (stage) stage->prepare(scene());
-  WindowState window{document_.name(), document_.dirty(), document.canUndo(), document.canRedo(),
-                     document.undoSteps()};
+  WindowState window{document_->name(), document_->dirty(), document->canUndo(), document->canRedo(),
+                     document->undoSteps()};
   for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
@@ -111,7 +113,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     lessonOffer(view,
                 ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
   if (layout.presents)
-    captionLine(view, layout, lab.caption(document_.scene()), status().notFinite);
+    captionLine(view, layout, lab.caption(document_->scene()), status().notFinite);
   else
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
@@ -119,7 +121,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   toldNote(view);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
-  if (document.note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
+  if (document->note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clear();
     view.controls.refusal = {};
   }
@@ -129,15 +131,16 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
 /// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
 void Session::act(Lab* page, Lab* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) perform(id);
-  if (leaving_ == Leaving::whenWritten && !services_.files.writesPending()) leaving_ = Leaving::now;
   for (Lab* lab : {page, stage})
     if (lab && lab != &shown() && lab != onStage()) lab->leave();
   ask();
   makeRoom();
+  offerRecovery();
+  noteUnsaved();
 }
 
 void Session::ask() {
-  shown().ask(document_.scene());
+  shown().ask(document_->scene());
   if (Lab* stage = onStage()) stage->ask(scene());
   layerShown_ = services_.layer.takeAsked();
 }
@@ -154,7 +157,7 @@ void Session::makeRoom() {
 /// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.
 LabStatus Session::status() const {
   LabStatus status = worker().status(scene());
-  if (onStage()) status.figures.push_back({"your own scene", document_.name() + " is kept", 320});
+  if (onStage()) status.figures.push_back({"your own scene", document_->name() + " is kept", 320});
   return status;
 }
 
@@ -173,7 +176,7 @@ Layout Session::windowLayout(float width, float height) const {
 bool Session::offersLesson() const {
   const View& view = services_.view;
   return view.showTimings && !view.present && !view.preferences.lessonOffered &&
-         scene().cursor.page == "heads" && document_.path().empty() && !onStage();
+         scene().cursor.page == "heads" && document_->path().empty() && !onStage();
 }
 
 void Session::drawPages(Lab& lab, Lab* stage, const Layout& layout) {
@@ -181,27 +184,25 @@ void Session::drawPages(Lab& lab, Lab* stage, const Layout& layout) {
     const bool hasSide = !rows_[rowOf(scene().cursor.page)].info.side.empty() && stage->showsSide(scene());
     stage->draw(scene(), lab.stageLayout(layout, hasSide, stage->showsStrip(scene())));
   }
-  lab.draw(document_.scene(), layout);
+  lab.draw(document_->scene(), layout);
 }
 
 void Session::perform(const std::string& id) {
   View& view = services_.view;
-  Document& document = working();
-  const Scene before = document.scene();
+  // The action may take it off the stage.
+  const std::shared_ptr<Document> document = working();
+  const Scene before = document->scene();
   const Preferences preferences = view.preferences;
-  actions_.find(id).run(document.scene());
+  actions_.find(id).run(document->scene());
   // What an action changed is a step of its own.
-  if (!sameDocument(before, document.scene())) document.record();
-  if (view.preferences != preferences) savePreferences(view.preferences);
+  if (!sameDocument(before, document->scene())) document->record();
+  if (view.preferences != preferences) services_.keepPreferences();
   view.redraw();
 }
 
 bool Session::takeAnswers() {
   bool any = services_.layer.take();
-  if (services_.files.take(scene())) {
-    any = true;
-    working().record();
-  }
+  any = services_.files.take() || any;
   for (const auto& lab : labs_) any = lab->take(scene()) || any;
   return takeFonts() || any;
 }
@@ -243,7 +244,7 @@ void Session::handleInput(const FrameInput& input) {
 /// The shown page's own keys come first, then those of the page on its stage, then the window's.
 const Action* Session::actionFor(const InputEvent& event, bool typing) const {
   const KeyPress press{event.key, event.mods};
-  const std::string& page = document_.scene().cursor.page;
+  const std::string& page = document_->scene().cursor.page;
   const Action* own = actions_.pressed(press, page, typing, event.repeat);
   if (!onStage() || (own && own->page == page)) return own;
   return actions_.pressed(press, scene().cursor.page, typing, event.repeat);
@@ -253,7 +254,7 @@ double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
   if (leaving_ != Leaving::no) return 0.05;
-  double next = std::min(working().secondsToStep(view.time), shown().nextFrameIn());
+  double next = std::min(working()->secondsToStep(view.time), shown().nextFrameIn());
   if (const Lab* stage = onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
@@ -287,37 +288,15 @@ bool Session::settle() {
     any = takeAnswers() || any;
     changed = changed || any;
     still = any ? 0 : still + 1;
-    shown().arrange(document_.scene());
-    shown().prepare(document_.scene());
+    shown().arrange(*document_);
+    shown().prepare(document_->scene());
     if (Lab* stage = onStage()) stage->prepare(scene());
   }
   return changed;
 }
 
 std::string Session::title() const {
-  return document_.name() + (document_.dirty() ? " •" : "") + " — Headscope";
-}
-
-void Session::requestQuit() {
-  View& view = services_.view;
-  view.redraw();
-  const bool asked = view.dialog && view.dialog->name() == "discard";
-  if (document_.dirty() && !asked) {
-    view.dialog = std::make_shared<DiscardQuestion>(document_.name());
-  } else if (services_.files.writesPending() && leaving_ == Leaving::no) {
-    leaving_ = Leaving::whenWritten;
-    view.dialog.reset();
-    view.say("Headscope closes when the file is written. Close it once more to leave at once.");
-  } else {
-    leaving_ = Leaving::now;
-  }
-}
-
-bool Session::stop() {
-  using namespace std::chrono_literals;
-  services_.workers.stop();
-  services_.files.stop();
-  return services_.workers.finished(150ms) && services_.files.stopped(50ms);
+  return document_->name() + (document_->dirty() ? " •" : "") + " — Headscope";
 }
 
 }  // namespace headscope::app

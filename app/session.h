@@ -9,6 +9,7 @@
 #include "app/labs/labs.h"
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
+#include "app/scene/recovery_store.h"
 #include "app/widgets/heatmap_layer.h"
 
 namespace headscope::app {
@@ -30,14 +31,16 @@ class Session {
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
+  /// Puts it at the front of the models that were opened.
+  void rememberModel(const std::string& model);
   /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
   /// tests. Throws std::runtime_error where answers go on without end.
   bool settle();
 
-  const Document& document() const { return document_; }
+  const Document& document() const { return *document_; }
   /// What is worked on: the document's scene, or that of what its page stages.
-  const Scene& scene() const { return working().scene(); }
-  Scene& scene() { return working().scene(); }
+  const Scene& scene() const { return working()->scene(); }
+  Scene& scene() { return working()->scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
   View& view() { return services_.view; }
   FolderReads& folders() { return services_.folders; }
@@ -54,10 +57,17 @@ class Session {
   std::optional<std::string> error() const;
 
   std::string title() const;
-  bool wantsToQuit() const { return leaving_ == Leaving::now; }
+  bool wantsToQuit() const;
   /// The person asked to close the window: asks back when something is unsaved.
   void requestQuit();
-  /// After the last frame: whether everything stopped in time. Where not, the program is left as it is.
+  /// Closes without a question, as soon as what is being written is written: what is unsaved is for recovery.
+  void leave();
+  /// All that closing the window would lose, what is worked on last.
+  std::vector<UnsavedScene> unsaved() const;
+  /// Keeps what is unsaved in `store` from now on, and offers what windows that ended have left there.
+  void recoverWith(std::shared_ptr<RecoveryStore> store);
+  /// After the last frame: what is unsaved, and was not given up, is written for recovery. Whether everything
+  /// stopped in time; where not, the program is left as it is.
   bool stop();
 
  private:
@@ -79,17 +89,27 @@ class Session {
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
   void stepHead(Index by);
-  void open(const NamedFile& file, const Outcome& outcome);
-  void openJson(const std::filesystem::path& path, const Outcome& outcome);
+  void open(const NamedFile& file, const Asker& asker, const Outcome& outcome);
+  void openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome);
+  void openScene(Scene scene, SceneFile file);
+  void resetPages();
+  void openBehind(Scene scene, const std::filesystem::path& path);
   void save(const std::filesystem::path& path, const Outcome& outcome);
+  void save(const UnsavedScene& unsaved, const std::filesystem::path& path, const Outcome& outcome,
+            std::function<void()> done);
+  void saveAndQuit(const UnsavedScene& unsaved);
+  std::string placeOf(const UnsavedScene& unsaved) const;
+  void noteUnsaved();
+  void offerRecovery();
+  void restore(const std::shared_ptr<Recovery>& recovery);
   std::size_t rowOf(const std::string& page) const;
-  std::size_t shownAt() const { return rowOf(document_.scene().cursor.page); }
+  std::size_t shownAt() const { return rowOf(document_->scene().cursor.page); }
   Lab& shown() const { return *labs_[shownAt()]; }
-  Document& working() {
-    Document* staged = shown().staged();
-    return staged ? *staged : document_;
+  /// The document that is worked on. Who lets others act holds on to it: they may open another.
+  std::shared_ptr<Document> working() const {
+    std::shared_ptr<Document> staged = shown().staged();
+    return staged ? staged : document_;
   }
-  const Document& working() const { return const_cast<Session*>(this)->working(); }
   /// The page that the shown one has on its stage; null without one.
   Lab* onStage() const;
   /// The page that shows what is worked on.
@@ -99,7 +119,7 @@ class Session {
   }
 
   Ui& ui_;
-  Document document_;
+  const std::shared_ptr<Document> document_;
   HeatmapLayer heatmaps_;
   LabServices services_;
   const std::span<const LabRow> rows_;
@@ -109,6 +129,10 @@ class Session {
   bool layerShown_ = false;           ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
+  bool discards_ = false;                              ///< the person gave up what is unsaved
+  std::shared_ptr<RecoveryStore> recovery_;            ///< null: nothing is kept
+  std::vector<std::shared_ptr<Recovery>> recoveries_;  ///< not answered yet, newest first
+  bool offersRecovery_ = false;                        ///< as soon as no other question is open
 };
 
 }  // namespace headscope::app

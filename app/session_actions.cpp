@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/platform/recent_models.h"
 #include "app/scene/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
@@ -16,75 +17,113 @@ constexpr Mods kCtrlShift{.ctrl = true, .shift = true};
 }  // namespace
 
 void Session::setScene(Scene scene, const std::filesystem::path& path) {
-  document_.open(std::move(scene), path);
+  resetPages();
+  document_->open(std::move(scene), path);
+}
+
+void Session::openScene(Scene scene, SceneFile file) {
+  resetPages();
+  document_->open(std::move(scene), std::move(file));
+}
+
+/// Before another scene is opened. What was changed on a stage goes with it, and is a step of its own.
+void Session::resetPages() {
   View& view = services_.view;
   view.controls.refusal = {};
-  for (const auto& lab : labs_) lab->reset();
+  for (const auto& lab : labs_) {
+    if (const auto staged = lab->staged(); staged && staged->dirty())
+      document_->open(staged->scene(), *staged->file());
+    lab->reset();
+  }
   view.redraw();
+}
+
+/// The window's document becomes that scene, and the lesson that somebody went to meanwhile stays in front.
+void Session::openBehind(Scene scene, const std::filesystem::path& path) {
+  const Cursor& shown = document_->scene().cursor;
+  scene.cursor.page = shown.page;
+  scene.cursor.lesson = shown.lesson;
+  document_->open(std::move(scene), path);
+  services_.view.redraw();
 }
 
 void Session::openFile(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<NamedFile>(
       path,
-      [path] {
+      [path, page = scene().cursor.page] {
         std::error_code ignored;
-        return NamedFile{path, std::filesystem::is_directory(path, ignored)};
+        return NamedFile{path, std::filesystem::is_directory(path, ignored), page};
       },
-      [this, outcome](Scene&, attention::Result<NamedFile> file) {
-        file ? open(*file, outcome) : outcome.fail(file.error().message);
+      [this, asker = services_.asker(), outcome](attention::Result<NamedFile> file) {
+        file ? open(*file, asker, outcome) : outcome.fail(file.error().message);
       });
 }
 
-void Session::open(const NamedFile& file, const Outcome& outcome) {
+void Session::rememberModel(const std::string& model) {
+  services_.files.write(
+      model,
+      [model] {
+        app::rememberModel(model);
+        return attention::success();
+      },
+      [](const attention::Status&) {});
+}
+
+void Session::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::filesystem::path& path = file.path;
   // A model's configuration is no scene.
   if (path.filename() == "config.json" && !file.folder)
     for (const auto& lab : labs_)
-      if (lab->open(file, scene(), outcome)) return;
-  if (path.extension() == ".json" && !file.folder) return openJson(path, outcome);
-  if (worker().open(file, scene(), outcome)) return;
-  // What the page that is shown has no use for may be for another, in the order of the tabs.
+      if (lab->open(file, asker, outcome)) return;
+  if (path.extension() == ".json" && !file.folder) return openJson(file, asker, outcome);
+  if (labs_[rowOf(file.page)]->open(file, asker, outcome)) return;
+  // What the page that was shown has no use for may be for another, in the order of the tabs.
   for (const auto& lab : labs_)
-    if (lab->open(file, scene(), outcome)) return;
+    if (lab->open(file, asker, outcome)) return;
   outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
                attention::shownPath(path.extension()) +
                "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 
 /// A scene, or what says of itself that it is a lesson.
-void Session::openJson(const std::filesystem::path& path, const Outcome& outcome) {
+void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   services_.files.read<std::optional<Scene>>(
-      path,
-      [path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
+      file.path,
+      [path = file.path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
         if (isLessonFile(path)) return std::optional<Scene>();
         attention::Result<Scene> scene = readScene(path, stop);
         if (!scene) return scene.error();
         return std::optional(*std::move(scene));
       },
-      [this, path, outcome](Scene& shown, attention::Result<std::optional<Scene>> scene) {
+      [this, file, asker, outcome](attention::Result<std::optional<Scene>> scene) {
         if (!scene) return outcome.fail(scene.error().message);
-        const std::string name = attention::shownPath(path.filename());
+        const std::string name = attention::shownPath(file.path.filename());
         if (!*scene) {
           for (const auto& lab : labs_)
-            if (lab->open({path, false}, shown, outcome)) return;
+            if (lab->open(file, asker, outcome)) return;
           return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
         if (const auto page = checkPage(**scene, rows_); !page)
           return outcome.fail(name + ": " + page.error().message);
-        setScene(**std::move(scene), path);
-        outcome.done("Opened " + name);
+        const bool behind = onStage() && !asker.inFront();
+        behind ? openBehind(**std::move(scene), file.path) : setScene(**std::move(scene), file.path);
+        outcome.done("Opened " + name + (behind ? ", behind the lesson" : ""));
       });
 }
 
 void Session::save(const std::filesystem::path& path, const Outcome& outcome) {
-  auto saved = std::make_shared<const Scene>(scene());
+  save({working()->file(), std::make_shared<const Scene>(scene())}, path, outcome, [] {});
+}
+
+void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& path, const Outcome& outcome,
+                   std::function<void()> done) {
   services_.files.write(
-      path, [path, saved] { return writeScene(path, *saved); },
-      [this, path, saved, outcome](Scene&, attention::Status written) {
+      path, [path, scene = unsaved.scene] { return writeScene(path, *scene); },
+      [path, unsaved, outcome, done = std::move(done)](attention::Status written) {
         if (!written) return outcome.fail(written.error().message);
-        // What a page stages is saved as a copy.
-        if (&working() == &document_) document_.savedAs(*saved, path);
+        *unsaved.file = {path, *unsaved.scene};
         outcome.tell("Saved " + path.filename().string());
+        done();
       });
 }
 
@@ -127,7 +166,7 @@ std::vector<Action> Session::documentActions() {
        true,
        false,
        [this, saveAs](Scene& scene) {
-         working().path().empty() ? saveAs(scene) : save(working().path(), Outcome(services_.view));
+         working()->path().empty() ? saveAs(scene) : save(working()->path(), Outcome(services_.view));
        },
        "",
        "export store"},
@@ -149,6 +188,15 @@ std::vector<Action> Session::documentActions() {
        [this](Scene&) { setScene(openingScene()); },
        "",
        "reset start over clear new"},
+      {"scene.recover",
+       "Restore unsaved work that a window left…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) { offersRecovery_ = true; },
+       "",
+       "recovery recover crash lost backup autosave"},
       {"edit.undo",
        "Undo",
        "Edit",
@@ -157,7 +205,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         working().undo();
+         working()->undo();
        },
        "",
        "revert"},
@@ -169,7 +217,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         working().redo();
+         working()->redo();
        }},
       {"edit.stop",
        "Stop computing: back to what is shown",
@@ -180,7 +228,7 @@ std::vector<Action> Session::documentActions() {
        [this](Scene& scene) {
          // The setting that takes too long stays in the history, one undo away.
          if (!snapshot()) return;
-         working().record();
+         working()->record();
          scene.setup = snapshot()->setup;
        }},
   };
@@ -245,7 +293,7 @@ std::vector<Action> Session::windowActions() {
   for (const LabRow& row : rows_)
     actions.push_back({"page." + std::string(row.info.key), std::string(row.info.goTo), "Pages",
                        row.info.shortcut, false, false,
-                       [this, key = row.info.key](Scene&) { document_.scene().cursor.page = key; }});
+                       [this, key = row.info.key](Scene&) { document_->scene().cursor.page = key; }});
   return actions;
 }
 
@@ -319,7 +367,7 @@ std::vector<Action> Session::helpActions() {
        true,
        false,
        [this](Scene&) {
-         std::vector<std::string> pages{document_.scene().cursor.page};
+         std::vector<std::string> pages{document_->scene().cursor.page};
          if (onStage()) pages.push_back(scene().cursor.page);
          services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
        },

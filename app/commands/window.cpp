@@ -3,13 +3,16 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/platform/address_space.h"
+#include "app/platform/configuration.h"
+#include "app/platform/exit_watch.h"
 #include "app/platform/quit_signals.h"
-#include "app/platform/recent_models.h"
 #include "app/platform/ui.h"
 #include "app/scene/lesson.h"
 #include "app/scene/lesson_file.h"
@@ -22,10 +25,37 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// How the program was asked to end, from outside of the window.
+struct Ending {
+  std::atomic<bool> asked = false;  ///< as by the window's button, which asks back
+  std::atomic<bool> forced = false;
+  std::atomic<Clock::rep> forcedAt = 0;
+};
+
+/// Ctrl+C asks back like the window's button. At a second one, a hang-up or a request to end, nobody may be
+/// there to answer: unsaved work is kept for the next start, and the window closes. On the signals' thread,
+/// so that work is kept also where the window hangs.
+void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
+  (void)recovery.write();
+  constexpr std::chrono::seconds kPatience(2);
+  const Clock::duration now = Clock::now().time_since_epoch();
+  if (ending.forced && now - Clock::duration(ending.forcedAt) > kPatience) {
+    attention::removeTemporaryFiles();
+    std::_Exit(128 + signal);
+  }
+  const bool again = ending.asked.exchange(true);
+  if ((signal != SIGINT || again) && !ending.forced) {
+    ending.forcedAt = now.count();
+    ending.forced = true;
+  }
+  Window::wake();
+}
+
 /// Sleeps until something happens; draws while something moves.
-void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
+void runLoop(Window& window, Session& session, Ending& ending) {
   std::string title;
   Clock::time_point last = Clock::now();
+  bool asked = false, forced = false;
   while (!session.wantsToQuit()) {
     const double wait = session.nextFrameIn();
     if (!window.takeRefresh()) {
@@ -33,7 +63,8 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
     } else {
       window.wait(0);
     }
-    if (askedToQuit.exchange(false) || window.shouldClose()) {
+    if (ending.forced && !std::exchange(forced, true)) session.leave();
+    if ((ending.asked && !std::exchange(asked, true) && !forced) || window.shouldClose()) {
       window.keepOpen();
       session.requestQuit();
     }
@@ -49,22 +80,38 @@ void runLoop(Window& window, Session& session, std::atomic<bool>& askedToQuit) {
   }
 }
 
+std::filesystem::path recoveryFolder() {
+  const std::filesystem::path folder = stateFolder();
+  return folder.empty() ? folder : folder / "recovery";
+}
+
 /// With `path` the scene is that file's. `lesson` is opened besides; "" = none.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "") {
   requireAddressSpace();
-  std::atomic<bool> askedToQuit = false;
-  const QuitSignals signals([&] {
-    askedToQuit = true;
-    Window::wake();
-  });
+  const auto recovery = std::make_shared<RecoveryStore>(recoveryFolder());
+  Ending ending;
+  const QuitSignals signals([&](int signal) { onSignal(signal, ending, *recovery); });
   Window window("Headscope", 1600, 960);
   Ui ui;
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
+  const ExitWatch lostDisplay([&recovery] {
+    const bool kept = recovery->write().ok() && recovery->holdsWork();
+    std::fputs(kept ? "headscope: the display was lost; the next start offers the unsaved work\n"
+                    : "headscope: the display was lost\n",
+               stderr);
+    attention::removeTemporaryFiles();
+    std::_Exit(1);
+  });
   session.view().preferences = loadPreferences();
+  session.recoverWith(recovery);
   if (ownScene) session.setScene(scene, path);
+  // A model is no file that the scene could be saved to.
+  if (const std::string& model = scene.setup.subject.model;
+      path.empty() && !model.empty() && model != kLearned)
+    session.rememberModel(model);
   if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
-  runLoop(window, session, askedToQuit);
+  runLoop(window, session, ending);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
     attention::removeTemporaryFiles();
@@ -84,10 +131,7 @@ int runWindow(const std::string& path) {
   if (!scene) return fail(scene.error());
   std::error_code ignored;
   // A model is no file that the scene could be saved to.
-  const bool named =
-      !scene->setup.subject.model.empty() && std::filesystem::path(path).extension() != ".json";
-  if (named && scene->setup.subject.model != kLearned) rememberModel(scene->setup.subject.model);
-  const bool file = !named;
+  const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
   return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
 }
 

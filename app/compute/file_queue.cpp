@@ -20,13 +20,26 @@ void FileQueue::push(Job job) {
   changed_.notify_all();
 }
 
-bool FileQueue::take(Scene& scene) {
+void FileQueue::keep(const std::filesystem::path& file, std::function<attention::Status()> job) {
+  Job kept{true, file, answering<std::monostate>(file, std::move(job), [](const attention::Status&) {})};
+  {
+    const std::lock_guard lock(mutex_);
+    for (Job& waiting : waiting_)
+      if (!waiting.kept.empty() && waiting.kept == file) {
+        waiting.run = std::move(kept.run);
+        return;
+      }
+  }
+  push(std::move(kept));
+}
+
+bool FileQueue::take() {
   std::deque<Answer> answers;
   {
     const std::lock_guard lock(mutex_);
     answers.swap(answers_);
   }
-  for (const Answer& answer : answers) answer(scene);
+  for (const Answer& answer : answers) answer();
   return !answers.empty();
 }
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "app/compute/caught_error.h"
-#include "app/scene/scene.h"
 #include "attention/formats/regular_file.h"
 
 namespace headscope::app {
@@ -26,21 +25,24 @@ class FileQueue {
   /// Finishes what is written and waits for what is being read.
   ~FileQueue();
 
-  /// `job` runs on the queue's thread; `done` gets what it returned, with the scene of then. What `job`
-  /// throws is an error that names the file.
+  /// `job` runs on the queue's thread; `done` gets what it returned. What `job` throws is an error that names
+  /// the file. An answer that changes a document is for the one that asked (Asker).
   template <typename T>
   void read(const std::filesystem::path& file, std::function<attention::Result<T>()> job,
-            std::function<void(Scene&, attention::Result<T>)> done) {
-    push({false, answering(file, std::move(job), std::move(done))});
+            std::function<void(attention::Result<T>)> done) {
+    push({false, "", answering(file, std::move(job), std::move(done))});
   }
   /// The same for a file that is written: leaving the program waits for it.
   void write(const std::filesystem::path& file, std::function<attention::Status()> job,
-             std::function<void(Scene&, attention::Status)> done) {
-    push({true, answering(file, std::move(job), std::move(done))});
+             std::function<void(attention::Status)> done) {
+    push({true, "", answering(file, std::move(job), std::move(done))});
   }
+  /// Writes what the program keeps from one start to the next. Of several writes of one file that wait, only
+  /// the last is done, and nobody is told how it went.
+  void keep(const std::filesystem::path& file, std::function<attention::Status()> job);
 
   /// Hands out the answers that have come, in order; whether there were any.
-  bool take(Scene& scene);
+  bool take();
 
   /// Requested by stop(): for reads that take long.
   std::stop_token stopToken() const { return stopReads_.get_token(); }
@@ -57,16 +59,17 @@ class FileQueue {
   bool stopped(std::chrono::milliseconds within);
 
  private:
-  using Answer = std::function<void(Scene&)>;
+  using Answer = std::function<void()>;
   struct Job {
     bool writes = false;
+    std::filesystem::path kept;   ///< whose write a newer one replaces; "" = none does
     std::function<Answer()> run;  ///< does not throw
   };
 
   template <typename T>
   static std::function<Answer()> answering(const std::filesystem::path& file,
                                            std::function<attention::Result<T>()> job,
-                                           std::function<void(Scene&, attention::Result<T>)> done) {
+                                           std::function<void(attention::Result<T>)> done) {
     return [name = attention::shownPath(file.filename()), job = std::move(job),
             done = std::move(done)]() -> Answer {
       auto result = std::make_shared<attention::Result<T>>(attention::Error{});
@@ -75,7 +78,7 @@ class FileQueue {
       } catch (...) {
         *result = caughtError(name);
       }
-      return [result, done](Scene& scene) { done(scene, std::move(*result)); };
+      return [result, done] { done(std::move(*result)); };
     };
   }
   void push(Job job);

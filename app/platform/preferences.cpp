@@ -9,14 +9,10 @@
 
 namespace headscope::app {
 
-namespace {
-
 std::filesystem::path preferencesPath() {
   const std::filesystem::path folder = configurationFolder();
   return folder.empty() ? folder : folder / "preferences.json";
 }
-
-}  // namespace
 
 Preferences parsePreferences(std::string_view text) {
   Preferences preferences;
@@ -50,13 +46,10 @@ Preferences loadPreferences() {
                : Preferences();
 }
 
-void savePreferences(const Preferences& preferences) {
-  const auto path = preferencesPath();
-  if (path.empty()) return;
+attention::Status writePreferences(const std::filesystem::path& path, const Preferences& preferences) {
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
-  // A preference that can't be kept is not worth a message in the middle of a lecture.
-  (void)attention::writeFile(path, formatPreferences(preferences));
+  return attention::writeFile(path, formatPreferences(preferences));
 }
 
 }  // namespace headscope::app

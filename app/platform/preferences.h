@@ -1,7 +1,10 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -18,8 +21,11 @@ struct Preferences {
 Preferences parsePreferences(std::string_view json);
 std::string formatPreferences(const Preferences& preferences);
 
-/// $XDG_CONFIG_HOME/headscope/preferences.json; defaults where it can't be read.
+/// $XDG_CONFIG_HOME/headscope/preferences.json; empty where no folder for settings is known.
+std::filesystem::path preferencesPath();
+/// What is there; defaults where it can't be read.
 Preferences loadPreferences();
-void savePreferences(const Preferences& preferences);
+/// Makes the folder where there is none.
+attention::Status writePreferences(const std::filesystem::path& path, const Preferences& preferences);
 
 }  // namespace headscope::app

@@ -4,15 +4,21 @@
 
 namespace headscope::app {
 
-QuitSignals::QuitSignals(std::function<void()> asked) {
+QuitSignals::QuitSignals(std::function<void(int)> asked) {
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) sigaddset(&watched, signal);
+  sigaddset(&watched, SIGUSR2);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    // Blocked, an ignored signal would wait and be taken after all.
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_IGN)
+      sigaddset(&watched, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &watched, &before_);
   thread_ = std::thread([asked = std::move(asked), watched] {
     int signal = 0;
     // SIGUSR2 is our own: the end.
-    while (sigwait(&watched, &signal) == 0 && signal != SIGUSR2) asked();
+    while (sigwait(&watched, &signal) == 0 && signal != SIGUSR2) asked(signal);
   });
 }
 

@@ -8,16 +8,26 @@ namespace {
 constexpr double kEditSettles = 0.45;  // seconds after which a drag or a burst of typing is one step
 }
 
-void Document::open(Scene scene, std::filesystem::path path) {
-  record();
-  scene_ = std::move(scene);
-  record();
-  savedAs(scene_, std::move(path));
+std::vector<UnsavedScene> Document::unsaved() const {
+  std::vector<UnsavedScene> unsaved = history_.unsavedElsewhere();
+  if (dirty()) unsaved.push_back({file(), std::make_shared<const Scene>(scene_)});
+  return unsaved;
 }
 
-void Document::savedAs(const Scene& scene, std::filesystem::path path) {
-  saved_ = scene;
-  path_ = std::move(path);
+void Document::open(Scene scene, SceneFile file) {
+  record();
+  scene_ = std::move(scene);
+  history_.begin(scene_, std::make_shared<SceneFile>(std::move(file)));
+}
+
+void Document::open(Scene scene, std::filesystem::path path) {
+  // The same once more, such as a Reset of what nobody changed, is no step.
+  if (path == this->path() && file()->holds(scene) && !dirty()) {
+    scene_ = std::move(scene);
+    return;
+  }
+  SceneFile file{std::move(path), scene};
+  open(std::move(scene), std::move(file));
 }
 
 bool Document::note(const Scene& before, const std::string& edit, bool held, double now) {

@@ -2,27 +2,35 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/scene/history.h"
 
 namespace headscope::app {
 
-/// The scene that is worked on, with what it was before and where it is kept.
+/// The scene that is worked on, with what it was before and where it is kept. What was opened before stays
+/// one undo away, with its own file.
 class Document {
  public:
-  explicit Document(Scene scene) : scene_(std::move(scene)), history_(scene_), saved_(scene_) {}
+  explicit Document(Scene scene)
+      : scene_(std::move(scene)), history_(scene_, std::make_shared<SceneFile>(SceneFile{"", scene_})) {}
 
   Scene& scene() { return scene_; }
   const Scene& scene() const { return scene_; }
-  const std::filesystem::path& path() const { return path_; }
-  std::string name() const { return path_.empty() ? "untitled" : path_.filename().string(); }
+  /// Where the scene is kept. Another object after another scene was opened, and the former one again when
+  /// that is undone.
+  const std::shared_ptr<SceneFile>& file() const { return history_.file(); }
+  const std::filesystem::path& path() const { return file()->path; }
+  std::string name() const { return sceneName(path()); }
   /// Whether it differs from what was opened or saved.
-  bool dirty() const { return !sameDocument(scene_, saved_); }
+  bool dirty() const { return !file()->holds(scene_); }
+  /// All that closing would lose: what is worked on comes last.
+  std::vector<UnsavedScene> unsaved() const;
 
   /// Replaces the scene as a step that can be undone.
+  void open(Scene scene, SceneFile file);
+  /// The same for what `path` holds, or for a scene to begin with.
   void open(Scene scene, std::filesystem::path path);
-  /// `scene` is in the file `path` now.
-  void savedAs(const Scene& scene, std::filesystem::path path);
 
   /// After a frame: what changed since `before` is a step, at once or, where `edit` names a control that is
   /// being dragged or typed in, when that ends: `held` is whether a button is down, `now` the time in
@@ -39,11 +47,14 @@ class Document {
   bool canRedo() const { return history_.canRedo(); }
   std::size_t undoSteps() const { return history_.undoSteps(); }
 
+  /// What a scene of that file is called: "untitled" where it has none.
+  static std::string sceneName(const std::filesystem::path& path) {
+    return path.empty() ? "untitled" : path.filename().string();
+  }
+
  private:
   Scene scene_;
   History history_;
-  Scene saved_;
-  std::filesystem::path path_;
   std::string edit_;  ///< the control whose edit is not in the history yet
   double editedAt_ = 0;
 };

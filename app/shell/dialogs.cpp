@@ -158,20 +158,4 @@ void Palette::draw(Scene&, View& view, bool opening) {
   endDialog();
 }
 
-void DiscardQuestion::draw(Scene&, View& view, bool) {
-  if (beginDialog(view, "discard", "Leave without saving?", 460, 170)) {
-    hint(view, sceneName_ + " was edited since it was opened or saved.");
-    gap(view, 8);
-    if (button(view, "discard.leave", "Leave")) view.request("quit");
-    ImGui::SameLine(0, view.px(8));
-    if (button(view, "discard.save", "Save")) {
-      view.dialog.reset();
-      view.request("scene.save");
-    }
-    ImGui::SameLine(0, view.px(8));
-    if (button(view, "discard.stay", "Stay")) view.dialog.reset();
-  }
-  endDialog();
-}
-
 }  // namespace headscope::app

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/labs/common/lab.h"
 #include "app/widgets/dialog.h"
@@ -71,15 +73,44 @@ class ShortcutSheet : public Dialog {
   const std::vector<std::string> pages_;
 };
 
-/// Leaving would lose what was edited in `sceneName`.
-class DiscardQuestion : public Dialog {
+/// A scene that is in no file as it is: "demo.json", and where it is to be found.
+struct UnsavedLine {
+  std::string name, place;
+  bool hasFile = false;  ///< it can be saved without asking where
+};
+
+/// Leaving would lose these scenes.
+class LeaveQuestion : public Dialog {
  public:
-  explicit DiscardQuestion(std::string sceneName) : sceneName_(std::move(sceneName)) {}
+  /// `save` gets the place in `unsaved` of the one to be saved.
+  LeaveQuestion(std::vector<UnsavedLine> unsaved, std::function<void(std::size_t)> save,
+                std::function<void()> leave)
+      : unsaved_(std::move(unsaved)), save_(std::move(save)), leave_(std::move(leave)) {}
   std::string name() const override { return "discard"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
  private:
-  std::string sceneName_;
+  const std::vector<UnsavedLine> unsaved_;
+  const std::function<void(std::size_t)> save_;
+  const std::function<void()> leave_;
+};
+
+/// A window ended without saving: what it kept can be had back.
+class RecoveryQuestion : public Dialog {
+ public:
+  struct Offer {
+    std::string when;                ///< "24 November 2026, 02:46"
+    std::vector<std::string> names;  ///< of the scenes
+    std::string problem;             ///< why they can't be read; "" = they can
+  };
+  RecoveryQuestion(Offer offer, std::function<void()> restore, std::function<void()> discard)
+      : offer_(std::move(offer)), restore_(std::move(restore)), discard_(std::move(discard)) {}
+  std::string name() const override { return "recovery"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  const Offer offer_;
+  const std::function<void()> restore_, discard_;
 };
 
 }  // namespace headscope::app

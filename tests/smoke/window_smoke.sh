@@ -18,7 +18,7 @@ readonly kHeatmapRows="170 720"           # from below the text box down to abov
 readonly kHeatmapAt="700 300"             # inside a head
 readonly kMaskCellAt="560 420"            # inside the mask in its studio
 readonly kTextBoxAt="150 110"
-readonly kLeaveButtonAt="420 328"         # in the question, in a window of 1200x720
+readonly kLeaveButtonAt="390 353"         # in the question, in a window of 1200x720
 readonly kPatience=60                     # seconds; a loaded machine is slow, a hang takes for ever
 
 work=$(mktemp -d)
@@ -144,7 +144,7 @@ showsHeatmaps() { (($(colours 300 310) > 20)); }
 startProgram() {
   # Preferences of the person who runs the tests must not change the pictures, nor be changed.
   unset WAYLAND_DISPLAY
-  HOME=$work XDG_CONFIG_HOME=$work/config "$headscope" >"$work/said" 2>"$work/errors" &
+  HOME=$work XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state "$headscope" >"$work/said" 2>"$work/errors" &
   program=$!
   waitFor "$kPatience" findWindow || fail "no window appears"
   waitFor "$kPatience" showsHeatmaps || fail "the window stays empty"
@@ -236,10 +236,48 @@ leave() {
   step "headscope ends with 0 and has said nothing"
 }
 
+kept() { find "$work/state/headscope/recovery" -name '*.json' 2>/dev/null | wc -l; }
+
+typeSomething() {
+  pointAt "$kTextBoxAt"
+  xdotool click 1
+  settled
+  xdotool key End
+  xdotool type ' and sat'
+  expectChange "typing"
+}
+
+# Who is asked to end while something is unsaved keeps it for the next start, and so does who loses the display.
+keepUnsavedWork() {
+  local code=0
+  (($(kept) == 0)) || fail "after Leave something is kept for the next start"
+  startProgram
+  typeSomething
+  kill -TERM "$program"
+  waitFor "$kPatience" gone || fail "headscope goes on after TERM with unsaved work"
+  (($(kept) == 1)) || fail "after TERM $(kept) recovery files are kept, expected 1"
+  step "TERM ends headscope, and what was typed is kept"
+  startProgram
+  press Escape  # "Not now"
+  expectChange "answering the offer of the work that was kept"
+  typeSomething
+  kill -KILL "$server"
+  wait "$server" 2>/dev/null
+  server=''
+  waitFor "$kPatience" gone || fail "headscope goes on without the display"
+  wait "$program" || code=$?
+  program=''
+  ((code == 1)) || fail "without the display headscope exits with $code, expected 1"
+  grep -q 'the next start offers the unsaved work' "$work/errors" || fail "headscope does not say what becomes of the work"
+  (($(kept) == 2)) || fail "after the display was lost $(kept) recovery files are kept, expected 2"
+  step "the display is lost, and what was typed is kept"
+  : >"$work/errors"
+}
+
 # A window that is larger than the screen it opens on is made to fit.
 onASmallScreen() {
   local WIDTH=0 HEIGHT=0 X=0 Y=0
-  HOME=$work XDG_CONFIG_HOME=$work/config "$headscope" >"$work/said" 2>"$work/errors" &
+  HOME=$work XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state "$headscope" >"$work/said" 2>"$work/errors" &
   program=$!
   waitFor "$kPatience" findWindow || fail "no window appears on a small screen"
   eval "$(xdotool getwindowgeometry --shell "$window")"
@@ -263,6 +301,6 @@ useMask
 useTextBox
 resize
 leave
-stopServer
+keepUnsavedWork
 startServer 1280x720
 onASmallScreen 1280 720

@@ -368,7 +368,7 @@ TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
   EXPECT_FALSE(ui.session().wantsToQuit());
 
   ui.chord(kCtrl, static_cast<Key>('Q'));
-  ui.click("discard.save");
+  ui.click("discard.save.0");
   ASSERT_EQ(ui.dialog(), "Save the scene");
   answer(path("kept.json"));
   EXPECT_TRUE(saved("kept.json").setup.model.bias);

@@ -67,7 +67,7 @@ class LettersLab : public Lab {
           written.wait();
           return attention::success();
         },
-        [](Scene&, attention::Status) {});
+        [](attention::Status) {});
   }
   std::size_t letters() const { return shown_ && shown_->value.ok() ? *shown_->value : 0; }
   std::atomic<int> computed = 0;

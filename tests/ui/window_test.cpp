@@ -332,7 +332,8 @@ TEST(SmallWindow, AnySizeIsDrawn) {
       ui.view().dialog.reset();
     }
     ui.session().scene().cursor.page = "heads";
-    ui.view().dialog = std::make_shared<app::DiscardQuestion>("a scene");
+    ui.view().dialog = std::make_shared<app::LeaveQuestion>(
+        std::vector<app::UnsavedLine>{{"a scene", "edited", false}}, [](std::size_t) {}, [] {});
     ui.draw();
     ui.view().dialog.reset();
   }

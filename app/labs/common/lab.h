@@ -12,6 +12,7 @@
 #include "app/compute/folder_reads.h"
 #include "app/compute/layer.h"
 #include "app/compute/resources.h"
+#include "app/labs/common/asker.h"
 #include "app/scene/document.h"
 #include "app/widgets/actions.h"
 #include "app/widgets/caption.h"
@@ -34,6 +35,7 @@ struct LabInfo {
 struct NamedFile {
   std::filesystem::path path;
   bool folder = false;
+  std::string page = {};  ///< the key of the page that was shown when it was given
 };
 
 /// What all pages share.
@@ -53,6 +55,12 @@ struct LabServices {
   FileQueue files;
   FolderReads folders;
   ComputedLayer layer;
+  Asker::Working working;  ///< set by the session
+
+  /// For a file that is asked for now.
+  Asker asker() const { return Asker(working); }
+  /// Writes view.preferences, on the files' thread.
+  void keepPreferences();
 };
 
 /// "compute 1.8 ms": a figure of the status line.
@@ -115,10 +123,11 @@ class Lab {
   // works on it, and the window's document waits untouched. The stage shows the page that the cursor of the
   // staged document names; `scene` above and below is the window's for the page that stages.
 
-  /// Before everything else in a frame while shown: the one place where what is staged may change.
-  virtual void arrange(Scene&) {}
-  /// What is staged; null: nothing.
-  virtual Document* staged() { return nullptr; }
+  /// Before everything else in a frame while shown: the one place, beside reset(), where what is staged may
+  /// change. `own` is the window's document.
+  virtual void arrange(Document& own) { (void)own; }
+  /// What is staged; null: nothing. Who works on it holds on to it: an action may take it off the stage.
+  virtual std::shared_ptr<Document> staged() const { return nullptr; }
   /// The stage's parts inside the window's. `hasSide` and `hasStrip` are of the page on it.
   virtual Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
     (void)hasSide, (void)hasStrip;
@@ -127,7 +136,7 @@ class Lab {
 
   /// Opens a file that was dropped while the page is shown, or a folder, and says what came of it; false
   /// where it is not for this page.
-  virtual bool open(const NamedFile&, Scene&, const Outcome&) { return false; }
+  virtual bool open(const NamedFile&, const Asker&, const Outcome&) { return false; }
 };
 
 /// A row of the table of pages.

@@ -25,7 +25,7 @@ void savePicture(LabServices& services, const Scene& scene, PictureKind kind, co
         if (!drawing) return attention::Error{path.filename().string() + ": " + drawing.error().message};
         return writePicture(path, *drawing, {.scale = kScale}, resources.memory);
       },
-      [path, outcome](Scene&, attention::Status written) {
+      [path, outcome](attention::Status written) {
         written.ok() ? outcome.tell("Saved " + path.filename().string())
                      : outcome.fail(written.error().message);
       });

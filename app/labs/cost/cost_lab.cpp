@@ -42,7 +42,7 @@ void CostLab::loadCatalogueOnce() {
   const std::filesystem::path folder = configurationFolder();
   services_.files.read<CostCatalogue>(
       folder / kModelsFile, [folder] { return loadCatalogue(folder); },
-      [this](Scene&, Result<CostCatalogue> catalogue) {
+      [this](Result<CostCatalogue> catalogue) {
         if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
         page_.catalogue = *std::move(catalogue);
         if (!page_.catalogue.problems.empty())
@@ -55,37 +55,47 @@ void CostLab::keepMachine(const MachineChange& change) {
   const std::filesystem::path folder = configurationFolder();
   services_.files.write(
       folder / kMachinesFile, [folder, change] { return writeMachine(folder, change); },
-      [this](Scene&, const attention::Status& kept) {
+      [this](const attention::Status& kept) {
         page_.machineProblem =
             kept.ok() ? "" : "This lasts until the program ends: " + kept.error().message + ".";
       });
 }
 
-/// With an `outcome` a person named the file; otherwise the scene does, and the page says what is wrong.
-void CostLab::readConfig(const std::filesystem::path& path, const std::optional<Outcome>& outcome) {
+/// The page says what is wrong with the file; `read` is told besides.
+void CostLab::readConfig(const std::filesystem::path& path,
+                         std::function<void(const Result<ModelShape>&)> read) {
   configAsked_ = path.string();
   services_.files.read<ModelShape>(
       path, [path] { return attention::readModelShape(path); },
-      [this, path, outcome](Scene& scene, Result<ModelShape> shape) {
-        if (outcome) scene.cursor.page = "cost";
+      [this, path, read = std::move(read)](const Result<ModelShape>& shape) {
         page_.problem = shape.ok() ? "" : shape.error().message;
-        if (!shape) {
-          if (outcome) outcome->fail(shape.error().message);
-          return;
+        if (shape.ok()) {
+          page_.config = *shape;
+          page_.configFile = path.string();
         }
-        page_.config = *std::move(shape);
-        page_.configFile = path.string();
-        if (!outcome) return;
-        scene.cost.config = path.string();
-        scene.cost.tokens = page_.config->context;
-        outcome->done("Opened " + path.filename().string());
+        read(shape);
       });
 }
 
-bool CostLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
+/// A person named the file: its cost is what they look at.
+void CostLab::openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  readConfig(path, [path, asker, outcome](const Result<ModelShape>& shape) {
+    const std::string name = path.filename().string();
+    const auto taken = asker.edit(name, [&](Scene& scene) {
+      scene.cursor.page = "cost";
+      if (!shape) return;
+      scene.cost.config = path.string();
+      scene.cost.tokens = shape->context;
+    });
+    if (!shape) return outcome.fail(shape.error().message);
+    taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
+  });
+}
+
+bool CostLab::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   if (file.folder || file.path.filename() != "config.json") return false;
   std::error_code ignored;
-  readConfig(std::filesystem::absolute(file.path, ignored), outcome);
+  openConfig(std::filesystem::absolute(file.path, ignored), asker, outcome);
   return true;
 }
 
@@ -170,7 +180,8 @@ void CostLab::handleKeys(Scene& scene, const Layout& layout) {
 
 void CostLab::ask(const Scene& scene) {
   loadCatalogueOnce();
-  if (!scene.cost.config.empty() && configAsked_ != scene.cost.config) readConfig(scene.cost.config);
+  if (!scene.cost.config.empty() && configAsked_ != scene.cost.config)
+    readConfig(scene.cost.config, [](const Result<ModelShape>&) {});
 }
 
 std::vector<CaptionPart> CostLab::caption(const Scene&) const {
@@ -230,7 +241,7 @@ std::vector<Action> CostLab::actions() {
        [this](Scene&) {
          FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
          question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
-           readConfig(path, outcome);
+           openConfig(path, services_.asker(), outcome);
          };
          services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
        }},

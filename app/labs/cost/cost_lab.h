@@ -19,14 +19,16 @@ class CostLab : public Lab {
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
-  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   const CostPage& page() const { return page_; }
 
  private:
   void loadCatalogueOnce();
   /// Reads a config.json; `show` makes it the page's.
-  void readConfig(const std::filesystem::path& path, const std::optional<Outcome>& outcome = {});
+  void readConfig(const std::filesystem::path& path,
+                  std::function<void(const attention::Result<attention::ModelShape>&)> read);
+  void openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
   /// In the page, and in the person's own file.
   void keepMachine(const MachineChange& change);
   /// All that is in the middle, from the top down, or one plot alone.

@@ -45,37 +45,42 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
 
 }  // namespace
 
-void HeadsLab::openWeights(const std::filesystem::path& path, const Scene& scene, const Outcome& outcome) {
-  const Index heads = scene.setup.model.heads;
+void HeadsLab::openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  const Scene* scene = asker.scene();
+  const Index heads = scene ? scene->setup.model.heads : 1;
   services_.files.read<LoadedWeights>(
       path, [path, heads] { return readLoadedWeights(path, heads); },
-      [path, outcome](Scene& now, attention::Result<LoadedWeights> weights) {
+      [path, asker, outcome](attention::Result<LoadedWeights> weights) {
         if (!weights) return outcome.fail(weights.error().message);
-        applyWeights(now, *weights, std::filesystem::absolute(path).string());
-        std::string said = "Loaded " + path.filename().string();
+        const std::string name = path.filename().string();
+        const auto taken = asker.edit(
+            name, [&](Scene& now) { applyWeights(now, *weights, std::filesystem::absolute(path).string()); });
+        if (!taken) return outcome.fail(taken.error().message);
+        std::string said = "Loaded " + name;
         if (weights->layer >= 0)
           said += fmt::format(", layer {}: the first of {}", weights->layer, weights->layers);
         outcome.done(said);
       });
 }
 
-void HeadsLab::openTable(const std::filesystem::path& path, const Outcome& outcome) {
+void HeadsLab::openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   services_.files.read<attention::Table>(
       path, [path] { return readEmbeddings(path); },
-      [path, outcome](Scene& now, attention::Result<attention::Table> table) {
+      [path, asker, outcome](attention::Result<attention::Table> table) {
         if (!table) return outcome.fail(table.error().message);
-        takeTable(now, *std::move(table));
-        outcome.done("Loaded " + path.filename().string());
+        const std::string name = path.filename().string();
+        const auto taken = asker.edit(name, [&](Scene& now) { takeTable(now, *std::move(table)); });
+        taken ? outcome.done("Loaded " + name) : outcome.fail(taken.error().message);
       });
 }
 
-bool HeadsLab::open(const NamedFile& file, Scene& scene, const Outcome& outcome) {
+bool HeadsLab::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
   // Pickles are opened to be told what to save instead.
   if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
-    openWeights(file.path, scene, outcome);
+    openWeights(file.path, asker, outcome);
   else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
-    openTable(file.path, outcome);
+    openTable(file.path, asker, outcome);
   else
     return false;
   return true;
@@ -96,8 +101,8 @@ std::vector<Action> HeadsLab::fileActions() {
          ask({"Load weights",
               {".safetensors", ".npz", ".pt", ".pth"},
               "",
-              [this](Scene& scene, const auto& path, const Outcome& outcome) {
-                openWeights(path, scene, outcome);
+              [this](Scene&, const auto& path, const Outcome& outcome) {
+                openWeights(path, services_.asker(), outcome);
               }});
        },
        "",
@@ -112,7 +117,9 @@ std::vector<Action> HeadsLab::fileActions() {
          ask({"Load embeddings",
               {".npy", ".csv", ".tsv", ".txt"},
               "",
-              [this](Scene&, const auto& path, const Outcome& outcome) { openTable(path, outcome); }});
+              [this](Scene&, const auto& path, const Outcome& outcome) {
+                openTable(path, services_.asker(), outcome);
+              }});
        }},
       {"table.edit",
        "Edit embeddings as a table",

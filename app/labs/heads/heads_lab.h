@@ -25,7 +25,7 @@ class HeadsLab : public Lab {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
-  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   const HeadsPage& page() const { return page_; }
   HeadsPage& page() { return page_; }
@@ -45,8 +45,8 @@ class HeadsLab : public Lab {
   enum class Decode { toggle, play, forward, back };
   void decode(Scene& scene, Decode what);
   std::vector<Action> fileActions();
-  void openWeights(const std::filesystem::path& path, const Scene& scene, const Outcome& outcome);
-  void openTable(const std::filesystem::path& path, const Outcome& outcome);
+  void openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
 
   LabServices& services_;
   HeadsPage page_;

@@ -23,10 +23,10 @@ Scene sceneOf(const Lesson& lesson, const LessonStep& step, bool after) {
 
 }  // namespace
 
-void LessonsLab::arrange(Scene& own) {
+void LessonsLab::arrange(Document& own) {
   if (std::exchange(takes_, false)) takeToPage(own);
-  applyMoves(own);
-  place(own.cursor.lesson);
+  applyMoves(own.scene());
+  place(own.scene().cursor.lesson);
   page_.shown = services_.layer.snapshot();
   watchFile();
   std::vector<float>& guessed = services_.view.guessedRow;
@@ -135,7 +135,8 @@ void LessonsLab::place(LessonCursor& at) {
       page_.problem.clear();
       studied_ = {};
     }
-    staged_.emplace(sceneOf(*page_.lesson, step, after));
+    staged_ = std::make_shared<Document>(sceneOf(*page_.lesson, step, after));
+    written_ = staged_->scene();
     // A page can't stage itself.
     if (staged_->scene().cursor.page == "lessons") staged_->scene().cursor.page = "heads";
     placed_ = now;
@@ -146,8 +147,8 @@ void LessonsLab::place(LessonCursor& at) {
     remember(at);
     takeStudy();
   }
-  page_.stage = &*staged_;
-  page_.changed = staged_->dirty();
+  page_.stage = staged_.get();
+  page_.changed = !sameDocument(staged_->scene(), written_);
 }
 
 void LessonsLab::remember(const LessonCursor& at) {
@@ -159,28 +160,23 @@ void LessonsLab::remember(const LessonCursor& at) {
   page_.progress.last = at.lesson;
   if (!known) saveProgress();
   // Who has opened a lesson needs none to be offered.
-  Preferences& preferences = services_.view.preferences;
-  if (!std::exchange(preferences.lessonOffered, true)) savePreferences(preferences);
+  if (!std::exchange(services_.view.preferences.lessonOffered, true)) services_.keepPreferences();
 }
 
 void LessonsLab::saveProgress() {
   if (!services_.view.showTimings) return;
   const std::filesystem::path folder = stateFolder();
   if (folder.empty()) return;
-  services_.files.write(
-      folder / "lessons.json",
-      [folder, progress = page_.progress] { return writeProgress(folder, progress); },
-      // Progress that can't be kept is not worth a message in the middle of a lecture.
-      [](Scene&, attention::Status) {});
+  services_.files.keep(folder / "lessons.json",
+                       [folder, progress = page_.progress] { return writeProgress(folder, progress); });
 }
 
-void LessonsLab::takeToPage(Scene& own) {
+/// Another scene than one's own, which stays in its file.
+void LessonsLab::takeToPage(Document& own) {
   if (!staged_) return;
-  const Cursor cursor = staged_->scene().cursor;
-  const LessonCursor lesson = own.cursor.lesson;
-  own = staged_->scene();
-  own.cursor = cursor;
-  own.cursor.lesson = lesson;
+  Scene taken = staged_->scene();
+  taken.cursor.lesson = own.scene().cursor.lesson;
+  own.open(std::move(taken), *staged_->file());
   services_.view.say("The lesson's scene is yours now. Undo brings back your own.");
 }
 

@@ -24,14 +24,14 @@ void LessonsLab::watchFile() {
         const Time written = std::filesystem::last_write_time(watched.path, failed);
         return failed ? watched.writtenAt : written;
       },
-      [this, path = watched_.path](Scene&, attention::Result<Time> written) {
+      [this, path = watched_.path](attention::Result<Time> written) {
         if (!written || path != watched_.path || *written == watched_.writtenAt) return;
         watched_.writtenAt = *written;
         ++asked_.reading;
       });
 }
 
-bool LessonsLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
+bool LessonsLab::open(const NamedFile& file, const Asker&, const Outcome& outcome) {
   if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
   openLesson(file.path, outcome);
   return true;
@@ -40,7 +40,7 @@ bool LessonsLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
 void LessonsLab::openLesson(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const Lesson>>(
       path, [path, stop = services_.files.stopToken()] { return readLesson(path, stop); },
-      [this, path, outcome](Scene&, attention::Result<std::shared_ptr<const Lesson>> lesson) {
+      [this, path, outcome](attention::Result<std::shared_ptr<const Lesson>> lesson) {
         if (!lesson) return outcome.fail(lesson.error().message);
         asked_.opened.push_back(std::filesystem::absolute(path));
         writing_ = asked_.opened.back();
@@ -59,7 +59,7 @@ void LessonsLab::saveAsLesson(const Scene& scene) {
         [path, saved]() -> attention::Status {
           return attention::writeFile(path, newLesson(*saved, path.stem().string()));
         },
-        [this, path, outcome](Scene&, attention::Status written) {
+        [this, path, outcome](attention::Status written) {
           if (!written) return outcome.fail(written.error().message);
           writing_ = std::filesystem::absolute(path);
           asked_.opened.push_back(writing_);
@@ -88,7 +88,7 @@ void LessonsLab::addStep(const Scene& scene) {
         if (!lesson) return lesson.error();
         return attention::writeFile(path, *lesson);
       },
-      [this](Scene&, attention::Status written) {
+      [this](attention::Status written) {
         if (!written) return services_.view.messages.fail(written.error().message);
         ++asked_.reading;
         services_.view.tell("Added a step to " + attention::shownPath(writing_.filename()),

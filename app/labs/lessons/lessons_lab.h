@@ -13,8 +13,8 @@ class LessonsLab : public Lab {
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
-  void arrange(Scene& scene) override;
-  Document* staged() override { return staged_ ? &*staged_ : nullptr; }
+  void arrange(Document& own) override;
+  std::shared_ptr<Document> staged() const override { return staged_; }
   Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
@@ -24,7 +24,7 @@ class LessonsLab : public Lab {
   LabStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
-  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   const LessonsPage& page() const { return page_; }
 
@@ -60,7 +60,7 @@ class LessonsLab : public Lab {
   void remember(const LessonCursor& at);
   void saveProgress();
   void watchFile();
-  void takeToPage(Scene& own);
+  void takeToPage(Document& own);
   void openLesson(const std::filesystem::path& path, const Outcome& outcome);
   void saveAsLesson(const Scene& scene);
   void addStep(const Scene& scene);
@@ -69,7 +69,8 @@ class LessonsLab : public Lab {
 
   LabServices& services_;
   LessonsPage page_;
-  std::optional<Document> staged_;
+  std::shared_ptr<Document> staged_;
+  Scene written_;  ///< what is on the stage as the lesson has it
   Placed placed_;
   LibraryQuestion asked_;
   StepQuestion studied_;           ///< what page_.study is of

@@ -107,10 +107,12 @@ void MapLab::openFile(const std::filesystem::path& path, Scene& scene) const {
   scene.cursor.map = {};
 }
 
-bool MapLab::open(const NamedFile& file, Scene& scene, const Outcome& outcome) {
+bool MapLab::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   if (file.path.extension() != ".safetensors") return false;
-  openFile(file.path, scene);
-  outcome.done();  // the page says what is wrong with a file that can't be mapped
+  const auto taken = asker.edit(attention::shownPath(file.path.filename()),
+                                [&](Scene& scene) { openFile(file.path, scene); });
+  // The page says what is wrong with a file that can't be mapped.
+  taken ? outcome.done() : outcome.fail(taken.error().message);
   return true;
 }
 

@@ -24,7 +24,7 @@ class MapLab : public Lab {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override { return textures_.bytes(); }
-  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   const MapPage& page() const { return page_; }
   MapPage& page() { return page_; }

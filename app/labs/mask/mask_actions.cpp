@@ -94,31 +94,34 @@ void MaskLab::copyCode(const Scene& scene, attention::MaskCode language, const s
       [scene = std::move(asked), layers = std::move(layers), language, &cache = services_.resources.inputs] {
         return codeOf(scene, language, layers, cache);
       },
-      [this, what, asked = services_.view.pressedAt](Scene&, Result<std::string> code) {
+      [this, what, asked = services_.view.pressedAt](Result<std::string> code) {
         code.ok() ? copy(*code, what, asked) : services_.view.messages.fail(code.error().message);
       });
 }
 
-void MaskLab::inspectFile(const std::filesystem::path& path, const Outcome& outcome) {
+void MaskLab::inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   using Conventions = std::vector<MaskConvention>;
   services_.files.read<Conventions>(
       path, [path] { return attention::possibleConventions(path); },
-      [this, path, outcome](Scene&, Result<Conventions> possible) {
+      [this, path, asker, outcome](Result<Conventions> possible) {
         if (!possible) return outcome.fail(possible.error().message);
         outcome.done();
         services_.view.dialog = std::make_shared<ConventionQuestion>(
-            path, *possible, [this, path](MaskConvention chosen) { loadFile(path, chosen); });
+            path, *possible, [this, path, asker](MaskConvention chosen) { loadFile(path, asker, chosen); });
       });
 }
 
-void MaskLab::loadFile(const std::filesystem::path& path, MaskConvention convention) {
+void MaskLab::loadFile(const std::filesystem::path& path, const Asker& asker, MaskConvention convention) {
   services_.files.read<attention::MaskFile>(
       path, [path, convention] { return readMask(path, convention); },
-      [this, path, convention](Scene& scene, Result<attention::MaskFile> file) {
+      [this, path, asker, convention](Result<attention::MaskFile> file) {
         if (!file) return services_.view.messages.fail(file.error().message);
-        addMaskFile(scene, *file, path, convention);
+        const std::string name = path.filename().string();
+        const auto taken =
+            asker.edit(name, [&](Scene& scene) { addMaskFile(scene, *file, path, convention); });
+        if (!taken) return services_.view.messages.fail(taken.error().message);
         services_.view.say(
-            "Loaded " + path.filename().string() +
+            "Loaded " + name +
             (file->largeNumbers > 0 ? "; " + attention::largeNumbersText(file->largeNumbers) : ""));
       });
 }
@@ -133,15 +136,15 @@ void MaskLab::saveFile(const Scene& scene, const std::filesystem::path& path, co
     return path.extension() == ".png" ? writeMaskPicture(path, *formula, formula->variantOf(head))
                                       : attention::writeMaskFile(path, *formula, convention);
   };
-  services_.files.write(path, write, [path, outcome](Scene&, attention::Status written) {
+  services_.files.write(path, write, [path, outcome](attention::Status written) {
     written.ok() ? outcome.tell("Saved " + path.filename().string()) : outcome.fail(written.error().message);
   });
 }
 
-bool MaskLab::open(const NamedFile& file, Scene&, const Outcome& outcome) {
+bool MaskLab::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
   if (ending != ".npy" && ending != ".csv" && ending != ".tsv" && ending != ".txt") return false;
-  inspectFile(file.path, outcome);
+  inspectFile(file.path, asker, outcome);
   return true;
 }
 
@@ -219,7 +222,9 @@ std::vector<Action> MaskLab::fileActions() {
          ask({"Load a mask",
               {".npy", ".csv", ".safetensors"},
               "",
-              [this](Scene&, const auto& path, const Outcome& outcome) { inspectFile(path, outcome); }});
+              [this](Scene&, const auto& path, const Outcome& outcome) {
+                inspectFile(path, services_.asker(), outcome);
+              }});
        },
        "",
        "import upload"},

@@ -26,7 +26,7 @@ class MaskLab : public Lab {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
-  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   const MaskPage& page() const { return page_; }
   MaskPage& page() { return page_; }
@@ -41,8 +41,8 @@ class MaskLab : public Lab {
   std::vector<Action> fileActions();
   void copy(const std::string& text, const std::string& what, ImVec2 asked);
   void copyCode(const Scene& scene, attention::MaskCode language, const std::string& what);
-  void inspectFile(const std::filesystem::path& path, const Outcome& outcome);
-  void loadFile(const std::filesystem::path& path, attention::MaskConvention convention);
+  void inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void loadFile(const std::filesystem::path& path, const Asker& asker, attention::MaskConvention convention);
   void saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome);
 
   LabServices& services_;

@@ -11,14 +11,14 @@
 
 namespace headscope::app {
 
-void ModelLab::openModelAt(const std::string& model, const Outcome& outcome) {
+void ModelLab::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome) {
   page_.opening.name = model == kLearned ? "the learned model" : modelName(model);
   page_.opening.problem.clear();
   services_.view.redraw();
   services_.files.read<std::shared_ptr<const OpenModel>>(
       recordedFile(modelFolder(model).string()).path,
       [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
-      [this, model, outcome](Scene& scene, attention::Result<std::shared_ptr<const OpenModel>> opened) {
+      [this, model, asker, outcome](attention::Result<std::shared_ptr<const OpenModel>> opened) {
         page_.opening.name.clear();
         if (!opened) {
           page_.opening.problem = opened.error().message;
@@ -26,10 +26,12 @@ void ModelLab::openModelAt(const std::string& model, const Outcome& outcome) {
         }
         const std::string name = (*opened)->name;
         if (model != kLearned) changeRecent(model, true);
-        adoptModel(scene, model, *std::move(opened));
-        scene.cursor.page = "model";
-        scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
-        outcome.done("Opened " + name);
+        const auto taken = asker.edit(name, [&](Scene& scene) {
+          adoptModel(scene, model, *std::move(opened));
+          scene.cursor.page = "model";
+          scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
+        });
+        taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
       });
 }
 
@@ -37,7 +39,7 @@ void ModelLab::lookForCached() {
   if (std::exchange(page_.opening.lookedForCached, true)) return;
   services_.files.read<std::vector<CachedModel>>(
       hubCache(), [] { return cachedModels(); },
-      [this](Scene&, attention::Result<std::vector<CachedModel>> found) {
+      [this](attention::Result<std::vector<CachedModel>> found) {
         if (found) page_.opening.cached = *std::move(found);
       });
 }
@@ -55,7 +57,7 @@ void ModelLab::lookForRecent() {
           found.push_back({path, modelName(path), std::filesystem::exists(recordedFile(path).path, ignored)});
         return found;
       },
-      [this](Scene&, attention::Result<Found> found) {
+      [this](attention::Result<Found> found) {
         if (found) page_.opening.recent = *std::move(found);
       });
 }
@@ -75,17 +77,17 @@ void ModelLab::changeRecent(const std::string& path, bool opened) {
         }
         return attention::success();
       },
-      [](Scene&, const attention::Status&) {});
+      [](const attention::Status&) {});
 }
 
-bool ModelLab::open(const NamedFile& file, Scene& scene, const Outcome& outcome) {
+bool ModelLab::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   std::error_code ignored;
   const std::string ending = file.path.extension().string();
   // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
   const bool recorded =
-      scene.cursor.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+      file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
   if (!recorded && !file.folder) return false;
-  openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), outcome);
+  openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
   return true;
 }
 
@@ -104,7 +106,7 @@ std::vector<Action> ModelLab::openActions() {
                           .proposal = "",
                           .chosen =
                               [this](Scene&, const auto& path, const Outcome& outcome) {
-                                openModelAt(path.parent_path().string(), outcome);
+                                openModelAt(path.parent_path().string(), services_.asker(), outcome);
                               },
                           .folderFile = "config.json"},
              services_.folders);
@@ -123,7 +125,7 @@ std::vector<Action> ModelLab::openActions() {
                           {".safetensors", ".npz", ".npy"},
                           "",
                           [this](Scene&, const auto& path, const Outcome& outcome) {
-                            openModelAt(path.string(), outcome);
+                            openModelAt(path.string(), services_.asker(), outcome);
                           }},
              services_.folders);
        },
@@ -135,7 +137,7 @@ std::vector<Action> ModelLab::openActions() {
        {},
        true,
        false,
-       [this](Scene&) { openModelAt(kLearned, Outcome(services_.view)); },
+       [this](Scene&) { openModelAt(kLearned, services_.asker(), Outcome(services_.view)); },
        "",
        "load bundled miniature"},
       {"model.leave",

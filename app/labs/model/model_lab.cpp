@@ -263,7 +263,8 @@ void ModelLab::draw(Scene& scene, const Layout& whole) {
   const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
   modelSide(scene, page_, layout);
   if (!page_.config) openingPanel(scene, page_, layout.center);
-  if (!page_.opening.wanted.empty()) openModelAt(std::exchange(page_.opening.wanted, {}), Outcome(view));
+  if (!page_.opening.wanted.empty())
+    openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
   if (!page_.config) {
     if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
     return;

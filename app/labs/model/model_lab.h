@@ -27,10 +27,10 @@ class ModelLab : public Lab {
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override { return page_.pictures.bytes(); }
-  bool open(const NamedFile& file, Scene& scene, const Outcome& outcome) override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   /// Opens a checkpoint's folder, or kLearned, in the background; the scene's layer is then the model's.
-  void openModelAt(const std::string& model, const Outcome& outcome);
+  void openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome);
 
   const ModelPage& page() const { return page_; }
   ModelPage& page() { return page_; }

@@ -20,16 +20,15 @@ using attention::Result;
 /// Reads a number that `job` makes, and notes it or the error in `heard`.
 void readNumber(FileQueue& queue, const std::string& file, std::function<Result<int>()> job,
                 std::vector<std::string>& heard) {
-  queue.read<int>(file, std::move(job), [&heard](Scene&, Result<int> number) {
+  queue.read<int>(file, std::move(job), [&heard](Result<int> number) {
     heard.push_back(number.ok() ? std::to_string(*number) : number.error().message);
   });
 }
 
 // With the newest request winning, of two files asked for at once one was never answered.
 TEST(FileQueue, AnswersEveryRequestInOrder) {
-  Scene scene;
   FileQueue queue([] {});
-  EXPECT_FALSE(queue.take(scene));
+  EXPECT_FALSE(queue.take());
   std::vector<std::string> heard, expected;
   for (int i = 0; i < 20; ++i) {
     expected.push_back(std::to_string(i));
@@ -39,40 +38,38 @@ TEST(FileQueue, AnswersEveryRequestInOrder) {
     else
       queue.write(
           "b", [] { return attention::success(); },
-          [&heard, i](Scene&, attention::Status) { heard.push_back(std::to_string(i)); });
+          [&heard, i](attention::Status) { heard.push_back(std::to_string(i)); });
   }
   queue.finish();
   EXPECT_FALSE(queue.writesPending());
   EXPECT_TRUE(heard.empty()) << "answers wait for the thread that takes them";
-  EXPECT_TRUE(queue.take(scene));
+  EXPECT_TRUE(queue.take());
   EXPECT_EQ(heard, expected);
-  EXPECT_FALSE(queue.take(scene));
+  EXPECT_FALSE(queue.take());
 }
 
 TEST(FileQueue, WritesAndReadsBackAScene) {
   const TemporaryFolder folder;
   FileQueue queue([] {});
-  Scene made = openingScene(), read, window;
+  Scene made = openingScene(), read;
   made.setup.input.text = "saved away from the window";
   const auto path = folder / "kept.json";
   queue.write(
       path, [path, made] { return writeScene(path, made); },
-      [](Scene&, attention::Status written) { EXPECT_TRUE(written.ok()); });
+      [](attention::Status written) { EXPECT_TRUE(written.ok()); });
   queue.read<Scene>(
-      path, [path] { return readScene(path); },
-      [&](Scene&, Result<Scene> scene) { read = *std::move(scene); });
+      path, [path] { return readScene(path); }, [&](Result<Scene> scene) { read = *std::move(scene); });
   std::string error;
   queue.read<Scene>(
       folder / "none.json", [none = folder / "none.json"] { return readScene(none); },
-      [&](Scene&, Result<Scene> scene) { error = scene.error().message; });
+      [&](Result<Scene> scene) { error = scene.error().message; });
   queue.finish();
-  queue.take(window);
+  queue.take();
   EXPECT_EQ(read.setup, made.setup);
   EXPECT_THAT(error, testing::HasSubstr("none.json"));
 }
 
 TEST(FileQueue, ExceptionsAndExhaustedMemoryAreAnswers) {
-  Scene scene;
   std::vector<std::string> heard;
   FileQueue queue([] {});
   readNumber(
@@ -82,25 +79,24 @@ TEST(FileQueue, ExceptionsAndExhaustedMemoryAreAnswers) {
   readNumber(
       queue, "fine.npy", [] { return Result<int>(7); }, heard);
   queue.finish();
-  queue.take(scene);
+  queue.take();
   EXPECT_THAT(heard,
               testing::ElementsAre("large.npy: there is not enough free memory", "odd.npy: too long", "7"));
 }
 
 TEST(FileQueue, WhatAnAnswerAsksForIsAnsweredToo) {
-  Scene scene;
   std::vector<std::string> heard;
   FileQueue queue([] {});
   queue.read<int>(
       "first", [] { return Result<int>(1); },
-      [&](Scene&, Result<int>) {
+      [&](Result<int>) {
         readNumber(
             queue, "second", [] { return Result<int>(2); }, heard);
       });
   queue.finish();
-  EXPECT_TRUE(queue.take(scene));
+  EXPECT_TRUE(queue.take());
   queue.finish();
-  EXPECT_TRUE(queue.take(scene));
+  EXPECT_TRUE(queue.take());
   EXPECT_THAT(heard, testing::ElementsAre("2"));
 }
 
@@ -111,8 +107,7 @@ TEST(FileQueue, WakesAfterEachAnswerWithTheAnswerThere) {
   made.lock();
   FileQueue queue([&] {
     const std::lock_guard lock(made);
-    Scene scene;
-    found += asked->take(scene);
+    found += asked->take();
   });
   asked = &queue;
   made.unlock();
@@ -138,7 +133,7 @@ TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
           ++written;
           return attention::success();
         },
-        [](Scene&, attention::Status) {});
+        [](attention::Status) {});
   };
   const auto slow = [&] {
     begun = true;
@@ -161,6 +156,37 @@ TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
   EXPECT_TRUE(queue.stopped(100s));
 }
 
+/// A slider of the text's size asks for it many times a second.
+TEST(FileQueue, OfSeveralWritesOfAKeptFileThatWaitTheLastIsDone) {
+  std::promise<void> letGo;
+  const std::shared_future<void> gone = letGo.get_future().share();
+  std::vector<std::string> written;  // on the queue's thread, until it is finished
+  {
+    FileQueue queue([] {});
+    queue.read<int>(
+        "slow.json",
+        [gone] {
+          gone.wait();
+          return Result<int>(1);
+        },
+        [](Result<int>) {});
+    const auto keep = [&](const std::string& file, int version) {
+      queue.keep(file, [&written, file, version] {
+        written.push_back(file + std::to_string(version));
+        return attention::success();
+      });
+    };
+    for (int version = 0; version < 50; ++version) keep("preferences", version);
+    keep("progress", 7);
+    queue.write(
+        "mask.npy", [] { return attention::success(); }, [](attention::Status) {});
+    keep("preferences", 50);
+    EXPECT_TRUE(queue.writesPending());
+    letGo.set_value();
+  }
+  EXPECT_THAT(written, testing::ElementsAre("preferences50", "progress7")) << "each once, also at the exit";
+}
+
 TEST(FileQueue, FinishesItsWritesWhenItGoes) {
   std::atomic<int> written = 0;
   {
@@ -173,7 +199,7 @@ TEST(FileQueue, FinishesItsWritesWhenItGoes) {
             ++written;
             return attention::success();
           },
-          [](Scene&, attention::Status) {});
+          [](attention::Status) {});
   }
   EXPECT_EQ(written, 5);
 }

@@ -1,0 +1,206 @@
+#include "app/scene/recovery_store.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/scene/open_model.h"
+#include "app/scene/scene_json.h"
+#include "attention/formats/file_io.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Error;
+using attention::Result;
+using attention::Status;
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr const char* kFormat = "headscope recovery";
+constexpr const char* kLockEnding = ".lock";
+constexpr std::uint64_t kMaxRecoveryBytes = std::uint64_t{1} << 30;
+
+std::filesystem::path lockOf(const std::filesystem::path& file) {
+  return file.string() + kLockEnding;
+}
+
+/// Takes the lock of that file; none where somebody has it, or it can't be made.
+std::unique_ptr<RecoveryClaim> claim(const std::filesystem::path& file, int flags = 0) {
+  attention::Descriptor lock(::open(lockOf(file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600));
+  if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return nullptr;
+  return std::make_unique<RecoveryClaim>(RecoveryClaim{file, std::move(lock)});
+}
+
+/// A name that no other window has.
+std::unique_ptr<RecoveryClaim> claimNew(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  // What was typed is nobody else's.
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
+  constexpr int kAttempts = 100;
+  for (int i = 0; i < kAttempts; ++i)
+    if (auto own = claim(folder / fmt::format("{}-{}.json", ::getpid(), i), O_EXCL)) return own;
+  return nullptr;
+}
+
+/// The file goes before its lock, so that nobody finds the one without the other.
+void removeClaimed(const RecoveryClaim& claimed) {
+  std::error_code ignored;
+  std::filesystem::remove(claimed.file, ignored);
+  std::filesystem::remove(lockOf(claimed.file), ignored);
+}
+
+/// As JSON; a name that is no UTF-8 can't be written there, and its scene belongs to no file then.
+std::string pathText(const std::filesystem::path& path) {
+  try {
+    return Json(path.string()).dump();
+  } catch (const Json::exception&) {
+    return "\"\"";
+  }
+}
+
+std::string formatRecovery(const std::vector<KeptScene>& scenes, RecoveryStore::Clock::time_point now) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+  std::string text = fmt::format("{{\"format\": \"{}\", \"version\": {}, \"time\": {}, \"scenes\": [",
+                                 kFormat, kVersion, seconds);
+  const char* separator = "\n";
+  for (const KeptScene& each : scenes) {
+    text += fmt::format("{}{{\"path\": {}, \"scene\": {}}}", separator, pathText(each.path),
+                        formatScene(*each.scene));
+    separator = ",\n";
+  }
+  return text + "]}\n";
+}
+
+Status parseRecovery(const std::vector<std::uint8_t>& bytes, Recovery& recovery) {
+  const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const auto is = [&](const char* key, const Json& value) {
+    return json.is_object() && json.contains(key) && json[key] == value;
+  };
+  if (!is("format", kFormat)) return Error{"the file is not a recovery file of Headscope"};
+  if (!is("version", kVersion))
+    return Error{fmt::format("the file is not of version {}, which this program reads", kVersion)};
+  if (!json.contains("time") || !json["time"].is_number_integer() || !json.contains("scenes") ||
+      !json["scenes"].is_array() || json["scenes"].empty())
+    return Error{"the file has no \"time\" and \"scenes\""};
+  recovery.at = RecoveryStore::Clock::time_point(std::chrono::seconds(json["time"].get<std::int64_t>()));
+  for (const Json& each : json["scenes"]) {
+    if (!each.is_object() || !each.contains("scene") || !each.contains("path") || !each["path"].is_string())
+      return Error{"an entry of \"scenes\" has no \"path\" and \"scene\""};
+    recovery.entries.push_back({each["path"].get<std::string>(), each["scene"].dump()});
+  }
+  return attention::success();
+}
+
+std::shared_ptr<Recovery> readRecovery(RecoveryClaim claimed) {
+  auto recovery = std::make_shared<Recovery>(Recovery{std::move(claimed), {}, {}, ""});
+  const auto bytes = attention::readFile(recovery->claim.file, kMaxRecoveryBytes);
+  const Status read = bytes ? parseRecovery(*bytes, *recovery) : Status(bytes.error());
+  if (!read) {
+    recovery->entries.clear();
+    recovery->problem = read.error().message;
+  }
+  return recovery;
+}
+
+}  // namespace
+
+Result<Scene> recoveredScene(const Recovery::Entry& entry, const std::stop_token& stop) {
+  const std::string name = entry.path.empty() ? "the recovered scene" : entry.path.filename().string();
+  Result<Scene> scene = parseScene(entry.text, name, stop);
+  if (!scene) return scene;
+  if (const Status fits = openSubject(*scene, stop); !fits) return Error{name + ": " + fits.error().message};
+  return scene;
+}
+
+RecoveryStore::~RecoveryStore() {
+  (void)write();
+}
+
+void RecoveryStore::note(std::vector<KeptScene> unsaved) {
+  const std::lock_guard lock(mutex_);
+  noted_ = std::move(unsaved);
+}
+
+bool RecoveryStore::holdsWork() const {
+  const std::lock_guard lock(mutex_);
+  return !written_.empty();
+}
+
+bool RecoveryStore::outdated() const {
+  const std::lock_guard lock(mutex_);
+  return noted_.empty() && (!written_.empty() || !adopted_.empty());
+}
+
+Status RecoveryStore::write(Clock::time_point now) {
+  const std::lock_guard writing(writing_);
+  std::vector<KeptScene> scenes;
+  std::vector<std::shared_ptr<Recovery>> adopted;
+  {
+    const std::lock_guard lock(mutex_);
+    if (folder_.empty() || (noted_ == written_ && adopted_.empty())) return attention::success();
+    scenes = noted_;
+    adopted = adopted_;
+  }
+  if (Status written = writeScenes(scenes, now); !written) return written;
+  for (const auto& each : adopted) discard(*each);
+  const std::lock_guard lock(mutex_);
+  written_ = std::move(scenes);
+  std::erase_if(adopted_, [&](const auto& each) {
+    return std::find(adopted.begin(), adopted.end(), each) != adopted.end();
+  });
+  return attention::success();
+}
+
+/// With writing_ locked.
+Status RecoveryStore::writeScenes(const std::vector<KeptScene>& scenes, Clock::time_point now) {
+  if (scenes.empty()) {
+    if (claim_) removeClaimed(*claim_);
+    claim_.reset();
+    return attention::success();
+  }
+  if (!claim_) claim_ = claimNew(folder_);
+  if (!claim_) return Error{"no recovery file can be made in " + folder_.string()};
+  return attention::writeFile(claim_->file, formatRecovery(scenes, now));
+}
+
+std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
+  std::vector<std::shared_ptr<Recovery>> found;
+  std::vector<std::filesystem::path> files;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder_, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::filesystem::path& path = entry->path();
+    if (path.extension() == ".json") files.push_back(path);
+    if (path.extension() == kLockEnding) files.push_back(path.parent_path() / path.stem());
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  for (const std::filesystem::path& file : files) {
+    const auto claimed = claim(file);
+    if (!claimed) continue;
+    if (attention::isThere(file))
+      found.push_back(readRecovery(std::move(*claimed)));
+    else
+      removeClaimed(*claimed);  // a lock that was left behind, or made by looking for a file that just went
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->at > b->at; });
+  return found;
+}
+
+void RecoveryStore::adopt(std::shared_ptr<Recovery> recovery) {
+  const std::lock_guard lock(mutex_);
+  adopted_.push_back(std::move(recovery));
+}
+
+void RecoveryStore::discard(const Recovery& recovery) {
+  removeClaimed(recovery.claim);
+}
+
+}  // namespace headscope::app

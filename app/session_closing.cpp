@@ -1,0 +1,184 @@
+// The part of Session that keeps work from being lost: what is unsaved, leaving, and recovery.
+
+#include <algorithm>
+#include <ctime>
+
+#include "app/session.h"
+#include "app/shell/shell.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// "24 November 2026, 02:46", where the person is.
+std::string localTime(std::chrono::system_clock::time_point at) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(at);
+  std::tm parts{};
+  char text[64] = {};
+  if (!::localtime_r(&seconds, &parts)) return "an unknown day";
+  return std::to_string(parts.tm_mday) +
+         std::string(text, std::strftime(text, sizeof text, " %B %Y, %H:%M", &parts));
+}
+
+}  // namespace
+
+std::vector<UnsavedScene> Session::unsaved() const {
+  std::vector<UnsavedScene> unsaved = document_->unsaved();
+  for (const auto& lab : labs_) {
+    const std::shared_ptr<Document> staged = lab->staged();
+    if (!staged) continue;
+    for (UnsavedScene& each : staged->unsaved()) {
+      // It may have been taken over into the window's document.
+      const auto same = [&](const UnsavedScene& other) { return sameDocument(*other.scene, *each.scene); };
+      if (std::none_of(unsaved.begin(), unsaved.end(), same)) unsaved.push_back(std::move(each));
+    }
+  }
+  return unsaved;
+}
+
+void Session::requestQuit() {
+  View& view = services_.view;
+  view.redraw();
+  if (leaving_ == Leaving::whenWritten) {
+    leaving_ = Leaving::now;
+    return;
+  }
+  const std::vector<UnsavedScene> unsaved = this->unsaved();
+  if (unsaved.empty()) return leave();
+  if (view.dialog && view.dialog->name() == "discard") return;
+  std::vector<UnsavedLine> lines;
+  for (const UnsavedScene& each : unsaved)
+    lines.push_back({Document::sceneName(each.file->path), placeOf(each), !each.file->path.empty()});
+  view.dialog = std::make_shared<LeaveQuestion>(
+      std::move(lines), [this, unsaved](std::size_t i) { saveAndQuit(unsaved[i]); },
+      [this] {
+        discards_ = true;
+        leave();
+      });
+}
+
+/// Where a person finds it.
+std::string Session::placeOf(const UnsavedScene& unsaved) const {
+  for (const auto& lab : labs_)
+    if (const auto staged = lab->staged(); staged && staged->file() == unsaved.file)
+      return "on the lesson's stage";
+  return unsaved.file == document_->file() ? "edited" : "edited before another scene was opened";
+}
+
+void Session::saveAndQuit(const UnsavedScene& unsaved) {
+  const auto saveTo = [this, unsaved](const std::filesystem::path& path, const Outcome& outcome) {
+    save(unsaved, path, outcome, [this] { requestQuit(); });
+  };
+  services_.view.dialog.reset();
+  if (!unsaved.file->path.empty()) return saveTo(unsaved.file->path, Outcome(services_.view));
+  FileQuestion question{"Save the scene", {".json"}, "scene.json", {}};
+  question.chosen = [saveTo](Scene&, const auto& path, const Outcome& outcome) { saveTo(path, outcome); };
+  services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+}
+
+void Session::leave() {
+  services_.view.dialog.reset();
+  leaving_ = services_.files.writesPending() ? Leaving::whenWritten : Leaving::now;
+  if (leaving_ == Leaving::now) return;
+  // What is being read may take long, and nobody waits for it any more.
+  services_.files.stop();
+  services_.view.say("Headscope closes when the file is written. Close it once more to leave at once.");
+}
+
+bool Session::wantsToQuit() const {
+  return leaving_ == Leaving::now || (leaving_ == Leaving::whenWritten && !services_.files.writesPending());
+}
+
+bool Session::stop() {
+  using namespace std::chrono_literals;
+  if (recovery_) {
+    noteUnsaved();
+    (void)recovery_->write();
+  }
+  services_.workers.stop();
+  services_.files.stop();
+  return services_.workers.finished(150ms) && services_.files.stopped(50ms);
+}
+
+void Session::recoverWith(std::shared_ptr<RecoveryStore> store) {
+  recovery_ = std::move(store);
+  using Found = std::vector<std::shared_ptr<Recovery>>;
+  services_.files.read<Found>(
+      recovery_->folder(), [store = recovery_]() -> attention::Result<Found> { return store->abandoned(); },
+      [this](attention::Result<Found> found) {
+        if (!found) return;
+        recoveries_ = *std::move(found);
+        offersRecovery_ = !recoveries_.empty();
+      });
+}
+
+/// After every frame: what a signal or a lost display would have to keep.
+void Session::noteUnsaved() {
+  if (!recovery_) return;
+  std::vector<KeptScene> kept;
+  if (!discards_)
+    for (const UnsavedScene& each : unsaved()) kept.push_back({each.file->path, each.scene});
+  recovery_->note(std::move(kept));
+  if (recovery_->outdated())
+    services_.files.keep(recovery_->folder(), [store = recovery_] { return store->write(); });
+}
+
+/// The newest that is not answered yet, once no other question is open.
+void Session::offerRecovery() {
+  View& view = services_.view;
+  if (!offersRecovery_ || view.dialog) return;
+  offersRecovery_ = false;
+  if (recoveries_.empty()) return view.say("There is no unsaved work to restore.");
+  const std::shared_ptr<Recovery> recovery = recoveries_.front();
+  RecoveryQuestion::Offer offer{localTime(recovery->at), {}, recovery->problem};
+  for (const Recovery::Entry& entry : recovery->entries)
+    offer.names.push_back(Document::sceneName(entry.path));
+  const auto answered = [this] {
+    services_.view.dialog.reset();
+    recoveries_.erase(recoveries_.begin());
+    offersRecovery_ = !recoveries_.empty();
+  };
+  view.dialog = std::make_shared<RecoveryQuestion>(
+      std::move(offer),
+      [this, recovery, answered] {
+        answered();
+        restore(recovery);
+      },
+      [this, recovery, answered] {
+        answered();
+        services_.files.keep(recovery->claim.file, [recovery] {
+          RecoveryStore::discard(*recovery);
+          return attention::success();
+        });
+      });
+  view.redraw();
+}
+
+/// Its scenes one after the other, each a step that can be undone, and none of them saved yet.
+void Session::restore(const std::shared_ptr<Recovery>& recovery) {
+  using Scenes = std::vector<Scene>;
+  services_.files.read<Scenes>(
+      recovery->claim.file,
+      [recovery, rows = rows_, stop = services_.files.stopToken()]() -> attention::Result<Scenes> {
+        Scenes scenes;
+        for (const Recovery::Entry& entry : recovery->entries) {
+          attention::Result<Scene> scene = recoveredScene(entry, stop);
+          if (!scene) return scene.error();
+          if (const auto page = checkPage(*scene, rows); !page) return page.error();
+          scenes.push_back(*std::move(scene));
+        }
+        return scenes;
+      },
+      [this, recovery](attention::Result<Scenes> scenes) {
+        // The file stays: the next start offers it again.
+        if (!scenes) return services_.view.messages.fail(scenes.error().message);
+        for (std::size_t i = 0; i < scenes->size(); ++i)
+          openScene(std::move((*scenes)[i]), {recovery->entries[i].path, std::nullopt});
+        noteUnsaved();
+        recovery_->adopt(recovery);
+        services_.view.say("Restored. It is unsaved until you save it.");
+      });
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,95 @@
+// The questions about work that is in no file.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/platform/track.h"
+#include "app/shell/shell.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float kRowHeight = 32, kRowsShown = 6;
+
+/// High enough for so many rows, up to those that are shown without scrolling; `rest` is all else, in units.
+float questionHeight(std::size_t rows, float rest) {
+  return rest + kRowHeight * std::min(static_cast<float>(rows), kRowsShown);
+}
+
+/// Rows below each other: what doesn't fit scrolls.
+template <typename Row>
+void questionRows(const View& view, std::size_t count, const Row& row) {
+  const float height = view.px(questionHeight(count, 0));
+  if (ImGui::BeginChild("rows", ImVec2(0, height), false, ImGuiWindowFlags_NoBackground))
+    for (std::size_t i = 0; i < count; ++i) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      row(i, at, ImGui::GetContentRegionAvail().x);
+      ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(kRowHeight)));
+      ImGui::Dummy(ImVec2(1, 0));
+    }
+  compat::endChild();
+}
+
+}  // namespace
+
+void LeaveQuestion::draw(Scene&, View& view, bool) {
+  // What is called may put another dialog in this one's place.
+  const std::shared_ptr<Dialog> self = view.dialog;
+  std::function<void()> answer;
+  if (beginDialog(view, "discard", "Leave without saving?", 520, questionHeight(unsaved_.size(), 118))) {
+    questionRows(view, unsaved_.size(), [&](std::size_t i, ImVec2 at, float width) {
+      const UnsavedLine& line = unsaved_[i];
+      const float y = at.y + view.px(14), buttonRoom = view.px(66);
+      ImDrawList& list = *ImGui::GetWindowDrawList();
+      const float name = std::min(textWidth(view.fonts->bold, line.name) + 1, (width - buttonRoom) / 2);
+      paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), name, view.theme->text, line.name);
+      paintFitted(view, list, view.fonts->text, ImVec2(at.x + name + view.px(10), y),
+                  width - buttonRoom - name - view.px(20), view.theme->secondary, line.place);
+      const char* label = line.hasFile ? "Save" : "Save…";
+      ImGui::SetCursorScreenPos(ImVec2(at.x + width - buttonRoom, at.y));
+      if (button(view, fmt::format("discard.save.{}", i), label)) answer = [this, i] { save_(i); };
+    });
+    gap(view, 10);
+    if (button(view, "discard.leave", "Leave")) answer = leave_;
+    ImGui::SameLine(0, view.px(8));
+    if (button(view, "discard.stay", "Stay")) view.dialog.reset();
+  }
+  endDialog();
+  if (answer) answer();
+}
+
+void RecoveryQuestion::draw(Scene&, View& view, bool) {
+  const std::shared_ptr<Dialog> self = view.dialog;
+  std::function<void()> answer;
+  const bool readable = offer_.problem.empty();
+  const float height = readable ? questionHeight(offer_.names.size(), 148) : 200;
+  if (beginDialog(view, "recovery", "Restore unsaved work?", 520, height)) {
+    if (readable) {
+      hint(view, "Headscope ended on " + offer_.when + " before this was saved:");
+      gap(view, 4);
+      questionRows(view, offer_.names.size(), [&](std::size_t i, ImVec2 at, float width) {
+        paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->bold, ImVec2(at.x, at.y + view.px(14)),
+                    width, view.theme->text, offer_.names[i]);
+      });
+    } else {
+      hint(view,
+           "Headscope ended before all was saved, and what it kept can't be read: " + offer_.problem + ".");
+    }
+    gap(view, 10);
+    if (readable) {
+      if (button(view, "recovery.restore", "Restore")) answer = restore_;
+      ImGui::SameLine(0, view.px(8));
+    }
+    if (button(view, "recovery.discard", "Discard")) answer = discard_;
+    ImGui::SameLine(0, view.px(8));
+    if (button(view, "recovery.later", "Not now")) view.dialog.reset();
+  }
+  endDialog();
+  if (answer) answer();
+}
+
+}  // namespace headscope::app
