@@ -71,11 +71,12 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   }
   factors.push_back({"dtype", bytesOfOne(request.format),
                      std::string(attention::kNumberFormatNames[static_cast<std::size_t>(request.format)]),
-                     "Bytes of one number. Drag it to the side or turn the wheel.",
+                     "Bytes of one number. Drag it to the side, or turn the wheel with Ctrl.",
                      CostFactor::Turns::format});
   std::string tokens = count(request.tokens), label = request.tokens == 1 ? "token" : "tokens";
   std::string help =
-      "Tokens in the cache: prompt and answer. Drag it to the side or turn the wheel: twice, half.";
+      "Tokens in the cache: prompt and answer. Drag it to the side, or turn the wheel with Ctrl: twice, "
+      "half.";
   if (slides) {
     tokens = countText(attention::cachedTokens(shape, request.tokens));
     label = fmt::format("tokens in {} layers", shape.layers);
@@ -87,7 +88,8 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   factors.push_back({"tokens", tokens, label, help, CostFactor::Turns::tokens, false});
   factors.push_back(
       {"batch", count(request.batch), "batch",
-       "Sequences at once, each with a cache of its own. Drag it to the side or turn the wheel: twice, half.",
+       "Sequences at once, each with a cache of its own. Drag it to the side, or turn the wheel with Ctrl: "
+       "twice, half.",
        CostFactor::Turns::batch, false});
   return factors;
 }

@@ -71,6 +71,18 @@ void problem(const View& view, const std::string& text) {
   sentence(view, text, view.theme->error, true);
 }
 
+bool wheelTurns(View& view, const std::string& name) {
+  std::string& taker = view.controls.wheelTaker;
+  if (ImGui::IsItemActivated()) taker = name;
+  if (!ImGui::IsItemHovered() && !ImGui::IsItemActive()) {
+    if (taker == name) taker.clear();
+    return false;
+  }
+  const bool turns = taker == name || ImGui::GetIO().KeyCtrl;
+  if (turns) compat::claimWheel();
+  return turns;
+}
+
 void restingHelp(View& view, const std::string& name, const char* help) {
   RestingPointer& pointer = view.controls.resting;
   const int frame = ImGui::GetFrameCount();

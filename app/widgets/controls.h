@@ -43,6 +43,9 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
 /// Called while the label of a control is pointed at: shows its help once the pointer has rested there for
 /// kHelpDelay.
 void restingHelp(View& view, const std::string& name, const char* help);
+/// Whether the wheel turns the last item, which is called `name`, in place of scrolling its panel: once it
+/// was clicked, until the pointer leaves it, or with Ctrl.
+bool wheelTurns(View& view, const std::string& name);
 /// A button as wide as its label.
 bool button(View& view, const std::string& name, const std::string& label,
             const std::string& disabledReason = "", bool quiet = false);
@@ -60,7 +63,7 @@ struct SliderSpec {
 
 /// A slider over the legal values `stops` (ascending, not empty). A typed value that is not one of them and
 /// for which `refuse` gives a reason is not taken; the reason is shown under the slider.
-/// The pointer's wheel and the arrow keys step while it hovers; a double click types.
+/// The arrow keys step while the pointer hovers, the wheel where wheelTurns() says so; a double click types.
 bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, Index& value,
             const std::function<std::string(Index)>& refuse = {});
 /// A slider over real numbers: over `track`, where low == high over all of `range`. What is typed may be

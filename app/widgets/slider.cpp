@@ -83,11 +83,12 @@ bool typeField(View& view, const SliderPlace& at, float height, std::string& tex
   return entered;
 }
 
-int touchedSteps(const View& view, bool wheel) {
+int touchedSteps(const View& view, bool arrows, bool wheel) {
   int steps = 0;
   for (const InputEvent& event : view.input.events) {
     if (event.kind == InputEvent::Kind::wheel && wheel) steps += event.y > 0 ? 1 : event.y < 0 ? -1 : 0;
-    if (event.kind != InputEvent::Kind::key || !event.down || ImGui::GetIO().WantTextInput) continue;
+    if (!arrows || event.kind != InputEvent::Kind::key || !event.down || ImGui::GetIO().WantTextInput)
+      continue;
     if (event.key == Key::right || event.key == Key::up) ++steps;
     if (event.key == Key::left || event.key == Key::down) --steps;
   }
@@ -106,10 +107,8 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   track(spec.name + ".track", ImVec2(at.trackFrom, from.y), ImVec2(at.trackTo, from.y + height));
   track(spec.name + ".value", ImVec2(at.trackTo + view.px(8), from.y), ImVec2(at.right, from.y + height));
   const bool hovered = ImGui::IsItemHovered(), enabled = spec.disabledReason.empty();
-  // A scroll of the panel that began elsewhere stays a scroll, though sliders pass under the pointer.
   const bool overTrack = hovered && ImGui::GetIO().MousePos.x >= at.trackFrom - view.px(10);
-  const bool takesWheel = overTrack && enabled && view.time - view.controls.scrolledAt > 0.35;
-  if (takesWheel) compat::claimWheel();
+  const bool turned = enabled && wheelTurns(view, spec.name);
   if (overTrack && enabled) view.controls.arrowsFrame = ImGui::GetFrameCount();
   paintSlider(view, spec, at, from.x, position, typing ? "" : shown,
               enabled && (hovered || ImGui::IsItemActive()));
@@ -125,7 +124,8 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
       touch.position = std::clamp((mouse - at.trackFrom) / (at.trackTo - at.trackFrom), 0.0f, 1.0f);
     } else if (hovered && ImGui::IsMouseDoubleClicked(0)) {
       view.controls.typed = {spec.name, shown, true};
-    } else if (const int steps = overTrack ? touchedSteps(view, takesWheel) : 0; steps != 0) {
+    } else if (const int steps = overTrack || turned ? touchedSteps(view, overTrack, turned) : 0;
+               steps != 0) {
       touch.kind = Touch::Kind::stepped;
       touch.steps = steps;
     }

@@ -60,8 +60,7 @@ struct ControlState {
   Refusal refusal;
   std::vector<GaveWay> gaveWay;
   std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
-  float scroll = 0;            ///< of the side panel, in the last frame
-  double scrolledAt = -1;      ///< when that last moved under the pointer
+  std::string wheelTaker;      ///< the control that was clicked and is still pointed at: the wheel turns it
   RestingPointer resting;
   int arrowsFrame = -2;  ///< the last in which the pointer was over a slider that takes the arrows
 };

@@ -176,7 +176,6 @@ ImRect UiDriver::find(const std::string& name) {
     event.y = middle > bottom - margin ? -1.0f : 1.0f;
     app_.input().push(event);
     frames(3);
-    scrolledTime_ = view().time;
   }
   throw std::runtime_error("\"" + name + "\" could not be scrolled to");
 }
@@ -209,7 +208,6 @@ void UiDriver::scrollToTop() {
     app_.input().push(event);
     app_.frame();
   }
-  scrolledTime_ = view().time;
   draw();
 }
 
@@ -292,12 +290,11 @@ void UiDriver::wheel(const std::string& name, float steps) {
   wheelAt(name, 0.5f, 0.5f, steps);
 }
 
-void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps) {
+void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps, app::Mods mods) {
   hoverAt(name, fx, fy);
-  // For a moment after a panel was scrolled, the wheel goes on scrolling it whatever comes under the pointer.
-  while (view().time - scrolledTime_ < 0.5) app_.frame();
   InputEvent event;
   event.kind = InputEvent::Kind::wheel;
+  event.mods = mods;
   for (float left = std::abs(steps); left > 0; left -= 1) {
     event.y = std::copysign(std::min(left, 1.0f), steps);
     app_.input().push(event);

@@ -76,7 +76,9 @@ class UiDriver {
   /// From one place inside a control to another (0 to 1 across it; may leave it), in several moves.
   void dragAcross(const std::string& name, ImVec2 from, ImVec2 to);
   void wheel(const std::string& name, float steps);
-  void wheelAt(const std::string& name, float fx, float fy, float steps);
+  void wheelAt(const std::string& name, float fx, float fy, float steps, app::Mods mods = {});
+  /// The wheel with Ctrl, which turns a slider.
+  void turn(const std::string& name, float steps) { wheelAt(name, 0.5f, 0.5f, steps, kCtrl); }
 
   /// Drags a slider's knob to a fraction of its track, from the middle; below 0 and above 1 go past its ends.
   void dragTo(const std::string& slider, float fraction);
@@ -113,7 +115,7 @@ class UiDriver {
   app::HeadlessApp app_;
   ImVec2 mouse_{-1, -1};
   ImVec2 pressedAt_{-1000, -1000};
-  double pressedTime_ = -1, scrolledTime_ = -1;
+  double pressedTime_ = -1;
 };
 
 /// How many pixels differ by more than `steps` of 255 between two pictures of one size, inside `area` (all of

@@ -124,15 +124,15 @@ TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {
 }
 
 TEST_F(CostOnScreen, AFactorIsReadByPointingAndTurnedByTheWheel) {
-  ui.wheel("factor.tokens", 1);
+  ui.turn("factor.tokens", 1);
   EXPECT_EQ(cost().tokens, 262144);
-  ui.wheel("factor.tokens", -2);
+  ui.turn("factor.tokens", -2);
   EXPECT_LE(cost().tokens, 131072);
-  ui.wheel("factor.batch", 1);
+  ui.turn("factor.batch", 1);
   EXPECT_EQ(cost().batch, 2);
-  ui.wheel("factor.dtype", 1);
+  ui.turn("factor.dtype", 1);
   EXPECT_EQ(cost().format, NumberFormat::fp16);
-  ui.wheel("factor.kv_heads", 1);
+  ui.turn("factor.kv_heads", 1);
   EXPECT_EQ(figures().shape.kvHeads, 8) << "a model's shape is its own";
 }
 

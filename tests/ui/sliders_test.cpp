@@ -145,9 +145,9 @@ TEST(Sliders, RefusalsAreDrawnBesideTheirSlider) {
 
 TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {
   UiDriver ui;
-  ui.wheel("heads", 1);
+  ui.turn("heads", 1);
   EXPECT_EQ(ui.scene().setup.model.heads, 16);
-  ui.wheel("heads", -2);
+  ui.turn("heads", -2);
   EXPECT_EQ(ui.scene().setup.model.heads, 4);
   ui.hover("heads");
   ui.key(Key::right);
@@ -157,18 +157,47 @@ TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {
   EXPECT_EQ(ui.scene().setup.model.heads, 2);
   ui.key(Key::up);
   EXPECT_EQ(ui.scene().setup.model.heads, 4);
-  ui.wheel("heads", -10);
+  ui.turn("heads", -10);
   EXPECT_EQ(ui.scene().setup.model.heads, 1) << "the lower end holds";
   ui.park();
   ui.key(Key::right);
   EXPECT_EQ(ui.scene().setup.model.heads, 1) << "only the slider under the pointer listens";
 }
 
-TEST(Sliders, TheWheelOverASliderDoesNotScrollItsPanel) {
+TEST(Sliders, TheWheelThatTurnsASliderDoesNotScrollItsPanel) {
   UiDriver ui;
   const float before = ui.find("heads").Min.y;
-  ui.wheel("heads", -1);
+  ui.turn("heads", -1);
   EXPECT_EQ(ui.find("heads").Min.y, before);
+}
+
+TEST(Sliders, TheWheelOverASliderScrollsItsPanelUntilTheSliderWasClicked) {
+  UiDriver ui(1280, 720);
+  const std::string before = ui.sceneText();
+  const float top = ui.find("heads").Min.y;
+  ui.wheel("heads", -1);
+  EXPECT_EQ(ui.sceneText(), before);
+  EXPECT_LT(ui.find("heads").Min.y, top);
+  // A click on the knob changes nothing; from then on the wheel is the slider's.
+  ui.dragTo("heads", 0.5f);
+  const Index heads = ui.scene().setup.model.heads;
+  ui.wheel("heads", -1);
+  EXPECT_LT(ui.scene().setup.model.heads, heads);
+  ui.park();
+  const std::string left = ui.sceneText();
+  ui.wheel("heads", -1);
+  EXPECT_EQ(ui.sceneText(), left) << "the pointer had left it";
+}
+
+TEST(Panels, EachPageKeepsItsOwnScroll) {
+  UiDriver ui(1280, 420);
+  ui.find("weight_seed");  // far down: scrolled to
+  ui.key(static_cast<Key>('3'));
+  ui.draw();
+  EXPECT_TRUE(ui.visible("map.source.scene")) << "the map's own panel stands at its top";
+  ui.key(static_cast<Key>('1'));
+  ui.draw();
+  EXPECT_TRUE(ui.visible("weight_seed")) << "where it was left";
 }
 
 TEST(Sliders, SharpnessScalesTheScores) {
@@ -181,7 +210,7 @@ TEST(Sliders, SharpnessScalesTheScores) {
   // Planted heads give scores of some tens, each the sum of as many products as a head has dimensions.
   EXPECT_NEAR(ui.sequence().attention.scores.at(0, 5, 2), 10 * score, 1e-3);
   const float ten = ui.scene().setup.model.sharpness;
-  ui.wheel("sharpness", -1);
+  ui.turn("sharpness", -1);
   EXPECT_LT(ui.scene().setup.model.sharpness, ten);
   ui.typeValue("sharpness", "2.5");
   EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 2.5f);
@@ -264,7 +293,7 @@ TEST(Sliders, SeedsChangeTheNumbersAndTakeAnyWholeOne) {
   UiDriver ui;
   ui.click("weights.random");
   const float before = ui.sequence().attention.scores.at(0, 5, 2);
-  ui.wheel("weight_seed", 1);
+  ui.turn("weight_seed", 1);
   EXPECT_EQ(ui.scene().setup.weights.seed, 8u);
   const float weights = ui.sequence().attention.scores.at(0, 5, 2);
   EXPECT_NE(weights, before);

@@ -204,7 +204,7 @@ TEST(TableChoice, TheModelDimAndPlantedWeightsAreLockedWithATable) {
   const Scene before = ui.scene();
   ui.dragTo("model_dim", 0.9f);
   ui.click("weights.planted");
-  ui.wheel("text_seed", 2);
+  ui.turn("text_seed", 2);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 

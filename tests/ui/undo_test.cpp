@@ -29,7 +29,7 @@ void editALot(UiDriver& ui) {
   ui.dragTo("heads", 0.67f);
   ui.wait(0.6);
   ui.click("kind.mqa");
-  ui.wheel("sharpness", 3);
+  ui.turn("sharpness", 3);
   ui.wait(0.6);
   ui.click("causal");
   ui.click("bias");
@@ -110,9 +110,9 @@ TEST(Undo, ADragThatRestsWhileHeldIsStillOneStep) {
 TEST(Undo, TwoControlsAreTwoStepsHoweverFast) {
   UiDriver ui;
   const Scene before = ui.scene();
-  ui.wheel("heads", 1);
+  ui.turn("heads", 1);
   const Scene between = ui.scene();
-  ui.wheel("sharpness", 2);
+  ui.turn("sharpness", 2);
   undo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(between));
   undo(ui);
@@ -134,7 +134,7 @@ TEST(Undo, TwoDragsOfOneSliderApartInTimeAreTwoSteps) {
 TEST(Undo, InTheMiddleOfABurstTakesTheBurstBackAndCanRedoIt) {
   UiDriver ui;
   const Scene before = ui.scene();
-  ui.wheel("heads", 2);
+  ui.turn("heads", 2);
   const Scene after = ui.scene();
   undo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));

@@ -33,7 +33,8 @@ void headline(const Scene& scene, CachePage& page, const DecodeState& state, con
   const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
               shareText(config, bytes));
-  std::string rest = fmt::format("{} of {} tokens{}", countText(attention::asSize(state.now)),
+  std::string rest = layerPrefix(page.snapshot->setup) +
+                     fmt::format("{} of {} tokens{}", countText(attention::asSize(state.now)),
                                  countText(attention::asSize(state.tokens)), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
     rest += "  ·  MHA would hold " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
@@ -119,7 +120,9 @@ void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImR
     jumpDecode(scene, page,
                std::clamp<Index>(under() + 1, std::min<Index>(place.prefill, place.tokens), place.tokens));
   }
-  if (ImGui::IsItemHovered() && canMove)
+  // Where the page itself scrolls, the wheel does that first.
+  const bool turns = wheelTurns(view, "cache.axis") || ImGui::GetScrollMaxY() <= 0;
+  if (ImGui::IsItemHovered() && canMove && turns)
     for (const InputEvent& event : view.input.events)
       if (event.kind == InputEvent::Kind::wheel && event.y != 0)
         moveDecode(scene, page, event.y > 0 ? DecodeMove::forward : DecodeMove::back);
@@ -202,7 +205,7 @@ void notDecodable(CachePage& page, const DecodeState& state, const ImRect& area)
   track("cache.reason", ImVec2(left, y - view.px(12)), ImVec2(left + width, y + view.px(12)));
   if (!state.turnsOn) return;
   ImGui::SetCursorScreenPos(ImVec2(left + width + view.px(16), y - view.px(14)));
-  if (button(view, "cache.causal", label)) view.request("cache.causal");
+  if (button(view, "cache.causal", label)) view.request("mask.causal");
 }
 
 }  // namespace

@@ -196,7 +196,6 @@ void costControls(Scene& scene, CostPage& page, const Layout& layout) {
   View& view = page.view;
   fillSide(view, layout.left);
   if (beginPanel(view, "cost.controls", layout.left, 20, 16)) {
-    noteScroll(view);
     sectionTitle(view, "MODEL", std::to_string(page.catalogue.shapes.size()) + " shapes");
     const float width = ImGui::GetContentRegionAvail().x;
     if (lineBox(view, "cost.search", page.search, width, std::exchange(page.focusSearch, false),

@@ -9,8 +9,7 @@ void sidePanel(Scene& scene, HeadsPage& page, const Layout& layout) {
   const Snapshot* snapshot = page.snapshot.get();
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
-  if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
-    noteScroll(view);
+  if (beginPanel(view, "heads.controls", layout.left, 20, 14, 0)) {
     inputSection(scene, snapshot, view);
     gap(view, 12);
     modelSection(scene, page);
