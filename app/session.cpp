@@ -102,8 +102,9 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   handleInput(input);
   lab.prepare(document_->scene());
   if (stage) stage->prepare(scene());
-  WindowState window{document_->name(), document_->dirty(), document->canUndo(), document->canRedo(),
-                     document->undoSteps()};
+  shareSubject(scene());
+  WindowState window{document_->path().empty() ? "" : document_->name(), document_->dirty(),
+                     document->canUndo(), document->canRedo(), document->undoSteps()};
   for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);

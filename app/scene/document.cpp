@@ -32,6 +32,7 @@ void Document::open(Scene scene, std::filesystem::path path) {
 
 bool Document::note(const Scene& before, const std::string& edit, bool held, double now) {
   if (!sameDocument(scene_, before)) {
+    history_.noteLook(before);
     if (!edit_.empty() && edit_ != edit) history_.record(before);
     edit_ = edit;
     editedAt_ = now;

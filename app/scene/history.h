@@ -38,6 +38,15 @@ class History {
   }
   /// Records `scene` as a step that belongs to another file.
   void begin(const Scene& scene, std::shared_ptr<SceneFile> file) { push(scene, std::move(file)); }
+  /// Before an edit: coming back to the current step shows the layer that was looked at then.
+  void noteLook(const Scene& before) {
+    std::shared_ptr<const Scene>& current = steps_[current_].scene;
+    const Index layer = before.setup.subject.layer;
+    if (differs(before) || current->setup.subject.layer == layer) return;
+    Scene looked = *current;
+    looked.setup.subject.layer = layer;
+    current = std::make_shared<const Scene>(std::move(looked));
+  }
   bool differs(const Scene& scene) const { return !sameDocument(*steps_[current_].scene, scene); }
 
   bool canUndo() const { return current_ > 0; }

@@ -45,6 +45,46 @@ Index shownLayer(const Setup& setup) {
   return isStack(setup) ? std::min(setup.subject.layer, setup.model.layers - 1) : 0;
 }
 
+namespace {
+
+/// Whether the two setups differ in nothing but the layer that is looked at.
+bool sameButLayer(const Setup& a, const Setup& b) {
+  if (a.subject.layer == b.subject.layer || a.subject.scope == EditScope::one) return a == b;
+  return withLayer(a, b.subject.layer) == b;
+}
+
+}  // namespace
+
+bool sameDocument(const Scene& a, const Scene& b) {
+  return sameButLayer(a.setup, b.setup) && a.look == b.look && a.map == b.map && a.cost == b.cost &&
+         a.generation == b.generation && a.cursor.lab.patchText == b.cursor.lab.patchText;
+}
+
+void takeDocument(Scene& scene, const Scene& from) {
+  const SubjectSetup looked = scene.setup.subject;
+  const bool sameLayers =
+      looked.model == from.setup.subject.model && layerCount(scene.setup) == layerCount(from.setup);
+  scene.setup = from.setup;
+  if (sameLayers && from.setup.subject.scope == EditScope::all) scene.setup.subject.layer = looked.layer;
+  scene.look = from.look;
+  scene.map = from.map;
+  scene.cost = from.cost;
+  scene.generation = from.generation;
+  scene.cursor.lab.patchText = from.cursor.lab.patchText;
+}
+
+void shareSubject(Scene& scene) {
+  Cursor& cursor = scene.cursor;
+  SubjectSetup& subject = scene.setup.subject;
+  if (cursor.page != "model")
+    cursor.model.layer = shownLayer(scene.setup);
+  else if (subject.scope == EditScope::all && (subject.opened || isStack(scene.setup)))
+    subject.layer = std::min(cursor.model.layer, layerCount(scene.setup) - 1);
+  if (cursor.focus < 0) return;
+  (cursor.page == "heads" ? cursor.cell.head : cursor.focus) =
+      cursor.page == "heads" ? cursor.focus : cursor.cell.head;
+}
+
 Setup withLayer(Setup setup, Index layer) {
   setup.subject.layer = layer;
   return setup;

@@ -208,21 +208,16 @@ inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
 inline constexpr Index kMaxT5Buckets = 128;
 inline constexpr Index kMaxReachLayers = 32;
 
-/// Whether they are the same document, wherever the person looks. What was typed is a part of it, also the
-/// text whose pattern a head takes over.
-inline bool sameDocument(const Scene& a, const Scene& b) {
-  return a.setup == b.setup && a.look == b.look && a.map == b.map && a.cost == b.cost &&
-         a.generation == b.generation && a.cursor.lab.patchText == b.cursor.lab.patchText;
-}
-/// `scene` becomes the same document as `from`; the person looks where they did.
-inline void takeDocument(Scene& scene, const Scene& from) {
-  scene.setup = from.setup;
-  scene.look = from.look;
-  scene.map = from.map;
-  scene.cost = from.cost;
-  scene.generation = from.generation;
-  scene.cursor.lab.patchText = from.cursor.lab.patchText;
-}
+/// Whether they are the same document, wherever the person looks, which the layer belongs to but where the
+/// edits act on that one alone. What was typed is a part of it, also the text whose pattern a head takes
+/// over.
+bool sameDocument(const Scene& a, const Scene& b);
+/// `scene` becomes the same document as `from`; the person looks where they did, if that is there.
+void takeDocument(Scene& scene, const Scene& from);
+/// One layer and one head are looked at, whichever page chose them: brings the layer that Model shows large
+/// and the one that the other pages show together, and the head that is shown large and the cell's. Edits
+/// that act on one layer alone stay on theirs while Model looks at another.
+void shareSubject(Scene& scene);
 
 /// What the opening scene's sentence is read against until another context is typed.
 inline constexpr const char* kSampleContext = "Das Tier war zu müde , um die Straße zu überqueren .";

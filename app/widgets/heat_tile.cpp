@@ -146,11 +146,13 @@ void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const 
 
 namespace {
 
-/// ".82", where there is room ".819": a cell needs no 0 before the point.
+/// ".82", where there is room ".819": a cell needs no 0 before the point. Blank where these digits can't say
+/// more than 0, which no softmax gives.
 std::string cellText(float value, Quantity quantity, bool roomy) {
   if (quantity == Quantity::scores) return numberText(value, 3);
   if (!(value < 1) || (value == 0 && quantity == Quantity::dropped)) return weightText(value);
   const std::string text = roomy ? fmt::format("{:.3f}", value) : fmt::format("{:.2f}", value);
+  if (text == (roomy ? "0.000" : "0.00")) return "";
   return text.front() == '0' ? text.substr(1) : roomy ? "1.00" : "1.0";
 }
 
@@ -269,37 +271,52 @@ void paintOff(const View& view, Canvas list, const ImRect& tile) {
   compat::rectOutline(list, tile.Min, tile.Max, view.theme->secondary, 0, 1);
 }
 
+namespace {
+
+/// The shortest word for what the head does: "stripe" of "stripe at 4".
+std::string shortestWord(const attention::HeadLabel& label, bool off) {
+  return off ? "off" : label.detector ? std::string(label.detector->shortName) : headWord(label);
+}
+
+void paintGroupDot(const View& view, Canvas list, ImVec2 middle, Index kvHead) {
+  const ImVec2 half(view.px(3), view.px(3));
+  if (drawsMark(list, "group", middle - half, middle + half))
+    list.AddCircleFilled(middle, half.x, groupColor(*view.theme, kvHead));
+}
+
+}  // namespace
+
 void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
   const Theme& theme = *view.theme;
   const Index kv = snapshot.config.kvHeadOf(head);
-  ImFont* nameFont = large ? view.fonts->hero : view.fonts->bold;
-  const bool roomy = width > view.px(150);
-  const std::string title = roomy ? headName(head) : std::to_string(head);
-  const float named = paintText(list, nameFont, at, theme.text, title);
-  float x = at.x + named + view.px(8);
+  const bool narrow = !large && width < view.px(90);
+  ImFont* nameFont = large ? view.fonts->hero : narrow ? view.fonts->smallBold : view.fonts->bold;
+  const bool roomy = width > view.px(150), shares = snapshot.config.kvHeads < snapshot.config.heads;
+  const std::string title = large   ? layerPrefix(snapshot.setup) + headName(head)
+                            : roomy ? headName(head)
+                                    : std::to_string(head);
+  const float named = paintText(list, nameFont, at, theme.text, title), right = at.x + width;
+  float x = at.x + named + view.px(narrow ? 5 : 8);
   const SwitchedHead* off = switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), head);
   if (off) list.AddLine(at, ImVec2(at.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
-  if (width > view.px(118) && snapshot.config.kvHeads < snapshot.config.heads)
-    x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
-  else if (snapshot.config.kvHeads < snapshot.config.heads) {
-    const ImVec2 dot(x - view.px(1), at.y);
-    const float half = view.px(3);
-    if (drawsMark(list, "group", ImVec2(dot.x - half, dot.y - half), ImVec2(dot.x + half, dot.y + half)))
-      list.AddCircleFilled(dot, half, groupColor(theme, kv));
-    x += view.px(5);
-  }
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
-  const float right = at.x + width;
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
+  if (width > view.px(118) && shares)
+    x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
+  else if (shares && (!narrow || textWidth(small, shortestWord(label, off)) <= right - x - view.px(5))) {
+    paintGroupDot(view, list, ImVec2(x - view.px(1), at.y), kv);
+    x += view.px(5);
+  }
   const std::string digits = label.detector && !off ? fmt::format("{:.2f}", shownScore(label, profile)) : "";
   const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
   // The whole name with its score, else a short name with it, else the short name: a number alone says
   // nothing.
   std::string word = off ? "switched off" : attention::describe(label);
   if (textWidth(small, word) + digitsWidth > right - x) word = off ? "off" : headWord(label);
+  if (textWidth(small, word) > right - x) word = shortestWord(label, off);
   float end = right;
   if (!digits.empty() && textWidth(small, word) + digitsWidth <= right - x) {
     paintText(list, number, ImVec2(right, at.y), theme.text, digits, Align::right);

@@ -28,12 +28,6 @@ void fillDrawer(const View& view, const Layout& layout, std::initializer_list<co
   list.PopClipRect();
 }
 
-void noteScroll(View& view) {
-  ControlState& controls = view.controls;
-  if (ImGui::GetScrollY() != controls.scroll) controls.scrolledAt = view.time;
-  controls.scroll = ImGui::GetScrollY();
-}
-
 ImRect tallArea(const ImRect& panel, float least) {
   const float top = panel.Min.y - ImGui::GetScrollY();
   const ImRect area(panel.Min.x, top, panel.Max.x, top + std::max(panel.GetHeight(), least));
@@ -95,6 +89,15 @@ std::string headName(Index head) {
 }
 std::string kvName(Index kvHead) {
   return "KV " + std::to_string(kvHead);
+}
+
+std::string layerPrefix(const Setup& setup) {
+  const bool several = setup.subject.opened || isStack(setup);
+  return several ? "Layer " + std::to_string(shownLayer(setup)) + " · " : "";
+}
+std::string headWords(const Setup& setup, Index head) {
+  const bool several = !layerPrefix(setup).empty();
+  return (several ? "layer " + std::to_string(shownLayer(setup)) + " " : "") + "head " + std::to_string(head);
 }
 
 }  // namespace headscope::app

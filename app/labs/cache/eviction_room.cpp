@@ -173,9 +173,10 @@ void evictionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small)
                                            percentText(worst[0]), name(1), percentText(worst[1]));
   const float top =
       roomHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
-                   fmt::format("of {} for everything; weights of head {}, {}hatched: gone from the cache",
+                   fmt::format("of {} for everything; weights of {}, {}hatched: gone from the cache",
                                fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens)),
-                               page.eviction->request.head, small ? "query ↓ key →, " : ""),
+                               headWords(page.eviction->request.snapshot->setup, page.eviction->request.head),
+                               small ? "query ↓ key →, " : ""),
                    small);
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},

@@ -117,7 +117,8 @@ void precisionRoom(Scene& scene, CachePage& page, const ImRect& area, bool small
           ? "fp32 keeps every bit."
           : fmt::format("{} is {} of fp32; outputs are off by {}.", formatName(chosen.format),
                         fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all)),
-      fmt::format("really quantised: keys and values of all {} tokens, attention computed again", tokens),
+      layerPrefix(page.precision->request.snapshot->setup) +
+          fmt::format("really quantised: keys and values of all {} tokens, attention computed again", tokens),
       small);
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);

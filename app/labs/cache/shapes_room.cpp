@@ -110,7 +110,7 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
   const bool alone = study.cases.size() == 2;  // one kv head, and a latent
   const ShapeCase& between = study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
-  const Index head = page.shapes->request.head;
+  const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
   const std::string sentence =
       alone ? "a token. MQA has one kv head for all: there is nothing to merge."
             : fmt::format("a token. {} ({} kv head{}) keeps {} of the cache; outputs are off by {}.",
@@ -118,12 +118,12 @@ void shapesRoom(Scene& scene, CachePage& page, const ImRect& area, bool small) {
                           fractionText(bytes, mha), errorText(between.output.all));
   static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
   std::string rest = small ? fmt::format(
-                                 "Merged by the mean, not trained since; head {}, query ↓ key →; bars: "
+                                 "Merged by the mean, not trained since; {}, query ↓ key →; bars: "
                                  "error of each token",
                                  head)
                            : fmt::format(
                                  "One layer's weights in {} shapes: kv heads merged by their mean, and not "
-                                 "trained on since; weights of head {}",
+                                 "trained on since; weights of {}",
                                  kCounts[study.cases.size()], head);
   if (study.cases.size() == 3 && !small)
     rest += fmt::format("; nothing is between {} kv heads and 1", study.cases[0].kvHeads);

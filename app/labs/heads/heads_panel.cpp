@@ -93,10 +93,7 @@ void header(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, con
   } else {
     const Index heads = snapshot.config.heads;
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                   (layerCount(scene.setup) > 1 || scene.setup.subject.opened
-                        ? fmt::format("Layer {} · ", shownLayer(scene.setup))
-                        : "") +
-                       std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
+                   layerPrefix(snapshot.setup) + std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
          view.px(14);
     std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
     if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);

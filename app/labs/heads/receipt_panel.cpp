@@ -263,7 +263,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   const Cell cell = litCell(scene, snapshot, sequence, view);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
                                                          cell.head, cell.query, cell.key);
-  if (!view.present) sectionTitle(view, "RECEIPT", headName(cell.head));
+  if (!view.present) sectionTitle(view, "RECEIPT", layerPrefix(snapshot.setup) + headName(cell.head));
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "app/labs/common/unknown_words.h"
 #include "app/labs/map/map_page.h"
 #include "app/platform/track.h"
 #include "app/scene/number_text.h"
@@ -34,6 +35,7 @@ void textSource(Scene& scene, View& view) {
   else
     hint(view,
          bytesText(static_cast<double>(input.text.size())) + " of text, to be edited on the Heads page.");
+  unknownWords(scene, view);
 }
 
 /// Whole and one-and-a-half powers of two.
@@ -195,7 +197,6 @@ void headChoice(Scene& scene, MapPage& page) {
     ImGui::PushID(static_cast<int>(head));
     if (ImGui::InvisibleButton("head", ImVec2(side, side))) {
       scene.cursor.cell.head = head;
-      if (scene.cursor.focus >= 0) scene.cursor.focus = head;
     }
     trackItem(fmt::format("map.head.{}", head));
     ImGui::PopID();
@@ -262,8 +263,7 @@ void mapControls(Scene& scene, MapPage& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
-  if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
-    noteScroll(view);
+  if (beginPanel(view, "map.controls", layout.left, 20, 14, 0)) {
     sourceSection(scene, page);
     gap(view, 8);
     whereSection(scene, page);

@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 Index mapHead(const Scene& scene) {
-  return std::max<Index>(0, scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head);
+  return std::max<Index>(0, scene.cursor.cell.head);
 }
 
 MapLab::MapLab(LabServices& services)

@@ -18,6 +18,15 @@ std::string pooledWords(Pooling pooling, Index cells) {
   return std::string(pooling == Pooling::max ? "brightest of " : "mean of ") + side + " × " + side + " cells";
 }
 
+/// What the picture's values are made of, as what is said of a pointed pixel has it. Where they are single
+/// cells, several of them may share a pixel on screen.
+std::string shownWords(const Scene& scene, const MapPage& page) {
+  if (page.level > 0 || !page.window || page.window->cellsPerPixel <= 1 + 1e-6)
+    return pooledWords(scene.map.pooling, factorOf(page.level));
+  return scene.map.pooling == Pooling::max ? "brightest of the cells in a pixel"
+                                           : "mean of the cells in a pixel";
+}
+
 std::string sizeWords(const MapState& state) {
   return countText(static_cast<std::uint64_t>(state.queries)) + " × " +
          countText(static_cast<std::uint64_t>(state.keys)) + " tokens";
@@ -46,10 +55,7 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
   float x = area.Min.x;
   const float named =
       paintText(list, view.fonts->title, ImVec2(x, y), theme.text,
-                ((scene.setup.subject.opened || isStack(scene.setup)) && scene.map.source != MapSource::file
-                     ? "Layer " + std::to_string(shownLayer(scene.setup)) + " · "
-                     : "") +
-                    headName(head));
+                (scene.map.source == MapSource::file ? "" : layerPrefix(scene.setup)) + headName(head));
   track("map.title." + std::to_string(head), ImVec2(x, y - view.px(10)), ImVec2(x + named, y + view.px(10)));
   x += named + view.px(10);
   if (state.kvHeads < state.heads) {
@@ -64,8 +70,8 @@ void paintHeader(const Scene& scene, MapPage& page, const ImRect& area) {
     x += width + view.px(12);
   }
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
-              sizeWords(state) + " · " + pooledWords(scene.map.pooling, factorOf(page.level)) +
-                  (page.coarser ? ", on its way" : "") + (page.catchingUp ? " · catching up" : ""));
+              sizeWords(state) + " · " + shownWords(scene, page) + (page.coarser ? ", on its way" : "") +
+                  (page.catchingUp ? " · catching up" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;
   paintColourBar(view, look.colormap, barLabels(mapRange(page, look)), ImVec2(area.Max.x, y), bar);

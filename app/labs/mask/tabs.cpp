@@ -110,8 +110,8 @@ void instead(const View& view, const ImRect& area, const std::string& text, std:
 }
 
 /// Of the head that was asked about, which is that of the picture.
-std::string headTitle(const char* what, Index head) {
-  return fmt::format("{}, head {}", what, head);
+std::string headTitle(const char* what, const Setup& setup, Index head) {
+  return std::string(what) + ", " + headWords(setup, head);
 }
 
 }  // namespace
@@ -125,8 +125,9 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRec
   if (mask->error) {
     instead(view, left, *mask->error, view.theme->error);
   } else {
-    MapSpec spec = maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
-                           headTitle(other ? "Mask B" : "Mask", page.study->question.head), page);
+    MapSpec spec =
+        maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
+                headTitle(other ? "Mask B" : "Mask", scene.setup, page.study->question.head), page);
     spec.paints = true;
     const MapAnswer map = drawMap(spec, scene, page, left);
     if (map.cell && page.brush.tool == PaintTool::look)
@@ -157,7 +158,8 @@ void biasTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const ImRec
   const HeadStudy* study = page.headStudy;
   if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
   if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
-  MapSpec bias = signedMap("bias_map", Surface::bias, headTitle("Added to the scores", study->question.head),
+  MapSpec bias = signedMap("bias_map", Surface::bias,
+                           headTitle("Added to the scores", scene.setup, study->question.head),
                            study->bias.extreme, study->bias.factor, view);
   bias.paints = true;
   drawSigned(bias, study->bias, "added to the score", scene, page, left, [&](Index row, Index col) {
@@ -248,8 +250,8 @@ void compareTab(Scene& scene, const Snapshot* snapshot, MaskPage& page, const Im
   if (!study.other || !sequence || !sequence->other || page.surface(MaskSurface::otherWeights).empty())
     return instead(view, area, "Computing…", view.theme->secondary);
   const bool weights = page.compareWeights;
-  const std::string what =
-      weights ? headTitle("weights", shownHead(scene, *sequence)) : headTitle("mask", study.question.head);
+  const std::string what = weights ? headTitle("weights", scene.setup, shownHead(scene, *sequence))
+                                   : headTitle("mask", scene.setup, study.question.head);
   const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, page)
                             : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, page);
   MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, page)

@@ -172,7 +172,34 @@ void ModelLab::prepare(Scene& scene) {
   page_.pictures.show(scene, page_);
 }
 
-/// What is pointed at is what is looked at, and all of it is there.
+/// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
+/// what was chosen: once it has left them, what it rested on last is looked at again.
+void ModelLab::followPointer(Cursor& cursor) {
+  constexpr double kRests = 0.25;  // seconds on a head
+  const Crosshair& hover = services_.view.hover;
+  const double now = services_.view.time;
+  const Look shown{cursor.model.layer, cursor.cell};
+  if (hover.head < 0 || page_.held) {
+    if (rested_ && !page_.held && now - onHeadSince_ < kRests && shown == pointed_) {
+      cursor.model.layer = rested_->layer;
+      cursor.cell = rested_->cell;
+    }
+    rested_.reset();
+    return;
+  }
+  if (!rested_) rested_ = shown;
+  if (page_.hoverLayer != shown.layer || hover.head != shown.cell.head)
+    onHeadSince_ = now;
+  else if (now - onHeadSince_ >= kRests)
+    rested_ = shown;
+  pointed_ = {page_.hoverLayer,
+              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
+               hover.key >= 0 ? hover.key : shown.cell.key}};
+  cursor.model.layer = pointed_.layer;
+  cursor.cell = pointed_.cell;
+}
+
+/// All that is looked at is there.
 void ModelLab::fitCursor(Scene& scene) {
   Crosshair& hover = services_.view.hover;
   Cursor& cursor = scene.cursor;
@@ -180,12 +207,7 @@ void ModelLab::fitCursor(Scene& scene) {
   hover.query = std::min(hover.query, lastQuery);
   hover.key = std::min(hover.key, last);
   const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
-  if (hover.head >= 0 && !page_.held) {
-    cursor.model.layer = page_.hoverLayer;
-    cursor.cell.head = hover.head;
-    if (hover.query >= 0) cursor.cell.query = hover.query;
-    if (hover.key >= 0) cursor.cell.key = hover.key;
-  }
+  followPointer(cursor);
   cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
   cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
   if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // as older scenes call it

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <mutex>
 
 #include "app/labs/common/lab.h"
@@ -30,7 +31,9 @@ class ModelLab : public Lab {
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
   /// Opens a checkpoint's folder, or kLearned, in the background; the scene's layer is then the model's.
-  void openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome);
+  /// `then` is done to the scene once it has the model.
+  void openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
+                   const std::function<void(Scene&)>& then = {});
 
   const ModelPage& page() const { return page_; }
   ModelPage& page() { return page_; }
@@ -49,6 +52,7 @@ class ModelLab : public Lab {
   void takeStudy(const std::shared_ptr<const StudyAnswer>& answer);
   void takeStack(const Setup& setup);
   void fitCursor(Scene& scene);
+  void followPointer(Cursor& cursor);
   void advanceWriting(Scene& scene);
   Layout divided(Layout layout) const;
   float stripHeight(const Layout& layout) const;
@@ -68,6 +72,8 @@ class ModelLab : public Lab {
   std::vector<Action> playActions();
   std::vector<Action> headActions();
   std::vector<Action> openActions();
+  std::vector<Action> exampleActions();
+  void showExample(Scene& scene, const LearnedSkill& skill);
   void changeToken(Scene& scene);
   std::vector<Action> filterActions();
   std::vector<Action> moveActions();
@@ -88,6 +94,16 @@ class ModelLab : public Lab {
   Answer<HeadLossQuestion, HeadLosses> losses_;
   Answer<CopyingQuestion, double> copying_;
   Answer<RecordedQuestion, RecordedRule> recorded_;
+
+  /// What is looked at: a head and a cell of it.
+  struct Look {
+    Index layer = 0;
+    Cell cell;
+    bool operator==(const Look&) const = default;
+  };
+  std::optional<Look> rested_;  ///< while the pointer is over heads: where it rested last, or was before
+  Look pointed_;                ///< where the pointer is
+  double onHeadSince_ = 0;
 };
 
 /// Writes one token behind the text that was studied; false where it can't go on.
