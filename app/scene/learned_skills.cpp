@@ -1,5 +1,10 @@
 #include "app/scene/learned_skills.h"
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "attention/formats/file_io.h"
@@ -36,28 +41,61 @@ LearnedSkill skillOf(const SkillJson& json) {
   return skill;
 }
 
+bool inWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::vector<std::string> sortedWords(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
 }  // namespace
 
-Result<std::vector<LearnedSkill>> readLearnedSkills(const std::filesystem::path& folder) {
+Result<Learned> readLearned(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "scores.json";
   constexpr std::uint64_t kMaxBytes = 1 << 20;
   const auto bytes = attention::readFile(path, kMaxBytes);
   if (!bytes) return bytes.error();
-  return parseLearnedSkills({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
-                            attention::shownPath(path));
+  return parseLearned({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                      attention::shownPath(path));
 }
 
-Result<std::vector<LearnedSkill>> parseLearnedSkills(std::string_view text, const std::string& name) {
+Result<Learned> parseLearned(std::string_view text, const std::string& name) {
   const auto scores = attention::parseJsonTree(text, name);
   if (!scores) return scores.error();
   try {
-    std::vector<LearnedSkill> skills;
-    for (const SkillJson& skill : scores->at("skills")) skills.push_back(skillOf(skill));
-    return skills;
+    Learned learned;
+    for (const SkillJson& skill : scores->at("skills")) learned.skills.push_back(skillOf(skill));
+    learned.words = sortedWords(scores->value("words", ""));
+    return learned;
   } catch (const SkillJson::exception&) {
   } catch (const std::out_of_range&) {
   }
   return Error{name + ": is not a list of skills as assets/models/train.py writes it"};
+}
+
+std::vector<std::string> wordsOutside(const std::vector<std::string>& words, std::string_view typed) {
+  // As the tokenizer has it.
+  std::string text(typed);
+  constexpr std::string_view kCurled = "’";
+  for (std::size_t at = 0; (at = text.find(kCurled, at)) != std::string::npos;)
+    text.replace(at, kCurled.size(), "'");
+  std::vector<std::string> outside;
+  for (std::size_t at = 0; at < text.size() && !words.empty();) {
+    std::size_t end = at;
+    while (end < text.size() && (inWord(text[end]) || (text[end] == '\'' && end > at &&
+                                                       end + 1 < text.size() && inWord(text[end + 1]))))
+      ++end;
+    const std::string word = text.substr(at, end - at);
+    at = std::max(end, at + 1);
+    if (!word.empty() && !std::binary_search(words.begin(), words.end(), word) &&
+        std::find(outside.begin(), outside.end(), word) == outside.end())
+      outside.push_back(word);
+  }
+  return outside;
 }
 
 }  // namespace headscope::app

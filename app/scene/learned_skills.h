@@ -27,10 +27,20 @@ struct LearnedSkill {
   std::optional<Head> head;
 };
 
+/// What the miniature learned, and the words that it has as one token each, sorted: it reads others in
+/// pieces.
+struct Learned {
+  std::vector<LearnedSkill> skills;
+  std::vector<std::string> words;
+};
+
 /// What scores.json in a model's folder says; an error where it is missing or something else.
-attention::Result<std::vector<LearnedSkill>> readLearnedSkills(const std::filesystem::path& folder);
+attention::Result<Learned> readLearned(const std::filesystem::path& folder);
 /// The same from the file's text; `name` stands in front of errors.
-attention::Result<std::vector<LearnedSkill>> parseLearnedSkills(std::string_view json,
-                                                                const std::string& name);
+attention::Result<Learned> parseLearned(std::string_view json, const std::string& name);
+
+/// Words of the text that are not among `words`, each once, in their order: letters, digits and what is not
+/// ASCII, with an apostrophe inside. Without `words`, which other models don't list, none.
+std::vector<std::string> wordsOutside(const std::vector<std::string>& words, std::string_view text);
 
 }  // namespace headscope::app

@@ -95,12 +95,12 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   if (!opened) return opened.error();
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
-  auto skills = readLearnedSkills(folder);  // which few folders have
-  if (skills && !fit(*skills, opened->config())) skills->clear();
+  auto learned = readLearned(folder);  // which few folders have
+  if (learned && !fit(learned->skills, opened->config())) *learned = {};
   return std::make_shared<const OpenModel>(
       OpenModel{model == kLearned ? "Miniature" : modelName(folder),
                 std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
-                skills ? *std::move(skills) : std::vector<LearnedSkill>{}});
+                learned ? *std::move(learned) : Learned{}});
 }
 
 namespace {

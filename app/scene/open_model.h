@@ -18,7 +18,7 @@ struct OpenModel {
   std::string name;  ///< what its folder is called, as people know it: "gpt2", "Llama-3.1-8B"
   std::shared_ptr<const attention::Model> model;  ///< null of recorded attention, like the tokenizer
   std::optional<attention::TextTokenizer> tokenizer = {};
-  std::vector<LearnedSkill> skills = {};  ///< as the folder says
+  Learned learned = {};  ///< as the folder says
   std::optional<attention::RecordedAttention> recorded = {};
   bool betweenTexts = false;  ///< recorded attention whose queries are of another text than its keys
   attention::ModelConfig recordedShape = {};  ///< layers, heads, kv heads and whether nothing sees its future

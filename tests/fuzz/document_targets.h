@@ -77,9 +77,9 @@ inline void fuzzSettings(std::span<const std::uint8_t> bytes) {
   holdDocument(parseProgress(formatProgress(progress)) == progress);
   for (const auto& [id, lesson] : progress.lessons)
     for (const auto& [step, guess] : lesson.guesses) holdDocument(guess.option >= 0);
-  const auto skills = parseLearnedSkills(text, "fuzz");
-  if (!skills) return holdDocument(skills.error().message.starts_with("fuzz: "));
-  for (const LearnedSkill& skill : *skills)
+  const auto learned = parseLearned(text, "fuzz");
+  if (!learned) return holdDocument(learned.error().message.starts_with("fuzz: "));
+  for (const LearnedSkill& skill : learned->skills)
     holdDocument(skill.right >= 0 && skill.of >= 0 &&
                  (!skill.head || (skill.head->layer >= 0 && skill.head->head >= 0)));
 }

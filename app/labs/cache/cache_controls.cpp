@@ -7,6 +7,7 @@
 #include "app/labs/cache/cache_page.h"
 #include "app/labs/common/kind_choice.h"
 #include "app/labs/common/model_facts.h"
+#include "app/labs/common/unknown_words.h"
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
@@ -30,6 +31,7 @@ void tokensSection(Scene& scene, CachePage& page) {
   else
     hint(view, "The tokens are those of the typed table.");
   if (const PlacedError* error = errorAt(page.snapshot.get(), Place::input)) problem(view, error->message);
+  unknownWords(scene, view);
 }
 
 /// Why the heads of the layer are not this page's to change, or "".
@@ -273,7 +275,6 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
   const DecodeState state = decodeState(scene, page);
   fillSide(view, layout.left);
   if (beginPanel(view, "cache.controls", layout.left, 20, 16)) {
-    noteScroll(view);
     tokensSection(scene, page);
     gap(view, 10);
     subjectSection(scene, view);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/labs/common/token_chips.h"
+#include "app/labs/common/unknown_words.h"
 #include "app/labs/heads/heads_page.h"
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
@@ -64,6 +65,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
     tableControls(scene, view);
   }
   if (const PlacedError* error = errorAt(snapshot, Place::input)) problem(view, error->message);
+  unknownWords(scene, view);
   if (sequence) {
     gap(view, 2);
     const auto written = static_cast<Index>(scene.setup.subject.written.size());

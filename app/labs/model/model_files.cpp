@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "app/labs/common/unknown_words.h"
 #include "app/labs/model/model_lab.h"
 #include "app/platform/recent_models.h"
 #include "app/scene/open_model.h"
@@ -11,14 +12,15 @@
 
 namespace headscope::app {
 
-void ModelLab::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome) {
+void ModelLab::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
+                           const std::function<void(Scene&)>& then) {
   page_.opening.name = model == kLearned ? "the learned model" : modelName(model);
   page_.opening.problem.clear();
   services_.view.redraw();
   services_.files.read<std::shared_ptr<const OpenModel>>(
       recordedFile(modelFolder(model).string()).path,
       [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
-      [this, model, asker, outcome](attention::Result<std::shared_ptr<const OpenModel>> opened) {
+      [this, model, asker, outcome, then](attention::Result<std::shared_ptr<const OpenModel>> opened) {
         page_.opening.name.clear();
         if (!opened) {
           page_.opening.problem = opened.error().message;
@@ -30,6 +32,7 @@ void ModelLab::openModelAt(const std::string& model, const Asker& asker, const O
           adoptModel(scene, model, *std::move(opened));
           scene.cursor.page = "model";
           scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
+          if (then) then(scene);
         });
         taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
       });
@@ -89,6 +92,39 @@ bool ModelLab::open(const NamedFile& file, const Asker& asker, const Outcome& ou
   if (!recorded && !file.folder) return false;
   openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
   return true;
+}
+
+std::vector<Action> ModelLab::exampleActions() {
+  auto read = readLearned(modelFolder(kLearned));
+  const auto learned = std::make_shared<const Learned>(read ? *std::move(read) : Learned{});
+  std::vector<Action> actions;
+  for (const LearnedSkill& skill : learned->skills)
+    actions.push_back({exampleAction(skill),
+                       "Example text: " + skill.title,
+                       "Model",
+                       {},
+                       true,
+                       false,
+                       [this, skill](Scene& scene) { showExample(scene, skill); }});
+  actions.push_back(
+      {"model.words", "Words that the small model knows…", "Model", {}, true, false, [this, learned](Scene&) {
+         services_.view.dialog = std::make_shared<WordList>(learned);
+       }});
+  return actions;
+}
+
+/// On whichever page is shown, where the small model is open; else it is opened first.
+void ModelLab::showExample(Scene& scene, const LearnedSkill& skill) {
+  if (scene.setup.subject.model != kLearned)
+    return openModelAt(kLearned, Outcome(services_.view),
+                       [this, skill](Scene& opened) { showExample(opened, skill); });
+  scene.setup.input.text = skill.text;
+  if (skill.head) {
+    scene.setup.subject.layer = scene.cursor.model.layer = skill.head->layer;
+    scene.cursor.cell.head = skill.head->head;
+    if (scene.cursor.focus >= 0) scene.cursor.focus = skill.head->head;
+  }
+  page_.followsLast = true;
 }
 
 std::vector<Action> ModelLab::openActions() {

@@ -7,6 +7,7 @@
 #include "app/compute/bytes_read.h"
 #include "app/labs/common/model_facts.h"
 #include "app/labs/common/token_chips.h"
+#include "app/labs/common/unknown_words.h"
 #include "app/labs/model/model_page.h"
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
@@ -38,6 +39,7 @@ void textSection(Scene& scene, ModelPage& page) {
           page.madeHere() ? "Type a sentence. Each line is a sequence."
                           : "Type a sentence: the model reads it at once.");
   if (!page.problem.empty()) problem(view, page.problem);
+  unknownWords(scene, view);
   if (!page.ready()) return;
   gap(view, 2);
   tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, true, page.study->text.typed},
@@ -201,7 +203,7 @@ void writingSection(Scene& scene, View& view) {
 /// What the model was measured to have learned; a click shows it on a text of its own.
 void skillSection(Scene& scene, ModelPage& page) {
   View& view = page.view;
-  const auto& skills = scene.setup.subject.opened->skills;
+  const auto& skills = scene.setup.subject.opened->learned.skills;
   if (skills.empty()) return;
   gap(view, 12);
   sectionTitle(view, "WHAT IT LEARNED", "click: its text");
@@ -235,12 +237,7 @@ void skillSection(Scene& scene, ModelPage& page) {
       tooltip(view, help);
     }
     if (!clicked) continue;
-    scene.setup.input.text = skill.text;
-    if (skill.head) {
-      scene.cursor.model.layer = skill.head->layer;
-      scene.cursor.cell.head = skill.head->head;
-    }
-    page.followsLast = true;
+    view.request(exampleAction(skill));
   }
 }
 
@@ -284,8 +281,7 @@ void modelSide(Scene& scene, ModelPage& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
-  if (beginPanel(view, "side", layout.left, 20, 14, 0)) {
-    noteScroll(view);
+  if (beginPanel(view, "model.controls", layout.left, 20, 14, 0)) {
     if (scene.setup.subject.opened && scene.setup.subject.opened->recorded) {
       modelFacts(scene, view);
       gap(view, 12);

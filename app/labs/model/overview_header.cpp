@@ -83,7 +83,7 @@ std::string headlineStart(const Scene& scene, const ModelPage& page, const std::
     return behaviour.detector && behaviour.detector->name == "induction";
   });
   if (induction && writesFromMemory(page)) return "Seen once, written from memory: ";
-  for (const LearnedSkill& skill : page.opened->skills)
+  for (const LearnedSkill& skill : page.opened->learned.skills)
     if (skill.text == *scene.setup.input.text) return skill.title + ": ";
   return "";
 }

@@ -2,6 +2,8 @@
 
 import torch
 
+from . import words
+
 OPENING_STORY = "The dog didn't cross the bridge because it was too tired . The dog was tired ."
 
 # Skill, what it is called on screen, and a text that shows it.
@@ -82,4 +84,4 @@ def table(model, tokenizer, sentences):
         skills.append({"name": skill, "title": title, "text": text, "next": answer, **measured[skill]})
     skills.append({"name": "previous", "title": "Looks one word back", "text": OPENING_STORY, **measured["previous"]})
     return {"format": "headscope scores", "version": 1, "sentences": "held_out.json", "skills": skills,
-            "greatest_likeness": greatest_likeness(model, tokenizer)}
+            "greatest_likeness": greatest_likeness(model, tokenizer), "words": " ".join(words.whole_words())}
