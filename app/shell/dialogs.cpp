@@ -77,7 +77,8 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
     gap(view, 6);
     sectionTitle(view, "SLIDERS");
     keyLine(view, "Drag", "only legal values can be reached");
-    keyLine(view, "Wheel, ← →", "one step, while pointing");
+    keyLine(view, "← →", "one step, while pointing");
+    keyLine(view, "Wheel", "the same after a click, or with Ctrl");
     keyLine(view, "Double click", "types a value; Enter takes it");
     gap(view, 6);
     sectionTitle(view, "MASK STUDIO");
@@ -100,12 +101,29 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
   endDialog();
 }
 
+namespace {
+/// Whether there are two words or more.
+bool isSentence(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first != std::string::npos && text.find(' ', first) < last;
+}
+}  // namespace
+
+Palette::Palette(const ActionTable& actions) : actions_(actions) {
+  sentence_.id = "palette.sentence";
+  sentence_.run = [this](Scene& scene) {
+    scene.setup.input.source = EmbeddingSource::text;
+    scene.setup.input.text = wanted_;
+  };
+}
+
 /// Those that have the text in their name come first, then those that people also call so.
 std::vector<const Action*> Palette::found() const {
   std::vector<const Action*> found;
   for (const int how : {2, 1})
     for (const Action& action : actions_.all())
       if (action.id != "palette" && action.matches(wanted_) == how) found.push_back(&action);
+  if (isSentence(wanted_)) found.push_back(&sentence_);
   return found;
 }
 
@@ -134,12 +152,13 @@ const Action* Palette::list(View& view, const std::vector<const Action*>& found)
   return clicked;
 }
 
-void Palette::draw(Scene&, View& view, bool opening) {
+void Palette::draw(Scene& scene, View& view, bool opening) {
   if (beginDialog(view, "palette", "Actions", 520, 460)) {
     const std::string before = wanted_;
     const bool entered = lineBox(view, "palette.search", wanted_, ImGui::GetContentRegionAvail().x, opening,
-                                 "Type to find an action");
+                                 "Type to find an action, or a sentence to read");
     if (wanted_ != before) chosen_ = 0;
+    sentence_.name = "Read “" + wanted_ + "”";
     const std::vector<const Action*> lines = found();
     const auto count = static_cast<int>(lines.size());
     for (const InputEvent& event : view.input.events) {
@@ -152,7 +171,7 @@ void Palette::draw(Scene&, View& view, bool opening) {
     if (entered && chosen_ < count) acts = lines[static_cast<std::size_t>(chosen_)];
     if (acts) {
       view.dialog.reset();
-      view.request(acts->id);
+      acts == &sentence_ ? sentence_.run(scene) : view.request(acts->id);
     }
   }
   endDialog();

@@ -17,12 +17,33 @@ void tryChange(Scene& scene, View& view, const std::function<void(Scene&)>& chan
   scene = std::move(changed);
 }
 
-/// "Colours: Magma".
+/// What the row says of where its control is: "cache" of "cursor.page=cache", "" where it says nothing.
+std::string placeOf(const Selection& selection, std::string_view what) {
+  const std::string_view when = selection.when;
+  const std::size_t at = when.find(what);
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = when.substr(at + what.size());
+  return std::string(rest.substr(0, rest.find(' ')));
+}
+
+/// Goes where the choice can be seen.
+void goToPlace(Scene& scene, const Selection& selection) {
+  if (std::string page = placeOf(selection, "cursor.page="); !page.empty()) scene.cursor.page = page;
+  if (std::string tab = placeOf(selection, "cursor.lab.tab="); !tab.empty()) scene.cursor.lab.tab = tab;
+}
+
+std::string capitalised(std::string name) {
+  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') name.front() -= 32;
+  return name;
+}
+
+/// "Colours: Magma", and of a page's tabs "Cache: Paging".
 std::string nameOf(const Field& field, const std::string& choice) {
+  const std::string page = placeOf(std::get<Selection>(field.control), "cursor.page=");
+  if (field.path.ends_with("room") && !page.empty()) return capitalised(page) + ": " + choice;
   std::string name(field.path.substr(field.path.find_last_of('.') + 1));
   std::replace(name.begin(), name.end(), '_', ' ');
-  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') name.front() -= 32;
-  return name + ": " + choice;
+  return capitalised(name) + ": " + choice;
 }
 
 void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
@@ -39,8 +60,11 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
                        [&field, &view, i, needsFile](Scene& scene) {
                          if (needsFile && scene.setup.weights.file.empty())
                            return view.request("weights.open");
-                         tryChange(scene, view,
-                                   [&](Scene& changed) { choose(field, changed, static_cast<int>(i)); });
+                         tryChange(scene, view, [&](Scene& changed) {
+                           if (field.path.starts_with("cursor."))
+                             goToPlace(changed, std::get<Selection>(field.control));
+                           choose(field, changed, static_cast<int>(i));
+                         });
                        }});
   }
 }

@@ -14,7 +14,7 @@ namespace headscope::app {
 
 /// What the bars say of the whole window.
 struct WindowState {
-  std::string sceneName;
+  std::string sceneName;  ///< of its file; "" where it has none
   bool dirty = false, canUndo = false, canRedo = false;
   std::size_t undoSteps = 0, gpuBytes = 0;
   double drawSeconds = 0;  ///< what the last frame took to draw; 0 = isn't said
@@ -41,10 +41,11 @@ void toldNote(View& view);
 /// Every choice and switch of the document as an action, so that the list of actions knows them too.
 std::vector<Action> fieldActions(View& view);
 
-/// All actions by name: type to narrow, arrows to choose, Enter to act.
+/// All actions by name: type to narrow, arrows to choose, Enter to act. Several words are also offered as the
+/// text that heads read.
 class Palette : public Dialog {
  public:
-  explicit Palette(const ActionTable& actions) : actions_(actions) {}
+  explicit Palette(const ActionTable& actions);
   std::string name() const override { return "palette"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
@@ -52,6 +53,7 @@ class Palette : public Dialog {
   std::vector<const Action*> found() const;
   const Action* list(View& view, const std::vector<const Action*>& found);
   const ActionTable& actions_;
+  Action sentence_;  ///< makes what is typed the text
   std::string wanted_;
   int chosen_ = 0;
 };

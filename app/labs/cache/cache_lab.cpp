@@ -8,6 +8,7 @@
 #include "app/labs/common/layer_status.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/open_model.h"
 #include "app/widgets/panel.h"
 
 namespace headscope::app {
@@ -254,7 +255,28 @@ bool CacheLab::showsSide(const Scene& scene) const {
   return !view.present && (drawer || scene.cursor.cacheRoom == CacheRoom::growth);
 }
 
+/// Of a room that isn't about the cache's growth.
+std::string CacheLab::roomCaption(const Scene& scene) const {
+  const CacheSetup& cache = scene.cost.cache;
+  switch (scene.cursor.cacheRoom) {
+    case CacheRoom::growth:
+      break;
+    case CacheRoom::shapes:
+      return "One layer, cached in several shapes: the bytes of each, and how far its output moves.";
+    case CacheRoom::precision:
+      return "The same cache in fewer bits: the bytes of each type, and how far the output moves.";
+    case CacheRoom::eviction:
+      return fmt::format("Two rules that each keep {} tokens: what they drop, and how far the output moves.",
+                         cache.budget);
+    case CacheRoom::paging:
+      return fmt::format("Requests of different lengths share a pool in blocks of {} tokens.", cache.block);
+  }
+  return "";
+}
+
 std::vector<CaptionPart> CacheLab::caption(const Scene& scene) const {
+  if (const std::string room = roomCaption(scene); !room.empty())
+    return {{room, services_.view.theme->secondary}};
   const DecodeState state = decodeState(scene, page_);
   if (!page_.snapshot || state.tokens == 0) return {};
   const Theme& theme = *services_.view.theme;
@@ -267,7 +289,8 @@ std::vector<CaptionPart> CacheLab::caption(const Scene& scene) const {
 LabStatus CacheLab::status(const Scene& scene) const {
   LabStatus status = layerStatus(services_, scene);
   const DecodeState state = decodeState(scene, page_);
-  if (page_.snapshot && state.tokens > 0)
+  // The requests of the paged pool are others than the text.
+  if (page_.snapshot && state.tokens > 0 && scene.cursor.cacheRoom != CacheRoom::paging)
     status.figures.insert(status.figures.begin(),
                           {"cache",
                            fourDigitBytes(bytesPerToken(scene, page_.snapshot->config).own *
@@ -309,8 +332,13 @@ std::vector<Action> CacheLab::actions() {
        false,
        moves(DecodeMove::first)},
       {"cache.last", "The whole sequence in the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
-      {"cache.causal", "Turn the causal mask on", "Cache", {}, true, false, [](Scene& scene) {
-         setRule(scene.setup.mask.layers, attention::PatternKind::causal, true);
+      {"mask.causal", "Causal mask: on or off", "Mask", {}, true, false, [this](Scene& scene) {
+         const auto& opened = scene.setup.subject.opened;
+         if (opened && opened->config().causal)
+           return services_.view.messages.fail(opened->name +
+                                               " was trained with its causal mask: it stays on.");
+         attention::MaskLayers& layers = scene.setup.mask.layers;
+         setRule(layers, attention::PatternKind::causal, !hasRule(layers, attention::PatternKind::causal));
        }}};
 }
 

@@ -28,6 +28,7 @@ class CacheLab : public Lab {
   const CachePage& page() const { return page_; }
 
  private:
+  std::string roomCaption(const Scene& scene) const;
   void advancePlay(Scene& scene);
   void handleKeys(Scene& scene);
   /// What the shown room needs of the layer.

@@ -18,7 +18,12 @@ std::string kindRefusal(const Setup& setup, AttentionKind kind) {
   if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
     return fmt::format("{0} heads have no divisor between 1 and {0} to group by", trial.heads);
   trial.kvHeads = kvHeadsFor(kind, trial.heads);
-  return plantedRefusal(setup, trial);
+  return plantedRefusal(setup, trial).empty()
+             ? ""
+             : fmt::format(
+                   "{} of these heads would share keys of {} dimensions, too few for what they are made to "
+                   "do. Raise the model dim, or take random weights.",
+                   trial.heads / trial.kvHeads, trial.headDim);
 }
 
 }  // namespace
@@ -41,6 +46,29 @@ void kindChoice(Setup& setup, View& view, const std::string& locked) {
           "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: all "
           "share one pair. The cache shrinks by kv_heads / heads."))
     model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
+}
+
+std::vector<Action> kindActions(View& view) {
+  struct Named {
+    AttentionKind kind;
+    const char *id, *name;
+  };
+  std::vector<Action> actions;
+  for (const Named& named :
+       {Named{AttentionKind::mha, "kind.mha", "MHA: every head has keys and values of its own"},
+        Named{AttentionKind::gqa, "kind.gqa", "GQA: groups of heads share keys and values"},
+        Named{AttentionKind::mqa, "kind.mqa", "MQA: all heads share one pair of keys and values"}})
+    actions.push_back(
+        {named.id, named.name, "Choices", {}, true, false, [&view, kind = named.kind](Scene& scene) {
+           Setup& setup = scene.setup;
+           const std::string reason = !setup.subject.model.empty() ? "The opened model sets this."
+                                      : setup.weights.source == WeightSource::file
+                                          ? "The weights file sets this."
+                                          : kindRefusal(setup, kind);
+           if (!reason.empty()) return view.messages.fail(reason);
+           setup.model.kvHeads = kvHeadsFor(kind, setup.model.heads);
+         }});
+  return actions;
 }
 
 }  // namespace headscope::app

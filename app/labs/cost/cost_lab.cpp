@@ -230,6 +230,20 @@ void CostLab::chooseGpus(Scene& scene, std::size_t choice) {
     services_.view.messages.fail(gpus.reason);
 }
 
+Action CostLab::plotAction(int which) {
+  const std::string name = kCostTabs[static_cast<std::size_t>(which)];
+  return {"cost.plot." + std::to_string(which),
+          "Cost: " + name,
+          "Cost",
+          {},
+          false,
+          false,
+          [this, which](Scene& scene) {
+            scene.cursor.page = "cost";
+            page_.plotTab = which;
+          }};
+}
+
 std::vector<Action> CostLab::actions() {
   std::vector<Action> actions{
       {"cost.open",
@@ -245,6 +259,9 @@ std::vector<Action> CostLab::actions() {
          };
          services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
        }},
+      plotAction(0),
+      plotAction(1),
+      plotAction(2),
       {"cost.machines",
        "Machines: change the table of devices…",
        "Cost",

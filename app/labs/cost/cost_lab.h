@@ -24,6 +24,7 @@ class CostLab : public Lab {
   const CostPage& page() const { return page_; }
 
  private:
+  Action plotAction(int which);
   void loadCatalogueOnce();
   /// Reads a config.json; `show` makes it the page's.
   void readConfig(const std::filesystem::path& path,

@@ -9,6 +9,7 @@
 #include "app/compute/cache_picture.h"
 #include "app/compute/matrix_csv.h"
 #include "app/compute/thinning.h"
+#include "app/labs/common/kind_choice.h"
 #include "app/labs/common/layer_status.h"
 #include "app/labs/heads/table_editor.h"
 
@@ -240,6 +241,7 @@ std::vector<Action> HeadsLab::actions() {
                      "",
                      "export clipboard spreadsheet"});
   for (Action& action : tokenActions()) actions.push_back(std::move(action));
+  for (Action& action : kindActions(services_.view)) actions.push_back(std::move(action));
   actions.push_back({"input.sample",
                      "Start with the opening sentence",
                      "Scene",

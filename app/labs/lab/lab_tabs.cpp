@@ -15,21 +15,23 @@ namespace headscope::app {
 namespace {
 
 constexpr std::array kTable{
-    LabTabRow{"pipeline", "Pipeline", "Take a head apart step by step", true, makePipelineTab},
-    LabTabRow{"weights", "Weights", "The head's weights: rank, singular values, copying", true,
+    LabTabRow{"pipeline", "Pipeline", "Lab: Pipeline, a head taken apart step by step", true,
+              makePipelineTab},
+    LabTabRow{"weights", "Weights", "Lab: Weights of a head: rank, singular values, copying", true,
               makeWeightsTab, "svd eigenvalues ov qk circuit"},
-    LabTabRow{"embeddings", "Embeddings", "Change embeddings by hand: every head answers", true,
+    LabTabRow{"embeddings", "Embeddings", "Lab: Embeddings, changed by hand: every head answers", true,
               makeEmbeddingsTab},
-    LabTabRow{"ablation", "Ablation", "Switch heads off: shares, convex hull, patching", true,
-              makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
-    LabTabRow{"precision", "Precision", "What fp16 and bf16 change of every head", true, makePrecisionTab,
-              "quantize half precision float16 bfloat16"},
-    LabTabRow{"detectors", "Detectors", "What every head does: the scores of all detectors", true,
+    LabTabRow{"ablation", "Ablation", "Lab: Ablation, heads switched off: shares, convex hull, patching",
+              true, makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
+    LabTabRow{"precision", "Precision", "Lab: Precision, what fp16 and bf16 change of every head", true,
+              makePrecisionTab, "quantize half precision float16 bfloat16"},
+    LabTabRow{"detectors", "Detectors", "Lab: Detectors, what every head does: all scores", true,
               makeDetectorsTab},
-    LabTabRow{"views", "Views", "Other views of the weights: value-weighted, mean, max, difference", true,
+    LabTabRow{"views", "Views", "Lab: Views of the weights: value-weighted, mean, max, difference", true,
               makeViewsTab},
-    LabTabRow{"many", "One or many", "One wide head against many small ones", true, makeManyTab},
-    LabTabRow{"wrong", "What goes wrong", "What goes wrong: the classic mistakes", false, makeWrongTab},
+    LabTabRow{"many", "One or many", "Lab: One or many, one wide head against many small ones", true,
+              makeManyTab},
+    LabTabRow{"wrong", "What goes wrong", "Lab: What goes wrong, the classic mistakes", false, makeWrongTab},
 };
 
 /// What the head does, the head, its kv head, the query and the key, as far as there is room.
