@@ -1,6 +1,9 @@
 #include "app/compute/mask_study.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 #include "app/compute/mask_inputs.h"
@@ -19,6 +22,34 @@ constexpr Index kCoarsest = 48, kSmallPicture = 48, kReachPicture = 512;
 
 Index pooledSize(Index size, Index factor) {
   return (size + factor - 1) / factor;
+}
+
+/// Whether `symbol` stands in the formula as a word of its own.
+bool standsIn(const std::string& formula, std::string_view symbol) {
+  const auto letter = [&](std::size_t at) {
+    return at < formula.size() && std::isalpha(static_cast<unsigned char>(formula[at])) != 0;
+  };
+  for (std::size_t at = formula.find(symbol); at != std::string::npos; at = formula.find(symbol, at + 1))
+    if ((at == 0 || !letter(at - 1)) && !letter(at + symbol.size())) return true;
+  return false;
+}
+
+/// ", L: keys before the padding": what the patterns' symbols in the formula stand for, each once.
+std::string symbolsOf(const attention::MaskLayers& layers, const std::string& formula,
+                      const std::string& before = "") {
+  std::string text = before;
+  for (const attention::Layer& layer : layers) {
+    if (!layer.on) continue;
+    text = symbolsOf(layer.isGroup() ? layer.group : layer.pattern.inner, formula, text);
+    if (layer.isGroup()) continue;
+    for (const attention::ParameterInfo& parameter : attention::infoOf(layer.pattern.kind).parameters) {
+      const std::string line = fmt::format(", {}: {}", parameter.symbol, parameter.meaning);
+      if (!parameter.symbol.empty() && standsIn(formula, parameter.symbol) &&
+          text.find(line) == std::string::npos)
+        text += line;
+    }
+  }
+  return text;
 }
 
 /// Visible cells in squares of factor × factor, and which rows of squares see nothing at all.
@@ -147,6 +178,8 @@ StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskG
   for (const attention::Layer& layer : inForce)
     if (attention::omittedReason(layer, geometry).empty()) asked.push_back(layer);
   studied.formulaText = attention::maskFormula(asked, head, geometry.kvHeadOf(head), geometry.sequence);
+  if (!asked.empty())
+    studied.formulaLegend = "i: query, j: key, from 0" + symbolsOf(asked, studied.formulaText);
   for (const attention::Layer& layer : layers) {
     const bool applies = layer.on && (!layer.heads || layer.heads->contains(head, geometry.kvHeadOf(head))) &&
                          attention::omittedReason(layer, geometry).empty();

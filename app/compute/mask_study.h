@@ -34,6 +34,7 @@ struct StudiedMask {
   attention::MaskStatistics statistics;
   attention::BlockMap blocks;
   std::string formulaText;         ///< in symbols, for the head
+  std::string formulaLegend;       ///< what the symbols stand for
   std::vector<std::string> notes;  ///< how its files' numbers were read, as maskFileNotes
   bool seesFuture = false;
   /// Each layer of the list by itself, for saying why a cell is masked; null for one that is left out.

@@ -106,6 +106,16 @@ float itemWidth(const View& view, const BarItem& item) {
   return textWidth(view.fonts->text, item.label) + key + view.px(24);
 }
 
+/// The scene's file, apart from the tabs and smaller, so that it reads as none of them.
+void paintSceneName(const View& view, Canvas list, const WindowState& window, float x, float y, float right) {
+  const std::string name = window.sceneName.empty() ? (window.dirty ? "Scene not saved" : "")
+                                                    : window.sceneName + (window.dirty ? "  ·  edited" : "");
+  if (name.empty() || right - x < view.px(90)) return;
+  list.AddLine(ImVec2(x, y - view.px(9)), ImVec2(x, y + view.px(9)), view.theme->line);
+  paintFitted(view, list, view.fonts->small, ImVec2(x + view.px(14), y), right - x - view.px(14),
+              view.theme->faint, name);
+}
+
 }  // namespace
 
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
@@ -138,9 +148,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     if (fits < items.size()) right = menuButton(view, std::span(items).subspan(fits), right, layout.top);
     for (const BarItem& item : std::span(items).first(fits))
       right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);
-    const std::string name = window.sceneName + (window.dirty ? "  ·  edited" : "");
-    if (right - x > view.px(60))
-      paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x, theme.secondary, name);
+    paintSceneName(view, list, window, x, y, right);
   }
   endPanel();
 }

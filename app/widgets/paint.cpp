@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/platform/track.h"
 #include "app/platform/ui_state.h"
 #include "app/widgets/wrapped_text.h"
 
@@ -192,7 +193,10 @@ float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uin
   return size.y;
 }
 
-void tooltip(const View& view, std::string_view said) {
+namespace {
+
+/// In a box under the pointer, or under `clear` and over it where there is no room below.
+void paintTooltip(const View& view, std::string_view said, const ImRect& clear, float above) {
   if (said.empty()) return;
   ImFont* font = view.fonts->small;
   const float wrap = view.px(320), pad = view.px(9);
@@ -200,14 +204,27 @@ void tooltip(const View& view, std::string_view said) {
       Typesetter::isPlain(font, said) ? std::string(said) : wrappedLines(font, said, wrap);
   const ImVec2 size = sizeOfText(font, text, wrap);
   const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
-  ImVec2 at(mouse.x + view.px(14), mouse.y + view.px(18));
+  ImVec2 at(mouse.x + view.px(14), clear.Max.y);
   at.x = std::max(0.0f, std::min(at.x, screen.x - size.x - 2 * pad));
-  if (at.y + size.y + 2 * pad > screen.y) at.y = mouse.y - size.y - 2 * pad - view.px(6);
+  if (at.y + size.y + 2 * pad > screen.y) at.y = clear.Min.y - size.y - 2 * pad - above;
   Canvas list = *ImGui::GetForegroundDrawList();
   const ImVec2 to(at.x + size.x + 2 * pad, at.y + size.y + 2 * pad);
   list.AddRectFilled(at, to, view.theme->raised, view.px(6));
   compat::rectOutline(list, at, to, view.theme->line, view.px(6), 1);
   put(list, font, ImVec2(at.x + pad, at.y + pad), size, view.theme->text, text, said, wrap);
+  track("tooltip", at, to);
+}
+
+}  // namespace
+
+void tooltip(const View& view, std::string_view text) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  paintTooltip(view, text, ImRect(mouse, ImVec2(mouse.x, mouse.y + view.px(18))), view.px(6));
+}
+
+void tooltipBeside(const View& view, std::string_view text, const ImRect& clear) {
+  const float space = view.px(6);
+  paintTooltip(view, text, ImRect(clear.Min, ImVec2(clear.Max.x, clear.Max.y + space)), space);
 }
 
 float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t color,

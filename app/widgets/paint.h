@@ -39,6 +39,8 @@ float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uin
 
 /// A sentence in a small raised box beside the pointer.
 void tooltip(const View& view, std::string_view text);
+/// Below `clear`, which it does not cover, or above it where there is no room.
+void tooltipBeside(const View& view, std::string_view text, const ImRect& clear);
 
 /// A badge with a tinted background; returns its width.
 float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t color,

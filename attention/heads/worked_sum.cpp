@@ -28,6 +28,8 @@ WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::siz
     });
     sum.omitted = static_cast<Index>(sum.terms.size() - most);
     for (auto term = middle; term != sum.terms.end(); ++term) sum.rest += term->product;
+    sum.nothingOmitted =
+        std::all_of(middle, sum.terms.end(), [](const SumTerm& term) { return term.product == 0; });
     sum.terms.resize(most);
     // Where most products are 0, as in planted weights, none of those is worth a place.
     sum.omitted +=

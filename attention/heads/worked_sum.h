@@ -20,8 +20,9 @@ struct WorkedSum {
   std::vector<SumTerm>
       terms;  ///< by their place; where some are left out, those that are largest by amount and not 0
   Index omitted = 0;
-  double rest = 0;   ///< Σ of the products that were left out
-  double total = 0;  ///< of all, in double precision
+  double rest = 0;             ///< Σ of the products that were left out
+  bool nothingOmitted = true;  ///< each of these is 0
+  double total = 0;            ///< of all, in double precision
 };
 
 /// `most` products at most. Throws std::invalid_argument where a and b differ in length.

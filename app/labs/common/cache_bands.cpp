@@ -68,6 +68,8 @@ void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index 
   if (area.GetHeight() < lineHeight(font) * 1.3f) return;
   if (textWidth(font, why) > area.GetWidth() - view.px(28)) why = fmt::format("share KV {}", kvHead);
   const float y = area.GetCenter().y, x = area.Min.x + view.px(14), width = textWidth(font, why);
+  // In the middle of an empty cache stands what fills it.
+  if (plan.now == 0 && std::abs(y - plan.cells.GetCenter().y) < view.px(32)) return;
   list.AddRectFilled(ImVec2(x - view.px(8), y - lineHeight(font) * 0.8f),
                      ImVec2(x + width + view.px(8), y + lineHeight(font) * 0.8f), view.theme->background);
   paintText(list, font, ImVec2(x, y), view.theme->secondary, why);

@@ -60,7 +60,8 @@ std::string exampleAction(const LearnedSkill& skill) {
 void WordList::draw(Scene& scene, View& view, bool) {
   if (beginDialog(view, "words", fmt::format("{} words that Miniature reads whole", learned_->words.size()),
                   720, 560)) {
-    hint(view, "Any other word falls to pieces, of which it learned little. A click adds a word to the text.");
+    hint(view,
+         "Any other word falls to pieces, of which it learned little. A click adds a word to the text.");
     gap(view, 4);
     ImGui::BeginChild("words.all", ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground);
     ImFont* font = view.fonts->mono;
@@ -69,7 +70,7 @@ void WordList::draw(Scene& scene, View& view, bool) {
         1, static_cast<std::size_t>(std::max(0.0f, ImGui::GetContentRegionAvail().x) / column));
     const std::size_t rows = (learned_->words.size() + columns - 1) / columns;
     const ImVec2 from = ImGui::GetCursorScreenPos();
-    ImDrawList& list = *ImGui::GetWindowDrawList();
+    Canvas list = *ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < learned_->words.size(); ++i) {
       const std::string& word = learned_->words[i];
       const ImVec2 at(from.x + column * static_cast<float>(i / rows),

@@ -9,6 +9,7 @@
 #include "app/platform/track.h"
 #include "app/scene/byte_text.h"
 #include "app/scene/number_text.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -18,7 +19,7 @@ namespace {
 /// A figure that says its terms when it is pointed at.
 void unfold(const View& view, const std::string& name, const ImRect& area, const std::string& terms) {
   track(name, area.Min, area.Max);
-  if (ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos)) tooltip(view, terms);
+  if (ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos)) tooltipBeside(view, terms, area);
 }
 
 using attention::ModelShape;
@@ -118,15 +119,15 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     if (hovered || ImGui::IsItemActive())
       list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));
     dragFactor(scene, page, name, factor.turns);
-    if (hovered) {
-      tooltip(view, factor.help);
+    // Below the brackets: what the factors are called, and what they make, stays in sight.
+    if (hovered)
+      tooltipBeside(view, factor.help, ImRect(x, y - view.px(16), x + widths[i], labelY + view.px(52)));
+    if (factor.turns != CostFactor::Turns::nothing && wheelTurns(view, name))
       for (const InputEvent& event : view.input.events)
-        if (event.kind == InputEvent::Kind::wheel && event.y != 0 &&
-            factor.turns != CostFactor::Turns::nothing) {
+        if (event.kind == InputEvent::Kind::wheel && event.y != 0) {
           turn(scene.cost, factor.turns, event.y > 0);
           view.controls.continuousEdit = name;
         }
-    }
     paintText(list, numbers, ImVec2(middle, y), theme.text, factor.value, Align::center);
     if (factor.name == "keys_values") {
       const float left = middle - textWidth(view.fonts->text, factor.label) / 2;

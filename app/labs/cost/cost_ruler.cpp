@@ -62,7 +62,8 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
     }
     track("ruler." + segment.label, part.Min, part.Max);
     if (ImGui::IsWindowHovered() && part.Contains(ImGui::GetIO().MousePos))
-      tooltip(view, segment.label == "weights" ? weightsTerms(figures) : cachePerGpuTerms(figures));
+      tooltipBeside(view, segment.label == "weights" ? weightsTerms(figures) : cachePerGpuTerms(figures),
+                    part);
   }
 }
 
@@ -143,7 +144,7 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
   if (chosen || (hovered && enabled)) list.AddRectFilled(area.Min, area.Max, theme.raised, view.px(8));
   compat::rectOutline(list, area.Min, area.Max, chosen ? theme.text : theme.line, view.px(8),
                       view.px(chosen ? 1.6f : 1));
-  if (hovered) tooltip(view, enabled ? holdsTerms(choice.cost) : choice.reason);
+  if (hovered) tooltipBeside(view, enabled ? holdsTerms(choice.cost) : choice.reason, area);
   const float pad = view.px(area.GetWidth() < view.px(100) ? 5 : 14);
   const float left = area.Min.x + pad, right = area.Max.x - pad;
   const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);

@@ -52,6 +52,8 @@ GridPlan bestPlan(const View& view, const Request& asked, GridPlan::Labels label
   float bestScore = -1;
   for (int columns = 1; columns <= asked.heads; ++columns) {
     const GridPlan plan = planWith(view, asked, columns, labels);
+    // As many rows hold 6 heads in three columns as in four.
+    if ((asked.heads + plan.rows - 1) / plan.rows < columns) continue;
     const bool aligned =
         asked.groupSize > 1 && (columns % asked.groupSize == 0 || asked.groupSize % columns == 0);
     const bool full = asked.heads % columns == 0;

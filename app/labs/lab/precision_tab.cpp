@@ -65,7 +65,10 @@ class PrecisionTab : public InnerTab {
       controls(ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
       inner.Min.y += view.px(32) + space;
     }
-    const float split = std::round(inner.Min.x + inner.GetWidth() * (layout.presents ? 0.52f : 0.62f));
+    // The numbers need no more than this; what is left goes to the maps.
+    const float numbers = inner.GetWidth() * (layout.presents ? 0.48f : 0.38f);
+    const float split =
+        std::round(inner.Max.x - (layout.presents ? numbers : std::min(numbers, view.px(540))));
     maps(scene, ImRect(inner.Min, ImVec2(split - space, inner.Max.y)));
     side(scene, ImRect(ImVec2(split + space, inner.Min.y), inner.Max));
   }
@@ -173,7 +176,9 @@ class PrecisionTab : public InnerTab {
     y += view.px(34);
     const Index heads = std::ssize(study_->formats[0].heads);
     const float below = view.px(page_.presents ? 8 : 100);  // for the words
-    const float line = view.px(26), room = area.Max.y - below - y - 2 * line;
+    const float least = view.px(26), room = area.Max.y - below - y - 2 * least;
+    const float line =
+        page_.presents ? least : std::clamp(room / static_cast<float>(heads), least, view.px(44));
     const Index lit =
         std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0, heads - 1);
     const Index count = std::clamp<Index>(static_cast<Index>(room / line), 0, heads);

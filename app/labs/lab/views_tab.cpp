@@ -253,20 +253,50 @@ void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   const float margin = view.px(page_.small ? 16 : 24);
   const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 18), area.Max.x - margin,
                      area.Max.y - view.px(page_.small ? 8 : 16));
-  const float split = std::round(inner.Min.x + inner.GetWidth() * 0.56f),
-              space = view.px(page_.small ? 8 : 16);
+  const float space = view.px(page_.small ? 8 : 16);
+  const float split =
+      std::round(inner.Min.x + std::clamp(largeWidth(inner.GetHeight()) + 2 * margin,
+                                          inner.GetWidth() * 0.42f, inner.GetWidth() * 0.56f));
   large(scene, ImRect(inner.Min.x, inner.Min.y, split - margin, inner.Max.y));
   if (scene.cursor.lab.picture == HeadPicture::difference)
     otherHead(scene, ImVec2(inner.Min.x, inner.Max.y - view.px(30)));
-  constexpr std::size_t kColumns = 3;
-  constexpr auto kRows = static_cast<float>((kWords.size() + kColumns - 1) / kColumns);
-  const float wide = (inner.Max.x - split - space * (kColumns - 1)) / kColumns,
-              high = (inner.GetHeight() - (kRows - 1) * space) / kRows;
+  const std::size_t columns = thumbnailColumns(ImVec2(inner.Max.x - split, inner.GetHeight()), space);
+  const std::size_t rows = (kWords.size() + columns - 1) / columns;
+  const float wide = (inner.Max.x - split + space) / static_cast<float>(columns) - space,
+              high = (inner.GetHeight() + space) / static_cast<float>(rows) - space;
   for (std::size_t i = 0; i < kWords.size(); ++i) {
-    const float x = split + (wide + space) * static_cast<float>(i % kColumns),
-                y = inner.Min.y + (high + space) * static_cast<float>(i / kColumns);
+    const float x = split + (wide + space) * static_cast<float>(i % columns),
+                y = inner.Min.y + (high + space) * static_cast<float>(i / columns);
     thumbnail(scene, ImRect(x, y, x + wide, y + high), static_cast<HeadPicture>(i));
   }
+}
+
+/// As wide as the large map gets in that height, with its names: what is left is the small ones'.
+float ViewsTab::largeWidth(float height) const {
+  const View& view = page_.view;
+  const HeadView& shown = (*study_)[HeadPicture::weights];
+  if (shown.values.rows() == 0) return 0;
+  const float aspect =
+      static_cast<float>(shown.values.cols()) / static_cast<float>(std::max<Index>(shown.values.rows(), 1));
+  return view.px(page_.small ? 72 : 104) + (height - view.px(page_.presents ? 160 : 198)) * aspect;
+}
+
+/// So many columns that the small maps are largest; of equals the ones that leave fewest places empty.
+std::size_t ViewsTab::thumbnailColumns(ImVec2 area, float space) const {
+  const View& view = page_.view;
+  std::size_t best = 3;
+  float largest = 0;
+  for (std::size_t columns = 1; columns <= kWords.size(); ++columns) {
+    const std::size_t rows = (kWords.size() + columns - 1) / columns;
+    const float wide = (area.x + space) / static_cast<float>(columns) - space - view.px(28),
+                high = (area.y + space) / static_cast<float>(rows) - space - view.px(42);
+    const float blank = static_cast<float>(rows * columns - kWords.size());
+    const float worth = std::min(wide, high) * (1 - 0.05f * blank);
+    if (worth <= largest) continue;
+    largest = worth;
+    best = columns;
+  }
+  return best;
 }
 
 std::unique_ptr<InnerTab> makeViewsTab(LabServices& services, LabPage& page) {

@@ -22,6 +22,8 @@ class ViewsTab : public InnerTab {
  private:
   void large(Scene& scene, const ImRect& area);
   void thumbnail(Scene& scene, const ImRect& area, HeadPicture picture);
+  float largeWidth(float height) const;
+  std::size_t thumbnailColumns(ImVec2 area, float space) const;
   void otherHead(Scene& scene, ImVec2 at);
 
   Answer<ViewQuestion, std::shared_ptr<const ViewStudy>> answer_;

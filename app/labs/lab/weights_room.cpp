@@ -55,7 +55,7 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
   const float high = area.GetHeight() - view.px(24), base = area.Min.y + high;
   if (spectrum.singular.empty() || high < view.px(20)) return;
   const auto count = static_cast<float>(spectrum.singular.size());
-  const float each = std::min(area.GetWidth() / count, view.px(14));
+  const float each = std::min(area.GetWidth() / count, view.px(32));
   const double most = std::max(spectrum.singular.front(), 1e-30);
   list.AddLine(ImVec2(area.Min.x, base), ImVec2(area.Max.x, base), theme.line);
   for (std::size_t i = 0; i < spectrum.singular.size(); ++i) {
@@ -87,10 +87,13 @@ struct Circuit {
   bool copies;
 };
 
+/// Of its area's width, the side of a circuit's map.
+constexpr float kCircuitMap = 0.62f;
+
 void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& shown) {
   const View& view = page.view;
   const WeightStudy& study = *page.weights;
-  const float size = std::min(area.GetHeight(), area.GetWidth() * 0.62f);
+  const float size = std::min(area.GetHeight(), area.GetWidth() * kCircuitMap);
   paintMap(scene, page, ImRect(area.Min.x, area.Min.y, area.Min.x + size - view.px(44), area.Min.y + size),
            shown.map);
   const float x = area.Min.x + size - view.px(20), width = area.Max.x - x;
@@ -106,7 +109,7 @@ void circuit(Scene& scene, LabPage& page, const ImRect& area, const Circuit& sho
            page.presents ? "copying" : copyingWords(study.copying));
     y += view.px(36);
   }
-  spectrumBars(view, ImRect(x, y, area.Max.x, std::min(area.Min.y + size, y + view.px(240))), shown.spectrum,
+  spectrumBars(view, ImRect(x, y, area.Max.x, area.Min.y + size), shown.spectrum,
                inkColor(*view.theme, shown.map.ink));
 }
 
@@ -120,7 +123,10 @@ void weightsRoom(Scene& scene, LabPage& page, const ImRect& area, bool small) {
   const float margin = view.px(small ? 16 : 24), space = view.px(small ? 16 : 32);
   const ImRect rest(area.Min.x + margin, area.Min.y + view.px(small ? 8 : 20), area.Max.x - margin,
                     area.Max.y - view.px(small ? 8 : 20));
-  const float top = std::min(rest.GetHeight() * 0.3f, view.px(230)), each = (rest.GetWidth() - 3 * space) / 4;
+  // What the circuits, which are square, leave of the height goes to the maps above them.
+  const float half = (rest.GetWidth() - space) / 2, each = (rest.GetWidth() - 3 * space) / 4;
+  const float top = std::clamp(rest.GetHeight() - space - half * kCircuitMap,
+                               std::min(rest.GetHeight() * 0.3f, view.px(230)), rest.GetHeight() * 0.42f);
   const std::string shape = shapeText(config.headDim, config.modelDim);
   const NamedMap maps[] = {{"W_Q", shape, Ink::query, study.q},
                            {"W_K", shape, Ink::key, study.k},
@@ -130,7 +136,7 @@ void weightsRoom(Scene& scene, LabPage& page, const ImRect& area, bool small) {
     const float x = rest.Min.x + (each + space) * static_cast<float>(i);
     paintMap(scene, page, ImRect(x, rest.Min.y, x + each, rest.Min.y + top), maps[i]);
   }
-  const float below = rest.Min.y + top + space, half = (rest.GetWidth() - space) / 2;
+  const float below = rest.Min.y + top + space;
   const std::string square = shapeText(config.modelDim, config.modelDim);
   circuit(scene, page, ImRect(rest.Min.x, below, rest.Min.x + half, rest.Max.y),
           {{"W_Q·W_Kᵀ", square, Ink::key, study.match},

@@ -98,12 +98,15 @@ void paintSum(LabPage& page, const ImRect& area, const Sum& sum) {
         true);
     columns.columns.back().lit = term.at == page.term;
   }
-  if (worked.omitted > 0)
+  if (!worked.nothingOmitted)
     add(fmt::format("{} more", worked.omitted), worked.rest, {"", "", cellText(worked.rest)}, false);
   if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);
-  std::string how = worked.omitted > 0 ? fmt::format("{} largest of {} products, in order; the rest in one",
-                                                     worked.terms.size(), all)
-                                       : fmt::format("all {} products, in order", all);
+  std::string how =
+      worked.omitted == 0    ? fmt::format("all {} products, in order", all)
+      : worked.terms.empty() ? fmt::format("all {} products are 0", all)
+      : worked.nothingOmitted
+          ? fmt::format("{} of {} products, in order; the others are 0", worked.terms.size(), all)
+          : fmt::format("{} largest of {} products, in order; the rest in one", worked.terms.size(), all);
   if (!sum.note.empty()) how += ". " + sum.note;
   paintSumTitle(view, area, sum.formula, running, how);
   const int pointed = paintTable(page, table, columns);

@@ -42,7 +42,12 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->mono, at, width, theme.text,
                                       mask->formulaText.empty() ? "true" : mask->formulaText);
-  ImGui::Dummy(ImVec2(width, height + view.px(8)));
+  ImGui::Dummy(ImVec2(width, height + view.px(2)));
+  if (!mask->formulaLegend.empty()) {
+    hint(view, mask->formulaLegend);
+    trackItem("says.legend");
+  }
+  gap(view, 6);
   const attention::MaskStatistics& statistics = mask->statistics;
   const MaskStudy& study = *page.study;
   const std::string about = statistics.sampled ? "≈ " : "";

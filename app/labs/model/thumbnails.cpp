@@ -142,7 +142,9 @@ void paintOffThumbnail(const View& view, const ImRect& tile) {
 }
 
 /// Where the query and the key are, in every thumbnail that is large enough.
-void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell) {
+/// Nothing is marked where a causal head's future is: words stand there.
+void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell,
+                bool causal) {
   if (tile.GetWidth() < view.px(24)) return;
   Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile map{
@@ -151,10 +153,12 @@ void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer,
     const float thick = std::max(1.0f, view.px(1));
     paintMark(view, list, "crosshair",
               {ImVec2(tile.Min.x, map.y(static_cast<float>(cell.query))),
-               ImVec2(tile.Max.x, map.y(static_cast<float>(cell.query + 1)))},
+               ImVec2(causal ? map.x(static_cast<float>(cell.query + 1)) : tile.Max.x,
+                      map.y(static_cast<float>(cell.query + 1)))},
               view.theme->query, thick);
     paintMark(view, list, "crosshair",
-              {ImVec2(map.x(static_cast<float>(cell.key)), tile.Min.y),
+              {ImVec2(map.x(static_cast<float>(cell.key)),
+                      causal ? map.y(static_cast<float>(cell.key)) : tile.Min.y),
                ImVec2(map.x(static_cast<float>(cell.key + 1)), tile.Max.y)},
               view.theme->key, thick);
     return;
@@ -175,7 +179,7 @@ void paintOverHead(const ModelPage& page, const Overlay& overlay, Index at, Inde
   const LayerSummary& layer = *page.layer(at);
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   Canvas list = *ImGui::GetWindowDrawList();
-  paintPlace(view, tile, layer, cursor.cell);
+  paintPlace(view, tile, layer, cursor.cell, !overlay.plan.belowTriangle);
   if (std::find(page.named.begin(), page.named.end(),
                 head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
     paintMark(view, list, "named head", tile, view.theme->secondary, view.px(2));

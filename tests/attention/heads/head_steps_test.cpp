@@ -79,6 +79,12 @@ TEST(WorkedSum, ShowsAllProductsOrTheLargestWithTheRestInOne) {
   const WorkedSum sparse = workedSum(std::vector<float>{0, 2, 0, 0}, b, 3);
   EXPECT_EQ(sparse.terms.size(), 1u) << "products of 0 take no place where not all have one";
   EXPECT_EQ(sparse.omitted, 3);
+  EXPECT_TRUE(sparse.nothingOmitted);
+  EXPECT_FALSE(some.nothingOmitted);
+  const WorkedSum none = workedSum(std::vector<float>{0, 0, 0, 0}, b, 3);
+  EXPECT_TRUE(none.terms.empty() && none.nothingOmitted) << "all are 0";
+  const WorkedSum broken = workedSum(std::vector<float>{0, 0, NAN, 0}, b, 0);
+  EXPECT_FALSE(broken.nothingOmitted);
   EXPECT_THROW(workedSum(a, std::vector<float>{1}, 4), std::invalid_argument);
 }
 

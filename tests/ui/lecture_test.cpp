@@ -1,0 +1,373 @@
+// What a lecturer meets between pages: one layer and head everywhere, words the model doesn't know, all that
+// the list of actions finds, and what stands on screen meanwhile.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "app/labs/cache/cache_lab.h"
+#include "app/labs/heads/grid.h"
+#include "app/labs/model/model_lab.h"
+#include "app/platform/track.h"
+#include "app/platform/ui_state.h"
+#include "app/scene/mask_rules.h"
+#include "app/scene/open_model.h"
+#include "tests/support/page_check.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Index;
+using app::Key;
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr Key digit(char at) {
+  return static_cast<Key>(at);
+}
+
+class Lecture : public testing::Test {
+ protected:
+  void openLearned() {
+    ui.view().request("model.learned");
+    ui.draw();
+    ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  }
+  void go(char page) {
+    ui.key(digit(page));
+    ui.draw();
+  }
+  Index layer() { return ui.scene().setup.subject.layer; }
+  Index head() { return ui.scene().cursor.cell.head; }
+  app::Scene& edit() { return ui.session().scene(); }
+  /// What is written on the screen.
+  std::vector<std::string> texts() {
+    app::UiState& state = app::uiState();
+    state.watches = true;
+    ui.frames(2);
+    std::vector<std::string> all;
+    for (const app::DrawnText& text : state.texts) all.push_back(text.text);
+    state.watches = false;
+    return all;
+  }
+  /// Asks for it by Ctrl+K, its name and Enter.
+  void ask(const std::string& name) {
+    ui.chord(kCtrl, Key::k);
+    ui.type(name);
+    ui.frames(2);
+    EXPECT_TRUE(ui.has("palette." + name)) << name;
+    ui.key(Key::enter);
+    ui.draw();
+    EXPECT_EQ(ui.dialog(), "") << name;
+  }
+
+  UiDriver ui;
+};
+
+TEST_F(Lecture, TheLayerAndHeadOfModelAreThoseOfEveryPage) {
+  openLearned();
+  ui.park();
+  ui.key(Key::down);
+  ui.key(Key::right);
+  ui.key(Key::right);
+  ui.draw();
+  ASSERT_EQ(ui.scene().cursor.model.layer, 1);
+  const Index chosen = head();
+  for (const char page : {'3', '1', '2', '4', '7'}) {
+    go(page);
+    EXPECT_EQ(layer(), 1) << page;
+    EXPECT_EQ(head(), chosen) << page;
+    EXPECT_THAT(texts(), Contains(AnyOf(HasSubstr("Layer 1"), HasSubstr("layer 1 head")))) << page;
+  }
+  go('6');
+  EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+}
+
+TEST_F(Lecture, HeadsOnThePointersWayToATabAreNotChosen) {
+  openLearned();
+  ui.hover("model.1.2");
+  ui.wait(0.5);
+  ASSERT_EQ(head(), 2);
+  // Straight up, over the same head of the layer above.
+  const ImRect tile = ui.find("model.1.2");
+  for (float y = tile.GetCenter().y; y > 20; y -= 30) {
+    app::InputEvent move;
+    move.x = tile.GetCenter().x;
+    move.y = y;
+    ui.app().input().push(move);
+    ui.frames(1);
+  }
+  ui.click("page.map");
+  ui.draw();
+  EXPECT_EQ(layer(), 1);
+  EXPECT_EQ(head(), 2);
+}
+
+TEST_F(Lecture, TheLayerOfOtherPagesIsTheOneOfModel) {
+  openLearned();
+  go('1');
+  ui.typeValue("model.layer", "3");
+  go('6');
+  ui.park();
+  EXPECT_EQ(ui.scene().cursor.model.layer, 3);
+}
+
+TEST_F(Lecture, TheHeadThatIsLargeIsTheOneThatWasChosenElsewhere) {
+  ui.click("head.2");
+  ASSERT_EQ(ui.scene().cursor.focus, 2);
+  go('3');
+  ui.click("map.head.5");
+  ui.draw();
+  go('1');
+  EXPECT_EQ(ui.scene().cursor.focus, 5);
+  EXPECT_EQ(head(), 5);
+}
+
+TEST_F(Lecture, LookingAtAnotherLayerIsNoEditButOfEditsOnOneLayer) {
+  openLearned();
+  const std::size_t steps = ui.session().document().undoSteps();
+  ui.park();
+  ui.key(Key::down);
+  ui.draw();
+  go('1');
+  EXPECT_EQ(layer(), 1);
+  EXPECT_EQ(ui.session().document().undoSteps(), steps);
+  // Undo takes an edit back and leaves the person where they look.
+  ui.click("window");
+  ui.typeValue("model.layer", "2");
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_TRUE(ui.scene().setup.mask.layers.empty());
+  EXPECT_EQ(layer(), 2);
+  // What acts on one layer alone stays on it while Model looks further down.
+  edit().setup.subject.scope = app::EditScope::one;
+  go('6');
+  ui.park();
+  ui.key(Key::down);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.model.layer, 3);
+  EXPECT_EQ(layer(), 2);
+}
+
+TEST_F(Lecture, WordsOutsideTheVocabularyAreNamedWithWhatIsInIt) {
+  openLearned();
+  EXPECT_FALSE(ui.has("words.unknown")) << "the opening sentence is made of its words";
+  ui.replaceText("text", "backfield zebra was happy");
+  ui.clickAway();
+  for (const char page : {'6', '1', '4', '3'}) {
+    go(page);
+    EXPECT_TRUE(ui.has("words.unknown")) << page;
+    EXPECT_THAT(texts(), Contains(HasSubstr("backfield and zebra"))) << page;
+  }
+  go('6');
+  ui.click("words.list");
+  ASSERT_EQ(ui.dialog(), "words");
+  ui.click("word.dog");
+  EXPECT_EQ(*ui.scene().setup.input.text, "backfield zebra was happy dog");
+  ui.key(Key::escape);
+  ui.click("words.examples");
+  ui.frames(2);
+  ui.click("menu.model.example.got");
+  ui.draw();
+  EXPECT_THAT(*ui.scene().setup.input.text, HasSubstr("gave the key to"));
+  EXPECT_FALSE(ui.has("words.unknown"));
+  EXPECT_EQ(layer(), ui.scene().cursor.model.layer);
+}
+
+TEST_F(Lecture, ActionsGoToTheTabsOfAllPages) {
+  using app::CacheRoom;
+  ask("Cache: Paging");
+  EXPECT_EQ(ui.scene().cursor.page, "cache");
+  EXPECT_EQ(ui.scene().cursor.cacheRoom, CacheRoom::paging);
+  ask("Mask: Biases");
+  EXPECT_EQ(ui.scene().cursor.page, "mask");
+  EXPECT_EQ(ui.scene().cursor.studio.tab, app::StudioTab::biases);
+  ask("Lab: Patching");
+  EXPECT_EQ(ui.scene().cursor.page, "lab");
+  EXPECT_EQ(ui.scene().cursor.lab.tab, "ablation");
+  EXPECT_EQ(ui.scene().cursor.lab.room, app::AblationRoom::patch);
+  ask("Cost: Roofline");
+  EXPECT_EQ(ui.scene().cursor.page, "cost");
+}
+
+TEST_F(Lecture, ActionsReadASentenceAndTheExampleTexts) {
+  ui.chord(kCtrl, Key::k);
+  ui.type("the cat sat");
+  ui.frames(2);
+  ui.find("palette.Read “the cat sat”");
+  ui.key(Key::enter);
+  ui.draw();
+  EXPECT_EQ(*ui.scene().setup.input.text, "the cat sat");
+  ui.chord(kCtrl, Key::z);
+  EXPECT_NE(*ui.scene().setup.input.text, "the cat sat");
+  ask("Example text: Who got the key");
+  EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned) << "opened for it";
+  EXPECT_THAT(*ui.scene().setup.input.text, HasSubstr("gave the key to"));
+  EXPECT_EQ(ui.scene().cursor.model.layer, 3);
+  EXPECT_EQ(head(), 3);
+}
+
+TEST_F(Lecture, ActionsTurnTheCausalMaskOffAndOn) {
+  const auto causal = [&] {
+    return app::hasRule(ui.scene().setup.mask.layers, attention::PatternKind::causal);
+  };
+  ASSERT_TRUE(causal());
+  ask("Causal mask: on or off");
+  EXPECT_FALSE(causal());
+  ask("Causal mask: on or off");
+  EXPECT_TRUE(causal());
+  openLearned();
+  ask("Causal mask: on or off");
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("it stays on"));
+}
+
+TEST_F(Lecture, ActionsChooseTheKindOfAttentionOrSayWhyNot) {
+  ui.click("weights.random");
+  ask("MQA: all heads share one pair of keys and values");
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
+  ask("MHA: every head has keys and values of its own");
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 8);
+  ask("GQA: groups of heads share keys and values");
+  EXPECT_EQ(app::kindOf(ui.scene().setup.model), app::AttentionKind::gqa);
+  ui.click("weights.planted");
+  ask("MHA: every head has keys and values of its own");
+  ui.typeValue("heads", "64");
+  ask("MQA: all heads share one pair of keys and values");
+  ASSERT_GT(ui.scene().setup.model.kvHeads, 1)
+      << "64 heads of 4 dimensions are made to do too much for one key";
+  EXPECT_THAT(ui.view().messages.error,
+              testing::AllOf(HasSubstr("Raise the model dim"), Not(HasSubstr("flag"))));
+}
+
+TEST_F(Lecture, NearlyNothingIsLeftBlankInCells) {
+  ui.click("head.0");
+  ui.draw();
+  EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
+  openLearned();
+  EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
+  go('3');
+  EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
+}
+
+/// Fewer columns would need more rows: six heads lie 3 + 3.
+TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
+  for (const ImVec2 area : {ImVec2(960, 560), ImVec2(1190, 830), ImVec2(600, 900), ImVec2(1800, 500)})
+    for (int heads = 1; heads <= 64; ++heads)
+      for (int group = 1; group <= heads; ++group) {
+        if (heads % group != 0) continue;
+        const app::GridPlan plan = app::planGrid(ui.view(), area, heads, group, 12, 12, 70, 60);
+        EXPECT_EQ((heads + plan.rows - 1) / plan.rows, plan.columns) << heads << " over " << group;
+      }
+}
+
+TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {
+  go('3');
+  ui.click("map.source.generated");
+  ui.draw();
+  ui.wheelAt("map", 0.5f, 0.5f, 8);
+  ui.hoverAt("map", 0.4f, 0.6f);
+  ui.draw();
+  std::vector<std::string> said;
+  for (const std::string& text : texts())
+    if (const std::size_t at = text.find("brightest of "); at != std::string::npos)
+      said.push_back(text.substr(at, text.find("cells", at) - at));
+  ASSERT_GE(said.size(), 2u) << "above the map and beside the pointer";
+  EXPECT_THAT(said, Each(Eq(said.front())));
+}
+
+TEST_F(Lecture, PagingSaysNothingOfTheTextsCache) {
+  go('4');
+  edit().cursor.cacheRoom = app::CacheRoom::paging;
+  ui.key(Key::p);
+  ui.draw();
+  for (const app::CaptionPart& part : ui.session().lab<app::CacheLab>().caption(ui.scene()))
+    EXPECT_THAT(part.text, Not(HasSubstr("MHA")));
+}
+
+TEST_F(Lecture, AnEmptyCacheOfOneKvHeadIsReadable) {
+  for (const int width : {1280, 1920}) {
+    ui.resize(width, width * 9 / 16);
+    go('4');
+    edit().setup.model.kvHeads = 1;
+    edit().setup.weights.source = app::WeightSource::random;
+    ui.draw();
+    ui.key(Key::home);
+    ui.draw();
+    EXPECT_THAT(overlaps(ui), IsEmpty());
+    ui.key(Key::end);
+    ui.draw();
+    EXPECT_TRUE(ui.has("void.0"));
+  }
+}
+
+TEST_F(Lecture, WhatAFactorIsStandsBesideTheFactorsAndNotOverThem) {
+  go('5');
+  for (const std::string& factor : ui.names("factor.")) {
+    ui.hover(factor);
+    ui.frames(2);
+    const ImRect tip = ui.find("tooltip");
+    for (const std::string& other : ui.names("factor.")) {
+      ImRect rect = ui.find(other);
+      rect.Expand(-1);
+      EXPECT_FALSE(tip.Overlaps(rect)) << factor << " over " << other;
+    }
+  }
+}
+
+TEST_F(Lecture, TheMasksFormulaSaysWhatItsLettersAre) {
+  ui.replaceText("text", "we go\nwe go far away");
+  ui.clickAway();
+  go('2');
+  ui.view().drawer = true;
+  ui.draw();
+  ui.find("says.legend");
+  const app::StudiedMask& mask = ui.mask().study->mask;
+  ASSERT_THAT(mask.formulaText, HasSubstr("L"));
+  EXPECT_THAT(mask.formulaLegend, testing::AllOf(HasSubstr("i: query"), HasSubstr("L: ")));
+}
+
+TEST_F(Lecture, ASceneWithoutAFileLooksLikeNoPage) {
+  ui.resize(1920, 1080);
+  ui.draw();
+  EXPECT_THAT(texts(), Each(Not(HasSubstr("untitled"))));
+  ui.click("bias");
+  ui.draw();
+  EXPECT_THAT(texts(), Contains(HasSubstr("not saved")));
+}
+
+/// Words of a tile stand where a causal head's future is; the crosshair keeps out of there.
+TEST_F(Lecture, ModelsTilesAreMarkedWhereTheirWordsAreNot) {
+  ui.resize(1920, 1080);
+  openLearned();
+  ui.park();
+  app::UiState& state = app::uiState();
+  state.watches = true;
+  ui.frames(2);
+  const std::vector<app::DrawnText> texts = state.texts;
+  const std::vector<app::DrawnMark> marks = state.marks;
+  state.watches = false;
+  const ImRect tile = ui.find("model.0.0");
+  int words = 0;
+  for (const app::DrawnText& text : texts)
+    for (Index l = 0; l < 4; ++l)
+      for (Index h = 0; h < 6; ++h)
+        if (ui.find("model." + std::to_string(l) + "." + std::to_string(h)).Contains(text.area)) {
+          ++words;
+          for (const app::DrawnMark& mark : marks)
+            EXPECT_FALSE(mark.name == "crosshair" && mark.area.Overlaps(text.area) &&
+                         mark.area.GetWidth() < tile.GetWidth() * 1.5f)
+                << text.text;
+        }
+  EXPECT_GT(words, 10);
+}
+
+}  // namespace
+}  // namespace headscope::test
