@@ -116,7 +116,7 @@ std::vector<Action> ModelLab::exampleActions() {
 /// On whichever page is shown, where the small model is open; else it is opened first.
 void ModelLab::showExample(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
-    return openModelAt(kLearned, Outcome(services_.view),
+    return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
                        [this, skill](Scene& opened) { showExample(opened, skill); });
   scene.setup.input.text = skill.text;
   if (skill.head) {
