@@ -88,6 +88,7 @@ class Session {
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
+  void openManual(const std::string& page);
   void stepHead(Index by);
   void open(const NamedFile& file, const Asker& asker, const Outcome& outcome);
   void openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome);

@@ -6,6 +6,7 @@
 #include "app/scene/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
+#include "app/shell/manual_reader.h"
 #include "app/shell/shell.h"
 #include "app/widgets/file_picker.h"
 
@@ -124,6 +125,17 @@ void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& pat
         *unsaved.file = {path, *unsaved.scene};
         outcome.tell("Saved " + path.filename().string());
         done();
+      });
+}
+
+/// At the chapter of a page. The files are read where files are read.
+void Session::openManual(const std::string& page) {
+  View& view = services_.view;
+  services_.files.read<std::vector<Chapter>>(
+      "manual", [] { return readManual(); },
+      [&view, page](Scene&, attention::Result<std::vector<Chapter>> manual) {
+        if (!manual) return view.messages.fail(manual.error().message);
+        view.dialog = std::make_shared<ManualReader>(*std::move(manual), page);
       });
 }
 
@@ -360,10 +372,19 @@ std::vector<Action> Session::helpActions() {
        [this](Scene&) { services_.view.dialog = std::make_shared<Palette>(actions_); },
        "",
        "commands search"},
+      {"manual",
+       "Open the manual",
+       "Help",
+       {Key::f1, {}},
+       true,
+       false,
+       [this](Scene&) { openManual(document_.scene().cursor.page); },
+       "",
+       "help documentation glossary"},
       {"shortcuts",
        "Keyboard and mouse",
        "Help",
-       {Key::f1, {}},
+       {Key::f1, {.shift = true}},
        true,
        false,
        [this](Scene&) {

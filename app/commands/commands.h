@@ -21,6 +21,7 @@ void addModelCommand(CLI::App& app, int& exitCode);
 void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
 void addLessonCommand(CLI::App& app, int& exitCode);
+void addHelpCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);

@@ -124,7 +124,7 @@ void addLessonCommand(CLI::App& app, int& exitCode) {
   command->add_option("--show", options->show, "Print what an expression comes to")->type_name("EXPR");
   command->add_option("--step", options->step, "For --show: in which step; the first if left out")
       ->type_name("ID");
-  command->add_flag("--names", options->names, "Print what expressions can name, as the README's tables");
+  command->add_flag("--names", options->names, "Print what expressions can name, as the manual's tables");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
 }
 

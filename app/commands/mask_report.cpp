@@ -76,6 +76,8 @@ std::string headsText(const std::vector<Index>& heads) {
   return text;
 }
 
+}  // namespace
+
 std::string parameterText(const attention::ParameterInfo& parameter) {
   using Kind = attention::ParameterKind;
   std::string text(parameter.name);
@@ -97,8 +99,6 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
   if (parameter.fromText) text += ", from the text if left out";
   return text + "; " + std::string(parameter.meaning);
 }
-
-}  // namespace
 
 std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
                        const attention::MaskFormula& mask, std::optional<Index> head, bool cacheGiven) {

@@ -13,6 +13,9 @@ std::string maskReport(const attention::MaskLayers& layers, const attention::Mas
                        const attention::MaskFormula& mask, std::optional<attention::Index> head,
                        bool cacheGiven);
 
+/// "size: 1 to 1073741824, 128 if left out; keys that are seen".
+std::string parameterText(const attention::ParameterInfo& parameter);
+
 /// All patterns with their formulas, parameters and limits.
 std::string patternList();
 

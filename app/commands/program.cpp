@@ -57,6 +57,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addTokenizeCommand(app, exitCode);
   addCostCommand(app, exitCode);
   addLessonCommand(app, exitCode);
+  addHelpCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())

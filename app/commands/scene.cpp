@@ -45,7 +45,7 @@ void addSceneCommand(CLI::App& app, int& exitCode) {
   CLI::App* command =
       app.add_subcommand("scene", "Print the opening scene's JSON: the start of one of your own");
   const auto fields = std::make_shared<bool>(false);
-  command->add_flag("--fields", *fields, "Print what every field of a scene is, as the README's table");
+  command->add_flag("--fields", *fields, "Print what every field of a scene is, as the manual's table");
   command->callback([fields, &exitCode] {
     exitCode = *fields ? print(fieldsMarkdown()) : print(formatScene(openingScene()), Printed::json);
   });

@@ -8,14 +8,14 @@
 namespace headscope::app {
 
 /// Every field of the document, in the order of its JSON, the fields of one object after each other. Reading
-/// and writing files, validation, the controls, the README's table and the tests' random scenes walk this
+/// and writing files, validation, the controls, the manual's table and the tests' random scenes walk this
 /// list; a new field is a member of the scene and a row here.
 const std::vector<Field>& allFields();
 
 /// The row of a path; std::invalid_argument where there is none.
 const Field& fieldAt(std::string_view path);
 
-/// The README's table of the fields, in Markdown.
+/// The manual's table of the fields, in Markdown.
 std::string fieldsMarkdown();
 
 // The rows, by area.

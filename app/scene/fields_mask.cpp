@@ -7,7 +7,7 @@ namespace {
 template <auto Member>
 constexpr Access kMask = access<&Scene::setup, &Setup::mask, Member>();
 
-constexpr Anything kExpression{"an [expression](#masks)"};
+constexpr Anything kExpression{"an [expression](masks.md)"};
 
 constexpr Field kMaskRows[] = {
     {"mask.expression", kMask<&MaskSetup::layers>, kExpression, Elsewhere{"the mask studio"},

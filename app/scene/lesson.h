@@ -49,7 +49,7 @@ struct LessonStep {
   std::vector<attention::Expression> claims;
 };
 
-/// A lesson as its file says it, every scene resolved. The format is in the README.
+/// A lesson as its file says it, every scene resolved. The format is in the manual, assets/manual/lessons.md.
 struct Lesson {
   std::string name;  ///< of its file, for messages
   std::string id;

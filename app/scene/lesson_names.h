@@ -31,7 +31,7 @@ SplitName splitLessonName(std::string_view written, bool function);
 /// What is wrong with a name that splitLessonName() doesn't find, with the nearest that there is.
 std::string unknownLessonName(const std::string& written, bool function);
 
-/// The README's tables of names and of the language's functions, in Markdown.
+/// The manual's tables of names and of the language's functions, in Markdown.
 std::string lessonNamesMarkdown();
 
 }  // namespace headscope::app

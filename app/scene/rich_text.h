@@ -27,10 +27,11 @@ struct FormulaNode {
 
 /// Some words that are set alike.
 struct RichSpan {
-  enum class Kind { plain, bold, code, query, key, value, formula, mark };
+  enum class Kind { plain, bold, code, query, key, value, formula, mark, link };
   Kind kind = Kind::plain;
   std::string text;                            ///< of a mark: its number
   std::shared_ptr<const FormulaNode> formula;  ///< of a formula
+  std::string target = {};                     ///< of a link: where it leads
 };
 
 /// Paragraphs.

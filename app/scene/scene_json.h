@@ -11,7 +11,8 @@ namespace headscope::app {
 
 inline constexpr int kSceneVersion = 2;
 
-/// The scene as JSON, two spaces of indentation, every field written. The format is in the README.
+/// The scene as JSON, two spaces of indentation, every field written. The format is in the manual,
+/// assets/manual/scenes.md.
 std::string formatScene(const Scene& scene);
 
 /// Untrusted text in. Fields that are missing keep the opening scene's values; unknown fields, wrong types,

@@ -52,10 +52,11 @@ const Action& ActionTable::find(std::string_view id) const {
 }
 
 const Action* ActionTable::pressed(KeyPress press, std::string_view page, bool typing, bool repeated) const {
-  // The other spellings people expect: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, ? asks for help.
+  // The other spellings people expect: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, ? asks for the
+  // keys.
   if (press == KeyPress{Key::y, {.ctrl = true}}) press = {Key::z, {.ctrl = true, .shift = true}};
   if (press == KeyPress{Key::equal, {.ctrl = true, .shift = true}}) press.mods.shift = false;
-  if (press == KeyPress{Key::slash, {.shift = true}} && !typing) press = {Key::f1, {}};
+  if (press == KeyPress{Key::slash, {.shift = true}} && !typing) press = {Key::f1, {.shift = true}};
   const Action* everywhere = nullptr;
   for (const Action& action : actions_) {
     if (action.shortcut != press || (typing && !action.whileTyping) || (repeated && !action.repeats))

@@ -31,8 +31,8 @@ bool leads(const Piece& piece) {
 
 class RichPainter {
  public:
-  RichPainter(const View& view, Canvas* list, const RichFonts& fonts)
-      : view_(view), list_(list), fonts_(fonts) {}
+  RichPainter(const View& view, Canvas* list, const RichFonts& fonts, std::vector<LinkArea>* links)
+      : view_(view), list_(list), fonts_(fonts), links_(links) {}
 
   float paragraph(const std::vector<RichSpan>& spans, ImVec2 at, float width) {
     std::vector<Piece> line;
@@ -66,15 +66,16 @@ class RichPainter {
   float spaceWidth() const { return textWidth(fonts_.plain, " "); }
 
   ImFont* font(SpanKind kind) const {
-    return kind == SpanKind::code ? fonts_.code : kind == SpanKind::plain ? fonts_.plain : fonts_.bold;
+    const bool plain = kind == SpanKind::plain || kind == SpanKind::link;
+    return kind == SpanKind::code ? fonts_.code : plain ? fonts_.plain : fonts_.bold;
   }
 
   std::uint32_t color(SpanKind kind) const {
     const Theme& theme = *view_.theme;
-    const std::uint32_t hue = kind == SpanKind::query   ? theme.query
-                              : kind == SpanKind::key   ? theme.key
-                              : kind == SpanKind::value ? theme.value
-                                                        : fonts_.color;
+    const std::uint32_t hue = kind == SpanKind::query                           ? theme.query
+                              : kind == SpanKind::key || kind == SpanKind::link ? theme.key
+                              : kind == SpanKind::value                         ? theme.value
+                                                                                : fonts_.color;
     return theme.light && hue != fonts_.color ? mixed(hue, theme.text, 0.45f) : hue;
   }
 
@@ -140,18 +141,22 @@ class RichPainter {
     } else {
       paintText(*list_, font(span.kind), at, color(span.kind), piece.text);
     }
+    if (span.kind != SpanKind::link || !links_) return;
+    const float half = lineHeight(fonts_.plain) / 2;
+    links_->push_back({ImRect(at.x, at.y - half, at.x + piece.size.width, at.y + half), span.target});
   }
 
   const View& view_;
   Canvas* list_;
   const RichFonts& fonts_;
+  std::vector<LinkArea>* links_;
 };
 
 }  // namespace
 
 float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
-                    float width) {
-  RichPainter painter(view, list, fonts);
+                    float width, std::vector<LinkArea>* links) {
+  RichPainter painter(view, list, fonts, links);
   float height = 0;
   for (const auto& paragraph : text) {
     if (height > 0) height += lineHeight(fonts.plain) * 0.45f;

@@ -21,10 +21,16 @@ FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula);
 void paintFormula(const View& view, Canvas list, const RichFonts& fonts, const FormulaNode& formula,
                   ImVec2 leftMiddle);
 
+/// Where a link was drawn, in pixels, and where it leads.
+struct LinkArea {
+  ImRect area;
+  std::string target;
+};
+
 /// Paragraphs wrapped to `width` pixels from their top left corner on; returns their height. Without a list
-/// nothing is drawn.
+/// nothing is drawn. What is drawn of links is added to `links`.
 float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
-                    float width);
+                    float width, std::vector<LinkArea>* links = nullptr);
 
 /// A white disc with a number: ties words to a place on the page.
 void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number);

@@ -130,11 +130,11 @@ TEST(Palette, OpensFromATextBoxAndFromTheBar) {
   EXPECT_EQ(ui.dialog(), "palette");
 }
 
-TEST(Shortcuts, F1OpensTheSheetAndEscapeClosesIt) {
+TEST(Shortcuts, ShiftF1OpensTheSheetAndEscapeClosesIt) {
   UiDriver ui;
   ui.park();
   const render::Image before = ui.screenshot();
-  ui.key(Key::f1);
+  ui.key(Key::f1, {.shift = true});
   EXPECT_EQ(ui.dialog(), "shortcuts");
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find("dialog")), 10000);
   ui.key(Key::escape);
@@ -148,7 +148,7 @@ TEST(Shortcuts, DoNothingBehindADialog) {
   UiDriver ui;
   ui.click("bias");
   const Scene before = ui.scene();
-  ui.key(Key::f1);
+  ui.key(Key::f1, {.shift = true});
   ui.chord(kCtrl, Key::z);
   ui.key(Key::p);
   ui.chord(kCtrl, Key::o);

@@ -120,7 +120,7 @@ BenchReport benchLessons(int rounds);
 
 /// An aligned table for people.
 std::string benchTable(const BenchReport& report);
-/// The same as JSON; the README has its keys.
+/// The same as JSON; the manual has its keys, assets/manual/speed.md.
 std::string benchJson(const BenchReport& report);
 
 }  // namespace headscope::app

@@ -325,22 +325,21 @@ TEST(LessonStudy, theCoverIsAMap) {
   EXPECT_NEAR((*cover)(7, 6), 0.942, 0.0005);
 }
 
-// --- The README ------------------------------------------------------------------------------------------
+// --- The manual ------------------------------------------------------------------------------------------
 
-std::string readme() {
-  std::ifstream file(HEADSCOPE_SOURCE_DIR "/README.md");
+std::string manual() {
+  std::ifstream file(HEADSCOPE_SOURCE_DIR "/assets/manual/lessons.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(LessonReadme, hasTheTablesOfNamesAndFunctions) {
-  EXPECT_THAT(readme(), HasSubstr(lessonNamesMarkdown()))
-      << "print them with headscope lesson --names and put them into the chapter Lessons";
+TEST(LessonManual, hasTheTablesOfNamesAndFunctions) {
+  EXPECT_THAT(manual(), HasSubstr(lessonNamesMarkdown())) << "`headscope help --update` rewrites them";
 }
 
-TEST(LessonReadme, itsExampleIsALessonOfWhichAllHolds) {
-  const std::string text = readme();
+TEST(LessonManual, itsExampleIsALessonOfWhichAllHolds) {
+  const std::string text = manual();
   const auto begin = text.find("```json\n{\"format\": \"headscope lesson\"") + 8;
-  const auto lesson = parseLesson(text.substr(begin, text.find("```", begin) - begin), "README.md");
+  const auto lesson = parseLesson(text.substr(begin, text.find("```", begin) - begin), "lessons.md");
   ASSERT_TRUE(lesson.ok()) << lesson.error().message;
   Resources resources(kLimits);
   LessonRunner runner(**lesson, resources);

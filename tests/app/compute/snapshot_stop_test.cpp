@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "app/scene/scene_json.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/compute/small_masks.h"

@@ -157,11 +157,11 @@ TEST(Fields, AreRefusedByNameBeyondTheirRanges) {
     }
 }
 
-TEST(Fields, AreTheReadmesTable) {
-  std::ifstream file(HEADSCOPE_SOURCE_DIR "/README.md");
-  const std::string readme(std::istreambuf_iterator<char>(file), {});
-  EXPECT_NE(readme.find("\n\n" + fieldsMarkdown() + "\n"), std::string::npos)
-      << "README.md has another table of the scene's fields: put in what `headscope scene --fields` prints";
+TEST(Fields, AreTheManualsTable) {
+  std::ifstream file(HEADSCOPE_SOURCE_DIR "/assets/manual/scenes.md");
+  const std::string manual(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(manual.find(fieldsMarkdown()), std::string::npos)
+      << "the manual has another table of the scene's fields; `headscope help --update` rewrites it";
 }
 
 TEST(Fields, AMisspelledPathIsSaid) {

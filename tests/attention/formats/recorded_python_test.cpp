@@ -1,4 +1,4 @@
-// The README's lines of Python that save attention from PyTorch, run as they stand there.
+// The manual's lines of Python that save attention from PyTorch, run as they stand there.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,12 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The blocks of Python in the README's section on attention from elsewhere.
+/// The blocks of Python in the manual's section on attention from elsewhere.
 std::vector<std::string> pythonBlocks() {
-  const std::string readme = headscope::test::fileText(HEADSCOPE_SOURCE_DIR "/README.md");
-  const std::size_t begin = readme.find("### Attention from elsewhere"),
-                    end = readme.find("\n### ", begin + 1);
-  const std::string section = readme.substr(begin, end - begin), fence = "```python\n";
+  const std::string manual = headscope::test::fileText(HEADSCOPE_SOURCE_DIR "/assets/manual/files.md");
+  const std::size_t begin = manual.find("## Attention from elsewhere"), end = manual.find("\n## ", begin + 1);
+  const std::string section = manual.substr(begin, end - begin), fence = "```python\n";
   std::vector<std::string> blocks;
   for (std::size_t at = section.find(fence); at != std::string::npos; at = section.find(fence, at)) {
     at += fence.size();

@@ -181,9 +181,9 @@ TEST_F(Miniature, ScoresSuffice) {
     EXPECT_GE(skills.at(name).at("score").get<double>(), least) << name;
 }
 
-TEST_F(Miniature, TheReadmesQuoteTheScores) {
+TEST_F(Miniature, TheManualQuotesTheScores) {
   for (const std::filesystem::path& path :
-       {kFolder / "README.md", std::filesystem::path(HEADSCOPE_SOURCE_DIR "/README.md")}) {
+       {kFolder / "README.md", std::filesystem::path(HEADSCOPE_SOURCE_DIR "/assets/manual/model.md")}) {
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     for (const auto& [name, skill] : readSkills()) {

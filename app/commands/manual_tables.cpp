@@ -1,0 +1,105 @@
+#include "app/commands/manual_tables.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "app/commands/mask_report.h"
+#include "app/headless.h"
+#include "app/scene/fields.h"
+#include "app/scene/lesson_names.h"
+#include "attention/heads/detectors.h"
+#include "attention/masks/pattern.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// As a cell of a table: one line, in which a bar ends nothing.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string code(std::string_view text) {
+  return "`" + cell(text) + "`";
+}
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& each : cells) line += " " + each + " |";
+  return line + "\n";
+}
+
+std::string patterns() {
+  std::string table = "| pattern | visible where | parameters | used by |\n|---|---|---|---|\n";
+  for (const attention::PatternInfo& info : attention::patternTable()) {
+    std::string parameters;
+    for (const auto& parameter : info.parameters)
+      parameters += (parameters.empty() ? "" : "; ") + parameterText(parameter);
+    table += row({code(info.name), cell(info.formula), cell(parameters), cell(info.users)});
+  }
+  return table;
+}
+
+std::string detectors() {
+  std::string table = "| detector | what it scores |\n|---|---|\n";
+  for (const attention::Detector* detector : attention::allDetectors())
+    table += row({cell(detector->title), cell(detector->help)});
+  return table;
+}
+
+std::string optionsOf(const CLI::App& command) {
+  std::string table = "| option | what it does |\n|---|---|\n";
+  for (const CLI::Option* option : command.get_options()) {
+    if (option == command.get_help_ptr()) continue;
+    table += row({code(option->get_name(option->get_positional(), true)), cell(option->get_description())});
+  }
+  return table;
+}
+
+std::string commands(const CLI::App& program) {
+  std::string text;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    text += "### headscope " + command->get_name() + "\n\n" + command->get_description() + ".\n\n" +
+            optionsOf(*command) + "\n";
+  return text;
+}
+
+/// What has a key, page by page; what acts everywhere first.
+std::string keys() {
+  HeadlessApp app(640, 480);
+  std::vector<std::string> pages{""};
+  for (const LabRow& page : labTable()) pages.emplace_back(page.info.key);
+  std::string text;
+  for (const std::string& page : pages) {
+    std::string table;
+    for (const Action& action : app.session().actions().all())
+      if (action.page == page && action.shortcut.key != Key::none)
+        table += row({cell(shortcutText(action.shortcut)), cell(action.name)});
+    if (table.empty()) continue;
+    const auto named = std::find_if(labTable().begin(), labTable().end(),
+                                    [&](const LabRow& each) { return each.info.key == page; });
+    const std::string title = page.empty() ? "Everywhere" : "On " + std::string(named->info.name);
+    text += "## " + title + "\n\n| key | what it does |\n|---|---|\n" + table + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string manualTable(std::string_view name, const CLI::App& program) {
+  if (name == "fields") return fieldsMarkdown();
+  if (name == "names") return lessonNamesMarkdown();
+  if (name == "patterns") return patterns();
+  if (name == "detectors") return detectors();
+  if (name == "commands") return commands(program);
+  if (name == "keys") return keys();
+  throw std::invalid_argument("the manual asks for a table " + std::string(name) + ", which there is not");
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/scene/manual.h"
+#include "app/scene/markdown.h"
+#include "app/widgets/dialog.h"
+#include "app/widgets/rich_text.h"
+
+namespace headscope::app {
+
+/// The manual: its chapters and a search at the left, the chapter that is read beside them.
+class ManualReader : public Dialog {
+ public:
+  /// Opens at the chapter called `key`, the first one where there is none.
+  ManualReader(std::vector<Chapter> manual, std::string_view key);
+  std::string name() const override { return "manual"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+  /// Follows a link: "cache.md", "files.md#tokenizers" or "#tokenizers".
+  void follow(std::string_view target);
+  /// The key of the chapter that is read.
+  const std::string& chapter() const { return manual_[shown_].key; }
+  /// The heading that was gone to last; empty at a chapter's beginning.
+  const std::string& heading() const { return heading_; }
+
+ private:
+  /// A part of a chapter under one heading.
+  struct Section {
+    std::size_t chapter;
+    std::string heading;  ///< empty: what comes before the first one
+    std::string words;    ///< in lower case
+  };
+  struct Place {
+    std::size_t chapter;
+    std::string heading;
+  };
+  /// Where the chapter's blocks are, in pixels from its top, as wide as it is shown.
+  struct Placed {
+    std::size_t chapter = static_cast<std::size_t>(-1);
+    float width = 0, unit = 0;
+    std::vector<float> tops;                  ///< one more than there are blocks
+    std::vector<std::vector<float>> columns;  ///< of each table
+  };
+
+  void go(Place place);
+  void back();
+  void readSections();
+  void list(View& view, bool opening);
+  bool listRow(View& view, const std::string& name, const std::string& label, bool chosen);
+  void page(View& view);
+  void scrollByKeys(const View& view);
+  void place(const View& view, float width);
+  float drawBlock(const View& view, Canvas* list, std::size_t index, ImVec2 at, float width,
+                  std::vector<LinkArea>* links) const;
+  float drawRow(const View& view, Canvas* list, const MarkdownBlock& row, ImVec2 at,
+                std::vector<LinkArea>* links) const;
+  std::vector<float> columnWidths(const View& view, int table, float width) const;
+
+  std::vector<Chapter> manual_;
+  std::vector<std::vector<MarkdownBlock>> blocks_;  ///< of each chapter
+  std::vector<Section> sections_;
+  std::vector<Place> visited_;
+  std::size_t shown_ = 0;
+  std::string heading_, wanted_;
+  Placed placed_;
+  bool jumps_ = true;  ///< the page scrolls to heading_ in the next frame
+};
+
+}  // namespace headscope::app

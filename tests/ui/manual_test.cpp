@@ -1,0 +1,85 @@
+// The manual in the window: F1 opens the chapter of the page, links and the search lead on.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/shell/manual_reader.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::app {
+namespace {
+
+using test::kCtrl;
+using test::UiDriver;
+
+const ManualReader& reader(UiDriver& ui) {
+  return dynamic_cast<const ManualReader&>(*ui.view().dialog);
+}
+
+TEST(ManualReader, f1OpensTheChapterOfEveryPage) {
+  UiDriver ui;
+  for (const LabRow& page : labTable()) {
+    ui.key(page.info.shortcut.key);
+    ui.draw();
+    ui.key(Key::f1);
+    ui.draw();
+    ASSERT_EQ(ui.dialog(), "manual") << page.info.key;
+    EXPECT_EQ(reader(ui).chapter(), page.info.key);
+    ui.key(Key::escape);
+    EXPECT_EQ(ui.dialog(), "");
+  }
+}
+
+TEST(ManualReader, everyChapterIsDrawnAndListed) {
+  UiDriver ui;
+  ui.key(Key::f1);
+  ui.draw();
+  const auto chapters = ui.names("manual.chapter.");
+  EXPECT_GE(chapters.size(), 17u);
+  for (const std::string& chapter : chapters) {
+    ui.click(chapter);
+    EXPECT_EQ("manual.chapter." + reader(ui).chapter(), chapter);
+  }
+}
+
+TEST(ManualReader, aLinkIsFollowedAndBackReturns) {
+  UiDriver ui;
+  ui.key(Key::f1);
+  ui.draw();
+  ui.click("manual.link.mask.md");
+  EXPECT_EQ(reader(ui).chapter(), "mask");
+  ui.click("manual.back");
+  EXPECT_EQ(reader(ui).chapter(), "heads");
+}
+
+TEST(ManualReader, theSearchListsSections) {
+  UiDriver ui;
+  ui.key(Key::f1);
+  ui.draw();
+  ui.type("block table");
+  ui.draw();
+  ui.click("manual.section.cache.paging");
+  EXPECT_EQ(reader(ui).chapter(), "cache");
+  EXPECT_EQ(reader(ui).heading(), "Paging");
+  ui.click("manual.search");
+  ui.type("zzzz");
+  ui.draw();
+  EXPECT_TRUE(ui.names("manual.section.").empty());
+}
+
+TEST(ManualReader, isReadWhilePresentingAndInSmallWindows) {
+  UiDriver ui(1280, 720);
+  ui.key(Key::p);
+  ui.draw();
+  ui.key(Key::f1);
+  ui.draw();
+  EXPECT_EQ(ui.dialog(), "manual");
+  for (const auto& [width, height] : {std::pair{640, 400}, {320, 240}, {3840, 2160}}) {
+    ui.resize(width, height);
+    ui.draw();
+    EXPECT_EQ(reader(ui).chapter(), "heads");
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app
