@@ -108,8 +108,19 @@ const char* targetName() {
   return HWY_DYNAMIC_DISPATCH(compiledFor)();
 }
 
+namespace {
+
+std::vector<std::int64_t> targets() {
+  std::vector<std::int64_t> found = hwy::SupportedAndGeneratedTargets();
+  // Asking makes Highway choose anew among all that the processor has, those too that are held back.
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  return found;
+}
+
+}  // namespace
+
 bool holdTarget(std::string_view name) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+  for (const std::int64_t target : targets()) {
     if (name != hwy::TargetName(target)) continue;
     // Of two sets of instructions the newer one is the lower bit.
     hwy::DisableTargets(target - 1);
@@ -120,7 +131,7 @@ bool holdTarget(std::string_view name) {
 
 std::string targetNames() {
   std::string names;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+  for (const std::int64_t target : targets())
     names += (names.empty() ? "" : ", ") + std::string(hwy::TargetName(target));
   return names;
 }
