@@ -133,7 +133,7 @@ void Session::openManual(const std::string& page) {
   View& view = services_.view;
   services_.files.read<std::vector<Chapter>>(
       "manual", [] { return readManual(); },
-      [&view, page](Scene&, attention::Result<std::vector<Chapter>> manual) {
+      [&view, page](attention::Result<std::vector<Chapter>> manual) {
         if (!manual) return view.messages.fail(manual.error().message);
         view.dialog = std::make_shared<ManualReader>(*std::move(manual), page);
       });
@@ -378,7 +378,7 @@ std::vector<Action> Session::helpActions() {
        {Key::f1, {}},
        true,
        false,
-       [this](Scene&) { openManual(document_.scene().cursor.page); },
+       [this](Scene&) { openManual(document_->scene().cursor.page); },
        "",
        "help documentation glossary"},
       {"shortcuts",
