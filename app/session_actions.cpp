@@ -6,7 +6,6 @@
 #include "app/scene/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
-#include "app/shell/manual_reader.h"
 #include "app/shell/shell.h"
 #include "app/widgets/file_picker.h"
 
@@ -125,17 +124,6 @@ void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& pat
         *unsaved.file = {path, *unsaved.scene};
         outcome.tell("Saved " + path.filename().string());
         done();
-      });
-}
-
-/// At the chapter of a page. The files are read where files are read.
-void Session::openManual(const std::string& page) {
-  View& view = services_.view;
-  services_.files.read<std::vector<Chapter>>(
-      "manual", [] { return readManual(); },
-      [&view, page](attention::Result<std::vector<Chapter>> manual) {
-        if (!manual) return view.messages.fail(manual.error().message);
-        view.dialog = std::make_shared<ManualReader>(*std::move(manual), page);
       });
 }
 
@@ -307,103 +295,6 @@ std::vector<Action> Session::windowActions() {
                        row.info.shortcut, false, false,
                        [this, key = row.info.key](Scene&) { document_->scene().cursor.page = key; }});
   return actions;
-}
-
-std::vector<Action> Session::helpActions() {
-  View& view = services_.view;
-  Preferences& preferences = view.preferences;
-  const auto resize = [&preferences](float by) {
-    return [&preferences, by](Scene&) {
-      preferences.textSize = std::clamp(preferences.textSize + by, 0.75f, 2.0f);
-    };
-  };
-  return {
-      {"appearance.theme",
-       "Dark or light",
-       "Appearance",
-       {Key::l, kCtrl},
-       true,
-       false,
-       [&preferences](Scene&) { preferences.light = !preferences.light; },
-       "",
-       "dark mode light mode night theme colours settings preferences options"},
-      {"appearance.larger",
-       "Larger text",
-       "Appearance",
-       {Key::equal, kCtrl},
-       true,
-       false,
-       resize(0.125f),
-       "",
-       "font size bigger zoom in settings preferences options"},
-      {"appearance.smaller",
-       "Smaller text",
-       "Appearance",
-       {Key::minus, kCtrl},
-       true,
-       false,
-       resize(-0.125f),
-       "",
-       "font size zoom out settings preferences options"},
-      {"appearance.normal",
-       "Text at its normal size",
-       "Appearance",
-       {Key::d0, kCtrl},
-       true,
-       false,
-       [&preferences](Scene&) { preferences.textSize = 1; },
-       "",
-       "font size reset zoom settings preferences options"},
-      {"appearance.motion",
-       "Reduce motion",
-       "Appearance",
-       {},
-       true,
-       false,
-       [&preferences](Scene&) { preferences.reducedMotion = !preferences.reducedMotion; },
-       "",
-       "animation settings preferences options"},
-      {"palette",
-       "All actions…",
-       "Help",
-       {Key::k, kCtrl},
-       true,
-       false,
-       [this](Scene&) { services_.view.dialog = std::make_shared<Palette>(actions_); },
-       "",
-       "commands search"},
-      {"manual",
-       "Open the manual",
-       "Help",
-       {Key::f1, {}},
-       true,
-       false,
-       [this](Scene&) { openManual(document_->scene().cursor.page); },
-       "",
-       "help documentation glossary"},
-      {"shortcuts",
-       "Keyboard and mouse",
-       "Help",
-       {Key::f1, {.shift = true}},
-       true,
-       false,
-       [this](Scene&) {
-         std::vector<std::string> pages{document_->scene().cursor.page};
-         if (onStage()) pages.push_back(scene().cursor.page);
-         services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
-       },
-       "",
-       "help keys hotkeys settings"},
-      {"quit",
-       "Quit",
-       "Help",
-       {static_cast<Key>('Q'), kCtrl},
-       true,
-       false,
-       [this](Scene&) { requestQuit(); },
-       "",
-       "exit close"},
-  };
 }
 
 }  // namespace headscope::app

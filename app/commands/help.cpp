@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -22,9 +21,10 @@ struct HelpOptions {
 };
 
 int listTopics(const std::vector<Chapter>& manual) {
-  std::cout << "headscope help TOPIC prints a chapter of the manual, or a command's options. Chapters:\n";
-  for (const Chapter& chapter : manual) std::cout << "  " << chapter.key << "\n";
-  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  std::string list =
+      "headscope help TOPIC prints a chapter of the manual, or a command's options. Chapters:\n";
+  for (const Chapter& chapter : manual) list += "  " + chapter.key + "\n";
+  return print(list);
 }
 
 /// A chapter, else what a command's own --help says.
@@ -38,8 +38,7 @@ int printTopic(const std::vector<Chapter>& manual, const CLI::App& program, cons
     return usage({"no chapter is called " + attention::quotedText(topic) +
                   attention::suggestion(topic, names) + "; headscope help lists them"});
   }
-  std::cout << (chapter ? chapter->text : commands.front()->help());
-  return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
+  return print(chapter ? chapter->text : commands.front()->help());
 }
 
 /// Makes the tables anew. With `check` nothing is written, and a chapter with other tables is an error.

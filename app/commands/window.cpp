@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -97,9 +96,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   const ExitWatch lostDisplay([&recovery] {
     const bool kept = recovery->write().ok() && recovery->holdsWork();
-    std::fputs(kept ? "headscope: the display was lost; the next start offers the unsaved work\n"
-                    : "headscope: the display was lost\n",
-               stderr);
+    warn(kept ? "the display was lost; the next start offers the unsaved work" : "the display was lost");
     attention::removeTemporaryFiles();
     std::_Exit(1);
   });

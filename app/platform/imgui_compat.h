@@ -14,6 +14,12 @@
 
 namespace headscope::app::compat {
 
+/// ImGui::InvisibleButton where layout may leave no room: Dear ImGui ends the program at a size of 0, and a
+/// size that is no number would be kept as one. At least a pixel each way.
+inline bool invisibleButton(const char* id, ImVec2 size, ImGuiButtonFlags flags = 0) {
+  return ImGui::InvisibleButton(id, ImVec2(size.x >= 1 ? size.x : 1, size.y >= 1 ? size.y : 1), flags);
+}
+
 /// ImGui's name for one of our keys; -1 for keys it has no use for.
 inline int imguiKey(Key key) {
   switch (key) {

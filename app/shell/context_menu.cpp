@@ -12,7 +12,7 @@ namespace {
 bool menuLine(const View& view, const Action& action, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 to(at.x + width, at.y + view.px(30));
-  const bool chosen = ImGui::InvisibleButton(action.id.c_str(), ImVec2(width, to.y - at.y));
+  const bool chosen = compat::invisibleButton(action.id.c_str(), ImVec2(width, to.y - at.y));
   trackItem("menu." + action.id);
   Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered()) list.AddRectFilled(at, to, view.theme->line, view.px(4));

@@ -168,7 +168,7 @@ void ManualReader::list(View& view, bool opening) {
 bool ManualReader::listRow(View& view, const std::string& name, const std::string& label, bool chosen) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
   const Canvas draw(*ImGui::GetWindowDrawList());
   if (chosen || (ImGui::IsItemHovered() && !label.empty()))
@@ -199,8 +199,7 @@ void ManualReader::page(View& view) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (placed_.tops[i + 1] < top || placed_.tops[i] > bottom) continue;
     const float space = view.px(spaceAbove(blocks, i));
-    drawBlock(view, &canvas, i, ImVec2(from.x, from.y + placed_.tops[i] + space), width,
-              &links);
+    drawBlock(view, &canvas, i, ImVec2(from.x, from.y + placed_.tops[i] + space), width, &links);
   }
   ImGui::Dummy(ImVec2(width, placed_.tops.back()));
   const bool hovered = ImGui::IsWindowHovered();

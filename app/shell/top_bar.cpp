@@ -18,7 +18,7 @@ float barItem(View& view, const std::string& name, const std::string& label, con
   const float width = textWidth(font, label) + (keyWidth > 0 ? keyWidth + view.px(7) : 0);
   const float left = right - width, half = view.px(15);
   ImGui::SetCursorScreenPos(ImVec2(left - view.px(6), y - half));
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width + view.px(12), 2 * half));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width + view.px(12), 2 * half));
   trackItem(name);
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -44,7 +44,7 @@ float pages(View& view, std::span<const LabRow> labs, std::size_t shown, float x
     ImFont* font = i == shown ? view.fonts->bold : view.fonts->text;
     const float width = textWidth(view.fonts->bold, label), pad = view.px(10);
     ImGui::SetCursorScreenPos(ImVec2(x - pad, bar.Min.y));
-    const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width + 2 * pad, bar.GetHeight()));
+    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width + 2 * pad, bar.GetHeight()));
     trackItem(name);
     const bool lit = i == shown || ImGui::IsItemHovered();
     paintText(list, font, ImVec2(x + width / 2, y), lit ? view.theme->text : view.theme->secondary, label,
@@ -87,7 +87,7 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
 float menuButton(View& view, std::span<const BarItem> items, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(15)));
-  const bool clicked = ImGui::InvisibleButton("bar.menu", ImVec2(width, view.px(30)));
+  const bool clicked = compat::invisibleButton("bar.menu", ImVec2(width, view.px(30)));
   trackItem("bar.menu");
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = ImGui::IsItemHovered() ? view.theme->text : view.theme->secondary;

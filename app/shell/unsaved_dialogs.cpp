@@ -44,7 +44,7 @@ void LeaveQuestion::draw(Scene&, View& view, bool) {
     questionRows(view, unsaved_.size(), [&](std::size_t i, ImVec2 at, float width) {
       const UnsavedLine& line = unsaved_[i];
       const float y = at.y + view.px(14), buttonRoom = view.px(66);
-      ImDrawList& list = *ImGui::GetWindowDrawList();
+      const Canvas list = *ImGui::GetWindowDrawList();
       const float name = std::min(textWidth(view.fonts->bold, line.name) + 1, (width - buttonRoom) / 2);
       paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), name, view.theme->text, line.name);
       paintFitted(view, list, view.fonts->text, ImVec2(at.x + name + view.px(10), y),

@@ -25,7 +25,7 @@ struct Hit {
 Hit hitArea(const std::string& name, ImVec2 size) {
   Hit hit;
   hit.from = ImGui::GetCursorScreenPos();
-  hit.clicked = ImGui::InvisibleButton(name.c_str(), size);
+  hit.clicked = compat::invisibleButton(name.c_str(), size);
   hit.to = ImGui::GetItemRectMax();
   hit.hovered = ImGui::IsItemHovered();
   hit.held = ImGui::IsItemActive();

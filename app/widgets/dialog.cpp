@@ -24,7 +24,7 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
   ImGui::Begin("##shade", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
-  if (ImGui::InvisibleButton("##outside", screen)) view.dialog.reset();
+  if (compat::invisibleButton("##outside", screen)) view.dialog.reset();
   compat::end();
   ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();

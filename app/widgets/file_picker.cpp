@@ -122,7 +122,7 @@ double FilePicker::nextFrameIn() const {
 bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const bool clicked = ImGui::InvisibleButton(entry.name.c_str(), ImVec2(width, height));
+  const bool clicked = compat::invisibleButton(entry.name.c_str(), ImVec2(width, height));
   trackItem("file." + entry.name);
   Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered())

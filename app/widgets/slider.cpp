@@ -102,7 +102,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   const bool typing = view.controls.typed.control == spec.name;
   Touch touch;
   ImGui::PushID(spec.name.c_str());
-  ImGui::InvisibleButton("track", ImVec2(typing ? at.trackTo - from.x : width, height));
+  compat::invisibleButton("track", ImVec2(typing ? at.trackTo - from.x : width, height));
   trackItem(spec.name);
   track(spec.name + ".track", ImVec2(at.trackFrom, from.y), ImVec2(at.trackTo, from.y + height));
   track(spec.name + ".value", ImVec2(at.trackTo + view.px(8), from.y), ImVec2(at.right, from.y + height));

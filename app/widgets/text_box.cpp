@@ -73,7 +73,7 @@ struct EditedBox {
   }
   /// Asked for by the program: all is selected, or after Enter in the same box the caret stays.
   void takeFocus() {
-    const bool goesOn = edit().leftBox == id && edit().last == text;
+    const bool goesOn = edit().enteredBox == id && edit().last == text;
     const std::size_t caret = edit().caret;
     activate();
     if (goesOn)
@@ -83,7 +83,8 @@ struct EditedBox {
   }
   void release() {
     ImGui::ClearActiveID();
-    edit().leftBox = std::exchange(edit().box, 0);
+    const ImGuiID left = std::exchange(edit().box, 0);
+    edit().enteredBox = entered ? left : 0;
     edit().last = text;
   }
 

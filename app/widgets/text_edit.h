@@ -47,8 +47,8 @@ class EditLayout {
 
 /// What is edited, in the box that has the keyboard. Places are bytes of the text, between grapheme clusters.
 struct TextEdit {
-  ImGuiID box = 0;      ///< 0 = none has it
-  ImGuiID leftBox = 0;  ///< the one that had it last
+  ImGuiID box = 0;         ///< 0 = none has it
+  ImGuiID enteredBox = 0;  ///< the one that had it last, where Enter ended that
   std::size_t caret = 0, anchor = 0;
   std::string before;   ///< the text when the box got the keyboard
   std::string last;     ///< and after the last frame

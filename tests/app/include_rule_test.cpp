@@ -63,6 +63,7 @@ const Planted kBreaches[] = {
     {"app/a.cpp", "#if IMGUI_VERSION_NUM >= 19000\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/platform/ui.h", "#ifdef IMGUI_VERSION_NUM\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/widgets/a.h", "void paint(ImDrawList& list);\n", "expected a Canvas"},
+    {"app/widgets/a.cpp", "bool b = ImGui::InvisibleButton(\"b\", size);\n", "invisible button"},
     {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
     {"app/session.cpp", "#include \"app/scene/json_reader.h\"\n", "inside the scene's readers"},
     {"app/labs/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},

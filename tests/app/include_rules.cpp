@@ -139,6 +139,9 @@ class Checker {
       if (isIn(path, "app") && !isIn(path, "app/platform") &&
           withoutComments(text).find("ImDrawList&") != std::string::npos)
         report(path, "draws on Dear ImGui's own list, expected a Canvas, which draws at places alone");
+      if (isIn(path, "app") && !isIn(path, "app/platform") &&
+          withoutComments(text).find("ImGui::InvisibleButton") != std::string::npos)
+        report(path, "has Dear ImGui's own invisible button, which ends the program at a size of 0");
       if (isIn(path, "app") && !floorOf(path)) report(path, "is on no floor of app/");
       if (isIn(path, "app"))
         for (const std::string& state : stateIn(withoutComments(text)))

@@ -10,6 +10,7 @@
 #include "app/labs/cache/cache_lab.h"
 #include "app/scene/open_model.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
@@ -177,6 +178,16 @@ TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
   EXPECT_NE(page().snapshot, before);
   EXPECT_EQ(page().snapshot->setup.subject.layer, 2);
   EXPECT_EQ(ui.scene().cursor.page, "cache");
+}
+
+TEST_F(CacheRooms, HasRoomInLightWithEveryHeadItsOwn) {
+  ui.chord(kCtrl, Key::l);
+  ui.click("kind.mha");
+  ui.clickAt("cache.axis", 6.5f / 12, 0.5f);
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field_light"));
 }
 
 }  // namespace

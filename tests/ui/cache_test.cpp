@@ -392,15 +392,5 @@ TEST_F(SmallCache, PresentsTheFieldAlone) {
   EXPECT_EQ(state().now, 10) << "a clicker walks through the steps";
 }
 
-TEST_F(SmallCache, HasRoomInLightWithEveryHeadItsOwn) {
-  ui.chord(kCtrl, Key::l);
-  ui.click("kind.mha");
-  ui.clickAt("cache.axis", 6.5f / 12, 0.5f);
-  ui.park();
-  ui.wait(0.3);
-  EXPECT_THAT(flaws(ui), testing::IsEmpty());
-  EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field_light"));
-}
-
 }  // namespace
 }  // namespace headscope::test

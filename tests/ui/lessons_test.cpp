@@ -165,7 +165,7 @@ TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
 
 TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
   open("sinks", 3);
-  ui.key(app::Key::f1);
+  ui.key(app::Key::f1, {.shift = true});
   ASSERT_TRUE(ui.has("shortcut.lesson.next"));
   EXPECT_FALSE(ui.has("shortcut.look.next_head")) << "Page Down goes on in the lesson";
   EXPECT_LT(ui.find("shortcut.lesson.next").Max.y, ui.find("shortcut.scene.open").Min.y);

@@ -160,9 +160,7 @@ class Monkey {
     push(event);
   }
   void undo() { key(static_cast<Key>('Z'), {.ctrl = true, .shift = dice_.oneIn(3)}); }
-  void reset() {
-    if (ui_.session().document().scene().cursor.page != "lessons") key(static_cast<Key>('N'), kCtrl);
-  }
+  void reset() { key(static_cast<Key>('N'), kCtrl); }
   void settle() { ui_.draw(); }
 
   /// What would write a file, or read folders that are none of its own, is closed.

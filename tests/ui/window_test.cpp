@@ -284,7 +284,7 @@ TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
   ui.type("dark or light");
   ui.key(Key::enter);
   EXPECT_TRUE(ui.view().preferences.light);
-  ui.key(Key::f1);
+  ui.key(Key::f1, {.shift = true});
   ui.moveTo(1200, 300);
   ui.press();
   ui.release();

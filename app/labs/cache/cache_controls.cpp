@@ -138,7 +138,7 @@ void sequencesSection(Scene& scene, CachePage& page) {
     const std::string name = fmt::format("cache.sequence.{}", i);
     const ImVec2 from = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = view.px(34);
-    if (ImGui::InvisibleButton(name.c_str(), ImVec2(width, height)))
+    if (compat::invisibleButton(name.c_str(), ImVec2(width, height)))
       scene.cursor.sequence = static_cast<Index>(i);
     trackItem(name);
     const bool chosen = scene.cursor.sequence == static_cast<Index>(i);

@@ -31,7 +31,7 @@ bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, cons
                 const char* help) {
   const float side = view.px(34);
   ImGui::SetCursorScreenPos(from);
-  const bool clicked = ImGui::InvisibleButton(name, ImVec2(side, side));
+  const bool clicked = compat::invisibleButton(name, ImVec2(side, side));
   trackItem(name);
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -47,7 +47,7 @@ bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, cons
 
 bool playButton(View& view, bool playing, ImVec2 from, float width, const std::string& disabledReason) {
   ImGui::SetCursorScreenPos(from);
-  const bool clicked = ImGui::InvisibleButton("cache.play", ImVec2(width, view.px(34)));
+  const bool clicked = compat::invisibleButton("cache.play", ImVec2(width, view.px(34)));
   trackItem("cache.play");
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();

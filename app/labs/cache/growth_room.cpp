@@ -108,7 +108,7 @@ void tokenAxis(Scene& scene, CachePage& page, const FieldPlace& place, const ImR
   Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   ImGui::SetCursorScreenPos(area.Min);
-  ImGui::InvisibleButton("cache.axis", area.GetSize());
+  compat::invisibleButton("cache.axis", area.GetSize());
   trackItem("cache.axis");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const auto under = [&] {

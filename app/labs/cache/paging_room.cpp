@@ -151,7 +151,7 @@ void timeline(CachePage& page, const PagingStudy& study, Index block, const ImRe
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(area.Min);
-  ImGui::InvisibleButton("paging.timeline", area.GetSize());
+  compat::invisibleButton("paging.timeline", area.GetSize());
   trackItem("paging.timeline");
   const auto count = static_cast<Index>(study.steps.size());
   const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1));

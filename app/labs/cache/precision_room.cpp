@@ -48,7 +48,7 @@ void column(Scene& scene, CachePage& page, const PrecisionStudy& study, std::siz
   const std::string name = formatName(one.format);
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::PushID(static_cast<int>(at));
-  if (ImGui::InvisibleButton("format", ImVec2(area.GetWidth(), view.px(34))))
+  if (compat::invisibleButton("format", ImVec2(area.GetWidth(), view.px(34))))
     scene.cost.cache.stored = one.format;
   ImGui::PopID();
   trackItem("precision." + name);

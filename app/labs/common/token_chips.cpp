@@ -70,7 +70,7 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + height + space);
     ImGui::SetCursorScreenPos(at);
     ImGui::PushID(static_cast<int>(i));
-    const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(wide, height));
+    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(wide, height));
     trackItem(name + "." + index);
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {

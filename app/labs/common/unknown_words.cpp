@@ -76,7 +76,7 @@ void WordList::draw(Scene& scene, View& view, bool) {
       const ImVec2 at(from.x + column * static_cast<float>(i / rows),
                       from.y + high * static_cast<float>(i % rows));
       ImGui::SetCursorScreenPos(at);
-      if (ImGui::InvisibleButton(word.c_str(), ImVec2(column - view.px(4), high))) append(scene, word);
+      if (compat::invisibleButton(word.c_str(), ImVec2(column - view.px(4), high))) append(scene, word);
       trackItem("word." + word);
       if (ImGui::IsItemHovered())
         list.AddRectFilled(at, ImVec2(at.x + column - view.px(4), at.y + high), view.theme->line, view.px(4));

@@ -113,7 +113,7 @@ float product(Scene& scene, CostPage& page, const ImRect& area, bool small) {
     const float middle = x + widths[i] / 2;
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(16)));
     const std::string name = "factor." + factor.name;
-    ImGui::InvisibleButton(name.c_str(), ImVec2(widths[i], labelY + view.px(12) - y + view.px(16)));
+    compat::invisibleButton(name.c_str(), ImVec2(widths[i], labelY + view.px(12) - y + view.px(16)));
     trackItem(name);
     const bool hovered = ImGui::IsItemHovered();
     if (hovered || ImGui::IsItemActive())

@@ -136,7 +136,7 @@ void tile(Scene& scene, CostPage& page, const GpuChoice& choice, const ImRect& a
   Canvas list = *ImGui::GetWindowDrawList();
   const std::string name = fmt::format("gpus.{}", choice.gpus);
   ImGui::SetCursorScreenPos(area.Min);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), area.GetSize());
+  const bool clicked = compat::invisibleButton(name.c_str(), area.GetSize());
   trackItem(name);
   const bool enabled = choice.reason.empty(), hovered = ImGui::IsItemHovered();
   const bool chosen = choice.gpus == page.figures.request.tensorParallel;

@@ -128,7 +128,7 @@ void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int c
     return;
   }
   const bool fixed = named && isPublished(machine.name);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), area.GetSize());
+  const bool clicked = compat::invisibleButton(name.c_str(), area.GetSize());
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();

@@ -108,7 +108,7 @@ void focusView(Scene& scene, HeadsPage& page, const SequenceSnapshot& sequence, 
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
   const ImRect cells = cellArea(view, area, sequence, besideReceipt);
   ImGui::SetCursorScreenPos(cells.Min);
-  ImGui::InvisibleButton("focus", cells.GetSize());
+  compat::invisibleButton("focus", cells.GetSize());
   trackItem("focus");
   const bool hovered = ImGui::IsItemHovered();
   const float still = view.px(4);

@@ -138,7 +138,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsPage& page
   const std::string name = fmt::format("head.{}", tile.head);
   track(name, tile.area.Min, tile.area.Max);
   ImGui::SetCursorScreenPos(tile.area.Min);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), tile.area.GetSize());
+  const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
   if (!ImGui::IsItemHovered()) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

@@ -89,7 +89,7 @@ void vectorLine(HeadsPage& page, const std::string& name, const std::string& lab
             : most > 0 ? "±" + numberText(most, 3)
                        : "all 0",
             Align::right);
-  ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
+  compat::invisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
   const float mouse = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemHovered() && mouse >= from && mouse < to && bars > 0)
@@ -178,7 +178,7 @@ void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, cons
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::PushID(static_cast<int>(key));
-  if (ImGui::InvisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
+  if (compat::invisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
   ImGui::PopID();
   trackItem(fmt::format("top.{}", place));
   if (ImGui::IsItemHovered()) view.nextHover = {cell.head, cell.query, key};

@@ -101,7 +101,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
     ImGui::SetCursorScreenPos(ImVec2(at.x + width, at.y));
     return;
   }
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width - view.px(4), height));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width - view.px(4), height));
   trackItem(name);
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(at, ImVec2(at.x + width - view.px(4), at.y + height),

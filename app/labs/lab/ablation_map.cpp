@@ -77,7 +77,7 @@ void box(Scene& scene, const AblationPage& ablation, Index head, ImVec2 middle, 
   const float hit = std::max(size, view.px(14));
   ImGui::SetCursorScreenPos(ImVec2(middle.x - hit / 2, middle.y - size / 2));
   ImGui::PushID(static_cast<int>(head));
-  const bool clicked = ImGui::InvisibleButton("ablation.box", ImVec2(hit, std::max(size, 1.0f)));
+  const bool clicked = compat::invisibleButton("ablation.box", ImVec2(hit, std::max(size, 1.0f)));
   ImGui::PopID();
   trackItem(fmt::format("ablation.box.{}", head));
   if (ImGui::IsItemHovered()) {

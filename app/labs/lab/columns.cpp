@@ -42,7 +42,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
     const float half = std::min(each * 0.36f, view.px(28));
     ImGui::SetCursorScreenPos(ImVec2(x0, area.Min.y));
     ImGui::PushID(static_cast<int>(i));
-    ImGui::InvisibleButton(columns.name.c_str(), ImVec2(each, area.GetHeight()));
+    compat::invisibleButton(columns.name.c_str(), ImVec2(each, area.GetHeight()));
     ImGui::PopID();
     trackItem(fmt::format("{}.{}", columns.name, i));
     if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);
@@ -153,7 +153,7 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
     const float top = area.Min.y + place.high * static_cast<float>(i + 1);
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x, top));
     ImGui::PushID(static_cast<int>(i));
-    ImGui::InvisibleButton(columns.name.c_str(), ImVec2(area.GetWidth(), place.high));
+    compat::invisibleButton(columns.name.c_str(), ImVec2(area.GetWidth(), place.high));
     ImGui::PopID();
     trackItem(fmt::format("{}.{}", columns.name, i));
     if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);

@@ -186,7 +186,7 @@ void paintFrame(Scene& scene, LabPage& page, const FilmReel& reel, std::size_t n
   const ImRect ground(x - pad, place.area.Min.y, x + width + pad, place.area.Max.y);
   ImGui::SetCursorScreenPos(ground.Min);
   ImGui::PushID(static_cast<int>(number));
-  if (ImGui::InvisibleButton("frame", ground.GetSize())) {
+  if (compat::invisibleButton("frame", ground.GetSize())) {
     scene.cursor.lab.step = frame.step;
     page.playing = false;
   }
@@ -289,7 +289,7 @@ void foldedFilm(Scene& scene, LabPage& page, const FilmReel& reel, const ImRect&
     const float x = area.Min.x + view.px(12) + each * static_cast<float>(i), middle = x + each / 2;
     ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("dot", ImVec2(each, area.GetHeight()))) scene.cursor.lab.step = frame.step;
+    if (compat::invisibleButton("dot", ImVec2(each, area.GetHeight()))) scene.cursor.lab.step = frame.step;
     ImGui::PopID();
     trackItem(fmt::format("film.{}", i + 1));
     if (i + 1 < frames.size())

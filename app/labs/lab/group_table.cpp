@@ -39,7 +39,7 @@ void groupTable(Scene& scene, LabPage& page, const ImRect& area) {
       }
       ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
       ImGui::PushID(static_cast<int>(h));
-      if (ImGui::InvisibleButton("group", ImVec2(wide, view.px(24)))) scene.cursor.cell.head = h;
+      if (compat::invisibleButton("group", ImVec2(wide, view.px(24)))) scene.cursor.cell.head = h;
       ImGui::PopID();
       trackItem(fmt::format("group.{}", h));
       const bool lit = h == cell.head;

@@ -82,7 +82,7 @@ Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2
 void dragPoint(Scene& scene, HandPage& hand, const PlaneView& plane) {
   View& view = hand.page.view;
   ImGui::SetCursorScreenPos(plane.area.Min);
-  ImGui::InvisibleButton("hand.plane", plane.area.GetSize());
+  compat::invisibleButton("hand.plane", plane.area.GetSize());
   trackItem("hand.plane");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   HandPage::Drag& drag = hand.drag;

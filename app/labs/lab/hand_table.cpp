@@ -111,7 +111,7 @@ void typeCell(Scene& scene, HandPage& hand, const MapView& map) {
 void dragCell(Scene& scene, HandPage& hand, const MapView& map) {
   const View& view = hand.page.view;
   ImGui::SetCursorScreenPos(map.cells.Min);
-  ImGui::InvisibleButton("hand.cells", map.cells.GetSize());
+  compat::invisibleButton("hand.cells", map.cells.GetSize());
   trackItem("hand.cells");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   HeatTile tile;
@@ -166,7 +166,7 @@ void overview(const Scene& scene, HandPage& hand, const ImRect& area, const Cell
   compat::rectOutline(list, ImVec2(x0 - 1, area.Min.y - 1), ImVec2(x1 + 1, area.Max.y + 1), theme.text, 0,
                       view.px(2));
   ImGui::SetCursorScreenPos(area.Min);
-  ImGui::InvisibleButton("hand.overview", area.GetSize());
+  compat::invisibleButton("hand.overview", area.GetSize());
   trackItem("hand.overview");
   if (ImGui::IsItemActive()) {
     const auto at = static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each);

@@ -36,7 +36,7 @@ void paintTitle(const LabPage& page, const Look& look, const HeadMaps& maps, Ind
 void pointAt(Scene& scene, LabPage& page, const HeadMaps& maps, const HeatTile& tile, Index n, Index m) {
   const std::string name = fmt::format("{}.{}", maps.name, tile.head);
   ImGui::SetCursorScreenPos(tile.area.Min);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), tile.area.GetSize());
+  const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
   trackItem(name);
   if (!ImGui::IsItemHovered()) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);

@@ -173,7 +173,7 @@ void weightBars(Scene& scene, AblationPage& ablation, const ImRect& area) {
               Align::right);
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y - line / 2));
     ImGui::PushID(static_cast<int>(j));
-    const bool clicked = ImGui::InvisibleButton("hull.weight", ImVec2(area.GetWidth(), line));
+    const bool clicked = compat::invisibleButton("hull.weight", ImVec2(area.GetWidth(), line));
     ImGui::PopID();
     if (ImGui::IsItemHovered()) view.nextHover.key = j;
     if (clicked) scene.cursor.cell.key = j;
@@ -193,7 +193,7 @@ void hullRoom(Scene& scene, AblationPage& ablation, const ImRect& area) {
   list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));
   const HullView plane = viewOf(study, plot, view.px(60));
   ImGui::SetCursorScreenPos(plot.Min);
-  const bool clicked = ImGui::InvisibleButton("hull.plane", plot.GetSize());
+  const bool clicked = compat::invisibleButton("hull.plane", plot.GetSize());
   trackItem("hull.plane");
   const bool hovered = ImGui::IsItemHovered();
   paintHull(view, study, plane);

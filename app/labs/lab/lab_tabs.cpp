@@ -152,7 +152,7 @@ float tabAt(Scene& scene, const View& view, const LabTabRow& row, ImVec2 at, flo
   const std::string name(row.key);
   const float wide = textWidth(view.fonts->bold, row.label), pad = std::min(view.px(6), gap / 2);
   ImGui::SetCursorScreenPos(ImVec2(at.x - pad, at.y));
-  if (ImGui::InvisibleButton(name.c_str(), ImVec2(wide + 2 * pad, high))) scene.cursor.lab.tab = name;
+  if (compat::invisibleButton(name.c_str(), ImVec2(wide + 2 * pad, high))) scene.cursor.lab.tab = name;
   trackItem("lab.tab." + name);
   const bool lit = scene.cursor.lab.tab == name;
   paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(at.x, at.y + high / 2),

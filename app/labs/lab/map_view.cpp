@@ -111,7 +111,7 @@ MapHit hitMap(const MapView& map) {
   MapHit hit;
   const ImVec2 size = map.cells.GetSize();
   if (size.x < 1 || size.y < 1) return hit;
-  hit.clicked = ImGui::InvisibleButton(("stage." + map.name).c_str(), size);
+  hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
   trackItem("stage." + map.name);
   if (!ImGui::IsItemHovered()) return {};
   const auto cell = tileOf(map).cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());

@@ -207,7 +207,7 @@ class PrecisionTab : public InnerTab {
     Canvas list = *ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos(area.Min);
     ImGui::PushID(static_cast<int>(head));
-    const bool clicked = ImGui::InvisibleButton("precision.row", area.GetSize());
+    const bool clicked = compat::invisibleButton("precision.row", area.GetSize());
     ImGui::PopID();
     trackItem(fmt::format("precision.row.{}", head));
     if (ImGui::IsItemHovered()) view.nextHover.head = head;

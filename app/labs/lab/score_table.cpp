@@ -106,7 +106,7 @@ void paintHeader(Scene& scene, const LabPage& page, const TablePlan& plan, std::
   const ImVec2 from(cell.Min.x, cell.Min.y - high), to(cell.Max.x, cell.Min.y);
   ImGui::SetCursorScreenPos(from);
   ImGui::PushID(static_cast<int>(column));
-  if (ImGui::InvisibleButton("column", ImVec2(to.x - from.x, to.y - from.y))) {
+  if (compat::invisibleButton("column", ImVec2(to.x - from.x, to.y - from.y))) {
     const bool ordered = chosen && at.order == HeadOrder::score;
     at.detector = ordered ? "" : std::string(detector.name);
     at.order = ordered ? HeadOrder::number : HeadOrder::score;
@@ -237,7 +237,7 @@ void pointAt(Scene& scene, const LabPage& page, const ScoreTable& table, const T
     const ImRect cell = plan.cell(row, 0);
     ImGui::SetCursorScreenPos(ImVec2(left, cell.Min.y));
     ImGui::PushID(static_cast<int>(1000 + head));
-    const bool clicked = ImGui::InvisibleButton("head", ImVec2(plan.cells.Max.x - left, plan.high));
+    const bool clicked = compat::invisibleButton("head", ImVec2(plan.cells.Max.x - left, plan.high));
     ImGui::PopID();
     trackItem(fmt::format("detect.head.{}", head));
     for (std::size_t column = 0; column < all.size(); ++column) {
@@ -349,7 +349,7 @@ void paintLikeness(Scene& scene, const LabPage& page, const ImRect& area, const 
   }
   const float side = size * static_cast<float>(heads);
   ImGui::SetCursorScreenPos(from);
-  const bool clicked = ImGui::InvisibleButton("likeness", ImVec2(side, side));
+  const bool clicked = compat::invisibleButton("likeness", ImVec2(side, side));
   trackItem("detect.likeness_map");
   if (!ImGui::IsItemHovered()) return;
   const ImVec2 mouse = ImGui::GetIO().MousePos;

@@ -220,7 +220,7 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
   const bool chosen = scene.cursor.lab.picture == picture;
   const std::string name(kHeadPictureNames[static_cast<std::size_t>(picture)]);
   ImGui::SetCursorScreenPos(area.Min);
-  if (ImGui::InvisibleButton(("views." + name).c_str(), area.GetSize())) scene.cursor.lab.picture = picture;
+  if (compat::invisibleButton(("views." + name).c_str(), area.GetSize())) scene.cursor.lab.picture = picture;
   trackItem("views." + name);
   if (chosen || ImGui::IsItemHovered())
     list.AddRectFilled(area.Min, area.Max, chosen ? theme.raised : theme.panel, view.px(4));

@@ -45,7 +45,7 @@ void mistakeList(Scene& scene, const LabPage& page, const ImRect& area) {
     const ImRect cell(area.Min.x, y, area.Max.x, y + row);
     ImGui::SetCursorScreenPos(cell.Min);
     ImGui::PushID(info.key.data());
-    if (ImGui::InvisibleButton("mistake", cell.GetSize())) scene.cursor.lab.mistake = info.mistake;
+    if (compat::invisibleButton("mistake", cell.GetSize())) scene.cursor.lab.mistake = info.mistake;
     ImGui::PopID();
     trackItem("mistake." + std::string(info.key));
     const bool lit = info.mistake == scene.cursor.lab.mistake;

@@ -103,7 +103,7 @@ void curve(Scene& scene, LabPage& page, const ImRect& area, const Curve& shown) 
   curveLine(view, place, points, shown.wrong, true, info.title);
   curveLine(view, place, points, shown.right, false, "÷√dₖ");
   ImGui::SetCursorScreenPos(ImVec2(place.left - view.px(10), place.top - view.px(8)));
-  ImGui::InvisibleButton(
+  compat::invisibleButton(
       shown.name, ImVec2(area.Max.x - place.left + view.px(10), place.bottom - place.top + view.px(30)));
   trackItem(shown.name);
   const SaturationPoint& pointed = points[place.nearest(ImGui::GetIO().MousePos.x)];

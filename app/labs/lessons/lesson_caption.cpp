@@ -45,7 +45,7 @@ float options(LessonsPage& page, ImVec2 at, float width, float high) {
                chosen = page.guess == static_cast<Index>(i);
     ImGui::SetCursorScreenPos(from);
     const std::string name = "lesson.option." + optionLetter(i);
-    if (ImGui::InvisibleButton(name.c_str(), ImVec2(each, high)) && !page.answered)
+    if (compat::invisibleButton(name.c_str(), ImVec2(each, high)) && !page.answered)
       page.chosen = static_cast<Index>(i);
     trackItem(name);
     if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));

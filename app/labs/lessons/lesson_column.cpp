@@ -33,7 +33,7 @@ void progressBar(LessonsPage& page, ImVec2 at, float width) {
       list.AddRectFilled(from, to, i == page.step ? theme.text : theme.faint);
     ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(8)));
     const std::string name = fmt::format("lesson.step.{}", i);
-    if (ImGui::InvisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.goTo = i;
+    if (compat::invisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.goTo = i;
     trackItem(name);
     if (ImGui::IsItemHovered()) tooltip(view, page.lesson->steps[static_cast<std::size_t>(i)].title);
   }
@@ -47,7 +47,7 @@ float head(LessonsPage& page, ImVec2 at, float width, bool small) {
   float y = at.y;
   ImGui::SetCursorScreenPos(ImVec2(at.x - view.px(4), y - view.px(3)));
   const float linkWide = textWidth(view.fonts->text, "‹  All lessons");
-  const bool clicked = ImGui::InvisibleButton("lesson.list", ImVec2(linkWide + view.px(8), view.px(26)));
+  const bool clicked = compat::invisibleButton("lesson.list", ImVec2(linkWide + view.px(8), view.px(26)));
   trackItem("lesson.list");
   paintText(list, view.fonts->text, ImVec2(at.x, y + view.px(10)),
             ImGui::IsItemHovered() ? theme.text : theme.secondary, "‹  All lessons");
@@ -208,7 +208,7 @@ void ways(LessonsPage& page, const ImRect& area) {
   const bool wordless = wanted > area.GetWidth() - 2 * pad - view.px(104);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, y - half));
   const ImVec2 backSize(view.px(wordless ? 40 : 104), 2 * half);
-  if (ImGui::InvisibleButton("lesson.back", backSize) && canBack) view.request("lesson.back");
+  if (compat::invisibleButton("lesson.back", backSize) && canBack) view.request("lesson.back");
   trackItem("lesson.back");
   const ImVec2 from(area.Min.x + pad, y - half);
   list.AddRectFilled(from, ImVec2(from.x + backSize.x, y + half),
@@ -219,7 +219,7 @@ void ways(LessonsPage& page, const ImRect& area) {
   const float left = std::max(from.x + backSize.x + view.px(16), area.Max.x - pad - view.px(252));
   const ImVec2 nextFrom(left, y - half), nextTo(area.Max.x - pad, y + half);
   ImGui::SetCursorScreenPos(nextFrom);
-  if (ImGui::InvisibleButton("lesson.next", ImVec2(nextTo.x - left, 2 * half))) view.request("lesson.next");
+  if (compat::invisibleButton("lesson.next", ImVec2(nextTo.x - left, 2 * half))) view.request("lesson.next");
   trackItem("lesson.next");
   const std::uint32_t ground = page.asking() ? theme.raised : theme.text;
   const std::uint32_t words = page.asking() ? theme.text : theme.background;

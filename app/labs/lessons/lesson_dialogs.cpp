@@ -29,7 +29,7 @@ Index stepList(View& view, const std::string& name, const std::vector<StepLine>&
       const StepLine& line = lines[i];
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const std::string id = fmt::format("{}.{}", name, i);
-      if (ImGui::InvisibleButton(id.c_str(), ImVec2(width, high))) clicked = static_cast<Index>(i);
+      if (compat::invisibleButton(id.c_str(), ImVec2(width, high))) clicked = static_cast<Index>(i);
       trackItem(id);
       if (ImGui::IsItemHovered())
         list.AddRectFilled(at, ImVec2(at.x + width, at.y + high), view.theme->line, view.px(4));

@@ -79,7 +79,7 @@ void card(LessonsPage& page, std::size_t at, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(area.Min);
   const std::string name = "lesson.card." + lesson.id;
-  if (ImGui::InvisibleButton(name.c_str(), area.GetSize())) page.open = lesson.id;
+  if (compat::invisibleButton(name.c_str(), area.GetSize())) page.open = lesson.id;
   trackItem(name);
   const bool current =
       page.progress.last == lesson.id && lastStep(page, lesson) >= 0 && !isDone(page, lesson);
@@ -198,7 +198,7 @@ float goOn(LessonsPage& page, ImVec2 at, float width, float pictureRoom) {
   ImGui::SetCursorScreenPos(ImVec2(at.x, y));
   const std::string label = last >= 0 ? fmt::format("Go on with step {}  ▶", last + 1) : "Begin  ▶";
   const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
-  if (ImGui::InvisibleButton("lesson.go_on", ImVec2(wide, high))) page.open = lesson.id;
+  if (compat::invisibleButton("lesson.go_on", ImVec2(wide, high))) page.open = lesson.id;
   trackItem("lesson.go_on");
   list.AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + wide, y + high),
                      ImGui::IsItemHovered() ? mixed(theme.text, theme.line, 0.25f) : theme.text, view.px(6));

@@ -49,7 +49,7 @@ float optionLine(LessonsPage& page, std::size_t at, ImVec2 from, float width) {
   const ImVec2 to(from.x + width, from.y + high);
   ImGui::SetCursorScreenPos(from);
   const std::string name = "lesson.option." + optionLetter(at);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, high));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, high));
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered() && !page.answered;
   if (clicked && !page.answered) page.chosen = static_cast<Index>(at);

@@ -108,7 +108,7 @@ void minimap(Scene& scene, MapPage& page) {
   const ImRect area(at, ImVec2(at.x + std::max(view.px(24), std::round(width * scale)),
                                at.y + std::max(view.px(24), std::round(width * scale * aspect))));
   Canvas list = *ImGui::GetWindowDrawList();
-  ImGui::InvisibleButton("minimap", area.GetSize());
+  compat::invisibleButton("minimap", area.GetSize());
   trackItem("minimap");
   const bool held = ImGui::IsItemActive();
   if (!state || !drawWhole(scene, page, list, area))
@@ -195,7 +195,7 @@ void headChoice(Scene& scene, MapPage& page) {
     const ImVec2 to(from.x + side, from.y + side);
     ImGui::SetCursorScreenPos(from);
     ImGui::PushID(static_cast<int>(head));
-    if (ImGui::InvisibleButton("head", ImVec2(side, side))) {
+    if (compat::invisibleButton("head", ImVec2(side, side))) {
       scene.cursor.cell.head = head;
     }
     trackItem(fmt::format("map.head.{}", head));

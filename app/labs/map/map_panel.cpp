@@ -176,7 +176,7 @@ void paintMap(Scene& scene, MapPage& page, const ImRect& inner) {
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);
   ImGui::SetCursorScreenPos(area.Min);
-  ImGui::InvisibleButton("map", area.GetSize());
+  compat::invisibleButton("map", area.GetSize());
   trackItem("map");
   const bool hovered = ImGui::IsItemHovered();
   moveMap(scene, view, window);

@@ -137,7 +137,7 @@ void toolChoice(MaskPage& page) {
     const ImVec2 from(at.x + each * static_cast<float>(i), at.y), to(from.x + each, at.y + height);
     ImGui::SetCursorScreenPos(from);
     const std::string name = std::string("tool.") + tool.name;
-    if (ImGui::InvisibleButton(name.c_str(), ImVec2(each, height))) brush.tool = tool.tool;
+    if (compat::invisibleButton(name.c_str(), ImVec2(each, height))) brush.tool = tool.tool;
     trackItem(name);
     const bool chosen = brush.tool == tool.tool, hovered = ImGui::IsItemHovered();
     if (chosen)

@@ -81,7 +81,7 @@ bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool mark
   const Theme& theme = *view.theme;
   ImGui::SetCursorScreenPos(at);
   const std::string name = "gallery." + std::string(info.name);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), size);
+  const bool clicked = compat::invisibleButton(name.c_str(), size);
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
   const ImVec2 to(at.x + size.x, at.y + size.y);

@@ -105,7 +105,7 @@ void headStrip(Scene& scene, const Snapshot*, MaskPage& page, const ImRect& area
     const ImRect box(x, y, x + strip.side, y + strip.side);
     ImGui::SetCursorScreenPos(box.Min);
     ImGui::PushID(static_cast<int>(head));
-    if (ImGui::InvisibleButton("head", ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
+    if (compat::invisibleButton("head", ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
       scene.cursor.cell.head = head;
     trackItem(fmt::format("strip.{}", head));
     ImGui::PopID();

@@ -170,7 +170,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskPage& page, Index
   View& view = page.view;
   const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::InvisibleButton("reach_map", ImVec2(side, side));
+  compat::invisibleButton("reach_map", ImVec2(side, side));
   trackItem("reach_map");
   const bool hovered = ImGui::IsItemHovered();
   const Index tokens = reach.reach.tokens;

@@ -57,7 +57,7 @@ bool smallSwitch(const View& view, const std::string& name, ImVec2 right, bool o
   const float width = view.px(30), height = view.px(16);
   const ImVec2 from(right.x - width, right.y - height / 2), to(right.x, right.y + height / 2);
   ImGui::SetCursorScreenPos(from);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(from, to, on ? view.theme->query : view.theme->background, height / 2);
@@ -95,7 +95,7 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskPage& page, Drag& drag) 
   Canvas list = *ImGui::GetWindowDrawList();
   const bool chosen = studio.selected == at;
   ImGui::SetCursorScreenPos(from);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width - view.px(44), height));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width - view.px(44), height));
   trackItem(name);
   const bool hovered = ImGui::IsItemHovered();
   if (hovered && ImGui::IsMouseClicked(1)) {

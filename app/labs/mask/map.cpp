@@ -23,7 +23,7 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
   const float from = to - std::min(view.px(120), cells.GetWidth() * 0.3f);
   const float left = from - space - textWidth(font, low);
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(10)));
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(cells.Max.x - left, view.px(20)));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(cells.Max.x - left, view.px(20)));
   trackItem(name);
   RangeMode& mode = scene.look.range;
   const bool unit = mode == RangeMode::unit;
@@ -170,7 +170,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskPage& page, const ImRec
   Canvas list = *ImGui::GetWindowDrawList();
   titleBar(scene, view, list, spec, cells);
   ImGui::SetCursorScreenPos(cells.Min);
-  ImGui::InvisibleButton(spec.name, cells.GetSize());
+  compat::invisibleButton(spec.name, cells.GetSize());
   trackItem(spec.name);
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
   const float still = view.px(4);

@@ -209,7 +209,7 @@ void chips(Scene& scene, MaskPage& page, Mark mark, float height) {
     const float width = std::min(view.px(140), textWidth(view.fonts->monoSmall, text) + view.px(12));
     ImGui::SetCursorScreenPos(ImVec2(x, start.y));
     const std::string name = "mark." + std::to_string(position);
-    ImGui::InvisibleButton(name.c_str(), ImVec2(width, side));
+    compat::invisibleButton(name.c_str(), ImVec2(width, side));
     trackItem(name);
     const bool hovered = ImGui::IsMouseHoveringRect(ImVec2(x, start.y), ImVec2(x + width, start.y + side));
     if (ImGui::IsItemActivated()) page.markFrom = position;

@@ -206,7 +206,7 @@ void wipeMap(Scene& scene, MaskPage& page, MapSpec a, const MapSpec& b, const Im
   float x = cells.Min.x + studio.wipe * cells.GetWidth();
   // Of two items in one place the first has the pointer.
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(9), cells.Min.y));
-  ImGui::InvisibleButton("wipe", ImVec2(view.px(18), cells.GetHeight()));
+  compat::invisibleButton("wipe", ImVec2(view.px(18), cells.GetHeight()));
   trackItem("wipe");
   if (ImGui::IsItemActive())
     studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);

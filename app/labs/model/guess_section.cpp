@@ -48,7 +48,7 @@ void guessLine(Scene& scene, ModelPage& page, const Guess& guess, Index place, f
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26), y = at.y + height / 2;
   const std::string name = fmt::format("guess.{}", place);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
   const std::string reason = cannotGoOn(scene, page);
   const bool hovered = ImGui::IsItemHovered();

@@ -95,7 +95,7 @@ float heatmap(Scene& scene, ModelPage& page, ImVec2 at, float width, float heigh
   paintCrosshair(view, list, tile, cell.query, cell.key, rows, cols);
   track("model.large", cells.Min, cells.Max);
   ImGui::SetCursorScreenPos(cells.Min);
-  ImGui::InvisibleButton("model.large", cells.GetSize());
+  compat::invisibleButton("model.large", cells.GetSize());
   if (ImGui::IsItemHovered())
     if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, rows, cols)) {
       view.nextHover = {-1, under->row, under->col};
@@ -129,7 +129,7 @@ void facts(const Scene& scene, ModelPage& page, float x, float y) {
              ? "…"
              : fmt::format("{}{:.2f}", copying->second < 0 ? "−" : "", std::abs(copying->second)));
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));
-  ImGui::InvisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
+  compat::invisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
   trackItem("model.facts_of_head");
   if (ImGui::IsItemHovered())
     restingHelp(

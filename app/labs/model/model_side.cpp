@@ -212,7 +212,7 @@ void skillSection(Scene& scene, ModelPage& page) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = view.px(28), y = at.y + height / 2;
     const std::string name = fmt::format("skill.{}", i);
-    const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(width, height));
+    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
     trackItem(name);
     Canvas list = *ImGui::GetWindowDrawList();
     const bool chosen = *scene.setup.input.text == skill.text, lit = chosen || ImGui::IsItemHovered();

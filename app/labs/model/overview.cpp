@@ -128,7 +128,7 @@ bool pointAtRow(Scene& scene, ModelPage& page, const OverviewPlan& plan, Index a
   trackRow(plan, order, at);
   ImGui::SetCursorScreenPos(from);
   const std::string name = fmt::format("model.row.{}", at);
-  bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(to.x - from.x, to.y - from.y));
+  bool clicked = compat::invisibleButton(name.c_str(), ImVec2(to.x - from.x, to.y - from.y));
   trackItem(name);
   if (ImGui::IsItemActivated()) {
     page.dragging = true;

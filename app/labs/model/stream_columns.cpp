@@ -78,7 +78,7 @@ void stopMark(Scene& scene, ModelPage& page, ImVec2 at, Index stop, float row) {
   const float radius = std::min(view.px(4.5f), row * 0.42f), hit = std::min(view.px(9), row / 2);
   ImGui::SetCursorScreenPos(ImVec2(at.x - hit, at.y - hit));
   const std::string name = fmt::format("model.stop.{}", stop);
-  if (ImGui::InvisibleButton(name.c_str(), ImVec2(2 * hit, 2 * hit)))
+  if (compat::invisibleButton(name.c_str(), ImVec2(2 * hit, 2 * hit)))
     scene.cursor.model.stop = stop == last ? -1 : stop;
   trackItem(name);
   if (ImGui::IsItemHovered())
@@ -124,7 +124,7 @@ void columnTitle(View& view, const char* name, float x, float y, const char* tex
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(8)));
-  ImGui::InvisibleButton(name, ImVec2(width, view.px(16)));
+  compat::invisibleButton(name, ImVec2(width, view.px(16)));
   if (ImGui::IsItemHovered()) restingHelp(view, name, help);
 }
 

@@ -23,7 +23,7 @@ namespace {
 bool transportButton(View& view, const std::string& name, const char* help, const std::string& reason,
                      int sign) {
   const float side = view.px(28);
-  const bool clicked = ImGui::InvisibleButton(name.c_str(), ImVec2(side, side));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(side, side));
   trackItem(name);
   const bool enabled = reason.empty(), hovered = ImGui::IsItemHovered();
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
@@ -277,7 +277,7 @@ void cacheFigures(const ModelPage& page, const StripColumns& columns, float righ
 void pointAtColumns(Scene& scene, ModelPage& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   ImGui::SetCursorScreenPos(ImVec2(columns.left, area.Min.y));
-  ImGui::InvisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
+  compat::invisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
   trackItem("model.strip");
   for (Index i = 0; i < columns.count; ++i) {
     const float x = columns.at(columns.first + i);

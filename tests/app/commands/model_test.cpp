@@ -279,7 +279,7 @@ TEST(RecordedCommands, ChooseAGroupOfAFile) {
   EXPECT_THAT(test::fileText(out), HasSubstr("3 queries × 3 keys"));
 }
 
-TEST(RenderCommand, DrawsTheLearnedModelAndALesson) {
+TEST(RenderOfAModel, DrawsTheLearnedModelAndALesson) {
   const test::TemporaryFolder folder;
   const std::string out = (folder / "out.svg").string();
   const Outcome learned = runHeadscope({"render", "learned", "-o", out, "--what", "heads"});
