@@ -62,7 +62,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())
       throw CLI::ValidationError("\"" + scene + "\" stands before the command " +
-                                 app.get_subcommands().front()->get_name() + ", expected behind it");
+                                 app.get_subcommands().front()->get_name() + ", expected after it");
   });
   app.failure_message([&app](const CLI::App*, const CLI::Error& error) {
     return "headscope: " + printable(error.what()) + meantOption(app, error) + "\n";

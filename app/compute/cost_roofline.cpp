@@ -92,7 +92,7 @@ CostPlot rooflinePlot(const CostFigures& figures) {
                                     threeDigits(tokens),
                                     figures.request.batch == 1 ? "" : " of all sequences"));
   if (figures.decode.cacheBytes > 0)
-    shown.notes.push_back(fmt::format("each sequence brings its own cache: more batch ends at {} FLOP a byte",
+    shown.notes.push_back(fmt::format("batching can't exceed {} FLOP/byte: each sequence adds its own cache",
                                       threeDigits(limit)));
   return shown;
 }

@@ -199,7 +199,7 @@ Result<Array> StepValues::guessed(bool rank, std::span<const ExpressionArgument>
     if (id < 0) return Error{attention::quotedText(word) + " is no single token of " + opened.name};
   } else {
     const Index real = query + (opened.config().causal ? 1 : 0);
-    if (real >= tokens) return Error{"behind the last token nothing stands; name a token"};
+    if (real >= tokens) return Error{"nothing follows the last token; name a token"};
     id = (*study)->text.ids[static_cast<std::size_t>(real)];
   }
   const attention::Matrix logits =

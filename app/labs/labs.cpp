@@ -31,7 +31,7 @@ constexpr Key digit(char at) {
 std::span<const LabRow> labTable() {
   static constexpr std::array<LabRow, 8> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsLab>},
-      {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "What it says"}, make<MaskLab>},
+      {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "Mask summary"}, make<MaskLab>},
       {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapLab>},
       {{"cache", "Cache", {digit('4'), {}}, "Go to the KV cache", "This step"}, make<CacheLab>},
       {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostLab>},

@@ -41,7 +41,7 @@ constexpr Field kSetupRows[] = {
      Elsewhere{"the page of the model"},
      "Heads whose output is 0, or its mean over all tokens; a single layer made here is layer 0."},
     {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
-     "Tokens that the model wrote behind the text."},
+     "Tokens that the model generated after the text."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
      "The text whose tokens ask and, without cross-attention, are read; every line is a sequence."},
     {"input.tokenization", kInput<&InputSetup::tokenization>, Names{kTokenizationNames},

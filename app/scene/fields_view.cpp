@@ -62,7 +62,7 @@ constexpr Field kViewRows[] = {
      "Which values the colours run over: each head's own, all heads', 0 to 1, or 10⁻⁴ to 1 by their "
      "logarithm."},
     {"look.label_threshold", kLook<&Look::labelThreshold>, Range{0, 1},
-     Slider{"label_threshold", "Named from", {}, "cursor.page=lab cursor.lab.tab=detectors"},
+     Slider{"label_threshold", "Label threshold", {}, "cursor.page=lab cursor.lab.tab=detectors"},
      "A head is named after what it does where a score is so far above even attention; below it is `mixed`."},
     {"look.cache_bytes", kLook<&Look::cacheBytes>, OneOf{kBytes},
      Selection{"cache_type", kBytesLabels, "", true}, "Bytes of a cached value in the cost figures."},
@@ -137,7 +137,7 @@ constexpr Field kViewRows[] = {
     {"cursor.model.layer", kInModel<&ModelCursor::layer>, Range{0, 1023, "layers"}, kPointing,
      "Layer of the head that the page of the model shows large."},
     {"cursor.model.stop", kInModel<&ModelCursor::stop>, Range{-1, 1024}, kModelPage,
-     "Where the model's guesses are read off the residual stream: 0 at the embedding, l behind layer l − 1, "
+     "Where the model's guesses are read off the residual stream: 0 at the embedding, l after layer l − 1, "
      "-1 "
      "at its end."},
     {"cursor.model.detector", kInModel<&ModelCursor::detector>, Anything{"a detector's name, or nothing"},
@@ -205,7 +205,7 @@ constexpr Field kViewRows[] = {
      "points."},
     {"cursor.lab.off_by", kInLab<&LabCursor::offBy>, Names{kHeadOffNames},
      Selection{"ablation.by", kOffByLabels, "cursor.page=lab cursor.lab.tab=ablation", true},
-     "What stands in for a head that is switched off there: nothing, or its mean over the tokens."},
+     "What ablation replaces a head's output with: zero, or its mean over the tokens."},
     {"cursor.lab.patch_text", kInLab<&LabCursor::patchText>, Anything{"text"}, kLabPage,
      "The text whose pattern a head takes over, of as many tokens."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},

@@ -86,9 +86,9 @@ constexpr LessonName kNames[] = {
     {"mask_density(tokens)", "", "Share of the cells that the scene's mask shows on so many tokens."},
     {"blocks_saved(tokens, block)", "", "Share of blocks that the mask leaves empty on so many tokens."},
     {"probability(position, \"token\")", "",
-     "What the model gives that token behind a position; without the token, what it gives the real next "
+     "The probability of that token after a position; without the token, that of the real next "
      "one."},
-    {"guess_rank(position, \"token\")", "", "1 for the likeliest token behind a position, 2 for the next."}};
+    {"guess_rank(position, \"token\")", "", "1 for the likeliest token after a position, 2 for the next."}};
 
 /// A word with all of its letters where it is not a step's: "cost.bytes".
 std::string_view lastWord(std::string_view written) {

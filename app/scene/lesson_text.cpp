@@ -28,7 +28,7 @@ Result<NumberFormatText> parseFormat(std::string_view text) {
   if (text.starts_with('.')) {
     text.remove_prefix(1);
     if (text.empty() || text.front() < '0' || text.front() > '9')
-      return Error{"the format " + attention::quotedText(whole) + " has no digit behind the point"};
+      return Error{"the format " + attention::quotedText(whole) + " has no digit after the point"};
     format.digits = text.front() - '0';
     format.kind = Kind::decimals;
     text.remove_prefix(1);

@@ -118,8 +118,8 @@ class RichParser {
     const std::string_view name = text_.substr(close + 2, end - close - 2);
     const auto kind = kindNamed(name);
     if (!kind)
-      return fail(fmt::format("{} stands behind […], expected query, key, value or mark",
-                              attention::quotedText(name)));
+      return fail(
+          fmt::format("{} follows […], expected query, key, value or mark", attention::quotedText(name)));
     flush();
     paragraph_.push_back({*kind, std::string(text_.substr(at_ + 1, close - at_ - 1)), nullptr});
     at_ = end + 1;

@@ -72,8 +72,8 @@ CostReport costReport(const ModelShape& shape, const attention::CostRequest& req
                     attention::decodeWork(shape, request),
                     {}};
   if (shape.contextKnown && request.tokens > shape.context)
-    report.warnings.push_back(fmt::format("{} was trained to {} tokens; {} are computed all the same",
-                                          shape.name, count(shape.context), count(request.tokens)));
+    report.warnings.push_back(fmt::format("{} was trained to {} tokens; computing {} anyway", shape.name,
+                                          count(shape.context), count(request.tokens)));
   if (!shape.decodes)
     report.warnings.push_back(shape.name + " is an encoder: it reads all tokens at once and keeps no cache");
   if (report.cost.total >= attention::kTooManyBytes || report.cost.reserved >= attention::kTooManyBytes)

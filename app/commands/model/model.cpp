@@ -168,7 +168,7 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
   command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
       ->type_name("F");
-  command->add_option("--generate", options->generate, "Write on, so many tokens");
+  command->add_option("--generate", options->generate, "Generate up to so many tokens");
   command->add_option("--temperature", options->sampling.temperature, "0 takes the likeliest token")
       ->capture_default_str();
   command->add_option("--top-k", options->sampling.topK, "Choose among so many; 0 for all")

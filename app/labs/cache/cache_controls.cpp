@@ -296,7 +296,7 @@ void cacheControls(Scene& scene, CachePage& page, const Layout& layout) {
     layersSlider(scene, view);
     if (room == CacheRoom::growth) {
       gap(view, 10);
-      sectionTitle(view, "STAIRS BESIDE IT");
+      sectionTitle(view, "COMPARE WITH");
       fieldToggle(view, scene, "cost.cache.mha_stair");
       fieldToggle(view, scene, "cost.cache.mqa_stair");
       fieldToggle(view, scene, "cost.cache.mla_stair");

@@ -122,8 +122,8 @@ void paintCards(const View& view, Canvas list, const CostPage& page, const ImRec
       anyFits ? fmt::format("too small at {} GPU{}", page.figures.request.tensorParallel,
                             page.figures.request.tensorParallel == 1 ? "" : "s")
       : page.figures.tooLarge()
-          ? "No card holds this."
-          : fmt::format("No card holds this: {:.0f} of the largest would have to share it.",
+          ? "No GPU holds this."
+          : fmt::format("Needs {:.0f} of the largest GPUs",
                         std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
                                   (*sizes.rbegin() * kGiga)));
   if (firstFit - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)

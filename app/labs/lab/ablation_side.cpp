@@ -199,7 +199,7 @@ void losses(Scene& scene, AblationPage& ablation, const ImRect& area) {
   paintText(
       list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
       fitted(view.fonts->title,
-             fmt::format("The model's guess {} “{}”: “{}”", subject.opened->config().causal ? "behind" : "at",
+             fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
                          sequence.queries[token].text, word),
              area.GetWidth()));
   y += view.px(26);

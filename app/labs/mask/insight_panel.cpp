@@ -31,7 +31,7 @@ void statisticsSection(const Scene& scene, MaskPage& page) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Theme& theme = *view.theme;
-  sectionTitle(view, "WHAT IT SAYS", fmt::format("head {}", page.study->question.head));
+  sectionTitle(view, "MASK SUMMARY", fmt::format("head {}", page.study->question.head));
   trackItem("says.head." + std::to_string(page.study->question.head));
   if (mask->error) return problem(view, *mask->error);
   for (const std::string& note : mask->notes) {
@@ -246,7 +246,7 @@ void reachSection(Scene& scene, MaskPage& page) {
 void exportSection(Scene& scene, MaskPage& page) {
   View& view = page.view;
   gap(view, 8);
-  sectionTitle(view, "TAKE IT HOME");
+  sectionTitle(view, "EXPORT");
   const bool error = editedStudy(scene, page)->error.has_value();
   const std::string reason = error ? "The mask has an error" : "";
   const auto row = [&](std::initializer_list<std::tuple<const char*, const char*, const char*>> items) {
@@ -276,7 +276,7 @@ void insightPanel(Scene& scene, const Snapshot* snapshot, MaskPage& page, const 
   if (beginPanel(view, "insight", layout.right, 20, 14, 0)) {
     fillDrawer(view, layout, {"studio"});
     if (!editedStudy(scene, page)) {
-      sectionTitle(view, "WHAT IT SAYS");
+      sectionTitle(view, "MASK SUMMARY");
       hint(view, "A mask over tokens is taken apart here.");
     } else if (scene.cursor.studio.tab == StudioTab::biases) {
       biasSections(scene, snapshot, view);

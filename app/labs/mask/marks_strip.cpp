@@ -252,7 +252,7 @@ constexpr MarkAction kMarkActions[] = {
     {Mark::prefix, "mask.mark.prefix", "End the prefix with this token"},
     {Mark::images, "mask.mark.image", "Make this token an image, or text again"},
     {Mark::globals, "mask.mark.global", "Make this token global, or not"},
-    {Mark::tree, "mask.mark.draft", "Begin the draft behind this token"},
+    {Mark::tree, "mask.mark.draft", "Begin the draft after this token"},
     {Mark::grid, "mask.mark.grid", "Begin the grid's second row with this token"}};
 
 constexpr float kTitleRow = 34;

@@ -61,13 +61,13 @@ std::vector<Action> ModelLab::playActions() {
     };
   };
   return {
-      {"model.play", "Write on, or pause", "Model", key(Key::space), false, false,
+      {"model.play", "Generate, or pause", "Model", key(Key::space), false, false,
        [this](Scene&) {
          page_.writing = !page_.writing && page_.ready();
          page_.wroteAt = 0;
        },
        "model", "generate sample"},
-      {"model.step", "Write one token", "Model", key(Key::period), false, true,
+      {"model.step", "Generate one token", "Model", key(Key::period), false, true,
        [this](Scene& scene) {
          page_.writing = false;
          if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
@@ -94,7 +94,7 @@ std::vector<Action> ModelLab::playActions() {
        "",
        "reset clear generated"},
       {"model.cut",
-       "Forget what was written behind this token",
+       "Discard what was generated after this token",
        "Model",
        {},
        true,

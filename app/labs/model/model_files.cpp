@@ -168,7 +168,7 @@ std::vector<Action> ModelLab::openActions() {
        "",
        "import load npz safetensors output_attentions"},
       {"model.learned",
-       "Learned: open the small model that comes along",
+       "Open the bundled model",
        "Scene",
        {},
        true,

@@ -103,7 +103,7 @@ void recordedSection(Scene& scene, ModelPage& page) {
                            "column.",
                            side, side, side * side == file.keys() ? "" : " and a class token"));
   else if (!file.hasTokens())
-    hint(view, "The file names no tokens; their places stand for them.");
+    hint(view, "No token text in the file; showing positions.");
   if (page.ready())
     tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);
   if (page.ready() && other) {

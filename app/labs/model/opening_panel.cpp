@@ -11,10 +11,9 @@ namespace {
 
 /// The ways in as buttons, side by side as far as there is room; returns how far down they go.
 float waysIn(View& view, ImVec2 at, float width) {
-  constexpr std::pair<const char*, const char*> kWays[] = {
-      {"model.learned", "Learned: the small model that comes along"},
-      {"model.open", "Open a folder…"},
-      {"model.recorded", "Recorded attention…"}};
+  constexpr std::pair<const char*, const char*> kWays[] = {{"model.learned", "Open the bundled model"},
+                                                           {"model.open", "Open a folder…"},
+                                                           {"model.recorded", "Recorded attention…"}};
   const float start = at.x, height = view.px(28), space = view.px(10);
   for (const auto& [action, label] : kWays) {
     const float wide = textWidth(view.fonts->text, label) + view.px(22);

@@ -71,10 +71,10 @@ void transport(const Scene& scene, ModelPage& page, const ImRect& area) {
   if (transportButton(view, "model.back", "Take one written token back  (,)", nothing, -1))
     view.request("model.back");
   ImGui::SameLine(0, view.px(2));
-  if (button(view, "model.play", page.writing ? "Pause" : "Write on", page.writing ? "" : reason))
+  if (button(view, "model.play", page.writing ? "Pause" : "Generate", page.writing ? "" : reason))
     view.request("model.play");
   ImGui::SameLine(0, view.px(2));
-  if (transportButton(view, "model.step", "Write one token  (.)", reason, 1)) view.request("model.step");
+  if (transportButton(view, "model.step", "Generate one token  (.)", reason, 1)) view.request("model.step");
   Canvas list = *ImGui::GetWindowDrawList();
   const float x = ImGui::GetItemRectMax().x + view.px(18), middle = y + view.px(14);
   paintFitted(view, list, view.fonts->text, ImVec2(x, middle), area.Max.x - x - view.px(190),
@@ -337,10 +337,9 @@ void stripPanel(Scene& scene, ModelPage& page, const ImRect& area, bool folded) 
     const bool recorded = page.madeHere() || page.opened->recorded;  // what has nothing to guess with
     if (recorded) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
-      hint(view,
-           page.madeHere()
-               ? "Layers made here have no vocabulary: nothing says what comes next. The text:"
-               : "Attention that another program recorded: there is no model here to say what comes next.");
+      hint(view, page.madeHere()
+                     ? "Layers made here have no vocabulary: nothing says what comes next. The text:"
+                     : "Imported attention (view only): no model is open to predict what comes next.");
     } else if (bar > 0) {
       transport(scene, page, inner);
     }
