@@ -231,11 +231,11 @@ struct EditedBox {
 /// Lays the box out, takes what was typed and pointed at, and paints it; `origin`: where its text begins.
 void runBox(EditedBox& box, const ImRect& area, ImVec2 origin, bool focus) {
   ImGui::ItemSize(area);
+  box.layout.update(box.view.fonts->text, box.text, box.width);  // also unseen: its fonts may be gone
   // A box that is scrolled out of sight keeps the keyboard.
   if (!ImGui::ItemAdd(area, box.id) && !box.active()) return;
   ImGui::KeepAliveID(box.id);
   const bool wasActive = box.active();
-  box.layout.update(box.view.fonts->text, box.text, box.width);
   if (wasActive) {
     box.edit().follow(box.text);
     box.type();
