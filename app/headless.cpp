@@ -5,14 +5,14 @@
 
 namespace headscope::app {
 
-HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const LabRow> labs,
+HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const PageRow> rows,
                          const Limits& limits)
     : width_(width),
       height_(height),
       scale_(scale),
       context_(width, height),
       session_(
-          ui_, limits, [] {}, labs) {
+          ui_, limits, [] {}, rows) {
   session_.view().quickFrames = false;
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;

@@ -14,7 +14,7 @@ namespace headscope::app {
 class HeadlessApp {
  public:
   /// Throws std::runtime_error when no OpenGL context can be had.
-  HeadlessApp(int width, int height, float scale = 1, std::span<const LabRow> labs = labTable(),
+  HeadlessApp(int width, int height, float scale = 1, std::span<const PageRow> rows = pageTable(),
               const Limits& limits = defaultLimits());
 
   Session& session() { return session_; }

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "app/compute/mask_inputs.h"
-#include "app/labs/common/picture_actions.h"
-#include "app/scene/open_model.h"
+#include "app/compute/layer/mask_inputs.h"
+#include "app/pages/common/picture_actions.h"
+#include "app/scene/models/open_model.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -24,18 +24,18 @@ float presentingUnit(int height) {
 }
 }  // namespace
 
-Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const LabRow> labs)
+Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const PageRow> rows)
     : ui_(ui),
       document_(std::make_shared<Document>(openingScene())),
       services_(limits, wake, attention::releaseIdleMemory),
-      rows_(labs) {
+      rows_(rows) {
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
   services_.working = [this] { return working(); };
-  for (const LabRow& row : rows_) labs_.push_back(row.make(services_));
+  for (const PageRow& row : rows_) pages_.push_back(row.make(services_));
   actions_.add(documentActions());
   actions_.add(windowActions());
-  for (const auto& lab : labs_) actions_.add(lab->actions());
+  for (const auto& page : pages_) actions_.add(page->actions());
   actions_.add(pictureActions(services_));
   actions_.add(helpActions());
   actions_.add(fieldActions(services_.view));
@@ -43,18 +43,18 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
 
 std::size_t Session::rowOf(const std::string& page) const {
   const auto row =
-      std::find_if(rows_.begin(), rows_.end(), [&](const LabRow& r) { return r.info.key == page; });
+      std::find_if(rows_.begin(), rows_.end(), [&](const PageRow& r) { return r.info.key == page; });
   return row == rows_.end() ? 0 : static_cast<std::size_t>(row - rows_.begin());
 }
 
-Lab* Session::onStage() const {
+Page* Session::onStage() const {
   const std::shared_ptr<Document> staged = shown().staged();
-  return staged ? labs_[rowOf(staged->scene().cursor.page)].get() : nullptr;
+  return staged ? pages_[rowOf(staged->scene().cursor.page)].get() : nullptr;
 }
 
 std::optional<std::string> Session::error() const {
   if (const auto own = shown().error(document_->scene())) return own;
-  const Lab* stage = onStage();
+  const Page* stage = onStage();
   return stage ? stage->error(scene()) : std::nullopt;
 }
 
@@ -64,7 +64,7 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale, height);
   const render::Color back = unpacked(view.theme->background);
-  Lab *const page = &shown(), *const stage = onStage();
+  Page *const page = &shown(), *const stage = onStage();
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
     heatmaps_.beginFrame(width, height, view.time);
     drawFrame(input, static_cast<float>(width), static_cast<float>(height));
@@ -94,27 +94,27 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   view.input = input;
   view.hover = std::exchange(view.nextHover, {});
   view.controls.continuousEdit.clear();
-  Lab& lab = shown();
-  lab.arrange(*document_);
+  Page& page = shown();
+  page.arrange(*document_);
   const std::shared_ptr<Document> document = working();
   const Scene before = document->scene();
-  Lab* stage = onStage();
+  Page* stage = onStage();
   handleInput(input);
-  lab.prepare(document_->scene());
+  page.prepare(document_->scene());
   if (stage) stage->prepare(scene());
   shareSubject(scene());
   WindowState window{document_->path().empty() ? "" : document_->name(), document_->dirty(),
                      document->canUndo(), document->canRedo(), document->undoSteps()};
-  for (const auto& each : labs_) window.gpuBytes += each->gpuBytes();
+  for (const auto& each : pages_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
   if (!layout.presents) topBar(view, layout, window, actions_, rows_, shownAt());
-  drawPages(lab, stage, layout);
+  drawPages(page, stage, layout);
   if (offersLesson())
     lessonOffer(view,
                 ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
   if (layout.presents)
-    captionLine(view, layout, lab.caption(document_->scene()), status().notFinite);
+    captionLine(view, layout, page.caption(document_->scene()), status().notFinite);
   else
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
@@ -130,10 +130,10 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
 }
 
 /// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
-void Session::act(Lab* page, Lab* stage) {
+void Session::act(Page* page, Page* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) perform(id);
-  for (Lab* lab : {page, stage})
-    if (lab && lab != &shown() && lab != onStage()) lab->leave();
+  for (Page* left : {page, stage})
+    if (left && left != &shown() && left != onStage()) left->leave();
   ask();
   makeRoom();
   offerRecovery();
@@ -142,33 +142,33 @@ void Session::act(Lab* page, Lab* stage) {
 
 void Session::ask() {
   shown().ask(document_->scene());
-  if (Lab* stage = onStage()) stage->ask(scene());
+  if (Page* stage = onStage()) stage->ask(scene());
   layerShown_ = services_.layer.takeAsked();
 }
 
 /// What is looked at waits for memory: pictures of other pages go, they can be computed again.
 void Session::makeRoom() {
   if (!services_.resources.memory.isShort()) return;
-  for (const auto& lab : labs_)
-    if (lab.get() != &shown() && lab.get() != onStage()) lab->letGo();
+  for (const auto& page : pages_)
+    if (page.get() != &shown() && page.get() != onStage()) page->letGo();
   if (!layerShown_) services_.layer.forget();
   services_.view.redraw();  // the next frame's pages take that there is none
 }
 
 /// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.
-LabStatus Session::status() const {
-  LabStatus status = worker().status(scene());
+PageStatus Session::status() const {
+  PageStatus status = worker().status(scene());
   if (onStage()) status.figures.push_back({"your own scene", document_->name() + " is kept", 320});
   return status;
 }
 
 /// Where the window's parts are, with room at the sides for what the page has there.
 Layout Session::windowLayout(float width, float height) const {
-  const Lab& lab = shown();
+  const Page& page = shown();
   if (onStage()) return layoutFor(services_.view, width, height, false, false);
-  const bool hasSide = !rows_[shownAt()].info.side.empty() && lab.showsSide(scene());
+  const bool hasSide = !rows_[shownAt()].info.side.empty() && page.showsSide(scene());
   const float offer = offersLesson() ? services_.view.px(kLessonOfferHeight) : 0;
-  Layout layout = layoutFor(services_.view, width, height - offer, hasSide, lab.showsStrip(scene()));
+  Layout layout = layoutFor(services_.view, width, height - offer, hasSide, page.showsStrip(scene()));
   layout.status.Translate(ImVec2(0, offer));
   return layout;
 }
@@ -180,12 +180,12 @@ bool Session::offersLesson() const {
          scene().cursor.page == "heads" && document_->path().empty() && !onStage();
 }
 
-void Session::drawPages(Lab& lab, Lab* stage, const Layout& layout) {
+void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
   if (stage) {
     const bool hasSide = !rows_[rowOf(scene().cursor.page)].info.side.empty() && stage->showsSide(scene());
-    stage->draw(scene(), lab.stageLayout(layout, hasSide, stage->showsStrip(scene())));
+    stage->draw(scene(), page.stageLayout(layout, hasSide, stage->showsStrip(scene())));
   }
-  lab.draw(document_->scene(), layout);
+  page.draw(document_->scene(), layout);
 }
 
 void Session::perform(const std::string& id) {
@@ -204,7 +204,7 @@ void Session::perform(const std::string& id) {
 bool Session::takeAnswers() {
   bool any = services_.layer.take();
   any = services_.files.take() || any;
-  for (const auto& lab : labs_) any = lab->take(scene()) || any;
+  for (const auto& page : pages_) any = page->take(scene()) || any;
   return takeFonts() || any;
 }
 
@@ -256,7 +256,7 @@ double Session::nextFrameIn() const {
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
   if (leaving_ != Leaving::no) return 0.05;
   double next = std::min(working()->secondsToStep(view.time), shown().nextFrameIn());
-  if (const Lab* stage = onStage()) next = std::min(next, stage->nextFrameIn());
+  if (const Page* stage = onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
@@ -291,7 +291,7 @@ bool Session::settle() {
     still = any ? 0 : still + 1;
     shown().arrange(*document_);
     shown().prepare(document_->scene());
-    if (Lab* stage = onStage()) stage->prepare(scene());
+    if (Page* stage = onStage()) stage->prepare(scene());
   }
   return changed;
 }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "app/labs/labs.h"
+#include "app/pages/pages.h"
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
 #include "app/scene/recovery_store.h"
@@ -20,7 +20,7 @@ class Session {
  public:
   /// `wake` is called from worker threads when there is something new to show.
   Session(Ui& ui, const Limits& limits, std::function<void()> wake,
-          std::span<const LabRow> labs = labTable());
+          std::span<const PageRow> rows = pageTable());
 
   /// Draws one frame of width × height pixels at `scale` (the monitor's), `elapsed` seconds after the last.
   void frame(int width, int height, float scale, double elapsed);
@@ -47,10 +47,10 @@ class Session {
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
   /// The page of that type. Throws std::bad_cast where there is none.
-  template <typename L>
-  L& lab() const {
-    for (const auto& lab : labs_)
-      if (auto* found = dynamic_cast<L*>(lab.get())) return *found;
+  template <typename P>
+  P& page() const {
+    for (const auto& page : pages_)
+      if (auto* found = dynamic_cast<P*>(page.get())) return *found;
     throw std::bad_cast();
   }
   /// Why the page that is shown has nothing to show, in a sentence.
@@ -72,14 +72,14 @@ class Session {
 
  private:
   void prepareView(float scale, int height);
-  void act(Lab* page, Lab* stage);
+  void act(Page* page, Page* stage);
   void ask();
   void makeRoom();
   void drawFrame(const FrameInput& input, float width, float height);
-  LabStatus status() const;
+  PageStatus status() const;
   Layout windowLayout(float width, float height) const;
   bool offersLesson() const;
-  void drawPages(Lab& lab, Lab* stage, const Layout& layout);
+  void drawPages(Page& page, Page* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
   const Action* actionFor(const InputEvent& event, bool typing) const;
   void perform(const std::string& id);
@@ -105,26 +105,26 @@ class Session {
   void restore(const std::shared_ptr<Recovery>& recovery);
   std::size_t rowOf(const std::string& page) const;
   std::size_t shownAt() const { return rowOf(document_->scene().cursor.page); }
-  Lab& shown() const { return *labs_[shownAt()]; }
+  Page& shown() const { return *pages_[shownAt()]; }
   /// The document that is worked on. Who lets others act holds on to it: they may open another.
   std::shared_ptr<Document> working() const {
     std::shared_ptr<Document> staged = shown().staged();
     return staged ? staged : document_;
   }
   /// The page that the shown one has on its stage; null without one.
-  Lab* onStage() const;
+  Page* onStage() const;
   /// The page that shows what is worked on.
-  Lab& worker() const {
-    Lab* stage = onStage();
+  Page& worker() const {
+    Page* stage = onStage();
     return stage ? *stage : shown();
   }
 
   Ui& ui_;
   const std::shared_ptr<Document> document_;
   HeatmapLayer heatmaps_;
-  LabServices services_;
-  const std::span<const LabRow> rows_;
-  std::vector<std::unique_ptr<Lab>> labs_;
+  PageServices services_;
+  const std::span<const PageRow> rows_;
+  std::vector<std::unique_ptr<Page>> pages_;
   ActionTable actions_;
   std::vector<std::string> offered_;  ///< actions in the menu that a right click opened
   bool layerShown_ = false;           ///< the page that is shown asks for the layer

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/platform/recent_models.h"
-#include "app/scene/lesson_file.h"
+#include "app/scene/lessons/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
 #include "app/shell/shell.h"
@@ -30,10 +30,10 @@ void Session::openScene(Scene scene, SceneFile file) {
 void Session::resetPages() {
   View& view = services_.view;
   view.controls.refusal = {};
-  for (const auto& lab : labs_) {
-    if (const auto staged = lab->staged(); staged && staged->dirty())
+  for (const auto& page : pages_) {
+    if (const auto staged = page->staged(); staged && staged->dirty())
       document_->open(staged->scene(), *staged->file());
-    lab->reset();
+    page->reset();
   }
   view.redraw();
 }
@@ -73,13 +73,13 @@ void Session::open(const NamedFile& file, const Asker& asker, const Outcome& out
   const std::filesystem::path& path = file.path;
   // A model's configuration is no scene.
   if (path.filename() == "config.json" && !file.folder)
-    for (const auto& lab : labs_)
-      if (lab->open(file, asker, outcome)) return;
+    for (const auto& page : pages_)
+      if (page->open(file, asker, outcome)) return;
   if (path.extension() == ".json" && !file.folder) return openJson(file, asker, outcome);
-  if (labs_[rowOf(file.page)]->open(file, asker, outcome)) return;
+  if (pages_[rowOf(file.page)]->open(file, asker, outcome)) return;
   // What the page that was shown has no use for may be for another, in the order of the tabs.
-  for (const auto& lab : labs_)
-    if (lab->open(file, asker, outcome)) return;
+  for (const auto& page : pages_)
+    if (page->open(file, asker, outcome)) return;
   outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
                attention::shownPath(path.extension()) +
                "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
@@ -99,8 +99,8 @@ void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome&
         if (!scene) return outcome.fail(scene.error().message);
         const std::string name = attention::shownPath(file.path.filename());
         if (!*scene) {
-          for (const auto& lab : labs_)
-            if (lab->open(file, asker, outcome)) return;
+          for (const auto& page : pages_)
+            if (page->open(file, asker, outcome)) return;
           return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
         if (const auto page = checkPage(**scene, rows_); !page)
@@ -290,7 +290,7 @@ std::vector<Action> Session::windowActions() {
        false,
        [&view](Scene&) { view.drawer = !view.drawer; }},
   };
-  for (const LabRow& row : rows_)
+  for (const PageRow& row : rows_)
     actions.push_back({"page." + std::string(row.info.key), std::string(row.info.goTo), "Pages",
                        row.info.shortcut, false, false,
                        [this, key = row.info.key](Scene&) { document_->scene().cursor.page = key; }});

@@ -25,8 +25,8 @@ std::string localTime(std::chrono::system_clock::time_point at) {
 
 std::vector<UnsavedScene> Session::unsaved() const {
   std::vector<UnsavedScene> unsaved = document_->unsaved();
-  for (const auto& lab : labs_) {
-    const std::shared_ptr<Document> staged = lab->staged();
+  for (const auto& page : pages_) {
+    const std::shared_ptr<Document> staged = page->staged();
     if (!staged) continue;
     for (UnsavedScene& each : staged->unsaved()) {
       // It may have been taken over into the window's document.
@@ -60,8 +60,8 @@ void Session::requestQuit() {
 
 /// Where a person finds it.
 std::string Session::placeOf(const UnsavedScene& unsaved) const {
-  for (const auto& lab : labs_)
-    if (const auto staged = lab->staged(); staged && staged->file() == unsaved.file)
+  for (const auto& page : pages_)
+    if (const auto staged = page->staged(); staged && staged->file() == unsaved.file)
       return "on the lesson's stage";
   return unsaved.file == document_->file() ? "edited" : "edited before another scene was opened";
 }

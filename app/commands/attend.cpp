@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "app/commands/report.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/regular_file.h"
 
 namespace headscope::app {
 namespace {

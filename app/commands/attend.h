@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 
 namespace CLI {
 class App;

@@ -8,8 +8,8 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/compute/snapshot.h"
-#include "app/scene/number_text.h"
+#include "app/compute/layer/snapshot.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 

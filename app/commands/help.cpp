@@ -5,8 +5,8 @@
 #include "app/commands/manual_tables.h"
 #include "app/commands/report.h"
 #include "app/platform/assets.h"
-#include "app/scene/manual.h"
-#include "attention/formats/file_io.h"
+#include "app/scene/text/manual.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/text/suggestion.h"
 
 namespace headscope::app {

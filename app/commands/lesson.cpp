@@ -5,9 +5,9 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/compute/lesson_study.h"
-#include "app/labs/labs.h"
-#include "app/scene/lesson_names.h"
+#include "app/compute/lessons/lesson_study.h"
+#include "app/pages/pages.h"
+#include "app/scene/lessons/lesson_names.h"
 
 namespace headscope::app {
 
@@ -39,7 +39,7 @@ struct Tally {
 void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally& tally) {
   const LessonStep& step = lesson.steps[at];
   ++tally.steps;
-  if (const auto page = checkPage(step.scene, labTable()); !page) {
+  if (const auto page = checkPage(step.scene, pageTable()); !page) {
     ++tally.wrong;
     tally.report += fmt::format("  {}: look.page: {}\n", step.id, page.error().message);
   }

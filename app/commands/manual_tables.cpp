@@ -7,7 +7,7 @@
 #include "app/commands/mask_report.h"
 #include "app/headless.h"
 #include "app/scene/fields.h"
-#include "app/scene/lesson_names.h"
+#include "app/scene/lessons/lesson_names.h"
 #include "attention/heads/detectors.h"
 #include "attention/masks/pattern.h"
 
@@ -74,7 +74,7 @@ std::string commands(const CLI::App& program) {
 std::string keys() {
   HeadlessApp app(640, 480);
   std::vector<std::string> pages{""};
-  for (const LabRow& page : labTable()) pages.emplace_back(page.info.key);
+  for (const PageRow& page : pageTable()) pages.emplace_back(page.info.key);
   std::string text;
   for (const std::string& page : pages) {
     std::string table;
@@ -82,8 +82,8 @@ std::string keys() {
       if (action.page == page && action.shortcut.key != Key::none)
         table += row({cell(shortcutText(action.shortcut)), cell(action.name)});
     if (table.empty()) continue;
-    const auto named = std::find_if(labTable().begin(), labTable().end(),
-                                    [&](const LabRow& each) { return each.info.key == page; });
+    const auto named = std::find_if(pageTable().begin(), pageTable().end(),
+                                    [&](const PageRow& each) { return each.info.key == page; });
     const std::string title = page.empty() ? "Everywhere" : "On " + std::string(named->info.name);
     text += "## " + title + "\n\n| key | what it does |\n|---|---|\n" + table + "\n";
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "attention/masks/statistics.h"
 
 namespace headscope::app {

@@ -8,7 +8,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "attention/core/machine.h"
-#include "attention/formats/temporary_file.h"
+#include "attention/formats/files/temporary_file.h"
 #include "attention/text/suggestion.h"
 
 namespace headscope::app {

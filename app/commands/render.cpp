@@ -9,11 +9,11 @@
 #include "app/commands/commands.h"
 #include "app/commands/render_picture.h"
 #include "app/commands/report.h"
-#include "app/compute/mask_inputs.h"
+#include "app/compute/layer/mask_inputs.h"
 #include "app/headless.h"
 #include "app/platform/address_space.h"
 #include "app/scene/enum_names.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 
@@ -102,9 +102,9 @@ int runRender(const RenderOptions& options) {
     scene->cursor.page = "mask";
     scene->cursor.studio.tab = static_cast<StudioTab>(room);
   }
-  if (const auto room = chosen(kCacheRoomNames, options.room); room < std::ssize(kCacheRoomNames)) {
+  if (const auto room = chosen(kCacheViewNames, options.room); room < std::ssize(kCacheViewNames)) {
     scene->cursor.page = "cache";
-    scene->cursor.cacheRoom = static_cast<CacheRoom>(room);
+    scene->cursor.cacheView = static_cast<CacheView>(room);
   }
   const std::string& page = scene->cursor.page;
   if (options.step && !picture && page != "heads" && page != "cache")
@@ -167,11 +167,11 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
                    "dark or light; the window is dark if left out, other pictures light")
       ->check(CLI::IsMember({"dark", "light"}));
   std::vector<std::string> pages;
-  for (const LabRow& row : labTable()) pages.emplace_back(row.info.key);
+  for (const PageRow& row : pageTable()) pages.emplace_back(row.info.key);
   command->add_option("--page", options->page, "The page; as the scene says if left out")
       ->check(CLI::IsMember(pages));
   std::vector<std::string> rooms(kTabNames.begin(), kTabNames.end());
-  rooms.insert(rooms.end(), kCacheRoomNames.begin(), kCacheRoomNames.end());
+  rooms.insert(rooms.end(), kCacheViewNames.begin(), kCacheViewNames.end());
   command
       ->add_option("--room", options->room,
                    "The mask studio's: mask, biases or compare; the page Cache's: growth, shapes, precision, "

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/commands/report.h"
-#include "app/compute/drawings/picture_file.h"
-#include "app/compute/mask_inputs.h"
+#include "app/compute/figures/picture_file.h"
+#include "app/compute/layer/mask_inputs.h"
 
 namespace headscope::app {
 

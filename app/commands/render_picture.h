@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/compute/drawings/scene_picture.h"
+#include "app/compute/figures/scene_picture.h"
 
 namespace headscope::app {
 

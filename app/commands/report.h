@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/result.h"
 #include "attention/formats/quote.h"
 

@@ -2,13 +2,13 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/labs/labs.h"
+#include "app/pages/pages.h"
 #include "app/scene/fields.h"
-#include "app/scene/lesson.h"
-#include "app/scene/lesson_file.h"
-#include "app/scene/open_model.h"
+#include "app/scene/lessons/lesson.h"
+#include "app/scene/lessons/lesson_file.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
 
@@ -35,7 +35,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
   }
   attention::Result<Scene> scene = readScene(path);
   if (scene.ok())
-    if (const auto page = checkPage(*scene, labTable()); !page)
+    if (const auto page = checkPage(*scene, pageTable()); !page)
       return attention::Error{attention::shownPath(std::filesystem::path(path).filename()) + ": " +
                               page.error().message};
   return scene;

@@ -2,10 +2,10 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "app/compute/mask_inputs.h"
-#include "app/compute/recorded_study.h"
-#include "app/compute/snapshot_file.h"
-#include "app/scene/open_model.h"
+#include "app/compute/layer/mask_inputs.h"
+#include "app/compute/layer/snapshot_file.h"
+#include "app/compute/model/recorded_study.h"
+#include "app/scene/models/open_model.h"
 
 namespace headscope::app {
 

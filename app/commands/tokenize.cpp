@@ -8,7 +8,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/models/tokenizer/aligned_text.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 

@@ -5,7 +5,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "attention/formats/qk_file.h"
+#include "attention/formats/layers/qk_file.h"
 
 namespace headscope::app {
 

@@ -13,10 +13,10 @@
 #include "app/platform/exit_watch.h"
 #include "app/platform/quit_signals.h"
 #include "app/platform/ui.h"
-#include "app/scene/lesson.h"
-#include "app/scene/lesson_file.h"
+#include "app/scene/lessons/lesson.h"
+#include "app/scene/lessons/lesson_file.h"
 #include "app/session.h"
-#include "attention/formats/temporary_file.h"
+#include "attention/formats/files/temporary_file.h"
 
 namespace headscope::app {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/platform/font_match.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

@@ -6,7 +6,7 @@
 #include "app/platform/font_match.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/utf8.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

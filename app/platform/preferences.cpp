@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "app/platform/configuration.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 
 namespace headscope::app {

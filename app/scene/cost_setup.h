@@ -51,7 +51,7 @@ struct CostSetup {
 };
 
 /// The views of the cache page.
-enum class CacheRoom { growth, shapes, precision, eviction, paging };
+enum class CacheView { growth, shapes, precision, eviction, paging };
 
 inline constexpr Index kMaxCostTokens = Index{1} << 40;
 inline constexpr Index kMaxCostBatch = 65536;

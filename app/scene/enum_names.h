@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 6> kColormapNames{"viridis", "civi
 
 inline constexpr std::array<std::string_view, 3> kMapSourceNames{"scene", "generated", "file"};
 inline constexpr std::array<std::string_view, 2> kPoolingNames{"max", "mean"};
-inline constexpr std::array<std::string_view, 5> kCacheRoomNames{"growth", "shapes", "precision", "eviction",
+inline constexpr std::array<std::string_view, 5> kCacheViewNames{"growth", "shapes", "precision", "eviction",
                                                                  "paging"};
 inline constexpr std::array<std::string_view, 2> kMemoryPlotNames{"cache", "matrices"};
 inline constexpr std::array<std::string_view, 2> kWorkPlotNames{"prefill", "decode"};

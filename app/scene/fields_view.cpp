@@ -32,11 +32,11 @@ constexpr const char* kBytesLabels[] = {"fp32", "fp16", "fp8"};
 constexpr const char* kSourceLabels[] = {"This text", "Generated", "File"};
 constexpr const char* kPoolingLabels[] = {"The brightest cell", "The mean"};
 constexpr const char* kTabLabels[] = {"Mask", "Biases", "A / B"};
-constexpr const char* kCacheRoomLabels[] = {"Growth", "Shapes", "Precision", "Eviction", "Paging"};
+constexpr const char* kCacheViewLabels[] = {"Growth", "Shapes", "Precision", "Eviction", "Paging"};
 constexpr const char* kReadsLabels[] = {"Weights", "Value-weighted", "Without the first token"};
 constexpr const char* kOrderLabels[] = {"By number", "By score", "By likeness"};
 constexpr const char* kLikenessLabels[] = {"Cosine", "Jensen–Shannon"};
-constexpr const char* kAblationRoomLabels[] = {"Heads off", "Convex hull", "Patching"};
+constexpr const char* kAblationViewLabels[] = {"Heads off", "Convex hull", "Patching"};
 constexpr const char* kAblationMeasureLabels[] = {"‖Δoutput‖ / ‖output‖", "cosine of share and output"};
 constexpr const char* kOffByLabels[] = {"by zero", "by its mean"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
@@ -102,8 +102,8 @@ constexpr Field kViewRows[] = {
      "Head of the cell that the receipt takes apart."},
     {"cursor.query", kCursor<&Cursor::cell, &Cell::query>, kPlace, kPointing, "Query of that cell."},
     {"cursor.key", kCursor<&Cursor::cell, &Cell::key>, kPlace, kPointing, "Key of that cell."},
-    {"cursor.cache_room", kCursor<&Cursor::cacheRoom>, Names{kCacheRoomNames},
-     Selection{"cache_room", kCacheRoomLabels, "cursor.page=cache"},
+    {"cursor.cache_room", kCursor<&Cursor::cacheView>, Names{kCacheViewNames},
+     Selection{"cache_room", kCacheViewLabels, "cursor.page=cache"},
      "What the page Cache shows: its growth, one layer in four shapes, precision, eviction or paging."},
     {"cursor.decoding", kCursor<&Cursor::decoding>, kYesOrNo, Elsewhere{"Play"},
      "The KV cache is filled step by step."},
@@ -154,59 +154,59 @@ constexpr Field kViewRows[] = {
      "The option of the step's question that was chosen, from 0; −1: none."},
     {"cursor.lesson.answered", kInLesson<&LessonCursor::answered>, kYesOrNo, kLessonPage,
      "Whether the question's answer is shown."},
-    {"cursor.lab.tab", kInLab<&LabCursor::tab>, Anything{"the key of a tab"}, kLabPage,
+    {"cursor.lab.tab", kInLab<&HeadLabCursor::tab>, Anything{"the key of a tab"}, kLabPage,
      "What the page Lab shows."},
-    {"cursor.lab.step", kInLab<&LabCursor::step>, Names{kLabStepNames}, kLabPage,
+    {"cursor.lab.step", kInLab<&HeadLabCursor::step>, Names{kPipelineStepNames}, kLabPage,
      "The step of the pipeline that is lit; `bias` where something is added to the scores."},
-    {"cursor.lab.map", kInLab<&LabCursor::map>, Names{kMapShownNames}, kLabPage,
+    {"cursor.lab.map", kInLab<&HeadLabCursor::map>, Names{kMapShownNames}, kLabPage,
      "Which map the step `project` works out."},
-    {"cursor.lab.mistake", kInLab<&LabCursor::mistake>, Names{kMistakeNames}, kLabPage,
+    {"cursor.lab.mistake", kInLab<&HeadLabCursor::mistake>, Names{kMistakeNames}, kLabPage,
      "The classic mistake that is shown."},
-    {"cursor.lab.subject", kInLab<&LabCursor::subject>, Names{kMistakeSubjectNames}, kLabPage,
+    {"cursor.lab.subject", kInLab<&HeadLabCursor::subject>, Names{kMistakeSubjectNames}, kLabPage,
      "What mistakes are made on: a random layer or the scene's."},
-    {"cursor.lab.mistake_dim", kInLab<&LabCursor::mistakeDim>, OneOf{kMistakeDims}, kLabPage,
+    {"cursor.lab.mistake_dim", kInLab<&HeadLabCursor::mistakeDim>, OneOf{kMistakeDims}, kLabPage,
      "Head dim of the random layer, for mistakes about scale."},
-    {"cursor.lab.reads", kInLab<&LabCursor::reads>, Names{std::span(kHeadPictureNames).first(3)},
+    {"cursor.lab.reads", kInLab<&HeadLabCursor::reads>, Names{std::span(kHeadPictureNames).first(3)},
      Selection{"detect.reads", kReadsLabels, "cursor.page=lab cursor.lab.tab=detectors", true},
      "What the detectors look at: the weights, the weights times the length of what is written, or the "
      "weights "
      "without the first token, rows summing to 1."},
-    {"cursor.lab.above_even", kInLab<&LabCursor::aboveEven>, kYesOrNo,
+    {"cursor.lab.above_even", kInLab<&HeadLabCursor::aboveEven>, kYesOrNo,
      Toggle{"detect.above", "Above even attention", "cursor.page=lab cursor.lab.tab=detectors"},
      "Scores are shown less what even attention over the visible keys would score."},
-    {"cursor.lab.detector", kInLab<&LabCursor::detector>, Anything{"a detector's name, or nothing"}, kLabPage,
-     "The detector whose column is chosen."},
-    {"cursor.lab.only", kInLab<&LabCursor::only>, kYesOrNo,
+    {"cursor.lab.detector", kInLab<&HeadLabCursor::detector>, Anything{"a detector's name, or nothing"},
+     kLabPage, "The detector whose column is chosen."},
+    {"cursor.lab.only", kInLab<&HeadLabCursor::only>, kYesOrNo,
      Toggle{"detect.only", "Only those above the threshold",
             "cursor.page=lab cursor.lab.tab=detectors cursor.lab.detector=previous"},
      "Heads that score below the threshold by the chosen detector are left out."},
-    {"cursor.lab.order", kInLab<&LabCursor::order>, Names{kHeadOrderNames},
+    {"cursor.lab.order", kInLab<&HeadLabCursor::order>, Names{kHeadOrderNames},
      Selection{"detect.order", kOrderLabels,
                "cursor.page=lab cursor.lab.tab=detectors cursor.lab.detector=previous", true},
      "How the heads stand below each other: by their number, by the chosen detector's score, or like ones "
      "together."},
-    {"cursor.lab.likeness", kInLab<&LabCursor::likeness>, Names{kLikenessNames},
+    {"cursor.lab.likeness", kInLab<&HeadLabCursor::likeness>, Names{kLikenessNames},
      Selection{"detect.likeness", kLikenessLabels, "cursor.page=lab cursor.lab.tab=detectors", true},
      "How alike two heads are: the cosine of their weights, or 1 less the Jensen–Shannon divergence of their "
      "rows."},
-    {"cursor.lab.picture", kInLab<&LabCursor::picture>, Names{kHeadPictureNames}, kLabPage,
+    {"cursor.lab.picture", kInLab<&HeadLabCursor::picture>, Names{kHeadPictureNames}, kLabPage,
      "What is made of the layer's weights on the tab `views`."},
-    {"cursor.lab.other_head", kInLab<&LabCursor::otherHead>, kPlace, kLabPage,
+    {"cursor.lab.other_head", kInLab<&HeadLabCursor::otherHead>, kPlace, kLabPage,
      "The head whose weights are taken from the chosen one's, for the picture `difference`."},
-    {"cursor.lab.many_heads", kInLab<&LabCursor::manyHeads>, OneOf{kManyHeads}, kLabPage,
+    {"cursor.lab.many_heads", kInLab<&HeadLabCursor::manyHeads>, OneOf{kManyHeads}, kLabPage,
      "How many small heads stand beside one wide one of as many parameters."},
-    {"cursor.lab.room", kInLab<&LabCursor::room>, Names{kAblationRoomNames},
-     Selection{"ablation.room", kAblationRoomLabels, "cursor.page=lab cursor.lab.tab=ablation"},
+    {"cursor.lab.room", kInLab<&HeadLabCursor::room>, Names{kAblationViewNames},
+     Selection{"ablation.room", kAblationViewLabels, "cursor.page=lab cursor.lab.tab=ablation"},
      "What the tab `ablation` shows: the layer without some heads, a head's output in the convex hull of its "
      "values, or a head with the pattern that it has on another text."},
-    {"cursor.lab.measure", kInLab<&LabCursor::measure>, Names{kAblationMeasureNames},
+    {"cursor.lab.measure", kInLab<&HeadLabCursor::measure>, Names{kAblationMeasureNames},
      Selection{"ablation.measure", kAblationMeasureLabels, "cursor.page=lab cursor.lab.tab=ablation", true},
      "What its cells show: how much of the output goes with this head alone, or which way its share "
      "points."},
-    {"cursor.lab.off_by", kInLab<&LabCursor::offBy>, Names{kHeadOffNames},
+    {"cursor.lab.off_by", kInLab<&HeadLabCursor::offBy>, Names{kHeadOffNames},
      Selection{"ablation.by", kOffByLabels, "cursor.page=lab cursor.lab.tab=ablation", true},
      "What ablation replaces a head's output with: zero, or its mean over the tokens."},
-    {"cursor.lab.patch_text", kInLab<&LabCursor::patchText>, Anything{"text"}, kLabPage,
+    {"cursor.lab.patch_text", kInLab<&HeadLabCursor::patchText>, Anything{"text"}, kLabPage,
      "The text whose pattern a head takes over, of as many tokens."},
     {"cursor.map.row", kInMap<&MapCursor::row>, kWindow, kPointing, "Row in the middle of the map."},
     {"cursor.map.col", kInMap<&MapCursor::col>, kWindow, kPointing, "Column in the middle of the map."},

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/scene/json_reader.h"
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene.h"
 
 namespace headscope::app {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
 

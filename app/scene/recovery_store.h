@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/scene/scene.h"
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
 

@@ -9,7 +9,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 
 namespace headscope::app {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/scene/cost_setup.h"
-#include "app/scene/lab_cursor.h"
+#include "app/scene/head_lab_cursor.h"
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
@@ -174,11 +174,11 @@ struct Cursor {
   MapCursor map;
   ModelCursor model;
   LessonCursor lesson;
-  LabCursor lab;
+  HeadLabCursor lab;
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
-  CacheRoom cacheRoom = CacheRoom::growth;
+  CacheView cacheView = CacheView::growth;
   bool decoding = false;
   Index step = 0;  ///< tokens in the cache while decoding
   bool operator==(const Cursor&) const = default;

@@ -8,9 +8,9 @@
 #include "app/scene/fields.h"
 #include "app/scene/json_reader.h"
 #include "app/scene/mask_json.h"
-#include "app/scene/open_model.h"
-#include "attention/formats/file_io.h"
-#include "attention/formats/regular_file.h"
+#include "app/scene/models/open_model.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
 

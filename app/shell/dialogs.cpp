@@ -4,7 +4,7 @@
 #include "app/shell/shell.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text_box.h"
+#include "app/widgets/text/text_box.h"
 
 namespace headscope::app {
 

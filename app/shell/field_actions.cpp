@@ -1,4 +1,4 @@
-#include "app/compute/layer_inputs.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"

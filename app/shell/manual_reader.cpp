@@ -7,7 +7,7 @@
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text_box.h"
+#include "app/widgets/text/text_box.h"
 
 namespace headscope::app {
 

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "app/scene/manual.h"
-#include "app/scene/markdown.h"
+#include "app/scene/text/manual.h"
+#include "app/scene/text/markdown.h"
 #include "app/widgets/dialog.h"
-#include "app/widgets/rich_text.h"
+#include "app/widgets/text/rich_text.h"
 
 namespace headscope::app {
 

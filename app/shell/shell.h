@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/labs/common/lab.h"
+#include "app/pages/common/page.h"
 #include "app/widgets/dialog.h"
 
 namespace headscope::app {
@@ -20,11 +20,11 @@ struct WindowState {
   double drawSeconds = 0;  ///< what the last frame took to draw; 0 = isn't said
 };
 
-/// Tabs at the left, what can be done everywhere at the right. `shown` is a row of `labs`.
+/// Tabs at the left, what can be done everywhere at the right. `shown` is a row of `rows`.
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
-            std::span<const LabRow> labs, std::size_t shown);
+            std::span<const PageRow> rows, std::size_t shown);
 /// The last error or notice, else what the page and the window take.
-void statusLine(View& view, const Layout& layout, const WindowState& window, const LabStatus& page);
+void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page);
 
 /// While presenting, in place of that: the page's sentence, or the last error or notice.
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,

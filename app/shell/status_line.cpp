@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/platform/track.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/shell/shell.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -11,7 +11,7 @@ namespace headscope::app {
 namespace {
 
 /// The page's figures and the window's own, and what is being computed, from `x` to `end`.
-void figures(View& view, const WindowState& window, const LabStatus& page, Canvas list, float x, float y,
+void figures(View& view, const WindowState& window, const PageStatus& page, Canvas list, float x, float y,
              float end) {
   std::vector<Figure> all = page.figures;
   all.push_back({"textures", bytesText(static_cast<double>(window.gpuBytes)), 330});
@@ -53,7 +53,7 @@ bool messageLine(const View& view, Canvas list, float x, float y, float end, con
 
 }  // namespace
 
-void statusLine(View& view, const Layout& layout, const WindowState& window, const LabStatus& page) {
+void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page) {
   const Theme& theme = *view.theme;
   Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(layout.status.Min, layout.status.Max, theme.panel);

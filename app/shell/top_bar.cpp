@@ -36,11 +36,11 @@ float barItem(View& view, const std::string& name, const std::string& label, con
 }
 
 /// The pages, the one that is shown underlined; returns the right end.
-float pages(View& view, std::span<const LabRow> labs, std::size_t shown, float x, const ImRect& bar) {
+float pages(View& view, std::span<const PageRow> rows, std::size_t shown, float x, const ImRect& bar) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = bar.GetCenter().y;
-  for (std::size_t i = 0; i < labs.size(); ++i) {
-    const std::string label(labs[i].info.name), name = "page." + std::string(labs[i].info.key);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string label(rows[i].info.name), name = "page." + std::string(rows[i].info.key);
     ImFont* font = i == shown ? view.fonts->bold : view.fonts->text;
     const float width = textWidth(view.fonts->bold, label), pad = view.px(10);
     ImGui::SetCursorScreenPos(ImVec2(x - pad, bar.Min.y));
@@ -119,7 +119,7 @@ void paintSceneName(const View& view, Canvas list, const WindowState& window, fl
 }  // namespace
 
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
-            std::span<const LabRow> labs, std::size_t shown) {
+            std::span<const PageRow> rows, std::size_t shown) {
   const Theme& theme = *view.theme;
   Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(layout.top.Min, layout.top.Max, theme.panel);
@@ -135,9 +135,9 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     x += view.px(2);
     if (layout.top.GetWidth() > view.px(760))
       x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
-    x = pages(view, labs, shown, x + view.px(6), layout.top);
+    x = pages(view, rows, shown, x + view.px(6), layout.top);
     // The tabs come first; what doesn't fit beside them is in a menu.
-    const std::vector<BarItem> items = barItems(view, layout, window, actions, labs[shown].info.side);
+    const std::vector<BarItem> items = barItems(view, layout, window, actions, rows[shown].info.side);
     const float room = layout.top.Max.x - view.px(22) - x;
     float used = 0;
     for (const BarItem& item : items) used += itemWidth(view, item);

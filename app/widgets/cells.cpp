@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/compute/thinning.h"
+#include "app/compute/plots/thinning.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {

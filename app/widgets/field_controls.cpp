@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 

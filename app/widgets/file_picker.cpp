@@ -7,11 +7,11 @@
 
 #include "app/platform/track.h"
 #include "app/scene/field.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "app/widgets/text_box.h"
-#include "attention/formats/regular_file.h"
+#include "app/widgets/text/text_box.h"
+#include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
 

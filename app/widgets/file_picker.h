@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/folder_reads.h"
+#include "app/compute/jobs/folder_reads.h"
 #include "app/widgets/dialog.h"
 #include "app/widgets/outcome.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/compute/head_switches.h"
+#include "app/compute/layer/head_switches.h"
 #include "app/platform/track.h"
 #include "app/scene/field.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/head_word.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/compute/snapshot.h"
-#include "app/compute/value_range.h"
+#include "app/compute/layer/snapshot.h"
+#include "app/compute/layer/value_range.h"
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/view.h"
 

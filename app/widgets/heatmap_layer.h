@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "app/compute/value_range.h"
+#include "app/compute/layer/value_range.h"
 #include "app/platform/canvas.h"
 #include "attention/core/tensor.h"
 #include "render/heatmap.h"

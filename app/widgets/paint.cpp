@@ -4,7 +4,7 @@
 
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
-#include "app/widgets/wrapped_text.h"
+#include "app/widgets/text/wrapped_text.h"
 
 namespace headscope::app {
 

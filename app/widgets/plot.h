@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/plot_data.h"
+#include "app/compute/plots/plot_data.h"
 #include "app/widgets/view.h"
 
 namespace headscope::app {

@@ -2,8 +2,8 @@
 #include <array>
 #include <cmath>
 
-#include "app/compute/plot_labels.h"
-#include "app/compute/thinning.h"
+#include "app/compute/plots/plot_labels.h"
+#include "app/compute/plots/thinning.h"
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"

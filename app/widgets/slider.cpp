@@ -7,7 +7,7 @@
 
 #include "app/platform/marks.h"
 #include "app/platform/track.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 

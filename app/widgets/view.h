@@ -11,7 +11,7 @@
 #include "app/platform/input_queue.h"
 #include "app/platform/preferences.h"
 #include "app/scene/scene.h"
-#include "app/widgets/text_edit.h"
+#include "app/widgets/text/text_edit.h"
 #include "app/widgets/theme.h"
 
 namespace headscope::app {

@@ -19,8 +19,6 @@
 namespace headscope::attention {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
 /// Rows of one task.
 constexpr Index kSlice = 64;
 /// Keys whose scores are summed up together where only the log-sum-exp is wanted.
@@ -84,7 +82,7 @@ struct HeadMap::State {
     requireFits(field);
     const std::size_t m = asSize(field.k.rows()), headDim = asSize(field.k.cols());
     terms = headTerms(field.config, field.mask, field.head, field.q.rows(), field.k.rows());
-    lse.assign(asSize(field.q.rows()), kNaN);
+    lse.assign(asSize(field.q.rows()), std::numeric_limits<float>::quiet_NaN());
     keys.atLeast(kernels::keyPanelFloats(m, headDim));
     constexpr std::size_t kKeys = 4096;
     pool.run((m + kKeys - 1) / kKeys, {}, [&](std::size_t i) {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "attention/formats/float_formats.h"
-#include "attention/formats/load.h"
+#include "attention/formats/layers/load.h"
 #include "attention/formats/npy_header.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/tables.h"

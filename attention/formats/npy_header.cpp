@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "attention/formats/load.h"
+#include "attention/formats/layers/load.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {

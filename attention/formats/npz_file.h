@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "attention/formats/files/zip_archive.h"
 #include "attention/formats/npy_header.h"
 #include "attention/formats/safetensors_header.h"
-#include "attention/formats/zip_archive.h"
 
 namespace headscope::attention {
 

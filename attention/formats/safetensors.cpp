@@ -10,11 +10,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/float_formats.h"
-#include "attention/formats/load.h"
+#include "attention/formats/layers/load.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors_header.h"
 
 namespace headscope::attention {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/safetensors.h"
 
 namespace headscope::attention {

@@ -1,7 +1,7 @@
 #include "attention/formats/tables.h"
 
-#include "attention/formats/file_io.h"
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 
 namespace headscope::attention {
 namespace {

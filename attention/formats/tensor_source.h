@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/npz_file.h"
-#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors_header.h"
 
 namespace headscope::attention {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <system_error>
 
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/regular_file.h"
 #include "attention/formats/safetensors_header.h"
 #include "attention/models/shard_index.h"
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/models/bus_guard.h"
 
 namespace headscope::attention {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "attention/core/saturating.h"
-#include "attention/formats/file_io.h"
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/models/config_reader.h"
 #include "attention/models/layer_math.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/regular_file.h"
 #include "attention/models/config_reader.h"
 #include "attention/models/families.h"
 #include "attention/models/model_config.h"

@@ -1,7 +1,7 @@
 #include "attention/models/tensor_finder.h"
 
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/regular_file.h"
 
 namespace headscope::attention {
 namespace {

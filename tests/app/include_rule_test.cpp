@@ -57,8 +57,8 @@ const Planted kBreaches[] = {
     {"app/main.cpp", "#include <epoxy/gl.h>\n", "only render/gl.h does"},
     {"app/a.cpp", "#include <EGL/egl.h>\n", "EGL stays in render"},
     {"app/a.cpp", "#include <epoxy/egl.h>\n", "EGL stays in render"},
-    {"app/labs/heads/a.cpp", "#include \"render/gl.h\"\n", "reach no GL header"},
-    {"app/labs/heads/a.h", "#include \"render/gl_objects.h\"\n", "reach no GL header"},
+    {"app/pages/heads/a.cpp", "#include \"render/gl.h\"\n", "reach no GL header"},
+    {"app/pages/heads/a.h", "#include \"render/gl_objects.h\"\n", "reach no GL header"},
     {"app/widgets/a.cpp", "#include <GLFW/glfw3.h>\n", "reach no GL header"},
     {"app/a.cpp", "#if IMGUI_VERSION_NUM >= 19000\n#endif\n", "tests IMGUI_VERSION_NUM"},
     {"app/platform/ui.h", "#ifdef IMGUI_VERSION_NUM\n#endif\n", "tests IMGUI_VERSION_NUM"},
@@ -66,7 +66,7 @@ const Planted kBreaches[] = {
     {"app/widgets/a.cpp", "bool b = ImGui::InvisibleButton(\"b\", size);\n", "invisible button"},
     {"app/a.h", "#include <nlohmann/json.hpp>\n", "stays out of headers"},
     {"app/session.cpp", "#include \"app/scene/json_reader.h\"\n", "inside the scene's readers"},
-    {"app/labs/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},
+    {"app/pages/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
     {"attention/heads/a.h", "#include <fmt/core.h>\n", "stays out of headers"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
@@ -82,12 +82,12 @@ const Planted kBreaches[] = {
     {"app/scene/a.h", "#include \"app/compute/snapshot.h\"\n", "a floor above"},
     {"app/platform/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
     {"app/compute/a.h", "#include \"app/widgets/view.h\"\n", "a floor above"},
-    {"app/widgets/a.h", "#include \"app/labs/common/lab.h\"\n", "a floor above"},
-    {"app/labs/heads/a.h", "#include \"app/session.h\"\n", "a floor above"},
-    {"app/labs/common/lab.h", "#include \"app/shell/shell.h\"\n", "a floor above"},
+    {"app/widgets/a.h", "#include \"app/pages/common/page.h\"\n", "a floor above"},
+    {"app/pages/heads/a.h", "#include \"app/session.h\"\n", "a floor above"},
+    {"app/pages/common/page.h", "#include \"app/shell/shell.h\"\n", "a floor above"},
     {"app/session.cpp", "#include \"app/commands/commands.h\"\n", "a floor above"},
-    {"app/labs/heads/a.h", "#include \"app/labs/mask/mask_page.h\"\n", "no other page"},
-    {"app/labs/common/lab.h", "#include \"app/labs/mask/mask_page.h\"\n", "no other page"},
+    {"app/pages/heads/a.h", "#include \"app/pages/mask/mask_state.h\"\n", "no other page"},
+    {"app/pages/common/page.h", "#include \"app/pages/mask/mask_state.h\"\n", "no other page"},
     {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
 };
 
@@ -101,11 +101,11 @@ TEST(IncludeRules, FindEveryBreach) {
 }
 
 TEST(IncludeRules, FindGlBehindAnotherFile) {
-  const Sources sources{{"app/labs/heads/a.cpp", "#include \"app/scene/b.h\"\n"},
+  const Sources sources{{"app/pages/heads/a.cpp", "#include \"app/scene/b.h\"\n"},
                         {"app/scene/b.h", "#include \"app/scene/c.h\"\n#include \"app/scene/b.h\"\n"},
                         {"app/scene/c.h", "#include \"render/gl.h\"\n"},
                         {"render/gl.h", "#include <epoxy/gl.h>\n"}};
-  EXPECT_THAT(breaches(sources), ElementsAre(testing::AllOf(testing::StartsWith("app/labs/heads/a.cpp"),
+  EXPECT_THAT(breaches(sources), ElementsAre(testing::AllOf(testing::StartsWith("app/pages/heads/a.cpp"),
                                                             HasSubstr("through app/scene/c.h"))));
 }
 
@@ -139,12 +139,13 @@ TEST(IncludeRules, AllowWhatTheyAllow) {
   const Sources sources{
       {"app/platform/a.cpp",
        "#include <imgui.h>\n#include \"render/gl.h\"\n#include \"attention/core/mask.h\"\n"},
-      {"app/labs/labs.cpp", "#include \"app/labs/heads/heads_lab.h\"\n"},
-      {"app/labs/heads/a.cpp", "#include \"app/labs/common/lab.h\"\n#include \"app/compute/snapshot.h\"\n"},
+      {"app/pages/pages.cpp", "#include \"app/pages/heads/heads_page.h\"\n"},
+      {"app/pages/heads/a.cpp",
+       "#include \"app/pages/common/page.h\"\n#include \"app/compute/snapshot.h\"\n"},
       {"app/platform/c.cpp", "#include \"app/scene/scene.h\"\n"},
       {"app/platform/b.cpp", "#include <nlohmann/json.hpp>\n#include <GLFW/glfw3.h>\n// IMGUI_VERSION_NUM\n"},
       {"app/platform/imgui_compat.h", "#if IMGUI_VERSION_NUM < 19000\n#endif\n"},
-      {"app/labs/heads/c.cpp", "#include \"app/platform/imgui_compat.h\"\n#include \"render/heatmap.h\"\n"},
+      {"app/pages/heads/c.cpp", "#include \"app/platform/imgui_compat.h\"\n#include \"render/heatmap.h\"\n"},
       {"render/gl.h", "#include <epoxy/gl.h>\n"},
       {"render/egl.cpp", "#include <EGL/egl.h>\n#include \"render/gl.h\"\n"},
       {"attention/core/d.cpp", "#include \"attention/kernels/dot.h\"\n#include \"attention/core/mask.h\"\n"},

@@ -67,7 +67,7 @@ bool isGl(std::string_view include) {
 
 /// The floors of app/, from the ground up; a file includes its own floor and those below.
 constexpr std::array<std::string_view, 8> kFloors{"platform", "scene", "compute", "widgets",
-                                                  "labs",     "shell", "session", "commands"};
+                                                  "pages",    "shell", "session", "commands"};
 
 /// The floor a path of app/ is on; the platform and the scene are the same one. Nothing for what only holds
 /// the program together.
@@ -82,10 +82,10 @@ std::optional<int> floorOf(std::string_view path) {
 }
 
 /// The page a path belongs to: "heads"; "" for what pages share.
-std::string_view labOf(std::string_view path) {
-  constexpr std::string_view kLabs = "app/labs/";
-  if (!path.starts_with(kLabs)) return "";
-  path.remove_prefix(kLabs.size());
+std::string_view pageOf(std::string_view path) {
+  constexpr std::string_view kPages = "app/pages/";
+  if (!path.starts_with(kPages)) return "";
+  path.remove_prefix(kPages.size());
   const std::size_t end = path.find('/');
   const std::string_view folder = end == std::string_view::npos ? "" : path.substr(0, end);
   return folder == "common" ? "" : folder;
@@ -147,7 +147,7 @@ class Checker {
         for (const std::string& state : stateIn(withoutComments(text)))
           report(path, "keeps state that nobody owns: " + state);
       for (const std::string& include : includes_.at(path)) checkInclude(path, include);
-      if (isIn(path, "app/labs") || isIn(path, "app/shell") || isIn(path, "app/widgets")) checkReach(path);
+      if (isIn(path, "app/pages") || isIn(path, "app/shell") || isIn(path, "app/widgets")) checkReach(path);
     }
     checkCircles();
     return found_;
@@ -193,9 +193,9 @@ class Checker {
     const auto from = floorOf(path), to = floorOf(include);
     if (!from) return;
     if (to && *to > *from) refuse(path, include, "that is a floor above");
-    const std::string_view lab = labOf(path), other = labOf(include);
-    const bool table = path == "app/labs/labs.cpp";
-    if (!other.empty() && other != lab && *from == *to && !table)
+    const std::string_view page = pageOf(path), other = pageOf(include);
+    const bool table = path == "app/pages/pages.cpp";
+    if (!other.empty() && other != page && *from == *to && !table)
       refuse(path, include, "a page includes no other page");
   }
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "app/compute/cost_catalogue.h"
+#include "app/compute/cost/cost_catalogue.h"
 #include "app/platform/preferences.h"
 #include "app/platform/recent_models.h"
-#include "app/scene/learned_skills.h"
-#include "app/scene/lesson.h"
-#include "app/scene/lesson_progress.h"
-#include "app/scene/model_cache.h"
+#include "app/scene/lessons/lesson.h"
+#include "app/scene/lessons/lesson_progress.h"
+#include "app/scene/models/learned_skills.h"
+#include "app/scene/models/model_cache.h"
 #include "app/scene/scene_json.h"
 #include "tests/support/temporary_folder.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 #include "test_paths.h"
 
 /// Compares results with those of tests/golden, which float64 computed. Each value has a tolerance of its

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/headless.h"
-#include "app/labs/heads/heads_lab.h"
-#include "app/labs/map/map_lab.h"
-#include "app/labs/mask/mask_lab.h"
+#include "app/pages/heads/heads_page.h"
+#include "app/pages/map/map_page.h"
+#include "app/pages/mask/mask_page.h"
 #include "app/platform/imgui_compat.h"
 #include "app/shell/shell.h"
 
@@ -23,14 +23,14 @@ inline constexpr app::Mods kCtrlShift{.ctrl = true, .shift = true};
 class UiDriver {
  public:
   explicit UiDriver(int width = 1600, int height = 900, float scale = 1,
-                    std::span<const app::LabRow> labs = app::labTable(),
+                    std::span<const app::PageRow> labs = app::pageTable(),
                     const app::Limits& limits = app::defaultLimits());
 
   app::Session& session() { return app_.session(); }
   app::View& view() { return session().view(); }
-  app::HeadsPage& heads() { return session().lab<app::HeadsLab>().page(); }
-  app::MaskPage& mask() { return session().lab<app::MaskLab>().page(); }
-  const app::MapPage& map() { return session().lab<app::MapLab>().page(); }
+  app::HeadsState& heads() { return session().page<app::HeadsPage>().state(); }
+  app::MaskState& mask() { return session().page<app::MaskPage>().state(); }
+  const app::MapState& map() { return session().page<app::MapPage>().state(); }
   /// The name of the dialog that is open; "" = none.
   std::string dialog() { return view().dialog ? view().dialog->name() : ""; }
   /// As JSON, so that a test that fails shows which field differs.

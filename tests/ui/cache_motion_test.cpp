@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/labs/cache/cache_lab.h"
+#include "app/pages/cache/cache_page.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -101,24 +101,24 @@ class MovingCache : public testing::Test {
     ui.draw();
     ui.wait(1);
   }
-  const app::CacheLab& lab() { return ui.session().lab<app::CacheLab>(); }
-  bool moves() { return lab().page().motion.moving(ui.view().time); }
+  const app::CachePage& page() { return ui.session().page<app::CachePage>(); }
+  bool moves() { return page().state().motion.moving(ui.view().time); }
 
   UiDriver ui;
 };
 
 TEST_F(MovingCache, AStepSettlesAndDrawsNothingAfter) {
-  EXPECT_TRUE(std::isinf(lab().nextFrameIn()));
+  EXPECT_TRUE(std::isinf(page().nextFrameIn()));
   const render::Image still = ui.screenshot();
   ui.pushKey(Key::right, {}, true);
   ui.frames(2);
   ASSERT_TRUE(moves());
-  EXPECT_EQ(lab().nextFrameIn(), 0);
+  EXPECT_EQ(page().nextFrameIn(), 0);
   const render::Image onTheWay = ui.screenshot();
   ui.pushKey(Key::right, {}, false);
   ui.wait(0.3);
   EXPECT_FALSE(moves());
-  EXPECT_TRUE(std::isinf(lab().nextFrameIn()));
+  EXPECT_TRUE(std::isinf(page().nextFrameIn()));
   ui.draw();
   const render::Image settled = ui.screenshot();
   EXPECT_GT(pixelsApart(still, onTheWay), 100);
@@ -143,8 +143,8 @@ TEST_F(MovingCache, BandsGlideOntoTheOneTheyMergeWithAndBack) {
     ui.draw();
     ui.wait(0.4);
     EXPECT_FALSE(moves());
-    EXPECT_EQ(lab().page().leaving.textures.bytes(), 0u) << "pictures that are gone take no memory";
-    EXPECT_TRUE(std::isinf(lab().nextFrameIn()));
+    EXPECT_EQ(page().state().leaving.textures.bytes(), 0u) << "pictures that are gone take no memory";
+    EXPECT_TRUE(std::isinf(page().nextFrameIn()));
     EXPECT_GT(pixelsApart(onTheWay, ui.screenshot()), 100) << kvHeads;
   }
 }

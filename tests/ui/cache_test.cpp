@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/cache/cache_lab.h"
+#include "app/pages/cache/cache_page.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
 namespace {
 
-using app::CacheRoom;
+using app::CacheView;
 using app::Key;
 using attention::Index;
 using attention::NumberFormat;
@@ -22,7 +22,7 @@ class CacheOnScreen : public testing::Test {
     ui.key(static_cast<Key>('4'));
     ui.draw();
   }
-  const app::CachePage& page() { return ui.session().lab<app::CacheLab>().page(); }
+  const app::CacheState& page() { return ui.session().page<app::CachePage>().state(); }
   app::DecodeState state() { return app::decodeState(ui.scene(), page()); }
   void room(const char* name) {
     ui.click(std::string("cache_room.") + name);

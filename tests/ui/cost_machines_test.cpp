@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "app/labs/cost/cost_lab.h"
+#include "app/pages/cost/cost_page.h"
 #include "app/platform/configuration.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -33,7 +33,7 @@ class MachinesOnScreen : public testing::Test {
     ui.draw();
     return app::loadCatalogue(app::configurationFolder());
   }
-  const app::CostPage& page() { return ui.session().lab<app::CostLab>().page(); }
+  const app::CostState& page() { return ui.session().page<app::CostPage>().state(); }
   const attention::Machine& machine(const std::string& name) {
     const attention::Machine* found = attention::findMachine(page().catalogue.machines, name);
     if (!found) throw std::runtime_error("there is no machine " + name);

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
-#include "app/compute/cost_words.h"
-#include "app/labs/cost/cost_lab.h"
-#include "app/scene/open_model.h"
+#include "app/compute/cost/cost_words.h"
+#include "app/pages/cost/cost_page.h"
+#include "app/scene/models/open_model.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
@@ -27,7 +27,7 @@ class CostOnScreen : public testing::Test {
     ui.key(static_cast<Key>('5'));
     ui.draw();
   }
-  const app::CostFigures& figures() { return ui.session().lab<app::CostLab>().page().figures; }
+  const app::CostFigures& figures() { return ui.session().page<app::CostPage>().state().figures; }
   const app::CostSetup& cost() { return ui.scene().cost; }
 
   UiDriver ui;
@@ -194,12 +194,12 @@ TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   ui.click("gpus.16");
   EXPECT_EQ(cost().gpus, 16);
   EXPECT_EQ(figures().cost.copies, 2);
-  EXPECT_EQ(ui.session().lab<app::CostLab>().page().gpus[4].fitsGb, 16);
+  EXPECT_EQ(ui.session().page<app::CostPage>().state().gpus[4].fitsGb, 16);
   ui.click("model.GPT-2 XL");
   EXPECT_EQ(figures().request.tensorParallel, 1) << "25 heads";
   ui.click("gpus.2");
   EXPECT_EQ(figures().request.tensorParallel, 1);
-  EXPECT_FALSE(ui.session().lab<app::CostLab>().page().gpus[1].reason.empty());
+  EXPECT_FALSE(ui.session().page<app::CostPage>().state().gpus[1].reason.empty());
   ui.typeValue("cost.gpus", "2");
   EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
 }
@@ -261,17 +261,17 @@ TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
   putFile(path, R"({"architectures": ["MambaForCausalLM"]})");
   ui.drop({path.string()});
   ui.draw();
-  EXPECT_THAT(ui.session().lab<app::CostLab>().page().problem, HasSubstr("it lacks layers"));
+  EXPECT_THAT(ui.session().page<app::CostPage>().state().problem, HasSubstr("it lacks layers"));
   EXPECT_TRUE(ui.has("cost.problem")) << "beside the button";
   EXPECT_EQ(figures().shape.name, "mine") << "what was there stays";
 }
 
 TEST_F(CostOnScreen, PointingAtAPlotReadsBothPlotsOverTokens) {
   ui.hoverAt("plot.memory", 0.5f, 0.5f);
-  EXPECT_TRUE(ui.session().lab<app::CostLab>().page().tokensLit.has_value());
+  EXPECT_TRUE(ui.session().page<app::CostPage>().state().tokensLit.has_value());
   ui.hover("cost.answer");
   ui.frames(2);
-  EXPECT_FALSE(ui.session().lab<app::CostLab>().page().tokensLit.has_value());
+  EXPECT_FALSE(ui.session().page<app::CostPage>().state().tokensLit.has_value());
 }
 
 TEST_F(CostOnScreen, EncodersSayThatTheyKeepNoCache) {

@@ -139,7 +139,7 @@ TEST(Decode, BandsVanishAndKeepTheirHeightWhenHeadsShareThem) {
   const ImRect first = ui.find("strip.0"), last = ui.find("strip.7");
   EXPECT_GT(last.Min.y, first.Max.y);
   EXPECT_FALSE(ui.has("void.0"));
-  for (const Index kvHeads : {2, 1}) {
+  for (const app::Index kvHeads : {2, 1}) {
     ui.click(kvHeads == 1 ? "kind.mqa" : "kind.gqa");
     ASSERT_EQ(ui.scene().setup.model.kvHeads, kvHeads);
     EXPECT_EQ(ui.find("strip.0").GetHeight(), first.GetHeight()) << kvHeads;

@@ -1,16 +1,16 @@
 // The head lab's tabs Detectors, Views and One or many.
 
-#include "app/labs/lab/detectors_tab.h"
+#include "app/pages/head_lab/tabs/detectors_tab.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/lab/head_lab.h"
-#include "app/labs/lab/many_tab.h"
-#include "app/labs/lab/views_tab.h"
+#include "app/pages/head_lab/head_lab_page.h"
+#include "app/pages/head_lab/tabs/head_count_tab.h"
+#include "app/pages/head_lab/tabs/views_tab.h"
 #include "app/platform/ui_state.h"
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 #include "attention/heads/head_views.h"
 #include "tests/support/page_check.h"
 
@@ -30,8 +30,8 @@ class TabOnScreen : public testing::Test {
     ui.click(std::string("lab.tab.") + tab);
     ui.draw();
   }
-  const app::HeadLab& lab() { return ui.session().lab<app::HeadLab>(); }
-  app::LabCursor& at() { return ui.session().scene().cursor.lab; }
+  const app::HeadLabPage& lab() { return ui.session().page<app::HeadLabPage>(); }
+  app::HeadLabCursor& at() { return ui.session().scene().cursor.lab; }
   void park() {
     ui.park();
     ui.draw();
@@ -276,7 +276,7 @@ TEST_F(SmallViews, HaveRoom) {
 class ManyOnScreen : public TabOnScreen {
  protected:
   explicit ManyOnScreen(int width = 1920, int height = 1080) : TabOnScreen("many", width, height) {}
-  const app::ManyStudy& study() { return *lab().tab<app::ManyTab>().study(); }
+  const app::HeadCountStudy& study() { return *lab().tab<app::HeadCountTab>().study(); }
 };
 class SmallMany : public ManyOnScreen {
  protected:

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/common/lab.h"
-#include "app/widgets/long_text.h"
+#include "app/pages/common/page.h"
+#include "app/widgets/text/long_text.h"
 #include "tests/support/allocations.h"
 #include "tests/support/ui_driver.h"
 
@@ -120,9 +120,9 @@ TEST(LargeDocuments, AWordWithoutAnEndIsASentence) {
 
 /// A page that asks for one thing after another, as one about every head of a model may.
 template <int most>
-class OneByOne : public app::Lab {
+class OneByOne : public app::Page {
  public:
-  explicit OneByOne(app::LabServices& services)
+  explicit OneByOne(app::PageServices& services)
       : answer_(services.workers,
                 [](const int& asked, const std::stop_token&) { return attention::Result<int>(asked); }) {}
 
@@ -136,13 +136,13 @@ class OneByOne : public app::Lab {
   void ask(const Scene&) override {
     if (asked_ < most) answer_.ask(asked_, app::Lane::back);
   }
-  app::LabStatus status(const Scene&) const override { return {}; }
+  app::PageStatus status(const Scene&) const override { return {}; }
   int answered() const { return asked_; }
 
-  static std::unique_ptr<app::Lab> make(app::LabServices& services) {
+  static std::unique_ptr<app::Page> make(app::PageServices& services) {
     return std::make_unique<OneByOne>(services);
   }
-  static constexpr app::LabRow kRow{{"heads", "Heads", {}, "Go to the heads", ""}, make};
+  static constexpr app::PageRow kRow{{"heads", "Heads", {}, "Go to the heads", ""}, make};
 
  private:
   int asked_ = 0;
@@ -152,7 +152,7 @@ class OneByOne : public app::Lab {
 TEST(Drawing, GoesOnUntilNothingIsMissing) {
   using Page = OneByOne<300>;
   UiDriver ui(320, 240, 1, {&Page::kRow, 1});
-  EXPECT_EQ(ui.session().lab<Page>().answered(), 300);
+  EXPECT_EQ(ui.session().page<Page>().answered(), 300);
 }
 
 TEST(Drawing, SaysSoWhereThatHasNoEnd) {

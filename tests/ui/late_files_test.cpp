@@ -3,7 +3,7 @@
 #include <future>
 #include <thread>
 
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons_support.h"
@@ -16,12 +16,12 @@ using app::Scene;
 using testing::HasSubstr;
 
 /// A page that nobody sees, with a file that takes as long as the test says.
-class SlowDisk : public app::Lab {
+class SlowDisk : public app::Page {
  public:
-  explicit SlowDisk(app::LabServices& services) : services_(services) {}
+  explicit SlowDisk(app::PageServices& services) : services_(services) {}
   void draw(Scene&, const app::Layout&) override {}
   void ask(const Scene&) override {}
-  app::LabStatus status(const Scene&) const override { return {}; }
+  app::PageStatus status(const Scene&) const override { return {}; }
 
   void hold() {
     held_ = {};
@@ -36,15 +36,15 @@ class SlowDisk : public app::Lab {
   void letGo() { held_.set_value(); }
 
  private:
-  app::LabServices& services_;
+  app::PageServices& services_;
   std::promise<void> held_;
 };
 
-const std::vector<app::LabRow>& rows() {
-  static const std::vector<app::LabRow> all = [] {
-    std::vector<app::LabRow> rows(app::labTable().begin(), app::labTable().end());
+const std::vector<app::PageRow>& rows() {
+  static const std::vector<app::PageRow> all = [] {
+    std::vector<app::PageRow> rows(app::pageTable().begin(), app::pageTable().end());
     rows.push_back({{"slow", "Slow disk", {}, "Go to the slow disk", ""},
-                    [](app::LabServices& services) -> std::unique_ptr<app::Lab> {
+                    [](app::PageServices& services) -> std::unique_ptr<app::Page> {
                       return std::make_unique<SlowDisk>(services);
                     }});
     return rows;
@@ -63,8 +63,8 @@ class LateFiles : public testing::Test {
     ui.draw();
   }
 
-  SlowDisk& disk() { return ui.session().lab<SlowDisk>(); }
-  const app::LessonsPage& lessons() { return ui.session().lab<app::LessonsLab>().page(); }
+  SlowDisk& disk() { return ui.session().page<SlowDisk>(); }
+  const app::LessonsState& lessons() { return ui.session().page<app::LessonsPage>().state(); }
   const Scene& own() { return ui.session().document().scene(); }
   /// Without waiting for files: the disk may be held.
   void press(Key key, app::Mods mods = {}) {

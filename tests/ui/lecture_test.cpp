@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "app/labs/cache/cache_lab.h"
-#include "app/labs/heads/grid.h"
-#include "app/labs/model/model_lab.h"
+#include "app/pages/cache/cache_page.h"
+#include "app/pages/heads/grid.h"
+#include "app/pages/model/model_page.h"
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
@@ -183,17 +183,17 @@ TEST_F(Lecture, WordsOutsideTheVocabularyAreNamedWithWhatIsInIt) {
 }
 
 TEST_F(Lecture, ActionsGoToTheTabsOfAllPages) {
-  using app::CacheRoom;
+  using app::CacheView;
   ask("Cache: Paging");
   EXPECT_EQ(ui.scene().cursor.page, "cache");
-  EXPECT_EQ(ui.scene().cursor.cacheRoom, CacheRoom::paging);
+  EXPECT_EQ(ui.scene().cursor.cacheView, CacheView::paging);
   ask("Mask: Biases");
   EXPECT_EQ(ui.scene().cursor.page, "mask");
   EXPECT_EQ(ui.scene().cursor.studio.tab, app::StudioTab::biases);
   ask("Lab: Patching");
   EXPECT_EQ(ui.scene().cursor.page, "lab");
   EXPECT_EQ(ui.scene().cursor.lab.tab, "ablation");
-  EXPECT_EQ(ui.scene().cursor.lab.room, app::AblationRoom::patch);
+  EXPECT_EQ(ui.scene().cursor.lab.room, app::AblationView::patch);
   ask("Cost: Roofline");
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
@@ -285,10 +285,10 @@ TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {
 
 TEST_F(Lecture, PagingSaysNothingOfTheTextsCache) {
   go('4');
-  edit().cursor.cacheRoom = app::CacheRoom::paging;
+  edit().cursor.cacheView = app::CacheView::paging;
   ui.key(Key::p);
   ui.draw();
-  for (const app::CaptionPart& part : ui.session().lab<app::CacheLab>().caption(ui.scene()))
+  for (const app::CaptionPart& part : ui.session().page<app::CachePage>().caption(ui.scene()))
     EXPECT_THAT(part.text, Not(HasSubstr("MHA")));
 }
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/labs/lessons/lessons_lab.h"
+#include "app/pages/lessons/lessons_page.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -20,7 +20,7 @@ class Lessons : public testing::Test {
     ui.draw();
   }
 
-  const app::LessonsPage& page() { return ui.session().lab<app::LessonsLab>().page(); }
+  const app::LessonsState& page() { return ui.session().page<app::LessonsPage>().state(); }
   const app::Scene& own() { return ui.session().document().scene(); }
   const app::LessonCursor& at() { return own().cursor.lesson; }
 

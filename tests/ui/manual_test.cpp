@@ -18,7 +18,7 @@ const ManualReader& reader(UiDriver& ui) {
 
 TEST(ManualReader, f1OpensTheChapterOfEveryPage) {
   UiDriver ui;
-  for (const LabRow& page : labTable()) {
+  for (const PageRow& page : pageTable()) {
     ui.key(page.info.shortcut.key);
     ui.draw();
     ui.key(Key::f1);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/map/map_lab.h"
+#include "app/pages/map/map_page.h"
 #include "attention/formats/safetensors.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
@@ -28,7 +28,7 @@ class MapOnScreen : public testing::Test {
     ui.session().scene().map.tokens = tokens;
     ui.draw();
   }
-  const app::MapPage& page() { return ui.map(); }
+  const app::MapState& page() { return ui.map(); }
   const app::MapCursor& cursor() { return ui.scene().cursor.map; }
   const app::MapWindow& window() { return *page().window; }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/model/model_lab.h"
+#include "app/pages/model/model_page.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -31,11 +31,11 @@ app::Scene fourLayers() {
 class MemoryRoom : public testing::Test {
  protected:
   void open(std::uint64_t budget) {
-    ui = std::make_unique<UiDriver>(1280, 720, 1, app::labTable(), app::Limits{budget});
+    ui = std::make_unique<UiDriver>(1280, 720, 1, app::pageTable(), app::Limits{budget});
     ui->session().setScene(fourLayers());
     ui->draw();
   }
-  const app::ModelPage& overview() { return ui->session().lab<app::ModelLab>().page(); }
+  const app::ModelState& overview() { return ui->session().page<app::ModelPage>().state(); }
   void show(char page) {
     ui->key(static_cast<Key>(page));
     ui->draw();

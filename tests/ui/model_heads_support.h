@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "app/labs/model/model_lab.h"
+#include "app/pages/model/model_page.h"
 #include "app/platform/recent_models.h"
 #include "tests/support/ui_driver.h"
 
@@ -21,7 +21,7 @@ using attention::Index;
 class ModelHeads : public testing::Test {
  protected:
   ModelHeads() { app::saveRecentModels({}); }  // of the tests before
-  const app::ModelPage& page() { return ui.session().lab<app::ModelLab>().page(); }
+  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void open(const std::filesystem::path& path) {
     ui.key(static_cast<app::Key>('6'));
     ui.drop({path.string()});

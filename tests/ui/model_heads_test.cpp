@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <random>
 
-#include "app/labs/model/model_lab.h"
-#include "app/labs/model/overview_parts.h"
+#include "app/pages/model/model_page.h"
+#include "app/pages/model/overview_parts.h"
 #include "app/platform/recent_models.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"

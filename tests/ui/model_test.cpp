@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/model/model_lab.h"
+#include "app/pages/model/model_page.h"
 #include "app/platform/recent_models.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
@@ -25,7 +25,7 @@ constexpr app::Mods kShift{.shift = true};
 class ModelPages : public testing::Test {
  protected:
   ModelPages() { app::saveRecentModels({}); }  // of the tests before
-  const app::ModelPage& page() { return ui.session().lab<app::ModelLab>().page(); }
+  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void open(const std::string& family) {
     ui.drop({goldenModel(family).string()});
     ui.draw();
@@ -326,7 +326,7 @@ TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
   ui.frames(3);
   EXPECT_TRUE(ui.has("model.large"));
   EXPECT_FALSE(ui.has("model.play"));
-  for (const auto& lab : app::labTable()) {
+  for (const auto& lab : app::pageTable()) {
     ui.session().scene().cursor.page = lab.info.key;
     ui.draw();  // nothing else can be made of it, and that is said
   }
@@ -388,7 +388,7 @@ TEST_F(ModelPages, EveryPageWorksOnEveryFamily) {
   for (const std::string& family : attention::test::kGoldenFamilies) {
     open(family);
     ASSERT_TRUE(ui.scene().setup.subject.opened) << family;
-    for (const auto& lab : app::labTable()) {
+    for (const auto& lab : app::pageTable()) {
       ui.session().scene().cursor.page = lab.info.key;
       ui.draw();
       EXPECT_FALSE(ui.session().error()) << family << " on " << lab.info.key << ": " << *ui.session().error();

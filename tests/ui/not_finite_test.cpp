@@ -5,9 +5,9 @@
 
 #include <limits>
 
-#include "app/labs/model/model_lab.h"
+#include "app/pages/model/model_page.h"
 #include "app/platform/ui_state.h"
-#include "app/scene/open_model.h"
+#include "app/scene/models/open_model.h"
 #include "render/gl.h"
 #include "tests/attention/models/poisoned_checkpoint.h"
 #include "tests/support/ui_driver.h"

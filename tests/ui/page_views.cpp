@@ -1,7 +1,7 @@
 #include "tests/ui/page_views.h"
 
-#include "app/labs/lab/inner_tab.h"
-#include "app/labs/labs.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/pages.h"
 
 namespace headscope::test {
 
@@ -16,7 +16,7 @@ std::vector<PageView> pageViews() {
     views.push_back(std::move(view));
   };
   const auto none = [](Cursor&) {};
-  for (const app::LabRow& row : app::labTable()) add(std::string(row.info.key), "", none);
+  for (const app::PageRow& row : app::pageTable()) add(std::string(row.info.key), "", none);
   add("heads", "focus", [](Cursor& cursor) { cursor.focus = 1; });
   add("heads", "decode", [](Cursor& cursor) {
     cursor.decoding = true;
@@ -25,14 +25,14 @@ std::vector<PageView> pageViews() {
   add("mask", "biases", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::biases; });
   add("mask", "compare", [](Cursor& cursor) { cursor.studio.tab = app::StudioTab::compare; });
   for (const auto room :
-       {app::CacheRoom::shapes, app::CacheRoom::precision, app::CacheRoom::eviction, app::CacheRoom::paging})
-    add("cache", std::to_string(static_cast<int>(room)), [&](Cursor& cursor) { cursor.cacheRoom = room; });
-  for (const app::LabTabRow& tab : app::labTabs())
+       {app::CacheView::shapes, app::CacheView::precision, app::CacheView::eviction, app::CacheView::paging})
+    add("cache", std::to_string(static_cast<int>(room)), [&](Cursor& cursor) { cursor.cacheView = room; });
+  for (const app::HeadLabTabRow& tab : app::headLabTabs())
     add("lab", std::string(tab.key), [&](Cursor& cursor) { cursor.lab.tab = tab.key; });
-  for (std::size_t step = 0; step < app::kLabStepNames.size(); ++step)
-    add("lab", std::string(app::kLabStepNames[step]),
-        [&](Cursor& cursor) { cursor.lab.step = static_cast<app::LabStep>(step); });
-  for (const auto room : {app::AblationRoom::hull, app::AblationRoom::patch})
+  for (std::size_t step = 0; step < app::kPipelineStepNames.size(); ++step)
+    add("lab", std::string(app::kPipelineStepNames[step]),
+        [&](Cursor& cursor) { cursor.lab.step = static_cast<app::PipelineStep>(step); });
+  for (const auto room : {app::AblationView::hull, app::AblationView::patch})
     add("lab", "ablation" + std::to_string(static_cast<int>(room)), [&](Cursor& cursor) {
       cursor.lab.tab = "ablation";
       cursor.lab.room = room;

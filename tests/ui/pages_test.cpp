@@ -48,7 +48,7 @@ class Pages : public testing::TestWithParam<Size> {
 TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
   for (const bool light : themes())
     for (const bool present : {false, true})
-      for (const app::LabRow& lab : app::labTable()) {
+      for (const app::PageRow& lab : app::pageTable()) {
         SCOPED_TRACE(
             fmt::format("{}{}{}", lab.info.key, light ? ", light" : ", dark", present ? ", presenting" : ""));
         ui.view().preferences.light = light;

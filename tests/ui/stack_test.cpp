@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/labs/common/layer_status.h"
-#include "app/labs/lab/head_lab.h"
-#include "app/labs/model/model_lab.h"
+#include "app/pages/common/layer_status.h"
+#include "app/pages/head_lab/head_lab_page.h"
+#include "app/pages/model/model_page.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -26,7 +26,7 @@ class MadeLayers : public testing::Test {
     ui.typeValue("layers", "2");
     ui.draw();
   }
-  const app::ModelPage& overview() { return ui.session().lab<app::ModelLab>().page(); }
+  const app::ModelState& overview() { return ui.session().page<app::ModelPage>().state(); }
   float induction() { return ui.sequence().profiles[0]["induction"].raw; }
 
   UiDriver ui;
@@ -121,7 +121,7 @@ TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
   ui.choose("lab.layer", "1");
   ui.draw();
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
-  const app::LabPage& page = ui.session().lab<app::HeadLab>().page();
+  const app::HeadLabState& page = ui.session().page<app::HeadLabPage>().state();
   ASSERT_TRUE(page.layer);
   EXPECT_EQ(page.layer->question.snapshot->setup.subject.layer, 1);
 }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/labs/mask/mask_page.h"
+#include "app/pages/mask/mask_state.h"
 #include "render/colormap.h"
 #include "tests/support/ui_driver.h"
 
@@ -168,7 +168,7 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
   ui.session().setScene(scene);
   ui.draw();
-  const app::MaskPage& studio = ui.mask();
+  const app::MaskState& studio = ui.mask();
   ASSERT_FALSE(studio.study->mask.error) << *studio.study->mask.error;
   Index factor = 1;
   while (static_cast<float>((1500 + factor - 1) / factor) > studio.mapPixels) factor *= 2;

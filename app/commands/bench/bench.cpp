@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "app/commands/bench/stopwatch.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "attention/cache/cost.h"
 #include "attention/core/attention.h"
 #include "attention/core/head_map.h"

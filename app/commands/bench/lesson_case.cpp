@@ -9,7 +9,7 @@
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
 #include "app/headless.h"
-#include "app/labs/lessons/lessons_lab.h"
+#include "app/pages/lessons/lessons_page.h"
 #include "app/platform/address_space.h"
 #include "attention/core/random.h"
 #include "attention/expressions/expression.h"
@@ -60,7 +60,7 @@ class LessonBench {
   }
 
  private:
-  const LessonsPage& page() const { return app_->session().lab<LessonsLab>().page(); }
+  const LessonsState& page() const { return app_->session().page<LessonsPage>().state(); }
 
   void go(const LessonCursor& at) {
     Scene scene = app_->session().document().scene();

@@ -3,7 +3,7 @@
 
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
-#include "app/labs/map/map_job.h"
+#include "app/pages/map/map_job.h"
 #include "attention/core/random.h"
 
 namespace headscope::app {

@@ -4,7 +4,7 @@
 
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/random.h"
 #include "attention/models/families.h"
 #include "attention/models/session.h"

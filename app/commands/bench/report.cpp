@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/bench/bench.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 namespace {

@@ -8,8 +8,8 @@
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
 #include "app/headless.h"
-#include "app/labs/heads/heads_lab.h"
-#include "app/labs/map/map_job.h"
+#include "app/pages/heads/heads_page.h"
+#include "app/pages/map/map_job.h"
 #include "app/platform/address_space.h"
 #include "app/scene/mask_rules.h"
 
@@ -81,7 +81,7 @@ class WindowBench {
       session.scene().look.range = i % 2 == 0 ? RangeMode::perHead : RangeMode::logarithmic;
     }));
     seconds.push_back(viewChange([](Session& session, int i) {
-      session.lab<HeadsLab>().page().camera = {static_cast<float>(i), static_cast<float>(i), 2};
+      session.page<HeadsPage>().state().camera = {static_cast<float>(i), static_cast<float>(i), 2};
     }));
     return seconds;
   }
@@ -110,7 +110,7 @@ class WindowBench {
         drawn = secondsOf([&] { drawFrame(); });
       }));
       compute.push_back(session.snapshot()->seconds);
-      upload.push_back(session.lab<HeadsLab>().uploadSeconds());
+      upload.push_back(session.page<HeadsPage>().uploadSeconds());
       draw.push_back(drawn - upload.back());
     }
     return {medianOf(compute), medianOf(upload), medianOf(draw), medianOf(all)};

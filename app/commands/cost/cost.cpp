@@ -7,9 +7,9 @@
 #include "app/commands/commands.h"
 #include "app/commands/cost/output.h"
 #include "app/commands/report.h"
-#include "app/compute/cost_catalogue.h"
+#include "app/compute/cost/cost_catalogue.h"
 #include "app/platform/configuration.h"
-#include "app/scene/byte_text.h"
+#include "app/scene/text/byte_text.h"
 #include "attention/models/model_shape_reader.h"
 #include "attention/text/suggestion.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/scene/byte_text.h"
-#include "app/scene/number_text.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 namespace {

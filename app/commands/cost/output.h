@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compute/cost_catalogue.h"
+#include "app/compute/cost/cost_catalogue.h"
 #include "attention/cache/model_cost.h"
 
 namespace headscope::app {

@@ -9,8 +9,8 @@
 #include "app/commands/commands.h"
 #include "app/commands/model/output.h"
 #include "app/commands/report.h"
-#include "app/scene/open_model.h"
-#include "attention/formats/file_io.h"
+#include "app/scene/models/open_model.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/models/sampling.h"
 #include "attention/models/tokenizer/aligned_text.h"
 

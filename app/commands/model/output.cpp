@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/compute/model_pass.h"
+#include "app/compute/layer/model_pass.h"
 #include "attention/core/extremes.h"
 #include "attention/formats/safetensors.h"
 #include "attention/models/families.h"

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "attention/core/stopped.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
-#include "attention/formats/regular_file.h"
 #include "attention/models/tokenizer/added_tokens.h"
 #include "attention/models/tokenizer/tokenizer_parts.h"
 #include "attention/models/tokenizer/utf8_repair.h"

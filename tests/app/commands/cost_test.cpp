@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/compute/cost_catalogue.h"
+#include "app/compute/cost/cost_catalogue.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/temporary_folder.h"
 

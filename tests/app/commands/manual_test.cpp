@@ -1,6 +1,6 @@
 // The manual and the README: their tables, commands and links hold.
 
-#include "app/scene/manual.h"
+#include "app/scene/text/manual.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "app/scene/markdown.h"
+#include "app/scene/text/markdown.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/temporary_folder.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "attention/formats/mask_file.h"
+#include "attention/formats/masks/mask_file.h"
 #include "attention/masks/compile.h"
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"

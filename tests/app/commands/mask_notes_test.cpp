@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 #include "attention/masks/expression.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/temporary_folder.h"

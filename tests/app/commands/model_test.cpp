@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "attention/formats/recorded_attention.h"
+#include "attention/formats/recorded/recorded_attention.h"
 #include "attention/formats/safetensors.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"

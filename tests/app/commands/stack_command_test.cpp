@@ -9,10 +9,10 @@
 
 #include "app/scene/mask_rules.h"
 #include "app/scene/scene_json.h"
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
-#include "tests/app/compute/snapshot_support.h"
+#include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {

@@ -1,4 +1,4 @@
-#include "app/scene/byte_text.h"
+#include "app/scene/text/byte_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/scene/learned_skills.h"
+#include "app/scene/models/learned_skills.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "app/scene/lesson.h"
+#include "app/scene/lessons/lesson.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "app/scene/fields.h"
-#include "app/scene/lesson_names.h"
-#include "app/scene/open_model.h"
+#include "app/scene/lessons/lesson_names.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/temporary_folder.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/compute/mask_inputs.h"
+#include "app/compute/layer/mask_inputs.h"
 #include "app/scene/scene_json.h"
 #include "attention/text/tokenizer.h"
-#include "tests/app/compute/snapshot_support.h"
+#include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
 
 namespace headscope::app {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "attention/masks/runs.h"
-#include "tests/app/compute/snapshot_support.h"
+#include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
 
 namespace headscope::app {

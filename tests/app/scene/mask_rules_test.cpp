@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/app/compute/snapshot_support.h"
+#include "tests/app/compute/layer/snapshot_support.h"
 
 namespace headscope::app {
 namespace {

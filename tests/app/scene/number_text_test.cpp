@@ -1,4 +1,4 @@
-#include "app/scene/number_text.h"
+#include "app/scene/text/number_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

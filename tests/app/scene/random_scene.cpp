@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/compute/layer_inputs.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/fields.h"
 
 namespace headscope::test {

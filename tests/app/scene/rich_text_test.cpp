@@ -1,4 +1,4 @@
-#include "app/scene/rich_text.h"
+#include "app/scene/text/rich_text.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "app/compute/layer_file.h"
-#include "app/compute/layer_inputs.h"
+#include "app/compute/layer/layer_file.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/small_problem.h"

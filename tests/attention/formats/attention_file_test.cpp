@@ -1,4 +1,4 @@
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 #include "tests/support/small_problem.h"
 
 // Masks as other programs name them, under their conventions.

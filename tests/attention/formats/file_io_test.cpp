@@ -1,4 +1,4 @@
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

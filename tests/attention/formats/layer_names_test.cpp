@@ -1,9 +1,9 @@
-#include "attention/formats/layer_names.h"
+#include "attention/formats/layers/layer_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/formats/mask_file.h"
+#include "attention/formats/masks/mask_file.h"
 #include "attention/formats/safetensors.h"
 #include "tests/support/temporary_folder.h"
 

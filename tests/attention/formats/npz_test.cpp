@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "attention/formats/attention_file.h"
+#include "attention/formats/layers/attention_file.h"
 #include "attention/formats/tensor_source.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/small_problem.h"

@@ -1,4 +1,4 @@
-#include "attention/formats/qk_file.h"
+#include "attention/formats/layers/qk_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "attention/formats/tensor_reader.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"

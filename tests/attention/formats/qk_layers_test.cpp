@@ -1,9 +1,9 @@
-#include "attention/formats/qk_layers.h"
+#include "attention/formats/layers/qk_layers.h"
 
 #include <gtest/gtest.h>
 
 #include "attention/core/map_limits.h"
-#include "attention/formats/qk_file.h"
+#include "attention/formats/layers/qk_file.h"
 #include "attention/formats/safetensors_header.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"

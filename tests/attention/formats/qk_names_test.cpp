@@ -1,4 +1,4 @@
-#include "attention/formats/qk_names.h"
+#include "attention/formats/layers/qk_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "attention/formats/recorded_attention.h"
+#include "attention/formats/recorded/recorded_attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "attention/formats/recorded_names.h"
+#include "attention/formats/recorded/recorded_names.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "attention/formats/recorded_attention.h"
+#include "attention/formats/recorded/recorded_attention.h"
 #include "test_paths.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "attention/formats/regular_file.h"
+#include "attention/formats/files/regular_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {

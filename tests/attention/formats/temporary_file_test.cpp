@@ -1,11 +1,11 @@
-#include "attention/formats/temporary_file.h"
+#include "attention/formats/files/temporary_file.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attention/formats/file_io.h"
+#include "attention/formats/files/file_io.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "attention/formats/attention_file.h"
-#include "attention/formats/mask_file.h"
+#include "attention/formats/layers/attention_file.h"
+#include "attention/formats/masks/mask_file.h"
 #include "tests/attention/formats/mask_file_fixture.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/safetensors_bytes.h"

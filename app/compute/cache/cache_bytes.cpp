@@ -1,0 +1,53 @@
+#include "app/compute/cache/cache_bytes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/cost/cost_figures.h"
+#include "app/scene/text/byte_text.h"
+#include "attention/cache/model_cost.h"
+#include "attention/cache/quantise.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Of `rows` rows of `size` numbers in each layer; a row of none has no scale either.
+std::uint64_t storedBytes(const CacheSetup& cache, Index rows, Index size) {
+  if (size == 0) return 0;
+  return attention::saturatingTimes(attention::quantisedBytes(rows, size, cache.stored),
+                                    static_cast<std::uint64_t>(std::max<Index>(cache.layers, 1)));
+}
+
+}  // namespace
+
+std::uint64_t bytesPerToken(const Scene& scene, const ShapeCase& shape) {
+  const CacheSetup& cache = scene.cost.cache;
+  const Index rows = 2 * shape.kvHeads;
+  if (rows > 0) return storedBytes(cache, rows, shape.numbersPerToken / rows);
+  return storedBytes(cache, 1, shape.latent) + storedBytes(cache, 1, shape.rotary);
+}
+
+CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config) {
+  const auto bytes = [&](Index rows, Index size) { return storedBytes(scene.cost.cache, rows, size); };
+  const Index dim = config.headDim;
+  return {bytes(2 * config.kvHeads, dim), bytes(2 * config.heads, dim), bytes(2, dim),
+          bytes(1, latentDimOf(config)) + bytes(1, rotaryDimOf(config))};
+}
+
+Index latentDimOf(const attention::AttentionConfig& config) {
+  return 4 * config.headDim;
+}
+Index rotaryDimOf(const attention::AttentionConfig& config) {
+  return config.headDim / 2;
+}
+
+std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes) {
+  if (config.heads == 1) return "1 head: nothing to share.";
+  if (config.kvHeads == config.heads) return "MHA: every head its own band.";
+  return fmt::format("{} ({} kv head{}) is {} of MHA.", kindName(config.heads, config.kvHeads),
+                     config.kvHeads, config.kvHeads == 1 ? "" : "s", fractionText(bytes.own, bytes.mha));
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,34 @@
+#include "app/compute/cache/cache_cost.h"
+
+#include <fmt/core.h>
+
+#include "app/compute/cache/cache_bytes.h"
+#include "app/scene/text/number_text.h"
+#include "attention/cache/cost.h"
+
+namespace headscope::app {
+
+double cacheBytes(const Snapshot& snapshot, Index kvHeads, Index tokens, Index bytesPerValue) {
+  return static_cast<double>(attention::kvCacheBytes(kvHeads, snapshot.config.headDim, tokens, bytesPerValue,
+                                                     static_cast<Index>(snapshot.sequences.size())));
+}
+
+double latentCacheBytes(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
+  const Index values = latentDimOf(snapshot.config) + rotaryDimOf(snapshot.config);
+  return static_cast<double>(values) * static_cast<double>(tokens) * static_cast<double>(bytesPerValue) *
+         static_cast<double>(snapshot.sequences.size());
+}
+
+std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
+  const Index kvHeads = snapshot.config.kvHeads;
+  std::string factors = fmt::format("2 · {} · {} · {} B", countedText(kvHeads, "kv head"),
+                                    snapshot.config.headDim, bytesPerValue);
+  if (snapshot.sequences.size() > 1) factors += fmt::format(" · {} lines", snapshot.sequences.size());
+  if (snapshot.setup.input.cross)
+    return fmt::format("{}, filled once = {} · {}",
+                       bytesText(cacheBytes(snapshot, kvHeads, tokens, bytesPerValue)), factors,
+                       tokenCountText(tokens));
+  return "+" + bytesText(cacheBytes(snapshot, kvHeads, 1, bytesPerValue)) + " a token = " + factors;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,203 @@
+#include "app/compute/cache/cache_studies.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/compute/cache/cache_picture.h"
+#include "app/compute/cache/cache_study_parts.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "attention/cache/model_cost.h"
+#include "attention/cache/quantise.h"
+#include "attention/core/extremes.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+using attention::AttentionConfig;
+using attention::AttentionResult;
+using attention::Error;
+using attention::Matrix;
+using attention::MatrixView;
+using attention::NumberFormat;
+using attention::Result;
+using attention::Stack;
+
+namespace {
+
+const SequenceSnapshot& sequenceOf(const Snapshot& snapshot, Index sequence) {
+  return snapshot.sequences[static_cast<std::size_t>(sequence)];
+}
+
+}  // namespace
+
+Result<MemoryShare> studyMemory(const AttentionConfig& config, const SequenceSnapshot& sequence,
+                                const Resources& resources, std::stop_token stop) {
+  const Index n = sequence.attention.scores.rows(), m = sequence.attention.scores.cols();
+  // The exact heads, those they are compared with, and as much for copies and a head's pictures.
+  const std::uint64_t one = attention::attentionResultBytes(config, n, m);
+  const std::uint64_t needed = attention::saturatingTimes(one, 3);
+  if (MemoryShare share = resources.memory.reserve(needed, stop)) return share;
+  if (stop.stop_requested()) return Error{"stopped"};
+  const auto count = [](Index value) { return countText(static_cast<std::uint64_t>(value)); };
+  return Error{fmt::format(
+      "{} heads of {} × {} weights, computed again, need {}; the budget is {}, and {} of it are in use. Use "
+      "fewer tokens or heads.",
+      config.heads, count(n), count(m), bytesText(static_cast<double>(needed)),
+      bytesText(static_cast<double>(resources.memory.total())),
+      bytesText(static_cast<double>(resources.memory.used())))};
+}
+
+MemoryShare pictureMemory(std::initializer_list<const Stack*> pictures, const Resources& resources) {
+  std::uint64_t numbers = 0;
+  for (const Stack* each : pictures) numbers += static_cast<std::uint64_t>(each->size());
+  return resources.memory.count(numbers * sizeof(float));
+}
+
+Index studyFactor(Index size) {
+  return std::max<Index>(1, (size + kStudyPixels - 1) / kStudyPixels);
+}
+
+Index pooledSide(Index size) {
+  const Index factor = studyFactor(size);
+  return (size + factor - 1) / factor;
+}
+
+void intoPicture(const Eigen::Ref<const Matrix>& values, Stack& pictures, Index at) {
+  pictures[at] = strongestOf(values, studyFactor(values.rows()), studyFactor(values.cols()));
+}
+
+OutputError outputError(const Stack& full, const Stack& other) {
+  OutputError error;
+  double difference = 0, whole = 0;
+  for (Index row = 0; row < full.rows(); ++row) {
+    double rowDifference = 0, rowWhole = 0;
+    for (Index h = 0; h < full.count(); ++h) {
+      rowDifference += static_cast<double>((other[h].row(row) - full[h].row(row)).squaredNorm());
+      rowWhole += static_cast<double>(full[h].row(row).squaredNorm());
+    }
+    error.perToken.push_back(rowWhole > 0 ? std::sqrt(rowDifference / rowWhole) : 0);
+    difference += rowDifference;
+    whole += rowWhole;
+  }
+  error.all = whole > 0 ? std::sqrt(difference / whole) : 0;
+  return error;
+}
+
+namespace {
+
+Stack topLeft(const Stack& whole, Index rows, Index cols) {
+  if (whole.rows() == rows && whole.cols() == cols) return whole;
+  Stack part = Stack::uninitialized(whole.count(), rows, cols);
+  for (Index i = 0; i < whole.count(); ++i) part[i] = whole[i].topLeftCorner(rows, cols);
+  return part;
+}
+
+}  // namespace
+
+AttentionResult attendAgain(const SequenceSnapshot& sequence, AttentionConfig config, Stack k, Stack v,
+                            std::stop_token stop) {
+  AttentionResult result;
+  result.q = sequence.attention.q;
+  config.kvHeads = k.count();
+  config.dropout = {};
+  result.k = std::move(k);
+  result.v = std::move(v);
+  attention::attendHeads(config, sequence.mask, result, stop);
+  const Index n = sequence.queryLength, m = sequence.keyLength;
+  if (stop.stop_requested() || (n == result.scores.rows() && m == result.scores.cols())) return result;
+  for (Stack* each : {&result.q, &result.headOutput}) *each = topLeft(*each, n, each->cols());
+  for (Stack* each : {&result.k, &result.v}) *each = topLeft(*each, m, each->cols());
+  for (Stack* each : {&result.scores, &result.weights}) *each = topLeft(*each, n, m);
+  return result;
+}
+
+Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, const Resources& resources,
+                                      std::stop_token stop) {
+  const Snapshot& snapshot = *question.snapshot;
+  const SequenceSnapshot& sequence = sequenceOf(snapshot, question.sequence);
+  const AttentionConfig& config = snapshot.config;
+  const auto memory = studyMemory(config, sequence, resources, stop);
+  if (!memory) return memory.error();
+  const AttentionResult& given = sequence.attention;
+  const AttentionResult full = attendAgain(sequence, config, given.k, given.v, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  const Index head = std::clamp<Index>(question.head, 0, config.heads - 1), kvHead = config.kvHeadOf(head);
+  const Index n = full.scores.rows(), m = full.scores.cols();
+  PrecisionStudy study;
+  study.keys = Stack(6, pooledSide(config.headDim), pooledSide(m));
+  study.differences = Stack(6, pooledSide(n), pooledSide(m));
+  const float largest = std::max(attention::largestFinite(full.k[kvHead]), 1e-30f);
+  for (std::size_t i = 0; i < 6 && !stop.stop_requested(); ++i) {
+    PrecisionCase& one = study.cases[i];
+    one.format = static_cast<NumberFormat>(i);
+    one.bytes = 2 * static_cast<std::uint64_t>(config.kvHeads) *
+                attention::quantisedBytes(1, config.headDim, one.format);
+    const AttentionResult again =
+        i == 0 ? full
+               : attendAgain(sequence, config, attention::quantised(given.k, one.format),
+                             attention::quantised(given.v, one.format), stop);
+    if (stop.stop_requested()) break;
+    for (Index h = 0; h < config.heads; ++h)
+      one.weightError = attention::larger(
+          one.weightError,
+          static_cast<double>(attention::largestMagnitude(again.weights[h] - full.weights[h])));
+    one.output = outputError(full.headOutput, again.headOutput);
+    const auto at = static_cast<Index>(i);
+    intoPicture(again.k[kvHead].transpose() / largest, study.keys, at);
+    Matrix difference = (again.weights[head] - full.weights[head]).cwiseAbs();
+    for (Index row = 0; row < n; ++row)
+      for (Index col = 0; col < m; ++col)
+        if (full.scores.at(head, row, col) == -std::numeric_limits<float>::infinity())
+          difference(row, col) = render::kMaskedCell;
+        else if (std::isfinite(difference(row, col)))
+          study.mostDifference = std::max(study.mostDifference, difference(row, col));
+    intoPicture(difference, study.differences, at);
+  }
+  study.memory = pictureMemory({&study.keys, &study.differences}, resources);
+  return study;
+}
+
+Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Resources& resources,
+                                    std::stop_token stop) {
+  const Snapshot& snapshot = *question.snapshot;
+  const SequenceSnapshot& sequence = sequenceOf(snapshot, question.sequence);
+  if (!snapshot.causal)
+    return Error{"Entries leave a cache while tokens are decoded, which needs a causal mask."};
+  const auto memory = studyMemory(snapshot.config, sequence, resources, stop);
+  if (!memory) return memory.error();
+  const AttentionResult full =
+      attendAgain(sequence, snapshot.config, sequence.attention.k, sequence.attention.v, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  const Index n = full.scores.rows(), heads = full.scores.count();
+  const Index head = std::clamp<Index>(question.head, 0, heads - 1);
+  EvictionStudy study;
+  study.weights = Stack(2, pooledSide(n), pooledSide(n));
+  for (std::size_t i = 0; i < 2 && !stop.stop_requested(); ++i) {
+    EvictionCase& one = study.cases[i];
+    one.rules = question.rules[i];
+    const attention::EvictionRun run = attention::runEviction(full, snapshot.config.kvHeads, one.rules, stop);
+    if (stop.stop_requested()) break;
+    for (Index query = 0; query < n; ++query) {
+      one.massLost.push_back(static_cast<double>(run.massLost.col(query).mean()));
+      one.entries.push_back(run.entries[static_cast<std::size_t>(query)]);
+    }
+    one.outputError = run.outputError;
+    Matrix picture = run.weights[head];
+    for (Index query = 0; query < n; ++query)
+      for (Index key = 0; key < n; ++key) {
+        if (full.scores.at(head, query, key) == -std::numeric_limits<float>::infinity())
+          picture(query, key) = render::kMaskedCell;
+        else if (!run.keeps(snapshot.config.kvHeadOf(head), query, key))
+          picture(query, key) = render::kDeadCell;
+      }
+    intoPicture(picture, study.weights, static_cast<Index>(i));
+  }
+  study.memory = pictureMemory({&study.weights}, resources);
+  return study;
+}
+
+}  // namespace headscope::app

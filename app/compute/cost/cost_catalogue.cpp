@@ -1,0 +1,235 @@
+#include "app/compute/cost/cost_catalogue.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/json_tree.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Error;
+using attention::Index;
+using attention::Machine;
+using attention::ModelShape;
+using attention::Result;
+using Json = nlohmann::ordered_json;
+
+struct SizeField {
+  const char* name;
+  Index ModelShape::*member;
+};
+constexpr SizeField kSizes[] = {{"layers", &ModelShape::layers},
+                                {"model_dim", &ModelShape::modelDim},
+                                {"heads", &ModelShape::heads},
+                                {"kv_heads", &ModelShape::kvHeads},
+                                {"head_dim", &ModelShape::headDim},
+                                {"context", &ModelShape::context},
+                                {"window", &ModelShape::window},
+                                {"global_layers", &ModelShape::globalLayers},
+                                {"latent_dim", &ModelShape::latentDim},
+                                {"rope_dim", &ModelShape::ropeDim},
+                                {"query_latent", &ModelShape::queryLatent},
+                                {"value_dim", &ModelShape::valueDim},
+                                {"inner_dim", &ModelShape::innerDim},
+                                {"vocabulary", &ModelShape::vocabulary},
+                                {"positions", &ModelShape::positions},
+                                {"dense_layers", &ModelShape::denseLayers},
+                                {"experts", &ModelShape::experts},
+                                {"active_experts", &ModelShape::activeExperts},
+                                {"shared_experts", &ModelShape::sharedExperts},
+                                {"expert_dim", &ModelShape::expertDim}};
+struct FlagField {
+  const char* name;
+  bool ModelShape::*member;
+};
+constexpr FlagField kFlags[] = {
+    {"gated", &ModelShape::gated}, {"tied", &ModelShape::tied}, {"decodes", &ModelShape::decodes}};
+
+Result<ModelShape> readShape(const Json& json) {
+  ModelShape shape;
+  shape.source = "your models.json";
+  for (const auto& [key, value] : json.items()) {
+    const auto size = std::find_if(std::begin(kSizes), std::end(kSizes),
+                                   [&, &key = key](const SizeField& field) { return key == field.name; });
+    const auto flag = std::find_if(std::begin(kFlags), std::end(kFlags),
+                                   [&, &key = key](const FlagField& field) { return key == field.name; });
+    if (size != std::end(kSizes)) {
+      if (!value.is_number_integer()) return Error{key + " is no whole number"};
+      shape.*size->member = value.get<Index>();
+    } else if (flag != std::end(kFlags)) {
+      if (!value.is_boolean()) return Error{key + " is neither true nor false"};
+      shape.*flag->member = value.get<bool>();
+    } else if (key == "name" || key == "source") {
+      if (!value.is_string()) return Error{key + " is no text"};
+      (key == "name" ? shape.name : shape.source) = value.get<std::string>();
+    } else {
+      return Error{"there is no field " + attention::quotedText(key) + ", expected " + shapeFieldNames()};
+    }
+  }
+  if (shape.name.empty()) return Error{"name is absent, expected a text"};
+  if (!json.contains("kv_heads")) shape.kvHeads = shape.heads;
+  if (const auto status = attention::validate(shape); !status) return status.error();
+  return shape;
+}
+
+Result<Machine> readMachine(const Json& json) {
+  Machine machine;
+  machine.source = kOwnMachine;
+  double bandwidth = 0, flops = 0;
+  const std::pair<const char*, double*> numbers[] = {
+      {"memory_gb", &machine.memoryGb}, {"bandwidth_gb", &bandwidth}, {"tflops", &flops}};
+  for (const auto& [key, value] : json.items()) {
+    if (key == "name" && value.is_string()) {
+      machine.name = value.get<std::string>();
+      continue;
+    }
+    double* to = nullptr;
+    for (const auto& [name, number] : numbers)
+      if (key == name) to = number;
+    if (!to)
+      return Error{"there is no field " + attention::quotedText(key) +
+                   ", expected name, memory_gb, bandwidth_gb or tflops"};
+    *to = value.is_number() ? value.get<double>() : 0;
+  }
+  if (machine.name.empty()) return Error{"name is absent, expected a text"};
+  for (const auto& [name, number] : numbers)
+    if (!std::isfinite(*number) || *number <= 0 || *number > 1e9)
+      return Error{fmt::format("{} is absent or no number above 0", name)};
+  machine.bandwidth = bandwidth * 1e9;
+  machine.flops = flops * 1e12;
+  return machine;
+}
+
+/// The text of a file; one that isn't there is an empty list.
+Result<std::string> readText(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::string("[]");
+  const auto bytes = attention::readFile(path, 1 << 20);
+  if (!bytes) return bytes.error();
+  return std::string(bytes->begin(), bytes->end());
+}
+
+Result<Json> readList(std::string_view text, const std::string& file) {
+  auto json = attention::parseJsonTree<Json>(text, file);
+  if (json && !json->is_array()) return Error{file + " is no JSON list, expected [{\"name\": …}, …]"};
+  return json;
+}
+
+/// Reads a list of entries; each that can't be taken is a problem of its own.
+template <typename Entry, typename Read>
+void addFrom(const Result<std::string>& text, const std::string& file, Read read, std::vector<Entry>& entries,
+             std::vector<std::string>& problems) {
+  const auto list = text ? readList(*text, file) : text.error();
+  if (!list) return problems.push_back(list.error().message);
+  const Json& json = *list;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    Result<Entry> entry = json[i].is_object() ? read(json[i]) : Result<Entry>(Error{"is no object"});
+    if (!entry) {
+      problems.push_back(fmt::format("{}, entry {}: {}", file, i + 1, entry.error().message));
+      continue;
+    }
+    const auto same = std::find_if(entries.begin(), entries.end(),
+                                   [&](const Entry& each) { return each.name == entry->name; });
+    if (same != entries.end())
+      *same = *std::move(entry);
+    else
+      entries.push_back(*std::move(entry));
+  }
+}
+
+void sortByMemory(std::vector<Machine>& machines) {
+  std::stable_sort(machines.begin(), machines.end(),
+                   [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
+}
+
+/// As many digits as a person types: a product and a quotient by 10⁹ may leave others behind them.
+double typedDigits(double value) {
+  return std::stod(fmt::format("{:.12g}", value));
+}
+
+Json machineJson(const Machine& machine) {
+  return {{"name", machine.name},
+          {"memory_gb", typedDigits(machine.memoryGb)},
+          {"bandwidth_gb", typedDigits(machine.bandwidth / 1e9)},
+          {"tflops", typedDigits(machine.flops / 1e12)}};
+}
+
+}  // namespace
+
+CostCatalogue readCatalogue(const Result<std::string>& models, const Result<std::string>& machines) {
+  CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
+  addFrom(models, kModelsFile, readShape, catalogue.shapes, catalogue.problems);
+  addFrom(machines, kMachinesFile, readMachine, catalogue.machines, catalogue.problems);
+  sortByMemory(catalogue.machines);
+  return catalogue;
+}
+
+CostCatalogue loadCatalogue(const std::filesystem::path& folder) {
+  if (folder.empty()) return readCatalogue({"[]"}, {"[]"});
+  return readCatalogue(readText(folder / kModelsFile), readText(folder / kMachinesFile));
+}
+
+void changeMachine(CostCatalogue& catalogue, const MachineChange& change) {
+  std::vector<Machine>& machines = catalogue.machines;
+  const Machine* published = attention::findMachine(attention::machines(), change.name);
+  const auto at = std::find_if(machines.begin(), machines.end(),
+                               [&](const Machine& each) { return each.name == change.name; });
+  std::optional<Machine> now = change.machine;
+  if (now) now->source = kOwnMachine;
+  if (!now && published) now = *published;
+  if (at == machines.end()) {
+    if (now) machines.push_back(*now);
+  } else if (now) {
+    *at = *now;
+  } else {
+    machines.erase(at);
+  }
+  sortByMemory(machines);
+}
+
+attention::Status writeMachine(const std::filesystem::path& folder, const MachineChange& change) {
+  if (folder.empty())
+    return Error{"there is no folder for settings: neither XDG_CONFIG_HOME nor HOME is set"};
+  const std::filesystem::path path = folder / kMachinesFile;
+  const auto text = readText(path);
+  const auto list = text ? readList(*text, kMachinesFile) : text.error();
+  if (!list) return list.error();
+  Json kept = Json::array();
+  bool placed = !change.machine;
+  for (const Json& each : *list) {
+    const bool same = each.is_object() && each.contains("name") && each["name"] == change.name;
+    if (!same) kept.push_back(each);
+    if (!same || placed) continue;
+    kept.push_back(machineJson(*change.machine));
+    placed = true;
+  }
+  if (!placed) kept.push_back(machineJson(*change.machine));
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  return attention::writeFile(path, kept.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string shapeJson(const ModelShape& shape) {
+  Json json;
+  json["name"] = shape.name;
+  for (const SizeField& field : kSizes)
+    if (shape.*field.member != 0) json[field.name] = shape.*field.member;
+  for (const FlagField& field : kFlags) json[field.name] = shape.*field.member;
+  json["source"] = shape.source;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string shapeFieldNames() {
+  std::string names = "name";
+  for (const SizeField& field : kSizes) names += std::string(", ") + field.name;
+  for (const FlagField& field : kFlags) names += std::string(", ") + field.name;
+  return names + " or source";
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,275 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/cost/cost_plot.h"
+#include "app/compute/cost/cost_words.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::ModelShape;
+using attention::PairCount;
+
+constexpr double kGiB = 1073741824.0;
+
+double doubleOf(Index value) {
+  return static_cast<double>(value);
+}
+
+/// From 1 k, or from 1 for less, to a megatoken or twice what is asked for.
+PlotAxis tokenAxis(const CostFigures& figures) {
+  const double tokens = doubleOf(figures.request.tokens);
+  PlotAxis axis;
+  axis.low = tokens < 2048 ? 1 : 1024;
+  axis.high = tokens < 2048 ? 16384 : std::max(1048576.0, std::exp2(std::ceil(std::log2(tokens * 2))));
+  axis.ticks = tokenTicks(axis.low, axis.high);
+  axis.title = "tokens, 1 k = 1,024";
+  return axis;
+}
+
+std::string hoverTokens(double tokens) {
+  return countText(static_cast<std::uint64_t>(std::llround(tokens))) + " tokens";
+}
+
+/// Four points for each doubling, at whole tokens.
+template <typename Value>
+PlotLine curve(std::string label, const PlotAxis& axis, Dash dash, Value value) {
+  PlotLine line{std::move(label), {}, dash};
+  const auto steps = static_cast<int>(std::ceil(4 * std::log2(axis.high / axis.low)));
+  for (int i = 0; i <= steps; ++i) {
+    const double x = std::round(axis.valueAt(static_cast<double>(i) / steps));
+    if (!line.points.empty() && x == line.points.back().x) continue;
+    if (const double y = value(x); y > 0) line.points.push_back({x, y});
+  }
+  return line;
+}
+
+/// Powers of ten around everything that is drawn.
+void fitAxis(PlotAxis& axis, const std::vector<PlotLine>& lines) {
+  double low = 1e300, high = 0;
+  for (const PlotLine& line : lines)
+    for (const PlotPoint& point : line.points) {
+      low = std::min(low, point.y);
+      high = std::max(high, point.y);
+    }
+  if (!(high > 0)) low = 1, high = 10;
+  axis.low = std::pow(10.0, std::floor(2 * std::log10(low)) / 2);
+  axis.high = std::max(axis.low * 10, std::pow(10.0, std::ceil(2 * std::log10(high)) / 2));
+  axis.ticks = powerTicks(axis.low, axis.high);
+}
+
+std::string hoverGiB(double gib) {
+  return fourDigitBytes(gib * kGiB);
+}
+
+double cacheGiB(const ModelShape& shape, double tokens, const attention::CostRequest& request) {
+  const auto whole = static_cast<Index>(std::llround(std::max(tokens, 1.0)));
+  const std::uint64_t bytes = attention::cacheBytes(shape, whole, request.batch, request.format);
+  // What can't be counted is not drawn.
+  return bytes >= attention::kTooManyBytes ? 0 : static_cast<double>(bytes) / kGiB;
+}
+
+/// The chosen shape beside what it would be as MHA and MQA, and two that found other ways.
+void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, Plot& plot) {
+  const ModelShape& shape = figures.shape;
+  const auto add = [&](const ModelShape& each, std::string label, Dash dash, bool chosen) {
+    PlotLine line = curve(std::move(label), plot.x, dash,
+                          [&](double tokens) { return cacheGiB(each, tokens, figures.request); });
+    line.chosen = chosen;
+    line.dashedFrom = shape.contextKnown && each.context > 0 && (chosen || dash == Dash::solid)
+                          ? doubleOf(shape.context)
+                          : line.dashedFrom;
+    plot.lines.push_back(std::move(line));
+  };
+  const bool plain = !shape.isLatent() && shape.window == 0;
+  if (!plain || shape.kvHeads != shape.heads)
+    add(attention::withKvHeads(shape, shape.heads), fmt::format("MHA, {}", shape.heads), Dash::solid, false);
+  const std::string own = plain ? fmt::format("{}, {}", attentionKind(shape), shape.kvHeads) : shape.name;
+  if (shape.decodes) add(shape, own, Dash::solid, true);
+  if (!plain || shape.kvHeads != 1) add(attention::withKvHeads(shape, 1), "MQA, 1", Dash::solid, false);
+  for (const auto& [name, dash] : {std::pair("Gemma-3-27B", Dash::dotted), {"DeepSeek-V3", Dash::dashDot}})
+    if (const ModelShape* other = attention::findShape(catalogue.shapes, name); other && name != shape.name)
+      add(*other, name, dash, false);
+}
+
+CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
+  const ModelShape& shape = figures.shape;
+  CostPlot shown;
+  shown.title = !shape.decodes ? "An encoder keeps no cache; a decoder's grows"
+                : shape.window > 0
+                    ? (shape.globalLayers > 0 ? "Windows bend the line: full layers keep growing"
+                                              : "Windows bend the line: no layer keeps all tokens")
+                : shape.isLatent() ? "A latent grows too, only slower"
+                                   : "Memory grows with every token";
+  Plot& plot = shown.plot;
+  plot.x = tokenAxis(figures);
+  plot.value = hoverGiB;
+  plot.place = hoverTokens;
+  addCacheLines(figures, catalogue, plot);
+  fitAxis(plot.y, plot.lines);
+  const double card = figures.machine.memoryGb * 1e9 / kGiB;
+  plot.rules.push_back({card, false, "one " + machineText(figures.machine, ", ")});
+  const double tokens = doubleOf(figures.request.tokens);
+  plot.rules.push_back({tokens, true, ""});
+  const auto mark = [&](std::uint64_t bytes, bool chosen, PlotSide side) {
+    if (bytes == 0 || bytes >= attention::kTooManyBytes) return;
+    const double gib = static_cast<double>(bytes) / kGiB;
+    plot.marks.push_back({{tokens, gib}, fourDigitBytes(bytes), "", side, chosen, chosen});
+  };
+  const bool alone = shape.kvHeads == shape.heads && shape.window == 0 && !shape.isLatent();
+  if (!alone) mark(figures.mha, false, PlotSide::aboveLeft);
+  // Behind the end of the lines stand their names.
+  const bool nearEnd = tokens * 4 > plot.x.high;
+  if (shape.kvHeads > 1) mark(figures.mqa, false, nearEnd ? PlotSide::below : PlotSide::right);
+  if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
+  if (shape.decodes && shape.contextKnown && shape.context < plot.x.high)
+    shown.notes.push_back(fmt::format("dashed: beyond the {} tokens {}", tokensText(shape.context),
+                                      isMadeHere(shape) ? "that are computed here" : "it was made for"));
+  return shown;
+}
+
+/// Attention matrices, had anyone to keep them.
+CostPlot matrixPlot(const CostFigures& figures) {
+  const ModelShape& shape = figures.shape;
+  CostPlot shown;
+  Plot& plot = shown.plot;
+  plot.x = tokenAxis(figures);
+  plot.value = hoverGiB;
+  plot.place = hoverTokens;
+  const auto add = [&](const char* label, Dash dash, Index heads, bool training, bool chosen) {
+    plot.lines.push_back(curve(label, plot.x, dash, [&](double n) {
+      return n * n * 4 * doubleOf(shape.layers) * doubleOf(heads) * (training ? 5 : 1) / kGiB;
+    }));
+    plot.lines.back().chosen = chosen;
+  };
+  add("every head, training", Dash::dashed, shape.heads, true, false);
+  add("every head's own", Dash::solid, shape.heads, false, true);
+  add("one a layer, training", Dash::dashDot, 1, true, false);
+  add("one a layer", Dash::dotted, 1, false, false);
+  fitAxis(plot.y, plot.lines);
+  const double card = figures.machine.memoryGb * 1e9 / kGiB;
+  const double wall = std::sqrt(card * kGiB / (4 * doubleOf(shape.layers * shape.heads)));
+  shown.title = fmt::format("n² matrices fill one {} at {} tokens", figures.machine.name,
+                            countText(static_cast<std::uint64_t>(wall)));
+  plot.rules.push_back({card, false, "one " + machineText(figures.machine, ", ")});
+  plot.rules.push_back({doubleOf(figures.request.tokens), true, ""});
+  plot.marks.push_back(
+      {{wall, card}, countText(static_cast<std::uint64_t>(wall)), "", PlotSide::right, true, true});
+  plot.labelRoom = 168;
+  shown.notes = {"32 bits a weight; that is why nobody keeps them: kernels go through them in tiles",
+                 "GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×)"};
+  return shown;
+}
+
+std::string hoverFlops(double flops) {
+  return flopsText(flops);
+}
+
+std::string crossing(const std::optional<Index>& tokens) {
+  return tokens ? countText(static_cast<std::uint64_t>(*tokens)) : "never";
+}
+
+CostPlot prefillPlot(const CostFigures& figures) {
+  const ModelShape& shape = figures.shape;
+  const bool wide = figures.parameters.activeFeedForward > 0;
+  CostPlot shown;
+  shown.title = figures.overtakesAll ? fmt::format("Attention passes {} at {} tokens",
+                                                   wide ? "everything else" : "its projections",
+                                                   crossing(figures.overtakesAll))
+                                     : "Windows keep attention below everything else";
+  Plot& plot = shown.plot;
+  plot.x = tokenAxis(figures);
+  plot.value = hoverFlops;
+  plot.place = hoverTokens;
+  const auto work = [&](double tokens) {
+    return attention::prefillWork(shape, static_cast<Index>(std::llround(std::max(tokens, 1.0))));
+  };
+  plot.lines.push_back(
+      curve("attention", plot.x, Dash::solid, [&](double n) { return work(n).attention(); }));
+  plot.lines.back().chosen = true;
+  if (wide)
+    plot.lines.push_back(curve("projections + FFN", plot.x, Dash::solid, [&](double n) {
+      const auto all = work(n);
+      return all.projections + all.feedForward;
+    }));
+  plot.lines.push_back(
+      curve("projections", plot.x, Dash::dashed, [&](double n) { return work(n).projections; }));
+  fitAxis(plot.y, plot.lines);
+  plot.rules.push_back({doubleOf(figures.request.tokens), true, ""});
+  const auto mark = [&](const std::optional<Index>& at, bool bold) {
+    if (!at || doubleOf(*at) > plot.x.high) return;
+    plot.marks.push_back(
+        {{doubleOf(*at), work(doubleOf(*at)).attention()}, crossing(at), "", PlotSide::below, true, bold});
+  };
+  mark(figures.overtakesProjections, !wide);
+  if (wide) mark(figures.overtakesAll, true);
+  plot.labelRoom = 140;
+  const std::string pairs = shape.decodes ? "causal pairs, n(n+1)/2" : "all n² pairs, as an encoder has them";
+  const std::string textbooks =
+      "one product each, as textbooks: n = d = " + countText(static_cast<std::uint64_t>(shape.modelDim));
+  shown.notes = {wide ? fmt::format("{}: {} and {}; FFN: feed-forward", pairs,
+                                    crossing(figures.overtakesProjections), crossing(figures.overtakesAll))
+                      : pairs,
+                 shape.decodes
+                     ? fmt::format("all n²: {}{}  ·  {}", crossing(figures.overtakesProjectionsAll),
+                                   wide ? " and " + crossing(figures.overtakesAllAll) : "", textbooks)
+                     : textbooks};
+  return shown;
+}
+
+/// What one more token costs behind n others.
+CostPlot decodePlot(const CostFigures& figures) {
+  CostPlot shown;
+  Plot& plot = shown.plot;
+  plot.x = tokenAxis(figures);
+  plot.value = hoverFlops;
+  plot.place = hoverTokens;
+  const auto at = [&](double tokens) {
+    attention::CostRequest request = figures.request;
+    request.tokens = static_cast<Index>(std::llround(std::max(tokens, 1.0)));
+    return attention::decodeWork(figures.shape, request).flops;
+  };
+  if (!figures.shape.decodes) {
+    shown.title = "An encoder decodes nothing";
+    shown.notes = {"it goes through all tokens at once, as in a prefill"};
+    fitAxis(plot.y, plot.lines);
+    return shown;
+  }
+  attention::CostRequest none = figures.request;
+  none.tokens = 0;
+  const double rest = attention::decodeWork(figures.shape, none).flops;
+  plot.lines.push_back(curve("attention", plot.x, Dash::solid, [&](double n) { return at(n) - rest; }));
+  plot.lines.back().chosen = true;
+  plot.lines.push_back(curve("everything else", plot.x, Dash::dashed, [&](double) { return rest; }));
+  fitAxis(plot.y, plot.lines);
+  plot.rules.push_back({doubleOf(figures.request.tokens), true, ""});
+  plot.labelRoom = 130;
+  const double slope = at(1 << 20) > at(1 << 19) ? 1 : 0;
+  shown.title = slope > 0 ? "A step grows with what is cached, not with its square"
+                          : "Windows make a step's cost constant";
+  shown.notes = {
+      figures.request.batch == 1
+          ? std::string("one token; without the cache a step would be a prefill")
+          : fmt::format("one token for each of {} sequences; without the cache a step would be a prefill",
+                        figures.request.batch)};
+  if (figures.shape.isLatent())
+    shown.notes.emplace_back("absorbed: scores and sums over the latent itself; nothing is unpacked");
+  return shown;
+}
+
+}  // namespace
+
+CostPlot memoryPlot(const CostSetup& setup, const CostFigures& figures, const CostCatalogue& catalogue) {
+  return setup.memory == MemoryPlot::cache ? cachePlot(figures, catalogue) : matrixPlot(figures);
+}
+
+CostPlot workPlot(const CostSetup& setup, const CostFigures& figures) {
+  return setup.work == WorkPlot::prefill ? prefillPlot(figures) : decodePlot(figures);
+}
+
+}  // namespace headscope::app

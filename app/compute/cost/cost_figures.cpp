@@ -1,0 +1,131 @@
+#include "app/compute/cost/cost_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/scene/models/open_model.h"
+#include "attention/formats/quote.h"
+#include "attention/models/model_shape_reader.h"
+
+namespace headscope::app {
+
+using attention::CostRequest;
+using attention::Error;
+using attention::Machine;
+using attention::ModelShape;
+using attention::PairCount;
+
+namespace {
+constexpr const char *kOneLayer = "This layer", *kLayers = "These layers";
+}
+
+bool isMadeHere(const ModelShape& shape) {
+  return shape.name == kOneLayer || shape.name == kLayers;
+}
+
+ModelShape shapeOfLayer(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  ModelShape shape;
+  shape.name = isStack(setup) ? kLayers : kOneLayer;
+  shape.layers = isStack(setup) ? layerCount(setup) : 1;
+  shape.modelDim = model.modelDim;
+  shape.heads = model.heads;
+  shape.kvHeads = model.kvHeads;
+  shape.headDim = model.headDim;
+  shape.context = kMaxTokens;
+  shape.source =
+      isStack(setup) ? "the layers made here: attention alone" : "the layer made here: attention alone";
+  return shape;
+}
+
+attention::Status checkDevice(const CostSetup& cost, const CostCatalogue& catalogue) {
+  if (attention::findMachine(catalogue.machines, cost.device)) return attention::success();
+  std::vector<std::string> names;
+  for (const Machine& machine : catalogue.machines) names.push_back(machine.name);
+  return Error{fmt::format("cost.device is {}, expected one of {}", attention::quotedText(cost.device),
+                           fmt::join(names, ", "))};
+}
+
+attention::Result<ModelShape> costShape(const Scene& scene, const CostCatalogue& catalogue,
+                                        const std::optional<ModelShape>& config) {
+  const CostSetup& cost = scene.cost;
+  if (const auto device = checkDevice(cost, catalogue); !device) return device.error();
+  if (!cost.config.empty() && config) return *config;
+  if (cost.model == kThisLayer) return shapeOfLayer(scene.setup);
+  if (cost.model == kOpenedModel && scene.setup.subject.opened) {
+    ModelShape shape = attention::shapeOf(scene.setup.subject.opened->config());
+    shape.name = scene.setup.subject.opened->name;
+    shape.source = "the opened model";
+    return shape;
+  }
+  if (const ModelShape* found = attention::findShape(catalogue.shapes, cost.model)) return *found;
+  return Error{"There is no model " + attention::quotedText(cost.model) + " here."};
+}
+
+CostFigures costFigures(const CostSetup& setup, const ModelShape& shape, const CostCatalogue& catalogue) {
+  CostFigures figures;
+  figures.shape = shape;
+  figures.request = {setup.tokens, setup.batch, setup.format, setup.block,
+                     attention::nearestSplit(shape, setup.gpus)};
+  const Machine* machine = attention::findMachine(catalogue.machines, setup.device);
+  figures.machine = machine ? *machine : catalogue.machines.back();
+  figures.cost = attention::cacheCost(shape, figures.request);
+  figures.parameters = attention::parametersOf(shape);
+  const auto with = [&](attention::Index kvHeads) {
+    return attention::cacheBytes(attention::withKvHeads(shape, kvHeads), setup.tokens, setup.batch,
+                                 setup.format);
+  };
+  figures.mha = with(shape.heads);
+  figures.mqa = with(1);
+  figures.overtakesProjections = attention::attentionOvertakes(shape, false, PairCount::causal);
+  figures.overtakesAll = attention::attentionOvertakes(shape, true, PairCount::causal);
+  figures.overtakesProjectionsAll = attention::attentionOvertakes(shape, false, PairCount::all);
+  figures.overtakesAllAll = attention::attentionOvertakes(shape, true, PairCount::all);
+  figures.prefill = attention::prefillWork(shape, setup.tokens);
+  figures.decode = attention::decodeWork(shape, figures.request);
+  const auto count = static_cast<double>(figures.request.tensorParallel);
+  const double bandwidth = figures.machine.bandwidth * count, flops = figures.machine.flops * count;
+  figures.decodeSeconds = std::max(figures.decode.bytes() / bandwidth, figures.decode.flops / flops);
+  const double prefillFlops = figures.prefill.total() * static_cast<double>(setup.batch);
+  figures.prefillSeconds = std::max(prefillFlops / flops, figures.decode.bytes() / bandwidth);
+  return figures;
+}
+
+bool fitsInto(double bytes, double gb) {
+  return bytes <= gb * 1e9;
+}
+
+std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalogue& catalogue) {
+  std::array<GpuChoice, 5> choices;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    GpuChoice& choice = choices[i];
+    choice.gpus = kGpuCounts[i];
+    const auto fits = attention::splits(figures.shape, choice.gpus);
+    if (!fits) {
+      choice.reason = fits.error().message + ".";
+      continue;
+    }
+    CostRequest request = figures.request;
+    request.tensorParallel = choice.gpus;
+    choice.cost = attention::cacheCost(figures.shape, request);
+    const double bytes =
+        static_cast<double>(choice.cost.weightsPerGpu) + static_cast<double>(choice.cost.perGpu);
+    for (const Machine& machine : catalogue.machines)
+      if (fitsInto(bytes, machine.memoryGb) && (!choice.fitsGb || machine.memoryGb < *choice.fitsGb))
+        choice.fitsGb = machine.memoryGb;
+  }
+  return choices;
+}
+
+const char* kindName(attention::Index heads, attention::Index kvHeads) {
+  if (kvHeads == heads) return "MHA";
+  return kvHeads == 1 ? "MQA" : "GQA";
+}
+
+const char* attentionKind(const ModelShape& shape) {
+  if (shape.isLatent()) return "MLA";
+  return kindName(shape.heads, shape.kvHeads);
+}
+
+}  // namespace headscope::app

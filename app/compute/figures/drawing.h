@@ -1,0 +1,106 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/compute/layer/value_range.h"
+#include "attention/core/tensor.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+// What a picture for a paper or a slide consists of, without a window: written as SVG (svg.h) or as pixels
+// (raster.h). Lengths are layout units, y down from the top; at scale 1 a unit is a pixel.
+
+struct Frame {
+  double x = 0, y = 0, width = 0, height = 0;
+  double right() const { return x + width; }
+  double bottom() const { return y + height; }
+};
+
+/// Where a line of text stands about its place.
+enum class Anchor { start, middle, end };
+
+/// One line of text, its middle at the height `y`. Turned clockwise about its place.
+struct TextRun {
+  std::string text;
+  double x = 0, y = 0, size = 11;
+  render::Color color;
+  Anchor anchor = Anchor::start;
+  bool mono = false, bold = false;
+  double degrees = 0;
+};
+
+/// A rectangle, filled, or outlined where `outline` > 0.
+struct Box {
+  Frame frame;
+  render::Color color;
+  double outline = 0, radius = 0;
+};
+
+struct Line {
+  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  render::Color color;
+  double width = 1;
+};
+
+/// A line through points.
+struct Polyline {
+  struct Point {
+    double x = 0, y = 0;
+  };
+  std::vector<Point> points;
+  render::Color color;
+  double width = 1;
+  std::vector<double> dashes = {};  ///< units that are drawn and left out, in turn; none: it is solid
+};
+
+/// A matrix as coloured cells that fill the frame; the style's hatches and marks are those of heatmaps on
+/// screen, its gap is in units.
+struct Cells {
+  Frame frame;
+  attention::Matrix values;  ///< [rows, columns], marked as render/heatmap.h says
+  render::HeatmapStyle style;
+};
+
+/// The colours of a style from its low to its high end, to the right or upwards.
+struct Ramp {
+  Frame frame;
+  render::HeatmapStyle style;
+  bool upwards = true;
+};
+
+/// A sample of how cells without a value look.
+struct Swatch {
+  Frame frame;
+  render::HeatmapStyle style;
+  float value = render::kMaskedCell;
+};
+
+using Shape = std::variant<TextRun, Box, Line, Polyline, Cells, Ramp, Swatch>;
+
+struct Drawing {
+  std::string title;  ///< for readers that can't see it
+  double width = 0, height = 0;
+  render::Color background;
+  std::vector<Shape> shapes;  ///< later ones over earlier ones
+
+  /// Adds all of `other`, its top left corner at (x, y), and grows to hold it.
+  void add(const Drawing& other, double x, double y);
+};
+
+/// One under the other; all on the first one's background.
+Drawing stacked(const std::vector<Drawing>& drawings);
+/// In the middle of a page of the given width over height, as little larger as that takes.
+Drawing fittedTo(const Drawing& drawing, double aspect);
+
+/// The colour of a cell; masked cells and dead rows have the one that their hatch lies on.
+render::Color cellColor(const render::HeatmapStyle& style, float value);
+/// Whether any cell has that mark: masked, or of a row that sees no key.
+bool anyIs(const attention::Matrix& values, float mark);
+/// Black or white, whichever reads better on `color` (WCAG 2, relative luminance).
+render::Color inkOver(const render::Color& color);
+render::Color mixedColor(const render::Color& a, const render::Color& b, float t);
+
+}  // namespace headscope::app

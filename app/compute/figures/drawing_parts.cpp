@@ -1,0 +1,214 @@
+#include "app/compute/figures/drawing_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/text/unicode.h"
+
+namespace headscope::app {
+
+using attention::Token;
+using render::Color;
+
+namespace {
+
+constexpr Color colorOf(std::uint32_t hex) {
+  const auto part = [hex](int shift) { return static_cast<float>((hex >> shift) & 0xFF) / 255; };
+  return {part(16), part(8), part(0), 1};
+}
+
+constexpr std::size_t kLongestLabel = 24;  // columns
+constexpr double kDegrees = 60, kSine = 0.866, kCosine = 0.5;
+// A column in units of the font's size: exactly so in JetBrains Mono and DejaVu Sans Mono, on average in
+// Inter.
+constexpr double kMonoColumn = 0.6, kSansColumn = 0.53;
+
+/// How the labels of an axis are set, by the units of one cell: their size, and cells from one to the next so
+/// that neighbours don't touch.
+struct LabelPlan {
+  double size;
+  std::size_t step;
+};
+LabelPlan planOf(double size, double spacing, double cell) {
+  return {size, static_cast<std::size_t>(std::max(1.0, std::ceil(size * spacing / cell - 1e-9)))};
+}
+LabelPlan queryPlan(double cell) {
+  return planOf(std::clamp(cell * 0.8, 7.0, 11.5), 1.12, cell);
+}
+LabelPlan keyPlan(double cell) {  // turned lines stand closer than they are apart along the axis
+  return planOf(std::clamp(cell * 0.74, 6.5, 11.5), 1.3, cell);
+}
+
+double longestLabel(const std::vector<Token>& tokens, const LabelPlan& plan) {
+  double longest = 0;
+  for (std::size_t i = 0; i < tokens.size(); i += plan.step)
+    longest = std::max(longest, drawnWidth(cutToColumns(tokens[i].text, kLongestLabel), plan.size, true));
+  return longest;
+}
+
+}  // namespace
+
+const DrawingColors& drawingColors(bool dark) {
+  static const DrawingColors light{
+      colorOf(0xffffff),
+      colorOf(0xf6f7f9),
+      colorOf(0xeceff3),
+      colorOf(0xd9dee5),
+      colorOf(0x12161c),
+      colorOf(0x4d5866),
+      colorOf(0x616c79),
+      colorOf(0xad5400),
+      colorOf(0x0b6bc2),
+      colorOf(0x17753f),
+      {colorOf(0x6b3fd4), colorOf(0x086b61), colorOf(0x7a5800), colorOf(0xa52a55), colorOf(0x3355b8),
+       colorOf(0x4a6b0a), colorOf(0x95502a), colorOf(0x5b5b68)}};
+  static const DrawingColors darkOnes{
+      colorOf(0x0d1015),
+      colorOf(0x141920),
+      colorOf(0x1b222b),
+      colorOf(0x262f3a),
+      colorOf(0xe8ecf1),
+      colorOf(0x93a0af),
+      colorOf(0x7d8997),
+      colorOf(0xff9f45),
+      colorOf(0x4cb8ff),
+      colorOf(0x5fd38d),
+      {colorOf(0xb48cff), colorOf(0x4fd6c8), colorOf(0xf2c14e), colorOf(0xff8fb1), colorOf(0x9fb8ff),
+       colorOf(0xb5d86a), colorOf(0xe3a27f), colorOf(0xc9c9d4)}};
+  return dark ? darkOnes : light;
+}
+
+render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap) {
+  render::HeatmapStyle style;
+  style.background = colors.background;
+  style.masked = mixedColor(colors.background, colors.panel, 0.7f);
+  style.maskedHatch = mixedColor(colors.background, colors.line, 0.8f);
+  style.deadHatch = colors.faint;
+  style.gap = static_cast<float>(gap);
+  return style;
+}
+
+render::HeatmapStyle cacheStyle(const DrawingColors& colors, bool values) {
+  render::HeatmapStyle style = drawnStyle(colors, 0);
+  style.tint = render::Tint{colors.raised, values ? colors.value : colors.key};
+  style.low = -1;
+  return style;
+}
+
+double drawnWidth(const std::string& text, double size, bool mono) {
+  double columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    columns += static_cast<double>(attention::columnsOf(next.value));
+    at += next.length;
+  }
+  return columns * size * (mono ? kMonoColumn : kSansColumn);
+}
+
+std::string cutToColumns(const std::string& text, std::size_t columns) {
+  std::size_t used = 0, fits = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    used += attention::columnsOf(next.value);
+    at += next.length;
+    if (used < columns) fits = at;  // what still leaves room for the ellipsis
+  }
+  return used <= columns ? text : text.substr(0, fits) + "…";
+}
+
+PanelScale panelScale(Index queries, Index keys, const PanelRules& rules) {
+  PanelScale scale{queries, keys};
+  while (std::max(scale.rows(), scale.columns()) > rules.mostCells) scale.factor *= 2;
+  const Index longer = std::max<Index>({scale.rows(), scale.columns(), 1});
+  double cell = std::min(rules.side / static_cast<double>(longer), rules.largestCell);
+  // Whole units: cells come out equally wide, and sharp, at whole scales.
+  cell = cell < 8 ? std::max(1.0, std::round(cell + 0.3)) : std::floor(cell);
+  if (longer <= rules.allLabelled) cell = std::max(cell, 9.0);
+  // One query over many keys would be a line.
+  constexpr double kThinnest = 20;
+  scale.row = std::max(cell, kThinnest / static_cast<double>(std::max<Index>(scale.rows(), 1)));
+  scale.column = std::max(cell, kThinnest / static_cast<double>(std::max<Index>(scale.columns(), 1)));
+  return scale;
+}
+
+double queryRoom(const std::vector<Token>& tokens, double cell) {
+  return std::ceil(std::max(longestLabel(tokens, queryPlan(cell)) + 10, 52.0));
+}
+
+double keyRoom(const std::vector<Token>& tokens, double cell) {
+  const LabelPlan plan = keyPlan(cell);
+  return std::ceil(longestLabel(tokens, plan) * kSine + plan.size + 10);
+}
+
+double keyOverhang(const std::vector<Token>& tokens, double cell) {
+  const LabelPlan plan = keyPlan(cell);
+  return std::max(0.0, longestLabel(tokens, plan) * kCosine + plan.size * kSine - cell / 2);
+}
+
+namespace {
+
+void addQueryLabels(Drawing& drawing, const DrawingColors& colors, const MatrixPanel& panel) {
+  const double each = panel.scale.query(), x = panel.x - 7;
+  const LabelPlan plan = queryPlan(each);
+  const std::vector<Token>& tokens = *panel.queryTokens;
+  for (std::size_t i = 0; i < tokens.size(); i += plan.step)
+    drawing.shapes.push_back(TextRun{cutToColumns(tokens[i].text, kLongestLabel), x,
+                                     panel.y + (static_cast<double>(i) + 0.5) * each, plan.size, colors.text,
+                                     Anchor::end, true});
+  drawing.shapes.push_back(TextRun{"query ↓", x, panel.y - 13, 11, colors.query, Anchor::end, false, true});
+}
+
+void addKeyLabels(Drawing& drawing, const DrawingColors& colors, const MatrixPanel& panel) {
+  const double each = panel.scale.key(), bottom = panel.y + panel.scale.height();
+  const LabelPlan plan = keyPlan(each);
+  const std::vector<Token>& tokens = *panel.keyTokens;
+  for (std::size_t j = 0; j < tokens.size(); j += plan.step)
+    drawing.shapes.push_back(TextRun{cutToColumns(tokens[j].text, kLongestLabel),
+                                     panel.x + (static_cast<double>(j) + 0.5) * each, bottom + 8, plan.size,
+                                     colors.text, Anchor::start, true, false, kDegrees});
+}
+
+}  // namespace
+
+void addPanel(Drawing& drawing, const DrawingColors& colors, MatrixPanel panel) {
+  if (panel.queryTokens) addQueryLabels(drawing, colors, panel);
+  if (panel.keyTokens) addKeyLabels(drawing, colors, panel);
+  if (panel.queryTokens && panel.keyTokens)
+    drawing.shapes.push_back(TextRun{"key →", panel.x - 7, panel.y + panel.scale.height() + 14, 11,
+                                     colors.key, Anchor::end, false, true});
+  const double height = panel.scale.row * static_cast<double>(panel.values.rows());
+  drawing.shapes.push_back(
+      Cells{{panel.x, panel.y, panel.scale.width(), height}, std::move(panel.values), panel.style});
+  drawing.shapes.push_back(
+      Box{{panel.x, panel.y, panel.scale.width(), panel.scale.height()}, colors.line, 0.75});
+}
+
+void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
+               const std::string& word, double x, double y) {
+  const Frame sample{x, y - 6, 12, 12};
+  drawing.shapes.push_back(Swatch{sample, style, value});
+  drawing.shapes.push_back(Box{sample, colors.line, 0.75});
+  drawing.shapes.push_back(TextRun{word, x + 18, y, 10.5, colors.secondary});
+}
+
+void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
+              const ColourScale& scale) {
+  const double x = scale.x, top = scale.y + 18, height = std::max(24.0, scale.height - 18);
+  drawing.shapes.push_back(TextRun{scale.caption, x, scale.y + 4, 10.5, colors.secondary});
+  drawing.shapes.push_back(Ramp{{x, top, 12, height}, style});
+  const auto label = [&](const std::string& text, double y) {
+    if (!text.empty())
+      drawing.shapes.push_back(TextRun{text, x + 18, y, 10.5, colors.text, Anchor::start, true});
+  };
+  label(scale.high, top + 4);
+  if (height > 60) label(scale.middle, top + height / 2);
+  label(scale.low, top + height - 4);
+  double y = top + height + 20;
+  if (scale.masked) {
+    addSwatch(drawing, colors, style, render::kMaskedCell, "masked", x, y);
+    y += 18;
+  }
+  if (scale.dead) addSwatch(drawing, colors, style, render::kDeadCell, "sees no key", x, y);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,156 @@
+#include "app/compute/figures/picture_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "app/compute/figures/raster.h"
+#include "app/compute/figures/svg.h"
+#include "app/scene/text/number_text.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+constexpr double kMillimetresPerInch = 25.4;
+
+double pixelsOf(const Length& length, double dpi) {
+  return length.millimetres ? length.value / kMillimetresPerInch * dpi : length.value;
+}
+
+/// Pixels, not yet whole.
+struct Extent {
+  double width = 0, height = 0;
+};
+Extent extentOf(const Drawing& drawing, const PictureSize& size) {
+  const double aspect = drawing.width / drawing.height;
+  if (size.width && size.height) return {pixelsOf(*size.width, size.dpi), pixelsOf(*size.height, size.dpi)};
+  if (size.width) return {pixelsOf(*size.width, size.dpi), pixelsOf(*size.width, size.dpi) / aspect};
+  if (size.height) return {pixelsOf(*size.height, size.dpi) * aspect, pixelsOf(*size.height, size.dpi)};
+  return {std::ceil(drawing.width) * size.scale, std::ceil(drawing.height) * size.scale};
+}
+
+/// CRC-32 as PNG's chunks end with it (PNG specification, annex D).
+std::uint32_t checksum(const std::uint8_t* bytes, std::size_t count) {
+  std::uint32_t crc = 0xFFFFFFFFu;
+  for (std::size_t i = 0; i < count; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? 0xEDB88320u ^ crc >> 1 : crc >> 1;
+  }
+  return ~crc;
+}
+
+/// Puts the pixels per metre (pHYs) behind the header, so that the picture has its size on paper.
+void addResolution(std::vector<std::uint8_t>& png, double dpi) {
+  constexpr std::size_t kHeaderEnd = 33;  // the signature and IHDR
+  const auto perMetre = static_cast<std::uint32_t>(std::lround(dpi / kMillimetresPerInch * 1000));
+  std::array<std::uint8_t, 21> chunk{0, 0, 0, 9, 'p', 'H', 'Y', 's'};
+  const auto put = [&chunk](std::size_t at, std::uint32_t value) {
+    for (std::size_t i = 0; i < 4; ++i) chunk[at + i] = static_cast<std::uint8_t>(value >> (24 - 8 * i));
+  };
+  put(8, perMetre);
+  put(12, perMetre);
+  chunk[16] = 1;
+  put(17, checksum(chunk.data() + 4, 13));
+  png.insert(png.begin() + kHeaderEnd, chunk.begin(), chunk.end());
+}
+
+std::string lengthText(const std::optional<Length>& length, double natural, double scale) {
+  if (!length) return fmt::format("{:.6g}", natural * scale);
+  return fmt::format("{:.6g}{}", length->value, length->millimetres ? "mm" : "");
+}
+
+attention::Status writeSvg(const std::filesystem::path& path, const Drawing& drawing,
+                           const PictureSize& size) {
+  SvgOptions options;
+  const bool sized = size.width || size.height;
+  // What is left out of a sized picture keeps the other's unit.
+  std::optional<Length> width = size.width, height = size.height;
+  const double aspect = drawing.width / drawing.height;
+  if (sized && !width) width = Length{height->value * aspect, height->millimetres};
+  if (sized && !height) height = Length{width->value / aspect, width->millimetres};
+  options.width = lengthText(width, drawing.width, size.scale);
+  options.height = lengthText(height, drawing.height, size.scale);
+  return attention::writeFile(path, svgText(drawing, options));
+}
+
+attention::Status writePng(const std::filesystem::path& path, const Drawing& drawing, const PictureSize& size,
+                           const MemoryBudget& memory) {
+  const Result<PixelSize> pixels = pixelSizeOf(drawing, size);
+  if (!pixels) return pixels.error();
+  // The surface, the image and at the most as much again for the file.
+  const auto needed =
+      12 * static_cast<std::uint64_t>(pixels->width) * static_cast<std::uint64_t>(pixels->height);
+  const MemoryShare share = memory.reserve(needed);
+  if (!share)
+    return Error{fmt::format("a picture of {} × {} pixels needs {}, and {} of the budget of {} are in use",
+                             pixels->width, pixels->height, bytesText(static_cast<double>(needed)),
+                             bytesText(static_cast<double>(memory.used())),
+                             bytesText(static_cast<double>(memory.total())))};
+  SvgOptions options{std::to_string(pixels->width), std::to_string(pixels->height),
+                     pixels->width / drawing.width};
+  const Result<render::Image> image = rasterise(svgText(drawing, options), pixels->width, pixels->height);
+  if (!image) return Error{path.filename().string() + ": " + image.error().message};
+  std::vector<std::uint8_t> png = render::encodePng(*image);
+  if ((size.width && size.width->millimetres) || (size.height && size.height->millimetres))
+    addResolution(png, size.dpi);
+  return attention::writeFile(path, png);
+}
+
+}  // namespace
+
+Result<Length> parseLength(const std::string& text) {
+  Length length;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, length.value, std::chars_format::fixed);
+  const std::string unit(parsed.ptr, end);
+  length.millimetres = unit == "mm";
+  if (parsed.ec != std::errc() || !(unit.empty() || unit == "px" || unit == "mm") ||
+      !(length.value > 0 && length.value <= 1e6))
+    return Error{attention::quotedText(text) +
+                 " is no length, expected pixels such as 800 or millimetres such as 120mm"};
+  return length;
+}
+
+Result<PixelSize> pixelSizeOf(const Drawing& drawing, const PictureSize& size) {
+  const Extent extent = extentOf(drawing, size);
+  const double width = std::round(extent.width), height = std::round(extent.height);
+  const auto fits = [](double side) { return side >= 16 && side <= kMostSide; };
+  if (!fits(width) || !fits(height) || width * height > static_cast<double>(kMostPixels))
+    return Error{
+        fmt::format("the picture would be {:.0f} × {:.0f} pixels, expected 16 to {} a side and at most {} "
+                    "in all",
+                    width, height, countText(kMostSide), countText(kMostPixels))};
+  return PixelSize{static_cast<int>(width), static_cast<int>(height)};
+}
+
+Result<PictureFormat> pictureFormat(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  if (ending == ".png") return PictureFormat::png;
+  if (ending == ".svg") return PictureFormat::svg;
+  return Error{path.filename().string() + " has the ending " + attention::quotedText(ending) +
+               ", expected .png or .svg"};
+}
+
+attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
+                               const PictureSize& size, const MemoryBudget& memory) {
+  const Result<PictureFormat> format = pictureFormat(path);
+  if (!format) return format.error();
+  const bool both = size.width && size.height;
+  const Extent extent = extentOf(drawing, size);
+  const Drawing page = both ? fittedTo(drawing, extent.width / extent.height) : drawing;
+  return *format == PictureFormat::svg ? writeSvg(path, page, size) : writePng(path, page, size, memory);
+}
+
+}  // namespace headscope::app

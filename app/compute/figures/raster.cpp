@@ -1,0 +1,85 @@
+#include "app/compute/figures/raster.h"
+
+#include <cairo.h>
+#include <librsvg/rsvg.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace headscope::app {
+
+using attention::Error;
+
+namespace {
+
+struct Release {
+  void operator()(RsvgHandle* handle) const { g_object_unref(handle); }
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+  void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
+  void operator()(GError* error) const { g_error_free(error); }
+  void operator()(GInputStream* stream) const { g_object_unref(stream); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Release>;
+
+Error failed(GError* error) {
+  const Owned<GError> owned(error);
+  return Error{std::string("the picture can't be drawn: ") + (owned ? owned->message : "unknown reason")};
+}
+
+/// Libraries below end the program where they get no memory: better to ask before.
+bool hasRoom(std::size_t bytes) {
+  const std::unique_ptr<char[]> probe(new (std::nothrow) char[bytes]);
+  return probe != nullptr;
+}
+
+/// Cairo's pixels are words of ARGB; the page is opaque, so that nothing is premultiplied.
+render::Image imageOf(cairo_surface_t* surface, int width, int height) {
+  render::Image image{width, height, {}};
+  image.rgba.resize(std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  const unsigned char* data = cairo_image_surface_get_data(surface);
+  const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(surface));
+  std::uint8_t* to = image.rgba.data();
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x, to += 4) {
+      std::uint32_t argb = 0;
+      std::memcpy(&argb, data + static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x) * 4, 4);
+      to[0] = static_cast<std::uint8_t>(argb >> 16);
+      to[1] = static_cast<std::uint8_t>(argb >> 8);
+      to[2] = static_cast<std::uint8_t>(argb);
+      to[3] = 255;
+    }
+  return image;
+}
+
+}  // namespace
+
+attention::Result<render::Image> rasterise(const std::string& svg, int width, int height) {
+  constexpr std::size_t kLibraries = std::size_t{160} << 20;
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  if (!hasRoom(pixels * 8 + 4 * svg.size() + kLibraries))
+    return Error{"a picture of " + std::to_string(width) + " × " + std::to_string(height) +
+                 " pixels takes more memory than there is"};
+  GError* error = nullptr;
+  const Owned<GInputStream> stream(
+      g_memory_input_stream_new_from_data(svg.data(), static_cast<gssize>(svg.size()), nullptr));
+  // Images of many cells stand in the document itself, which is longer than XML readers take from strangers.
+  const Owned<RsvgHandle> handle(
+      rsvg_handle_new_from_stream_sync(stream.get(), nullptr, RSVG_HANDLE_FLAG_UNLIMITED, nullptr, &error));
+  if (!handle) return failed(error);
+  const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+  if (const cairo_status_t status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS)
+    return Error{std::string("the picture can't be drawn: ") + cairo_status_to_string(status)};
+  {
+    const Owned<cairo_t> cairo(cairo_create(surface.get()));
+    cairo_set_source_rgb(cairo.get(), 1, 1, 1);
+    cairo_paint(cairo.get());
+    const RsvgRectangle viewport{0, 0, static_cast<double>(width), static_cast<double>(height)};
+    if (!rsvg_handle_render_document(handle.get(), cairo.get(), &viewport, &error)) return failed(error);
+  }
+  cairo_surface_flush(surface.get());
+  return imageOf(surface.get(), width, height);
+}
+
+}  // namespace headscope::app

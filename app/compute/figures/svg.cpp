@@ -1,0 +1,300 @@
+#include "app/compute/figures/svg.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <span>
+
+#include "attention/text/unicode.h"
+#include "render/image.h"
+
+namespace headscope::app {
+
+using attention::Index;
+using attention::Matrix;
+using render::Color;
+using render::HeatmapStyle;
+
+namespace {
+
+/// Pixels of an embedded image: along a side of a cell at the most, and along its longer side.
+constexpr Index kCellPixels = 4, kImageSide = 4096;
+
+constexpr const char* kSans = "Inter, 'Helvetica Neue', Arial, sans-serif";
+constexpr const char* kMono = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
+
+/// Two decimals at the most.
+std::string number(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+std::string hex(const Color& color) {
+  const auto byte = [](float v) { return static_cast<int>(std::lround(std::clamp(v, 0.0f, 1.0f) * 255)); };
+  return fmt::format("{:02x}{:02x}{:02x}", byte(color.r), byte(color.g), byte(color.b));
+}
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
+    at += next.length;
+    const bool allowed = !next.fault && !attention::isControl(next.value) && (next.value & 0xFFFE) != 0xFFFE;
+    switch (allowed ? next.value : U'\uFFFD') {
+      case U'<':
+        out += "&lt;";
+        break;
+      case U'>':
+        out += "&gt;";
+        break;
+      case U'&':
+        out += "&amp;";
+        break;
+      case U'"':
+        out += "&quot;";
+        break;
+      default:
+        attention::appendUtf8(allowed ? next.value : U'\uFFFD', out);
+    }
+  }
+  return out;
+}
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto byte = [&](std::size_t i) -> std::uint32_t {
+      return at + i < bytes.size() ? bytes[at + i] : 0;
+    };
+    const std::uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
+    for (std::size_t i = 0; i < 4; ++i)
+      out += at + i <= bytes.size() ? kDigits[three >> (18 - 6 * i) & 63] : '=';
+  }
+  return out;
+}
+
+std::string rectangle(const Frame& frame, const std::string& paint) {
+  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}/>\n", number(frame.x),
+                     number(frame.y), number(frame.width), number(frame.height), paint);
+}
+
+Index cellsOf(const Drawing& drawing) {
+  Index count = 0;
+  for (const Shape& shape : drawing.shapes)
+    if (const Cells* cells = std::get_if<Cells>(&shape)) count += cells->values.size();
+  return count;
+}
+
+Matrix pooled(const Matrix& values, Index factor) {
+  if (factor == 1) return values;
+  Matrix out((values.rows() + factor - 1) / factor, (values.cols() + factor - 1) / factor);
+  render::maxPool(values.data(), static_cast<int>(values.rows()), static_cast<int>(values.cols()),
+                  static_cast<int>(factor), out.data());
+  return out;
+}
+
+/// Writes shape after shape; patterns and gradients stand before their first use.
+class SvgWriter {
+ public:
+  SvgWriter(const Drawing& drawing, const SvgOptions& options)
+      : options_(options), rectangles_(cellsOf(drawing) <= kMostRectangles) {
+    out_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    out_ += fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+        "width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\"{} font-family=\"{}\">\n",
+        options.width.empty() ? number(drawing.width) : options.width,
+        options.height.empty() ? number(drawing.height) : options.height, number(drawing.width),
+        number(drawing.height), options.pixelsPerUnit > 0 ? " preserveAspectRatio=\"none\"" : "", kSans);
+    out_ += fmt::format("<title>{}</title>\n", escaped(drawing.title));
+    out_ += rectangle({0, 0, drawing.width, drawing.height}, fill(drawing.background));
+    for (const Shape& shape : drawing.shapes) std::visit([this](const auto& each) { write(each); }, shape);
+    out_ += "</svg>\n";
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  static std::string fill(const Color& color) { return "fill=\"#" + hex(color) + "\""; }
+
+  /// The paint of a cell: a colour, or a hatch for what has no value.
+  std::string paint(const HeatmapStyle& style, float value) {
+    const bool dead = value == render::kDeadCell;
+    if (!dead && value != render::kMaskedCell) return fill(cellColor(style, value));
+    const std::string under = hex(cellColor(style, value)),
+                      line = hex(dead ? style.deadHatch : style.maskedHatch);
+    const std::string id = (dead ? "dead-" : "masked-") + under + "-" + line;
+    if (defined_.insert(id).second) {
+      const char* path = dead ? "M0 0L6 6M0 6L6 0" : "M-1 1L1 -1M0 6L6 0M5 7L7 5";
+      out_ += fmt::format(
+          "<defs><pattern id=\"{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+          "<rect width=\"6\" height=\"6\" fill=\"#{}\"/><path d=\"{}\" stroke=\"#{}\" "
+          "stroke-width=\"0.8\" fill=\"none\"/></pattern></defs>\n",
+          id, under, path, line);
+    }
+    return "fill=\"url(#" + id + ")\"";
+  }
+
+  void write(const TextRun& text) {
+    if (text.text.empty()) return;
+    constexpr std::array kAnchors{"start", "middle", "end"};
+    const double baseline = 0.36 * text.size;  // half the height of a capital
+    out_ += "<text ";
+    if (text.degrees != 0)
+      out_ += fmt::format("transform=\"translate({} {}) rotate({})\" y=\"{}\"", number(text.x),
+                          number(text.y), number(text.degrees), number(baseline));
+    else
+      out_ += fmt::format("x=\"{}\" y=\"{}\"", number(text.x), number(text.y + baseline));
+    out_ += fmt::format(" font-size=\"{}\" {}", number(text.size), fill(text.color));
+    if (text.anchor != Anchor::start)
+      out_ += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(text.anchor)]);
+    if (text.mono) out_ += fmt::format(" font-family=\"{}\"", kMono);
+    if (text.bold) out_ += " font-weight=\"600\"";
+    out_ += ">" + escaped(text.text) + "</text>\n";
+  }
+
+  void write(const Box& box) {
+    std::string paint = box.outline > 0 ? fmt::format("fill=\"none\" stroke=\"#{}\" stroke-width=\"{}\"",
+                                                      hex(box.color), number(box.outline))
+                                        : fill(box.color);
+    if (box.radius > 0) paint += fmt::format(" rx=\"{}\"", number(box.radius));
+    out_ += rectangle(box.frame, paint);
+  }
+
+  void write(const Line& line) {
+    out_ +=
+        fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#{}\" stroke-width=\"{}\"/>\n",
+                    number(line.x0), number(line.y0), number(line.x1), number(line.y1), hex(line.color),
+                    number(line.width));
+  }
+
+  void write(const Polyline& line) {
+    if (line.points.size() < 2) return;
+    std::string points, dashes;
+    for (const Polyline::Point& point : line.points)
+      points += (points.empty() ? "" : " ") + number(point.x) + "," + number(point.y);
+    for (const double dash : line.dashes) dashes += (dashes.empty() ? "" : " ") + number(dash);
+    out_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"{}\"{}/>\n",
+                        points, hex(line.color), number(line.width),
+                        dashes.empty() ? "" : " stroke-dasharray=\"" + dashes + "\"");
+  }
+
+  void write(const Cells& cells) {
+    if (cells.values.size() == 0) return;
+    rectangles_ ? writeRectangles(cells) : writeImage(cells);
+  }
+
+  void writeRectangles(const Cells& cells) {
+    const double width = cells.frame.width / static_cast<double>(cells.values.cols()),
+                 height = cells.frame.height / static_cast<double>(cells.values.rows());
+    const double gap = cells.style.gap;
+    // Without a gap, smoothed edges would let the background through.
+    out_ += gap > 0 ? "<g class=\"cells\">\n" : "<g class=\"cells\" shape-rendering=\"crispEdges\">\n";
+    for (Index row = 0; row < cells.values.rows(); ++row)
+      for (Index col = 0; col < cells.values.cols(); ++col) {
+        const std::string colour = paint(cells.style, cells.values(row, col));
+        out_ += rectangle({cells.frame.x + static_cast<double>(col) * width,
+                           cells.frame.y + static_cast<double>(row) * height, width - gap, height - gap},
+                          colour);
+      }
+    out_ += "</g>\n";
+  }
+
+  /// One image; masked cells are holes in it through which a hatch shows, dead rows are laid over it.
+  void writeImage(const Cells& cells) {
+    const double known = options_.pixelsPerUnit, width = static_cast<double>(cells.values.cols()),
+                 height = static_cast<double>(cells.values.rows());
+    // Pixels of the page for one cell.
+    const double pixels = known * std::min(cells.frame.width / width, cells.frame.height / height);
+    const auto factor = static_cast<Index>(known > 0 && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
+    const Matrix values = pooled(cells.values, factor);
+    if (anyIs(values, render::kMaskedCell)) {
+      const std::string hatch = paint(cells.style, render::kMaskedCell);
+      out_ += rectangle(cells.frame, hatch);
+    }
+    // Readers smooth what they enlarge: many pixels to a cell keep its edges sharp.
+    const Index longer = std::max(values.rows(), values.cols());
+    const double wanted = known > 0 ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;
+    const Index repeat =
+        std::clamp<Index>(std::min(static_cast<Index>(wanted), kImageSide / longer), 1, kCellPixels);
+    out_ += fmt::format(
+        "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+        "image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,{}\"/>\n",
+        number(cells.frame.x), number(cells.frame.y), number(cells.frame.width), number(cells.frame.height),
+        base64(render::encodePng(imageOf(values, cells.style, repeat))));
+    const double row = cells.frame.height / static_cast<double>(values.rows());
+    for (Index i = 0; i < values.rows(); ++i)
+      if (values(i, 0) == render::kDeadCell) {
+        const std::string hatch = paint(cells.style, render::kDeadCell);
+        out_ += rectangle(
+            {cells.frame.x, cells.frame.y + static_cast<double>(i) * row, cells.frame.width, row}, hatch);
+      }
+  }
+
+  /// repeat × repeat pixels for each cell.
+  static render::Image imageOf(const Matrix& values, const HeatmapStyle& style, Index repeat) {
+    render::Image image{
+        static_cast<int>(values.cols() * repeat), static_cast<int>(values.rows() * repeat), {}};
+    image.rgba.reserve(4 * static_cast<std::size_t>(values.size() * repeat * repeat));
+    for (Index row = 0; row < values.rows(); ++row) {
+      const std::size_t begin = image.rgba.size();
+      for (Index col = 0; col < values.cols(); ++col) {
+        const Color color = cellColor(style, values(row, col));
+        const auto byte = [](float part) { return static_cast<std::uint8_t>(std::lround(part * 255)); };
+        const std::uint8_t alpha = values(row, col) == render::kMaskedCell ? 0 : 255;
+        for (Index i = 0; i < repeat; ++i)
+          image.rgba.insert(image.rgba.end(), {byte(color.r), byte(color.g), byte(color.b), alpha});
+      }
+      const std::size_t length = image.rgba.size() - begin;
+      for (Index i = 1; i < repeat; ++i) {
+        image.rgba.resize(image.rgba.size() + length);
+        std::copy_n(image.rgba.begin() + static_cast<std::ptrdiff_t>(begin), length,
+                    image.rgba.end() - static_cast<std::ptrdiff_t>(length));
+      }
+    }
+    return image;
+  }
+
+  void write(const Ramp& ramp) {
+    constexpr int kStops = 32;
+    const std::string id = fmt::format("ramp-{}", defined_.size());
+    defined_.insert(id);
+    out_ += fmt::format(
+        "<defs><linearGradient id=\"{}\" {}>", id,
+        ramp.upwards ? "x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\"" : "x1=\"0\" y1=\"0\" x2=\"1\" y2=\"0\"");
+    HeatmapStyle even = ramp.style;
+    even.low = 0;
+    even.high = 1;
+    even.logarithmic = false;
+    for (int i = 0; i <= kStops; ++i) {
+      const double t = static_cast<double>(i) / kStops;
+      out_ += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"#{}\"/>", t,
+                          hex(cellColor(even, static_cast<float>(t))));
+    }
+    out_ += "</linearGradient></defs>\n" + rectangle(ramp.frame, "fill=\"url(#" + id + ")\"");
+  }
+
+  void write(const Swatch& swatch) {
+    const std::string colour = paint(swatch.style, swatch.value);
+    out_ += rectangle(swatch.frame, colour);
+  }
+
+  const SvgOptions& options_;
+  const bool rectangles_;
+  std::string out_;
+  std::set<std::string> defined_;  ///< ids of patterns and gradients
+};
+
+}  // namespace
+
+std::string svgText(const Drawing& drawing, const SvgOptions& options) {
+  return SvgWriter(drawing, options).take();
+}
+
+}  // namespace headscope::app

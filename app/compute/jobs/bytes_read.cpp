@@ -1,0 +1,41 @@
+#include "app/compute/jobs/bytes_read.h"
+
+#include "attention/kernels/gemm.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::uint64_t bytesOf(const attention::MappedLinear& map) {
+  std::uint64_t bytes = 0;
+  for (const auto& piece : map.pieces)
+    bytes += static_cast<std::uint64_t>(map.out) / map.pieces.size() * static_cast<std::uint64_t>(map.in) *
+             attention::kernels::weightBytes(piece.type);
+  return bytes;
+}
+
+std::uint64_t rowBytes(const attention::MappedRows& table, attention::Index rows) {
+  return static_cast<std::uint64_t>(std::min(rows, table.rows)) * static_cast<std::uint64_t>(table.cols) *
+         attention::kernels::weightBytes(table.type);
+}
+
+}  // namespace
+
+std::uint64_t bytesRead(const attention::Model& model, attention::Index layers, bool head,
+                        attention::Index tokens) {
+  const attention::ModelWeights& weights = model.weights();
+  std::uint64_t bytes = rowBytes(weights.positions, tokens);
+  for (attention::Index i = 0; i < layers; ++i) {
+    const auto& layer = weights.layers[static_cast<std::size_t>(i)];
+    for (const auto* map : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.up, &layer.down, &layer.gate})
+      bytes += bytesOf(*map);
+  }
+  // A head that is the embedding reads its rows with it.
+  const bool tied = weights.head && !weights.head->pieces.empty() &&
+                    weights.head->pieces.front().data == weights.embedding.data;
+  if (head && weights.head) bytes += bytesOf(*weights.head);
+  if (!(head && tied)) bytes += rowBytes(weights.embedding, tokens);
+  return bytes;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,92 @@
+#include "app/compute/jobs/memory_budget.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace headscope::app {
+
+Limits defaultLimits() {
+  const std::uint64_t machine =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return {std::min<std::uint64_t>(machine / 2, std::uint64_t{6} << 30)};
+}
+
+struct MemoryBudget::State {
+  explicit State(std::uint64_t bytes) : total(bytes) {}
+
+  const std::uint64_t total;
+  std::mutex mutex;
+  std::condition_variable_any returned;
+  std::uint64_t used = 0;
+  int waiting = 0;  ///< reservations
+  std::function<void()> tell;
+
+  bool fits(std::uint64_t bytes) const { return bytes <= total && used <= total - bytes; }
+
+  /// What is to be handed out, before anything is counted: making it may fail.
+  struct Share {
+    explicit Share(std::shared_ptr<State> owner) : state(std::move(owner)) {}
+    ~Share() {
+      const std::lock_guard lock(state->mutex);
+      state->used -= bytes;
+      state->returned.notify_all();
+    }
+    const std::shared_ptr<State> state;
+    std::uint64_t bytes = 0;
+  };
+  static MemoryShare handle(const std::shared_ptr<Share>& share) { return {share, &share->bytes}; }
+};
+
+MemoryBudget::MemoryBudget(std::uint64_t bytes) : state_(std::make_shared<State>(bytes)) {}
+
+std::uint64_t MemoryBudget::total() const {
+  return state_->total;
+}
+
+std::uint64_t MemoryBudget::used() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->used;
+}
+
+MemoryShare MemoryBudget::count(std::uint64_t bytes) const {
+  const auto share = std::make_shared<State::Share>(state_);
+  const std::lock_guard lock(state_->mutex);
+  state_->used += share->bytes = bytes;
+  return State::handle(share);
+}
+
+MemoryShare MemoryBudget::reserve(std::uint64_t bytes, std::stop_token stop,
+                                  std::chrono::milliseconds patience) const {
+  if (bytes > state_->total) return nullptr;
+  const auto share = std::make_shared<State::Share>(state_);
+  std::unique_lock lock(state_->mutex);
+  if (!state_->fits(bytes)) {
+    ++state_->waiting;
+    lock.unlock();  // who is told may look at the budget
+    if (state_->tell) state_->tell();
+    lock.lock();
+    const bool fits = state_->returned.wait_for(lock, stop, patience, [&] { return state_->fits(bytes); });
+    --state_->waiting;
+    if (!fits) {
+      lock.unlock();  // the empty share takes it to go
+      return nullptr;
+    }
+  }
+  state_->used += share->bytes = bytes;
+  return State::handle(share);
+}
+
+bool MemoryBudget::isShort() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->waiting > 0;
+}
+
+void MemoryBudget::whenShort(std::function<void()> tell) {
+  state_->tell = std::move(tell);
+}
+
+}  // namespace headscope::app

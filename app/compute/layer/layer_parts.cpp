@@ -1,0 +1,199 @@
+#include "app/compute/layer/layer_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/layer/layer_stack.h"
+#include "app/compute/layer/model_pass.h"
+#include "attention/models/layer_math.h"
+#include "attention/models/weight_slices.h"
+
+namespace headscope::app {
+
+using attention::AttentionConfig;
+using attention::Error;
+using attention::Matrix;
+using attention::Result;
+using attention::Vector;
+
+namespace {
+
+/// What a model's attention reads: the residual stream before its layer, normed as the family has it.
+Result<Matrix> modelInput(const Setup& setup, const LineTokens& line, Resources& resources,
+                          const std::stop_token& stop) {
+  const attention::Model& model = *setup.subject.opened->model;
+  const attention::ModelConfig& config = model.config();
+  const Index layer = setup.subject.layer;
+  Matrix stream;
+  if (layer == 0) {
+    stream = model.embed(line.ids, 0);
+  } else {
+    auto request = passRequest(setup, line.queries, resources.inputs);
+    if (!request) return request.error();
+    request->layers = std::vector{layer - 1};
+    request->depth = layer;
+    request->weights = false;
+    request->hidden = true;
+    request->logits = attention::LogitRows::none;
+    attention::ModelSession session(setup.subject.opened->model);
+    auto pass = session.append(line.ids, *request, stop);
+    if (!pass) return pass.error();
+    stream = pass->layers.front()->hidden;
+  }
+  if (config.order == attention::BlockOrder::after) return stream;
+  const auto& weights = model.weights().layers[static_cast<std::size_t>(layer)];
+  return attention::normRows(stream, weights.attentionNorm, config.norm, config.epsilon);
+}
+
+std::uint64_t bytesOf(std::initializer_list<Index> floats) {
+  std::uint64_t bytes = 0;
+  for (const Index count : floats) bytes += static_cast<std::uint64_t>(count) * sizeof(float);
+  return bytes;
+}
+
+MapRows mapRowsOf(const attention::Linear& map, Index first, Index count) {
+  MapRows rows{map.weight.middleRows(first, count), Vector::Zero(count)};
+  if (map.bias.size()) rows.bias = map.bias.segment(first, count);
+  return rows;
+}
+
+MapRows mapRowsOf(const attention::MappedLinear& map, Index first, Index count) {
+  return {attention::weightRows(map, first, count), attention::biasRows(map, first, count)};
+}
+
+/// The rows and columns of four maps that belong to one head; Map is Linear or MappedLinear.
+template <class Weights>
+void takeMaps(const Weights& weights, const AttentionConfig& config, HeadParts& parts) {
+  const Index head = parts.question.head, kv = config.kvHeadOf(head), dim = config.headDim;
+  parts.q = mapRowsOf(weights.q, head * dim, dim);
+  parts.k = mapRowsOf(weights.k, kv * dim, dim);
+  parts.v = mapRowsOf(weights.v, kv * dim, dim);
+  const Index first = parts.question.firstColumn;
+  MapRows rows = mapRowsOf(weights.o, first, std::min(kOutputRows, config.modelDim - first));
+  parts.outputRows = std::move(rows.weight);
+  parts.outputBias = std::move(rows.bias);
+}
+
+Matrix columnsOf(const attention::Linear& map, Index first, Index count) {
+  return map.weight.middleCols(first, count);
+}
+Matrix columnsOf(const attention::MappedLinear& map, Index first, Index count) {
+  return attention::weightColumns(map, first, count);
+}
+
+/// Whether its columns are keys.
+bool ofCells(Stage stage) {
+  return stage == Stage::dots || stage == Stage::biased || stage == Stage::scores || stage == Stage::weights;
+}
+
+void drawStages(HeadParts& parts) {
+  const LayerParts& layer = *parts.question.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const attention::AttentionResult& result = sequence.attention;
+  const Index head = parts.question.head;
+  const auto draw = [&](Stage stage, const Eigen::Ref<const Matrix>& values) {
+    parts.pictures[static_cast<std::size_t>(stage)] = stagePicture(stage, values);
+  };
+  draw(Stage::x, layer.x);
+  draw(Stage::context, layer.keySource());
+  draw(Stage::q, attention::mergeHeads(result.q));
+  draw(Stage::k, attention::mergeHeads(result.k));
+  draw(Stage::v, attention::mergeHeads(result.v));
+  draw(Stage::dots, parts.steps.dots);
+  draw(Stage::biased, parts.steps.biased);
+  draw(Stage::scores, result.scores[head]);
+  draw(Stage::weights, sequence.probabilities()[head]);
+  draw(Stage::headOutput, result.headOutput[head]);
+  draw(Stage::concat, attention::mergeHeads(result.headOutput));
+  draw(Stage::output, result.output);
+}
+
+}  // namespace
+
+StagePicture stagePicture(Stage stage, const Eigen::Ref<const Matrix>& values) {
+  constexpr Index kRows = 144, kColumns = 48;
+  StagePicture picture;
+  picture.values = attention::poolFarthest(values, kRows, ofCells(stage) ? kRows : kColumns);
+  bool any = false;
+  for (Index i = 0; i < values.rows(); ++i)
+    for (Index j = 0; j < values.cols(); ++j) {
+      const float value = values(i, j);
+      if (!std::isfinite(value)) continue;
+      picture.low = any ? std::min(picture.low, value) : value;
+      picture.high = any ? std::max(picture.high, value) : value;
+      any = true;
+    }
+  return picture;
+}
+
+Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& question, Resources& resources,
+                                                     std::stop_token stop) {
+  auto parts = std::make_shared<LayerParts>();
+  parts->question = question;
+  const Setup& setup = question.snapshot->setup;
+  TokenBatch batch = tokenizeBatch(setup);
+  if (batch.error) return Error{batch.error->message};
+  const auto at = static_cast<std::size_t>(question.sequence);
+  if (at >= batch.lines.size()) return Error{"line " + std::to_string(at) + " is not in the text"};
+  if (setup.subject.opened) {
+    auto x = modelInput(setup, batch.lines[at], resources, stop);
+    if (!x) return x.error();
+    parts->x = *std::move(x);
+  } else {
+    const auto& first = batch.lines.front();
+    const auto longest = static_cast<Index>(std::max(first.queries.size(), first.keys.size()));
+    const auto projections = resources.inputs.projections(setup, longest);
+    if (!projections) return projections.error();
+    const auto inputs = shownInputs(setup, batch.lines, resources, stop);
+    if (!inputs) return inputs.error();
+    parts->projections = *projections;
+    parts->x = (**inputs)[at].x;
+    parts->context = (**inputs)[at].context;
+  }
+  parts->memory = resources.memory.count(bytesOf({parts->x.size(), parts->context.size()}));
+  return std::shared_ptr<const LayerParts>(std::move(parts));
+}
+
+namespace {
+
+template <class Weights>
+attention::HeadMaps mapsOf(const Weights& weights, const AttentionConfig& config, Index head) {
+  const Index dim = config.headDim;
+  return {mapRowsOf(weights.v, config.kvHeadOf(head) * dim, dim).weight.transpose(),
+          columnsOf(weights.o, head * dim, dim)};
+}
+
+}  // namespace
+
+attention::HeadMaps headMaps(const LayerParts& layer, Index head) {
+  if (layer.projections) return mapsOf(*layer.projections, layer.config(), head);
+  const SubjectSetup& subject = layer.question.snapshot->setup.subject;
+  return mapsOf(subject.opened->model->weights().layers[static_cast<std::size_t>(subject.layer)],
+                layer.config(), head);
+}
+
+Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question, Resources& resources,
+                                                   std::stop_token) {
+  auto made = std::make_shared<HeadParts>();
+  HeadParts& parts = *made;
+  parts.question = question;
+  const LayerParts& layer = *question.layer;
+  const AttentionConfig& config = layer.config();
+  const SequenceSnapshot& sequence = layer.sequence();
+  parts.steps = attention::headSteps(config, sequence.mask, sequence.attention, question.head);
+  if (layer.projections) {
+    takeMaps(*layer.projections, config, parts);
+    parts.wo = columnsOf(layer.projections->o, question.head * config.headDim, config.headDim);
+  } else {
+    const SubjectSetup& subject = layer.question.snapshot->setup.subject;
+    const auto& weights = subject.opened->model->weights().layers[static_cast<std::size_t>(subject.layer)];
+    takeMaps(weights, config, parts);
+    parts.wo = columnsOf(weights.o, question.head * config.headDim, config.headDim);
+  }
+  drawStages(parts);
+  parts.memory = resources.memory.count(bytesOf(
+      {parts.steps.dots.size(), parts.steps.biased.size(), 4 * parts.wo.size(), parts.outputRows.size()}));
+  return std::shared_ptr<const HeadParts>(std::move(made));
+}
+
+}  // namespace headscope::app

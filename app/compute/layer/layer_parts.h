@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+
+#include "app/compute/layer/resources.h"
+#include "app/compute/layer/snapshot.h"
+#include "attention/heads/detectors.h"
+#include "attention/heads/head_steps.h"
+
+namespace headscope::app {
+
+/// What one line of a finished computation was made of.
+struct PartsQuestion {
+  std::shared_ptr<const Snapshot> snapshot;
+  Index sequence = 0;
+  bool operator==(const PartsQuestion&) const = default;
+};
+
+/// The numbers that a layer's queries, keys and values are computed from.
+struct LayerParts {
+  PartsQuestion question;
+  attention::Matrix x;        ///< [n, modelDim] what attention reads: of a model after its norm
+  attention::Matrix context;  ///< [m, modelDim] what keys and values come from; empty in self-attention
+  std::shared_ptr<const attention::Projections> projections;  ///< of a layer made here; null of a model's
+  MemoryShare memory;
+
+  const SequenceSnapshot& sequence() const {
+    return question.snapshot->sequences[static_cast<std::size_t>(question.sequence)];
+  }
+  const attention::AttentionConfig& config() const { return question.snapshot->config; }
+  const attention::Matrix& keySource() const { return context.size() ? context : x; }
+};
+
+/// Pure. Errors: what the text, weights and the model's pass refuse.
+attention::Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& question,
+                                                                Resources& resources,
+                                                                std::stop_token stop = {});
+
+/// What a head of the layer reads and writes.
+attention::HeadMaps headMaps(const LayerParts& layer, Index head);
+
+/// One head of it. Of W_O, as many rows as are looked at: kOutputRows from `firstColumn` on.
+struct HeadPartsQuestion {
+  std::shared_ptr<const LayerParts> layer;
+  Index head = 0, firstColumn = 0;
+  bool operator==(const HeadPartsQuestion&) const = default;
+};
+inline constexpr Index kOutputRows = 64;
+
+/// Rows of a map that make a head's numbers: y = x·weightᵀ + bias.
+struct MapRows {
+  attention::Matrix weight;  ///< [headDim, modelDim]
+  attention::Vector bias;    ///< [headDim]; zeros where there is none
+};
+
+/// Small pictures of the matrices on the way, in that order.
+enum class Stage { x, context, q, k, v, dots, biased, scores, weights, headOutput, concat, output };
+inline constexpr std::size_t kStages = 12;
+
+struct StagePicture {
+  attention::Matrix values;  ///< pooled by poolFarthest(): 144 rows, and 144 (queries × keys) or 48 columns
+  float low = 0, high = 0;   ///< smallest and largest of all finite numbers
+};
+StagePicture stagePicture(Stage stage, const Eigen::Ref<const attention::Matrix>& values);
+using StagePictures = std::array<StagePicture, kStages>;
+
+struct HeadParts {
+  HeadPartsQuestion question;
+  attention::HeadSteps steps;
+  MapRows q, k, v;               ///< of the head, and of the kv head it reads
+  attention::Matrix wo;          ///< [modelDim, headDim] the head's columns of W_O
+  attention::Matrix outputRows;  ///< [≤ kOutputRows, heads · headDim] rows of W_O from firstColumn on
+  attention::Vector outputBias;  ///< [≤ kOutputRows]
+  StagePictures pictures;
+  MemoryShare memory;
+
+  const StagePicture& picture(Stage stage) const { return pictures[static_cast<std::size_t>(stage)]; }
+};
+
+/// Pure.
+attention::Result<std::shared_ptr<const HeadParts>> headParts(const HeadPartsQuestion& question,
+                                                              Resources& resources,
+                                                              std::stop_token stop = {});
+
+}  // namespace headscope::app

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <stop_token>
+
+#include "app/compute/layer/layer_inputs.h"
+#include "app/scene/models/open_model.h"
+#include "attention/models/session.h"
+
+namespace headscope::app {
+
+class InputCache;
+
+// What a scene asks of an opened model. All need setup.subject.opened.
+
+/// The scene's text as its model reads it.
+struct ModelText {
+  std::vector<Index> ids;
+  std::vector<attention::Token> tokens;     ///< as people read them, without the space before a word
+  std::vector<attention::ByteRange> spans;  ///< of the typed text; empty for tokens nobody typed
+  Index typed = 0;                          ///< tokens before those that the model wrote
+};
+/// Errors: what the tokenizer refuses, and a text longer than the model's positions.
+attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop = {});
+/// The words of tokens, wherever they stand: "␣to" is "to", a space alone stays "␣".
+std::vector<attention::Token> modelTokens(const attention::TextTokenizer& tokenizer,
+                                          std::span<const Index> ids);
+
+/// The ids that `typed` stands for in place of token `at` of a text: with the space before it that the token
+/// had, as the text up to there goes on. Errors: what the tokenizer refuses, and what comes to no token.
+attention::Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
+                                                 std::span<const Index> ids, Index at,
+                                                 const std::string& typed);
+
+/// The mask that acts on the scene's layer: `layers`, and the model's own before them where there is one.
+attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLayers& layers);
+
+/// A pass with everything that the scene changes of the model. Errors: masks that name files which can't be
+/// read, numbers added to scores for another number of tokens.
+attention::Result<attention::PassRequest> passRequest(const Setup& setup,
+                                                      const std::vector<attention::Token>& tokens,
+                                                      InputCache& cache);
+/// The same for all layers of a stack that is made here, on one line of the batch: its masks are the scene's.
+attention::Result<attention::PassRequest> stackRequest(const Setup& setup, const LineTokens& line,
+                                                       Index sequence, InputCache& cache);
+/// Whether the scene changes anything of the model.
+bool changesModel(const Setup& setup);
+
+/// The scene's layer on these tokens: q, k, v, the mask and what it is computed with. Later layers aren't
+/// computed.
+attention::Result<std::shared_ptr<const attention::LayerResult>> runLayer(const Setup& setup,
+                                                                          const ModelText& text,
+                                                                          InputCache& cache,
+                                                                          std::stop_token stop);
+
+}  // namespace headscope::app

@@ -1,0 +1,230 @@
+#include "app/compute/lessons/lesson_values.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/compute/cost/cost_figures.h"
+#include "attention/cache/cost.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+using attention::Array;
+using attention::ArrayShape;
+using attention::Error;
+using attention::Matrix;
+using attention::Result;
+using attention::Stack;
+
+ArrayBuilder::ArrayBuilder(ArrayShape shape, Resources& resources)
+    : shape_(std::move(shape)), values_(std::make_shared<std::vector<float>>()) {
+  const auto count = static_cast<std::size_t>(attention::valueCount(shape_));
+  memory_ = resources.memory.count(count * sizeof(float));
+  values_->reserve(count);
+}
+
+void ArrayBuilder::add(const float* values, Index count) {
+  values_->insert(values_->end(), values, values + count);
+}
+
+Array ArrayBuilder::take() && {
+  attention::require(static_cast<Index>(values_->size()) == attention::valueCount(shape_),
+                     "an array that isn't full");
+  struct Held {
+    std::shared_ptr<std::vector<float>> values;
+    MemoryShare memory;
+  };
+  const float* first = values_->data();
+  return {std::move(shape_), first,
+          std::make_shared<const Held>(Held{std::move(values_), std::move(memory_)})};
+}
+
+Result<std::shared_ptr<const Snapshot>> StepValues::snapshot() {
+  if (!snapshot_)
+    snapshot_ = std::make_shared<const Snapshot>(computeSnapshot(scene_.setup, resources_, stop_));
+  if (stop_.stop_requested()) return Error{"stopped"};
+  if (snapshot_->error) return Error{snapshot_->error->message};
+  if (snapshot_->sequences.empty()) return Error{"the scene has no text"};
+  return snapshot_;
+}
+
+const SequenceSnapshot& StepValues::shown() const {
+  return *shownSequence(scene_, snapshot_.get());
+}
+
+Result<Array> StepValues::value(const LessonName& name) {
+  const std::string word(name.word());
+  if (const auto kept = kept_.find(word); kept != kept_.end()) return kept->second;
+  auto made = compute(word);
+  if (stop_.stop_requested()) return Error{"stopped"};
+  if (made.ok()) kept_.emplace(word, *made);
+  return made;
+}
+
+Result<Array> StepValues::compute(const std::string& name) {
+  if (name.starts_with("cost.")) return ofCost(name.substr(5));
+  if (name == "A" || name == "loss") return ofModel(name);
+  const auto snapshot = this->snapshot();
+  if (!snapshot) return snapshot.error();
+  if (name.starts_with("wrong.") || name.starts_with("right.")) return ofMistake(name);
+  for (const char* each : {"step", "bytes", "bytes_per_token", "mha_bytes", "flops", "flops_without"})
+    if (name == each) return ofCache(name);
+  for (const char* each : {"X", "context", "W_Q", "W_K", "W_V", "W_O"})
+    if (name == each) return ofParts(name);
+  for (const char* each :
+       {"W", "S", "L", "O", "Y", "q", "k", "v", "Q", "K", "V", "dropped", "seen", "visible", "lengths"})
+    if (name == each) return ofLines(name);
+  return count(name);
+}
+
+namespace {
+
+/// What of a line's result a name stands for; null where it isn't one of these.
+const Stack* stackOf(const SequenceSnapshot& line, const std::string& name) {
+  const attention::AttentionResult& result = line.attention;
+  if (name == "W") return &line.probabilities();
+  if (name == "dropped") return &result.weights;
+  if (name == "S") return &result.scores;
+  if (name == "O") return &result.headOutput;
+  if (name == "q") return &result.q;
+  if (name == "k") return &result.k;
+  return name == "v" ? &result.v : nullptr;
+}
+
+Matrix matrixOf(const SequenceSnapshot& line, const std::string& name) {
+  const attention::AttentionResult& result = line.attention;
+  if (name == "L") return result.lse;
+  if (name == "Q") return attention::mergeHeads(result.q);
+  if (name == "K") return attention::mergeHeads(result.k);
+  if (name == "V") return attention::mergeHeads(result.v);
+  return result.output;
+}
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+Stack seenIn(const Stack& scores) {
+  Stack seen = Stack::uninitialized(scores.count(), scores.rows(), scores.cols());
+  std::transform(scores.data(), scores.data() + scores.size(), seen.data(),
+                 [](float score) { return score == kHidden ? 0.0f : 1.0f; });
+  return seen;
+}
+
+/// Each line's matrices behind each other; of one line without an axis for it.
+template <typename Values>
+Array stacked(const std::vector<Values>& lines, ArrayShape each, Resources& resources) {
+  const Index size = attention::valueCount(each);
+  if (lines.size() > 1) each.insert(each.begin(), static_cast<Index>(lines.size()));
+  ArrayBuilder builder(std::move(each), resources);
+  for (const Values& line : lines) builder.add(line.data(), size);
+  return std::move(builder).take();
+}
+
+}  // namespace
+
+Result<Array> StepValues::ofLines(const std::string& name) {
+  const std::vector<SequenceSnapshot>& lines = snapshot_->sequences;
+  if (name == "visible") {
+    const Stack& scores = shown().attention.scores;
+    const Index head = std::clamp<Index>(scene_.cursor.cell.head, 0, scores.count() - 1);
+    return Array(static_cast<double>((scores[head].array() != kHidden).count()));
+  }
+  if (name == "lengths") {
+    std::vector<double> lengths;
+    for (const SequenceSnapshot& line : lines) lengths.push_back(static_cast<double>(line.queryLength));
+    const auto count = static_cast<Index>(lengths.size());
+    return Array({count}, std::move(lengths));
+  }
+  if (name == "seen") {
+    std::vector<Stack> seen;
+    for (const SequenceSnapshot& line : lines) seen.push_back(seenIn(line.attention.scores));
+    return stacked(seen, {seen[0].count(), seen[0].rows(), seen[0].cols()}, resources_);
+  }
+  if (const Stack* first = stackOf(lines.front(), name)) {
+    const ArrayShape shape{first->count(), first->rows(), first->cols()};
+    // Of one line the numbers stay where they lie.
+    if (lines.size() == 1) return Array(shape, first->data(), snapshot_);
+    ArrayShape all = shape;
+    all.insert(all.begin(), static_cast<Index>(lines.size()));
+    ArrayBuilder builder(std::move(all), resources_);
+    for (const SequenceSnapshot& line : lines) builder.add(stackOf(line, name)->data(), first->size());
+    return std::move(builder).take();
+  }
+  std::vector<Matrix> matrices;
+  for (const SequenceSnapshot& line : lines) matrices.push_back(matrixOf(line, name));
+  if (matrices.front().size() == 0)
+    return Error{attention::quotedText(name) + " is not known of attention that another program recorded"};
+  return stacked(matrices, {matrices[0].rows(), matrices[0].cols()}, resources_);
+}
+
+namespace {
+
+/// A map's rows by head, each transposed so that q = x·W: [count, modelDim, headDim].
+Array byHead(const Matrix& rows, Index count, Resources& resources) {
+  const Index dim = rows.rows() / count;
+  ArrayBuilder builder({count, rows.cols(), dim}, resources);
+  for (Index head = 0; head < count; ++head) {
+    const Matrix one = rows.middleRows(head * dim, dim).transpose();
+    builder.add(one.data(), one.size());
+  }
+  return std::move(builder).take();
+}
+
+}  // namespace
+
+Result<Array> StepValues::ofParts(const std::string& name) {
+  const attention::AttentionConfig& config = snapshot_->config;
+  std::vector<Matrix> matrices;
+  for (Index line = 0; line < std::ssize(snapshot_->sequences); ++line) {
+    const auto parts = layerParts({snapshot_, line}, resources_, stop_);
+    if (!parts) return parts.error();
+    if (name == "X" || name == "context") {
+      matrices.push_back(name == "X" ? (*parts)->x : (*parts)->keySource());
+      continue;
+    }
+    const attention::Projections* maps = (*parts)->projections.get();
+    if (!maps)
+      return Error{name + " is known of a layer made here; an opened model's weights stay in its file"};
+    if (name == "W_Q") return byHead(maps->q.weight, config.heads, resources_);
+    if (name == "W_K") return byHead(maps->k.weight, config.kvHeads, resources_);
+    if (name == "W_V") return byHead(maps->v.weight, config.kvHeads, resources_);
+    // [modelDim, heads · headDim], of which each head has its columns.
+    const Matrix rows = maps->o.weight.transpose();
+    return Array({config.heads, config.headDim, config.modelDim}, [&] {
+      std::vector<double> values(static_cast<std::size_t>(rows.size()));
+      std::copy_n(rows.data(), rows.size(), values.data());
+      return values;
+    }());
+  }
+  return stacked(matrices, {matrices[0].rows(), matrices[0].cols()}, resources_);
+}
+
+Result<Array> StepValues::count(const std::string& name) {
+  const attention::AttentionConfig& config = snapshot_->config;
+  const SequenceSnapshot& line = snapshot_->sequences.front();
+  const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
+  const auto positions = [](Index count, ArrayShape shape) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (Index at = 0; at < count; ++at) values[static_cast<std::size_t>(at)] = static_cast<double>(at);
+    return Array(std::move(shape), std::move(values));
+  };
+  if (name == "i") return positions(n, {n, 1});
+  if (name == "j") return positions(m, {m});
+  const std::pair<const char*, Index> kCounts[] = {{"n", n},
+                                                   {"m", m},
+                                                   {"lines", std::ssize(snapshot_->sequences)},
+                                                   {"heads", config.heads},
+                                                   {"kv_heads", config.kvHeads},
+                                                   {"head_dim", config.headDim},
+                                                   {"model_dim", config.modelDim},
+                                                   {"layers", layerCount(scene_.setup)}};
+  for (const auto& [each, value] : kCounts)
+    if (name == each) return Array(static_cast<double>(value));
+  if (name == "parameters")
+    return Array(static_cast<double>(attention::parameterCount(config, scene_.setup.model.bias)));
+  return Error{attention::quotedText(name) + " is no name that expressions know"};
+}
+
+}  // namespace headscope::app

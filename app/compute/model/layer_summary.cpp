@@ -1,0 +1,191 @@
+#include "app/compute/model/layer_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attention/core/parallel.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+using attention::Matrix;
+using attention::Stack;
+using attention::Vector;
+
+namespace {
+
+constexpr Index kThumbnailSide = 64;
+
+/// Which cells are visible, as detectors and pictures are told: 0, or −inf where a key is masked.
+Matrix marksOf(const attention::MaskFormula& mask, Index variant) {
+  Matrix cells = Matrix::Constant(mask.queries(), mask.keys(), render::kMaskedCell);
+  attention::KeyRuns runs;
+  for (Index row = 0; row < cells.rows(); ++row) {
+    mask.visibleRuns(variant, row, runs);
+    for (const attention::KeyRun& run : runs)
+      cells.row(row).segment(run.begin, run.end - run.begin).setZero();
+  }
+  return cells;
+}
+
+/// Weights where the key is visible, masked or dead where not.
+void markCells(const attention::MatrixView& weights, const Matrix& marks, Matrix& out) {
+  out = weights;
+  for (Index row = 0; row < out.rows(); ++row) {
+    const auto cells = marks.row(row).array();
+    if ((cells != 0).all())
+      out.row(row).setConstant(render::kDeadCell);
+    else
+      out.row(row) = (cells != 0).select(render::kMaskedCell, out.row(row).array());
+  }
+}
+
+/// The first column masked, rows summing to 1 without it where anything is left of them.
+void leaveFirstOut(Matrix& marked) {
+  for (Index row = 0; row < marked.rows(); ++row) {
+    float& first = marked(row, 0);
+    if (first == render::kDeadCell) continue;
+    if (const float rest = 1 - first; first >= 0 && rest > 1e-6f)
+      for (Index col = 1; col < marked.cols(); ++col)
+        if (marked(row, col) > 0) marked(row, col) /= rest;
+    first = render::kMaskedCell;
+  }
+}
+
+Matrix pooled(const Matrix& cells, int factor) {
+  if (factor == 1) return cells;
+  Matrix out((cells.rows() + factor - 1) / factor, (cells.cols() + factor - 1) / factor);
+  render::maxPool(cells.data(), static_cast<int>(cells.rows()), static_cast<int>(cells.cols()), factor,
+                  out.data());
+  return out;
+}
+
+float entropyOf(const attention::MatrixView& weights, const Matrix& marks) {
+  double sum = 0;
+  Index rows = 0;
+  for (Index row = 0; row < weights.rows(); ++row) {
+    const auto visible = (marks.row(row).array() == 0).count();
+    if (visible < 2) continue;
+    double entropy = 0;
+    for (Index col = 0; col < weights.cols(); ++col)
+      if (const double p = weights(row, col); p > 0) entropy -= p * std::log(p);
+    sum += entropy / std::log(static_cast<double>(visible));
+    ++rows;
+  }
+  return rows ? static_cast<float>(sum / static_cast<double>(rows)) : 0;
+}
+
+/// ‖after − before‖ / ‖before‖ of every row.
+Vector addedShare(const Matrix& before, const Matrix& after) {
+  const Vector added = (after - before).rowwise().norm(), was = before.rowwise().norm();
+  return added.cwiseQuotient(was.cwiseMax(1e-20f));
+}
+Vector joined(const Vector* old, Index kept, const Vector& rows) {
+  if (kept == 0) return rows;
+  Vector all(kept + rows.size());
+  all << old->head(kept), rows;
+  return all;
+}
+
+Stack joinedWeights(const Stack* old, Index kept, const Stack& rows) {
+  if (kept == 0) return rows;
+  const Index n = kept + rows.rows();
+  Stack all(rows.count(), n, n);
+  for (Index head = 0; head < rows.count(); ++head) {
+    all[head].topLeftCorner(kept, kept) = (*old)[head].topLeftCorner(kept, kept);
+    all[head].bottomRows(rows.rows()) = rows[head];
+  }
+  return all;
+}
+Stack joinedRows(const Stack* old, Index kept, const Stack& rows) {
+  if (kept == 0) return rows;
+  Stack all = Stack::uninitialized(rows.count(), kept + rows.rows(), rows.cols());
+  for (Index head = 0; head < rows.count(); ++head) {
+    all[head].topRows(kept) = (*old)[head].topRows(kept);
+    all[head].bottomRows(rows.rows()) = rows[head];
+  }
+  return all;
+}
+
+void summariseHeads(LayerSummary& summary, const MarkedMask& mask, const attention::HeadText& text,
+                    const std::stop_token& stop) {
+  const Index heads = summary.weights.count(), n = summary.weights.rows(), m = summary.weights.cols();
+  const int factor = thumbnailFactor(longestSide(summary));
+  const Index rows = (n + factor - 1) / factor, cols = (m + factor - 1) / factor;
+  summary.heads.resize(static_cast<std::size_t>(heads));
+  summary.thumbnails = Stack(heads, rows, cols);
+  summary.thumbnailsFirstOut = Stack(heads, rows, cols);
+  attention::forEach(heads, stop, [&](Index head) {
+    const Matrix& cells = mask.of(head);
+    HeadSummary& one = summary.heads[static_cast<std::size_t>(head)];
+    const attention::MatrixView weights = std::as_const(summary.weights)[head];
+    one.profile = attention::profileHead({weights, {cells.data(), n, m}, text});
+    one.entropy = entropyOf(weights, cells);
+    Matrix marked;
+    markCells(weights, cells, marked);
+    summary.thumbnails[head] = pooled(marked, factor);
+    leaveFirstOut(marked);
+    summary.thumbnailsFirstOut[head] = pooled(marked, factor);
+  });
+  float sum = 0;
+  for (const HeadSummary& one : summary.heads) sum += one.entropy;
+  summary.entropy = sum / static_cast<float>(heads);
+}
+
+}  // namespace
+
+MarkedMask::MarkedMask(std::shared_ptr<const attention::MaskFormula> mask) : formula(std::move(mask)) {
+  for (Index variant = 0; variant < formula->variants(); ++variant)
+    marks.push_back(marksOf(*formula, variant));
+}
+
+Matrix joined(const Matrix* old, Index kept, const Matrix& rows) {
+  if (kept == 0) return rows;
+  Matrix all(kept + rows.rows(), rows.cols());
+  all << old->topRows(kept), rows;
+  return all;
+}
+
+std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask& mask,
+                                        const attention::HeadText& text, const std::stop_token& stop) {
+  auto summary = std::make_shared<LayerSummary>();
+  summary->mask = mask.formula;
+  summary->weights =
+      joinedWeights(rows.before ? &rows.before->weights : nullptr, rows.kept, rows.now.weights);
+  summary->hidden = joined(rows.before ? &rows.before->hidden : nullptr, rows.kept, rows.now.hidden);
+  summary->headOutput =
+      joinedRows(rows.before ? &rows.before->headOutput : nullptr, rows.kept, rows.now.headOutput);
+  summariseHeads(*summary, mask, text, stop);
+  const Matrix in = rows.in.bottomRows(rows.now.hidden.rows());
+  summary->attentionAdded = joined(rows.before ? &rows.before->attentionAdded : nullptr, rows.kept,
+                                   addedShare(in, rows.now.between));
+  summary->mlpAdded = joined(rows.before ? &rows.before->mlpAdded : nullptr, rows.kept,
+                             addedShare(rows.now.between, rows.now.hidden));
+  summary->attentionAdds = summary->attentionAdded.mean();
+  summary->mlpAdds = summary->mlpAdded.mean();
+  return summary;
+}
+
+void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop) {
+  summariseHeads(summary, MarkedMask(summary.mask), text, stop);
+}
+
+int thumbnailFactor(Index tokens) {
+  int factor = 1;
+  while ((tokens + factor - 1) / factor > kThumbnailSide) factor *= 2;
+  return factor;
+}
+
+Index longestSide(const LayerSummary& layer) {
+  return std::max(layer.weights.rows(), layer.weights.cols());
+}
+
+Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {
+  Matrix marked;
+  markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
+  if (firstOut) leaveFirstOut(marked);
+  return pooled(marked, factor);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,27 @@
+#include "app/compute/model/model_fault.h"
+
+#include <fmt/core.h>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+std::string modelFault(const OpenModel& opened, std::span<const attention::Index> ids,
+                       attention::PassParts parts, const std::stop_token& stop) {
+  const attention::Model& model = *opened.model;
+  // Rows of the tables that this text doesn't read are no cause of what it shows.
+  parts.embedding = parts.embedding && !model.embed(ids, 0).allFinite();
+  auto fault = attention::findTensorFault(model, parts, stop);
+  // A head without a tensor of its own is the table of tokens.
+  if (!fault && parts.head) fault = attention::findTensorFault(model, {.embedding = true}, stop);
+  if (!fault)
+    return opened.name +
+           ": its numbers grow beyond 3.4·10³⁸, all that fp32 holds, though its weights are finite.";
+  const std::string where = fault->layer >= 0 ? fmt::format("from layer {} on", fault->layer)
+                            : parts.embedding ? "from the embedding on"
+                                              : "of its guesses";
+  return fmt::format("{}: tensor {} is {} at {}, so not all numbers {} are finite.", opened.name,
+                     attention::quotedText(fault->tensor), fault->value, fault->at, where);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,167 @@
+#include "app/compute/model/model_guesses.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Matrix;
+using attention::Result;
+
+namespace {
+
+/// softmax(logits), in place.
+void toProbabilities(Matrix& logits) {
+  for (Index row = 0; row < logits.rows(); ++row) {
+    auto values = logits.row(row).array();
+    const float most = values.maxCoeff();
+    values = (values - most).exp();
+    values /= values.sum();
+  }
+}
+
+const Matrix& streamAt(const ModelStudy& study, Index stop) {
+  return stop == 0 ? study.embedded : study.layers[static_cast<std::size_t>(stop) - 1]->hidden;
+}
+
+const attention::Model& modelOf(const ModelStudy& study) {
+  return *study.opened->model;
+}
+
+/// The probabilities of the next token at every stop, [stops, vocabulary].
+template <typename StreamOf>
+Matrix lensOf(const attention::Model& model, Index stops, Index query, const StreamOf& streamOf,
+              std::stop_token stop) {
+  Matrix rows(stops, model.config().modelDim);
+  for (Index s = 0; s < stops; ++s) rows.row(s) = streamOf(s).row(query);
+  Matrix logits = model.logits(rows, stop);
+  if (!stop.stop_requested()) toProbabilities(logits);
+  return logits;
+}
+
+/// Which token a position's guess is about: the next, or of an encoder the one that stands there.
+Index ahead(const attention::ModelConfig& config) {
+  return config.causal ? 1 : 0;
+}
+
+/// From 1: one more than the tokens that are likelier.
+Index rankOf(const Matrix& probabilities, Index row, Index id) {
+  return (probabilities.row(row).array() > probabilities(row, id)).count() + 1;
+}
+
+}  // namespace
+
+Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
+  const ModelStudy& study = *question.study;
+  const attention::Model& model = modelOf(study);
+  Guesses guesses;
+  const Index stops = std::ssize(study.layers) + 1;
+  if (!model.guesses() || study.tokens() == 0) return guesses;
+  const Index query = std::clamp<Index>(question.query, 0, study.tokens() - 1);
+  const Matrix now = lensOf(
+      model, stops, query, [&](Index s) -> const Matrix& { return streamAt(study, s); }, stop);
+  Matrix before;
+  if (question.unchanged && std::ssize(question.unchanged->streams) == stops &&
+      question.unchanged->streams.front().rows() == study.tokens())
+    before = lensOf(
+        model, stops, query,
+        [&](Index s) -> const Matrix& { return question.unchanged->streams[static_cast<std::size_t>(s)]; },
+        stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  const auto guessAt = [&](Index s, Index id) {
+    return Guess{id, now(s, id), before.size() > 0 ? before(s, id) : -1};
+  };
+  for (Index s = 0; s < stops; ++s) {
+    Index top = 0;
+    now.row(s).maxCoeff(&top);
+    guesses.lens.push_back(guessAt(s, top));
+  }
+  const Index at = std::clamp<Index>(question.stop, 0, stops - 1);
+  std::vector<Index> order(static_cast<std::size_t>(now.cols()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
+  const auto best = std::min<std::size_t>(order.size(), Guesses::kBest);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
+                    [&](Index a, Index b) { return attention::descends(now(at, a), now(at, b)); });
+  for (std::size_t i = 0; i < best; ++i) guesses.best.push_back(guessAt(at, order[i]));
+  if (const Index of = query + ahead(model.config()); of < study.tokens()) {
+    const Index real = study.text.ids[static_cast<std::size_t>(of)];
+    guesses.real = guessAt(at, real);
+    guesses.rank = rankOf(now, at, real);
+  }
+  return guesses;
+}
+
+Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_token stop) {
+  const ModelStudy& study = *question.study;
+  const attention::Model& model = modelOf(study);
+  std::vector<Foreseen> strip;
+  if (!model.guesses()) return strip;
+  // All rows of a large vocabulary at once would be the largest matrix of all.
+  const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
+  const Index at = std::clamp<Index>(question.stop, 0, std::ssize(study.layers));
+  const Matrix& stream = streamAt(study, at);
+  const bool twice = question.unchanged &&
+                     std::ssize(question.unchanged->streams) == std::ssize(study.layers) + 1 &&
+                     question.unchanged->streams.front().rows() == study.tokens();
+  for (Index first = 0; first < study.tokens(); first += part) {
+    const Index count = std::min(part, study.tokens() - first);
+    Matrix now = model.logits(stream.middleRows(first, count), stop);
+    Matrix before;
+    if (twice && !stop.stop_requested())
+      before = model.logits(
+          question.unchanged->streams[static_cast<std::size_t>(at)].middleRows(first, count), stop);
+    if (stop.stop_requested()) return Error{"stopped"};
+    toProbabilities(now);
+    toProbabilities(before);
+    for (Index row = 0; row < count; ++row) {
+      Foreseen& one = strip.emplace_back();
+      if (now.row(row).allFinite()) now.row(row).maxCoeff(&one.top);
+      const Index of = first + row + ahead(model.config());
+      if (of >= study.tokens()) continue;
+      const Index real = study.text.ids[static_cast<std::size_t>(of)];
+      one.real = now(row, real);
+      if (twice) one.unchanged = before(row, real);
+      one.rank = rankOf(now, row, real);
+      one.loss = -std::log(std::max(one.real, 1e-38f));
+    }
+  }
+  return strip;
+}
+
+Result<float> forecast(const ForecastQuestion& question, Resources& resources, std::stop_token stop) {
+  const ModelStudy& study = *question.study;
+  Setup setup = study.question.setup;
+  for (const SwitchedHead& head : question.heads) setup.subject.switchedOff.push_back(head);
+  Result<attention::PassRequest> request = passRequest(setup, study.text.tokens, resources.inputs);
+  if (!request) return request.error();
+  request->weights = false;
+  request->layers = std::vector<Index>();
+  // Later tokens change nothing of a causal text, unless a mask or a mean looks at all of it.
+  const bool whole = !setup.subject.opened->config().causal || !setup.mask.layers.empty() ||
+                     !setup.mask.additive->values.isZero(0);
+  request->logits = whole ? attention::LogitRows::all : attention::LogitRows::last;
+  auto ids = std::span<const Index>(study.text.ids);
+  if (!whole) ids = ids.first(static_cast<std::size_t>(question.query) + 1);
+  attention::ModelSession session(setup.subject.opened->model);
+  auto pass = session.append(ids, *request, stop);
+  if (!pass) return pass.error();
+  Matrix row = pass->logits.row(whole ? question.query : 0);
+  toProbabilities(row);
+  return row(0, question.id);
+}
+
+float headShare(const ModelStudy& study, Index layer, Index head, Index query) {
+  const LayerSummary& summary = *study.layers[static_cast<std::size_t>(layer)];
+  Matrix alone = Matrix::Zero(1, summary.headOutput.count() * summary.headOutput.cols());
+  alone.middleCols(head * summary.headOutput.cols(), summary.headOutput.cols()) =
+      summary.headOutput[head].row(query);
+  attention::MappedLinear o = modelOf(study).weights().layers[static_cast<std::size_t>(layer)].o;
+  o.bias = {};
+  const float wrote = o.apply(alone, {}).norm();
+  return wrote / std::max(streamAt(study, layer).row(query).norm(), 1e-20f);
+}
+
+}  // namespace headscope::app

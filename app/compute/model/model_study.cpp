@@ -1,0 +1,262 @@
+#include "app/compute/model/model_study.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "app/compute/layer/layer_stack.h"
+#include "app/compute/model/model_fault.h"
+#include "app/compute/model/recorded_study.h"
+#include "app/scene/text/number_text.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::LayerResult;
+using attention::Matrix;
+using attention::PassRequest;
+using attention::Result;
+using attention::Stack;
+using attention::Vector;
+
+namespace {
+
+constexpr Index kBands = 16;
+
+/// What one head keeps of a token: the strongest of the dimensions that share a band, with its sign.
+Stack drawCache(const attention::ModelSession& session, Index bands) {
+  const attention::ModelConfig& config = session.model().config();
+  const Index n = session.length();
+  Stack picture(2, config.layerCount() * config.kvHeads, n * bands);
+  picture[0].setZero();
+  picture[1].setZero();
+  for (Index layer = 0; layer < config.layerCount(); ++layer)
+    for (Index g = 0; g < config.kvHeads; ++g)
+      for (Index part = 0; part < 2; ++part) {
+        const attention::KvCache& cache = session.cache(layer);
+        const Matrix values = part == 0 ? cache.keys(g) : cache.values(g);
+        auto row = picture[part].row(layer * config.kvHeads + g);
+        for (Index token = 0; token < n; ++token)
+          for (Index d = 0; d < values.cols(); ++d) {
+            float& cell = row(token * bands + d * bands / values.cols());
+            cell = attention::stronger(cell, values(token, d));
+          }
+        if (const float most = attention::largestFinite(row); most > 0) row /= most;
+      }
+  return picture;
+}
+
+std::uint64_t bytesOf(const ModelStudy& study) {
+  Index floats = study.embedded.size() + study.lastLogits.size() + study.cache.size();
+  for (const auto& layer : study.layers)
+    floats += layer->weights.size() + 2 * layer->thumbnails.size() + layer->hidden.size() +
+              layer->headOutput.size();
+  return static_cast<std::uint64_t>(floats) * sizeof(float);
+}
+
+}  // namespace
+
+ModelQuestion modelQuestion(const Setup& setup, Index sequence) {
+  ModelQuestion question{setup};
+  if (isStack(setup)) {
+    question.sequence = sequence;
+    question.setup.subject.layer = 0;
+    question.setup.prefill = 1;
+    question.setup.mask.compare = false;
+    question.setup.mask.other.clear();
+    return question;
+  }
+  Setup& asked = question.setup;
+  asked.prefill = 1;
+  asked.mask.compare = false;
+  asked.mask.other.clear();
+  asked.weights = {};
+  asked.weights.seed = setup.weights.seed;  // of dropout
+  asked.input.contextText = {};
+  asked.input.table = {};
+  if (asked.subject.scope == EditScope::all || !changesModel(setup)) asked.subject.layer = 0;
+  return question;
+}
+
+ModelQuestion unchangedQuestion(const Setup& setup) {
+  Setup plain;
+  plain.subject = setup.subject;
+  plain.subject.layer = 0;
+  plain.subject.switchedOff.clear();
+  plain.input.text = setup.input.text;
+  plain.mask = {};
+  plain.model.position = PositionKind::none;
+  return {std::move(plain)};
+}
+
+Index ModelRunner::keptTokens(const ModelQuestion& question, const ModelText& text) const {
+  if (!question_ || !session_) return 0;
+  // Masks that follow sentences, means and dropout make earlier rows depend on later tokens.
+  const Setup& setup = question.setup;
+  const bool local = !isStack(setup) && setup.mask.layers.empty() && setup.model.dropout == 0 &&
+                     setup.mask.additive->values.size() == 0 && setup.subject.opened->config().causal &&
+                     std::none_of(setup.subject.switchedOff.begin(), setup.subject.switchedOff.end(),
+                                  [](const SwitchedHead& off) { return off.by == HeadOff::mean; });
+  ModelQuestion before = *question_;
+  before.setup.input.text = setup.input.text;
+  before.setup.subject.written = setup.subject.written;
+  if (!local || !(before == question)) return 0;
+  const std::vector<Index>& old = session_->tokens();
+  const auto same = std::mismatch(old.begin(), old.end(), text.ids.begin(), text.ids.end()).first;
+  // The last token is computed again, for its logits.
+  return std::min<Index>(same - old.begin(), std::ssize(text.ids) - 1);
+}
+
+namespace {
+
+/// Room for all heads of all layers, or why there is none.
+attention::Status reserve(ModelStudy& study, const PassRequest& request, Resources& resources,
+                          const std::stop_token& stop) {
+  const attention::ModelConfig& config = study.opened->config();
+  const Index n = study.tokens();
+  if (n > kMaxTokens)
+    return Error{
+        fmt::format("The text has {} tokens; all layers at once are shown for at most {}. Look at one "
+                    "head on the Map page, or shorten it.",
+                    n, kMaxTokens)};
+  const std::uint64_t needed = passBytes(config, n, request);
+  study.memory = resources.memory.reserve(needed, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  if (study.memory) return attention::success();
+  return Error{
+      fmt::format("All {} heads of {} layers on {} tokens would need {}; the budget is {}, and {} of "
+                  "it are in use. Use a shorter text.",
+                  config.heads, config.layerCount(), n, bytesText(static_cast<double>(needed)),
+                  bytesText(static_cast<double>(resources.memory.total())),
+                  bytesText(static_cast<double>(resources.memory.used())))};
+}
+
+/// The masks of a pass's layers over the whole text, made anew where one differs from the layer's before.
+class WholeMasks {
+ public:
+  WholeMasks(const attention::ModelConfig& config, Index tokens, Index kept)
+      : config_(config), tokens_(tokens), kept_(kept) {}
+
+  const MarkedMask& of(const LayerResult& layer) {
+    if (kept_ == 0) {
+      if (!mask_ || mask_->formula != layer.mask.formula) mask_.emplace(layer.mask.formula);
+    } else if (const std::string text = config_.maskText(layer.layer); !mask_ || text != text_) {
+      // A pass over the last rows has a mask over these alone. Only a model's own mask gets here.
+      attention::MaskGeometry geometry;
+      geometry.queries = geometry.keys = geometry.keyLength = tokens_;
+      geometry.heads = config_.heads;
+      geometry.kvHeads = config_.kvHeads;
+      mask_.emplace(*attention::compileMask(attention::parseMask(text).layers, geometry));
+      text_ = text;
+    }
+    return *mask_;
+  }
+
+ private:
+  const attention::ModelConfig& config_;
+  const Index tokens_, kept_;
+  std::optional<MarkedMask> mask_;
+  std::string text_;
+};
+
+}  // namespace
+
+attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Index kept,
+                                    const OnLayer& onLayer, const std::stop_token& stop) {
+  const attention::Model& model = *study.opened->model;
+  const auto ids = std::span<const Index>(study.text.ids).subspan(static_cast<std::size_t>(kept));
+  const attention::HeadText headText(study.text.tokens, study.text.tokens, false);
+  WholeMasks masks(model.config(), study.tokens(), kept);
+  Matrix in = model.embed(study.text.ids, kept);
+  study.embedded = joined(&embedded_, kept, in);
+  request.onLayer = [&](const std::shared_ptr<const LayerResult>& layer) {
+    if (stop.stop_requested()) return;
+    const LayerSummary* before = kept > 0 ? layers_[static_cast<std::size_t>(layer->layer)].get() : nullptr;
+    study.layers.push_back(summarise({*layer, before, kept, in}, masks.of(*layer), headText, stop));
+    in = layer->hidden;
+    if (onLayer) onLayer(layer->layer, study.layers.back());
+  };
+  auto result = session_->append(ids, request, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  if (!result) return result.error();
+  study.lastLogits = std::move(result->logits);
+  study.bands = std::min(model.config().headDim, kBands);
+  study.cache = drawCache(*session_, study.bands);
+  study.bytes = bytesOf(study);
+  const bool finite = std::ranges::all_of(study.layers, [](const auto& layer) {
+    return layer->hidden.allFinite() && attention::allFinite(layer->weights);
+  });
+  if (isStack(study.question.setup) || (finite && study.lastLogits.allFinite())) return attention::success();
+  study.notFinite = modelFault(*study.opened, study.text.ids,
+                               {.layers = model.config().layerCount(), .head = finite}, stop);
+  return attention::success();
+}
+
+namespace {
+
+/// What stands behind the text of a shorter line is nothing to look at.
+void leavePaddingOut(ModelText& text) {
+  const auto own = static_cast<std::size_t>(text.typed);
+  text.ids.resize(own);
+  text.tokens.resize(own);
+  text.spans.resize(own);
+}
+
+}  // namespace
+
+Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& resources,
+                                    const OnLayer& onLayer, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const Setup& setup = question.setup;
+  if (setup.subject.opened && setup.subject.opened->recorded)
+    return studyRecorded(question, resources, onLayer, stop);
+  Result<ModelRun> run = prepareRun(setup, question.sequence, resources, stop);
+  if (!run) return run.error();
+  ModelStudy study;
+  study.question = question;
+  study.opened = run->opened;
+  study.text = std::move(run->text);
+  if (isStack(setup)) leavePaddingOut(study.text);
+  if (study.tokens() == 0) return study;
+  PassRequest& request = run->request;
+  request.projections = request.hidden = request.between = true;
+  if (const auto room = reserve(study, request, resources, stop); !room) return room.error();
+
+  const Index kept = keptTokens(question, study.text);
+  if (kept == 0)
+    session_ = std::make_unique<attention::ModelSession>(study.opened->model);
+  else
+    session_->truncate(kept);
+  question_.reset();  // until this is done
+  if (const auto done = pass(study, std::move(request), kept, onLayer, stop); !done) return done.error();
+  study.memory = resources.memory.count(study.bytes);
+  if (isStack(setup)) std::ranges::fill(study.text.ids, Index{-1});
+  layers_ = study.layers;
+  embedded_ = study.embedded;
+  question_ = question;
+  study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return study;
+}
+
+Result<StreamStudy> studyStreams(const ModelQuestion& question, Resources& resources, std::stop_token stop) {
+  const Setup& setup = question.setup;
+  Result<ModelRun> run = prepareRun(setup, question.sequence, resources, stop);
+  if (!run) return run.error();
+  StreamStudy study{question, {}};
+  if (run->text.ids.empty()) return study;
+  run->request.weights = false;
+  run->request.hidden = true;
+  run->request.logits = attention::LogitRows::none;
+  attention::ModelSession session(run->opened->model);
+  auto pass = session.append(run->text.ids, run->request, stop);
+  if (!pass) return pass.error();
+  study.streams.push_back(std::move(pass->embedded));
+  for (const auto& layer : pass->layers) study.streams.push_back(layer->hidden);
+  return study;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,157 @@
+#include "app/compute/model/recorded_study.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "app/compute/layer/mask_inputs.h"
+#include "app/scene/text/number_text.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Matrix;
+using attention::RecordedAttention;
+using attention::Result;
+using attention::Stack;
+
+namespace {
+
+/// A mask that says what the file's weights show of one.
+std::shared_ptr<const attention::MaskFormula> maskOf(const attention::ModelConfig& shape, Index queries,
+                                                     Index keys) {
+  attention::MaskGeometry geometry;
+  geometry.queries = queries;
+  geometry.keys = geometry.keyLength = keys;
+  geometry.cacheLength = std::max<Index>(0, keys - queries);  // fewer queries are the last tokens
+  geometry.heads = geometry.kvHeads = shape.heads;
+  const std::string text = shape.causal ? "causal" : "full";
+  return *attention::compileMask(attention::parseMask(text).layers, geometry);
+}
+
+/// One array of a layer, [heads, n, headDim]; empty where the file has none.
+Result<Stack> arrayOf(const RecordedAttention& file, const std::optional<attention::RecordedArray>& array) {
+  if (!array) return Stack{};
+  Stack all(array->heads, array->rows, array->cols);
+  for (Index head = 0; head < array->heads; ++head) {
+    Result<Matrix> one = file.readArray(*array, head);
+    if (!one) return one.error();
+    all[head] = *one;
+  }
+  return all;
+}
+
+Result<std::shared_ptr<LayerSummary>> readLayer(const RecordedAttention& file, Index at,
+                                                const std::shared_ptr<const attention::MaskFormula>& mask,
+                                                const attention::HeadText& text, std::stop_token stop) {
+  const attention::RecordedLayer& layer = file.layers()[static_cast<std::size_t>(at)];
+  auto summary = std::make_shared<LayerSummary>();
+  summary->mask = mask;
+  summary->weights = Stack(layer.attention.heads, file.queries(), file.keys());
+  for (Index head = 0; head < layer.attention.heads && !stop.stop_requested(); ++head) {
+    Result<attention::RecordedWeights> weights = file.readWeights(at, head);
+    if (!weights) return weights.error();
+    summary->weights[head] = weights->weights;
+  }
+  Result<Stack> q = arrayOf(file, layer.q), k = arrayOf(file, layer.k), v = arrayOf(file, layer.v);
+  if (!q) return q.error();
+  if (!k) return k.error();
+  if (!v) return v.error();
+  summary->q = *std::move(q);
+  summary->k = *std::move(k);
+  summary->v = *std::move(v);
+  summariseHeads(*summary, text, stop);
+  return summary;
+}
+
+}  // namespace
+
+Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resources,
+                                 const ModelRunner::OnLayer& onLayer, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const OpenModel& opened = *question.setup.subject.opened;
+  const RecordedAttention& file = *opened.recorded;
+  const Index n = file.queries(), m = file.keys();
+  if (std::max(n, m) > kMaxTokens)
+    return Error{fmt::format("{} has {} queries and {} keys; at most {} of each are shown at once",
+                             opened.name, n, m, kMaxTokens)};
+  ModelStudy study;
+  study.question = question;
+  study.opened = question.setup.subject.opened;
+  study.text.ids.assign(static_cast<std::size_t>(m), -1);
+  study.text.spans.resize(static_cast<std::size_t>(m));
+  study.text.typed = m;
+  for (const std::string& token : file.keyTokens()) study.text.tokens.push_back({token, false});
+  if (opened.betweenTexts || file.queryTokens() != file.keyTokens())
+    for (const std::string& token : file.queryTokens()) study.otherQueries.push_back({token, false});
+  const auto heads = static_cast<std::uint64_t>(opened.config().heads);
+  const std::uint64_t needed = static_cast<std::uint64_t>(file.layers().size()) * heads *
+                               static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(m) * sizeof(float);
+  study.memory = resources.memory.reserve(needed, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  if (!study.memory)
+    return Error{fmt::format("All heads of {} need {}; the budget is {}", opened.name,
+                             bytesText(static_cast<double>(needed)),
+                             bytesText(static_cast<double>(resources.memory.total())))};
+  const auto mask = maskOf(opened.config(), n, m);
+  const attention::HeadText text(study.queryTokens(), study.text.tokens, false,
+                                 opened.betweenTexts ? 0 : m - n, opened.betweenTexts);
+  for (Index at = 0; at < std::ssize(file.layers()); ++at) {
+    auto layer = readLayer(file, at, mask, text, stop);
+    if (stop.stop_requested()) return Error{"stopped"};
+    if (!layer) return layer.error();
+    study.layers.push_back(*layer);
+    if (onLayer) onLayer(at, *layer);
+  }
+  study.bytes = needed;
+  study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return study;
+}
+
+Snapshot recordedSnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
+  Snapshot snapshot;
+  snapshot.setup = setup;
+  snapshot.config = configOf(setup);
+  const auto study = studyRecorded({setup}, resources, {}, stop);
+  if (!study) {
+    snapshot.error = PlacedError{Place::model, study.error().message};
+    return snapshot;
+  }
+  const LayerSummary& layer = *study->layers[static_cast<std::size_t>(setup.subject.layer)];
+  SequenceSnapshot sequence;
+  sequence.queries = study->queryTokens();
+  sequence.keys = study->text.tokens;
+  sequence.queryLength = study->queries();
+  sequence.keyLength = study->tokens();
+  sequence.mask.formula = layer.mask;
+  attention::AttentionResult& result = sequence.attention;
+  result.q = layer.q;
+  result.k = layer.k;
+  result.v = layer.v;
+  result.weights = layer.weights;
+  const Index heads = layer.weights.count();
+  result.scores = Stack(heads, study->queries(), study->tokens());
+  result.lse = Matrix::Zero(heads, study->queries());
+  const MarkedMask mask(layer.mask);
+  for (Index head = 0; head < heads; ++head) {
+    result.scores[head] = mask.of(head);
+    for (Index row = 0; row < study->queries(); ++row)
+      if (layer.weights[head].row(row).isZero(0))
+        result.lse(head, row) = -std::numeric_limits<float>::infinity();
+    sequence.profiles.push_back(layer.heads[static_cast<std::size_t>(head)].profile);
+  }
+  if (layer.v.size() > 0) {
+    result.headOutput = Stack(heads, study->queries(), layer.v.cols());
+    for (Index head = 0; head < heads; ++head)
+      result.headOutput[head] = layer.weights[head] * layer.v[head * layer.v.count() / heads];
+  }
+  sequence.pictures = drawPictures(result, result.weights, stop);
+  snapshot.causal = study->opened->config().causal;
+  snapshot.empty = false;
+  snapshot.sequences.push_back(std::move(sequence));
+  return snapshot;
+}
+
+}  // namespace headscope::app

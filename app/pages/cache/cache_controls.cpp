@@ -1,0 +1,311 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/layer/layer_inputs.h"
+#include "app/pages/cache/cache_state.h"
+#include "app/pages/common/kind_choice.h"
+#include "app/pages/common/model_facts.h"
+#include "app/pages/common/unknown_words.h"
+#include "app/platform/track.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text/text_box.h"
+#include "attention/cache/model_cost.h"
+
+namespace headscope::app {
+
+namespace {
+
+void tokensSection(Scene& scene, CacheState& page) {
+  View& view = page.view;
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->keyLength) : "");
+  if (scene.setup.input.source == EmbeddingSource::text)
+    textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
+  else
+    hint(view, "The tokens are those of the typed table.");
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::input)) problem(view, error->message);
+  unknownWords(scene, view);
+}
+
+/// Why the heads of the layer are not this page's to change, or "".
+std::string lockedBy(const Setup& setup) {
+  if (setup.subject.opened) return "The opened model sets this";
+  return setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+}
+
+/// Why the heads can't share keys in that way, or "".
+/// Worked out anew only when something they depend on has changed: every number of heads is tried.
+const HeadStops& headStops(const Setup& setup, CacheState& page) {
+  HeadStops& stops = page.headStops;
+  const ModelSetup& model = setup.model;
+  if (stops.model == model && stops.weights == setup.weights && stops.embedding == setup.input.source &&
+      stops.chosen == page.chosenHeads && !stops.heads.empty())
+    return stops;
+  stops = {model, setup.weights, setup.input.source, page.chosenHeads};
+  const Suits suits = plantingSuits(setup);
+  for (Index count = 1; count <= kMaxHeads; ++count) {
+    ModelSetup trial = model;
+    const Index size = model.modelDim / count;
+    const bool splits = !model.linked || (model.modelDim % count == 0 && size <= kMaxHeadDim &&
+                                          (model.position != PositionKind::rope || size % 2 == 0));
+    if (splits && ChosenHeads(page.chosenHeads).setHeads(trial, count, suits)) stops.heads.push_back(count);
+  }
+  if (stops.heads.empty()) stops.heads.push_back(model.heads);
+  for (const Index count : divisors(model.heads)) {
+    ModelSetup trial = model;
+    trial.kvHeads = count;
+    if (!suits || suits(trial)) stops.kvHeads.push_back(count);
+  }
+  if (stops.kvHeads.empty()) stops.kvHeads.push_back(model.kvHeads);
+  return stops;
+}
+
+void headsSection(Scene& scene, CacheState& page) {
+  View& view = page.view;
+  Setup& setup = scene.setup;
+  const std::string locked = lockedBy(setup);
+  sectionTitle(view, "ATTENTION");
+  kindChoice(setup, view, locked);
+  gap(view, 4);
+  const Suits suits = plantingSuits(setup);
+  const ModelSetup before = setup.model;
+  const HeadStops& stops = headStops(setup, page);
+  const auto refuse = [](Index wanted) {
+    return fmt::format("{} heads don't fit the model's size here; the page Heads can change that too.",
+                       wanted);
+  };
+  if (fieldSlider(view, scene, "model.heads", {locked, stops.heads, refuse})) {
+    const Index wanted = std::exchange(setup.model.heads, before.heads);
+    page.chosenHeads.setHeads(setup.model, wanted, suits);
+    if (setup.model.kvHeads != before.kvHeads) view.gaveWay("kv_heads");
+  }
+  const std::string one = before.heads == 1 ? "One head has one kv head" : locked;
+  const auto refuseKv = [&](Index wanted) {
+    return fmt::format("{} can't be shared evenly by {}.", countedText(before.heads, "query head"),
+                       countedText(wanted, "kv head"));
+  };
+  fieldSlider(view, scene, "model.kv_heads",
+              {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
+}
+
+void decodeSection(Scene& scene, CacheState& page, const DecodeState& state) {
+  View& view = page.view;
+  sectionTitle(view, "DECODE");
+  const Index most = std::max<Index>(state.tokens, 1);
+  std::vector<Index> stops;
+  for (Index i = 1; i <= most; ++i) stops.push_back(i);
+  SliderState prefill;
+  prefill.disabledReason = state.reason;
+  prefill.stops = stops;
+  fieldSlider(view, scene, "prefill", prefill);
+  Index& chunk = scene.cost.cache.chunk;
+  std::vector<Index> chunks;
+  for (Index i = 1; i < std::max<Index>(state.prefill, 1); i *= 2) chunks.push_back(i);
+  chunks.push_back(std::max<Index>(state.prefill, 1));
+  Index shown = chunk == 0 ? chunks.back() : std::min(chunk, chunks.back());
+  SliderSpec spec{"cache.chunk", "In chunks", state.reason, fmt::format("1 to {} tokens", chunks.back()),
+                  "Tokens of the prompt that the prefill takes in at once: chunked prefill."};
+  if (shown == chunks.back()) spec.shown = "whole";
+  if (slider(view, spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
+  auto speed = static_cast<float>(scene.cost.cache.speed);
+  const SliderSpec pace{"cache.speed", "Speed", state.reason, "0.5 to 200 steps a second",
+                        "Steps a second while playing."};
+  if (slider(view, pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
+    scene.cost.cache.speed = static_cast<double>(speed);
+}
+
+void sequencesSection(Scene& scene, CacheState& page) {
+  View& view = page.view;
+  if (!page.snapshot) return;
+  const auto& sequences = page.snapshot->sequences;
+  Index cached = 0;
+  for (const SequenceSnapshot& each : sequences) cached += decodeState(scene, page, each).now;
+  const std::uint64_t bytes = attention::saturatingTimes(bytesPerToken(scene, page.snapshot->config).own,
+                                                         static_cast<std::uint64_t>(cached));
+  sectionTitle(view, "SEQUENCES",
+               fmt::format("batch {}{}", sequences.size(),
+                           sequences.size() > 1 ? " · " + fourDigitBytes(bytes) : std::string()));
+  Canvas list = *ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const SequenceSnapshot& each = sequences[i];
+    const std::string name = fmt::format("cache.sequence.{}", i);
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = view.px(34);
+    if (compat::invisibleButton(name.c_str(), ImVec2(width, height)))
+      scene.cursor.sequence = static_cast<Index>(i);
+    trackItem(name);
+    const bool chosen = scene.cursor.sequence == static_cast<Index>(i);
+    const ImVec2 to(from.x + width, from.y + height);
+    if (chosen || ImGui::IsItemHovered()) list.AddRectFilled(from, to, view.theme->raised, view.px(4));
+    if (chosen) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), view.theme->text);
+    std::string words;
+    for (Index token = 0; token < std::min<Index>(each.keyLength, 12); ++token)
+      words += (words.empty() ? "" : " ") + each.keys[static_cast<std::size_t>(token)].text;
+    const std::string fill = fmt::format("{} of {}", decodeState(scene, page, each).now, each.keyLength);
+    const float y = (from.y + to.y) / 2;
+    const float taken = paintText(list, view.fonts->mono, ImVec2(to.x - view.px(10), y), view.theme->text,
+                                  fill, Align::right);
+    paintText(list, view.fonts->text, ImVec2(from.x + view.px(14), y),
+              chosen ? view.theme->text : view.theme->secondary,
+              fitted(view.fonts->text, words, width - taken - view.px(38)));
+  }
+  hint(view, "Every line of the text is a sequence with a cache of its own.");
+}
+
+/// Whose pictures the rooms show.
+void headSlider(Scene& scene, CacheState& page) {
+  View& view = page.view;
+  if (!page.snapshot) return;
+  const Index heads = page.snapshot->config.heads;
+  std::vector<Index> stops;
+  for (Index head = 0; head < heads; ++head) stops.push_back(head);
+  Index head = viewHead(scene, page.snapshot->config);
+  const SliderSpec spec{"cache.head", "Head", heads == 1 ? "There is one head" : "",
+                        fmt::format("0 to {}", heads - 1),
+                        "Whose weights and keys the pictures show; the errors are of all heads."};
+  if (slider(view, spec, stops, head)) scene.cursor.cell.head = head;
+}
+
+void shapesSection(Scene& scene, CacheState& page) {
+  View& view = page.view;
+  sectionTitle(view, "FOUR SHAPES");
+  headSlider(scene, page);
+  const bool made = lockedBy(scene.setup).empty();
+  if (!made && page.snapshot) {
+    const Index kvHeads = page.snapshot->config.kvHeads;
+    std::vector<Index> stops = mergesBetween(kvHeads);
+    Index merged = mergedKvHeads(scene.setup, page.snapshot->config, scene.cost.cache.merged);
+    SliderSpec spec{"cache.between", "Merged into", "", "divisors of the kv heads",
+                    "Kv heads that the layer's are merged into by their mean."};
+    if (stops.empty()) {
+      spec.disabledReason = kvHeads == 1 ? "There is one kv head"
+                                         : fmt::format("Between {} kv heads and one there is none", kvHeads);
+      spec.shown = "none";
+      stops.push_back(merged = kvHeads);
+    }
+    if (slider(view, spec, stops, merged)) scene.cost.cache.merged = merged;
+  }
+  fieldSlider(view, scene, "cost.cache.latent");
+  std::vector<Index> even;
+  for (Index i = 0; i <= std::min<Index>(turnedDims(page), 512); i += 2) even.push_back(i);
+  SliderState rotary;
+  rotary.stops = even;
+  if (even.size() < 2) rotary.disabledReason = "Positions don't turn this layer's keys";
+  if (even.size() < 2) rotary.shown = "none";
+  fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
+  hint(view, made ? "MHA is this layer with a kv head for every head, from the same seeds. Drag the kv heads "
+                    "above: they are merged by their mean, as the GQA paper does. MLA keeps one latent for "
+                    "keys and values, the nearest of its rank, and under RoPE one rotary key for all heads."
+                  : "The layer's kv heads are merged by their mean, as the GQA paper does. MLA keeps one "
+                    "latent for keys and values, the nearest of its rank, and one rotary key for all heads "
+                    "where positions turn keys.");
+}
+
+void evictionSection(Scene& scene, CacheState& page, const DecodeState& state) {
+  View& view = page.view;
+  sectionTitle(view, "EVICTION");
+  headSlider(scene, page);
+  std::vector<Index> stops;
+  for (Index i = 1; i <= std::max<Index>(state.tokens, 2); ++i) stops.push_back(i);
+  SliderState budget;
+  budget.stops = stops;
+  fieldSlider(view, scene, "cost.cache.budget", budget);
+  hint(view,
+       "Tokens are decoded one by one. When a kv head has more entries than its budget, the policy gives one "
+       "up, and nothing "
+       "brings it back.");
+}
+
+void pagingSection(Scene& scene, CacheState& page) {
+  View& view = page.view;
+  sectionTitle(view, "PAGING");
+  static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
+  SliderState block;
+  block.stops = kBlocks;
+  fieldSlider(view, scene, "cost.cache.block", block);
+  gap(view, 8);
+  sectionTitle(view, "SCHEDULE",
+               page.paging && page.paging->value
+                   ? fmt::format("{} requests", page.paging->value->requests.size())
+                   : "");
+  textBox(view, "cache.schedule", scene.cost.cache.schedule, 7, "0: 40 + 24");
+  if (page.paging && !page.paging->value) {
+    problem(view, page.paging->value.error().message);
+    trackItem("cache.schedule.problem");
+  }
+  hint(view,
+       "A line for each request: STEP: PROMPT + ANSWER tokens, and where its first tokens are those of an "
+       "earlier one, "
+       "shares N with R.");
+}
+
+/// Of an opened model one layer, or all of its own.
+void layersSlider(Scene& scene, View& view) {
+  SliderState state;
+  const Index all = layerCount(scene.setup);
+  const std::vector<Index> stops = all > 1 ? std::vector<Index>{1, all} : std::vector<Index>{1};
+  if (scene.setup.subject.opened) {
+    state.stops = stops;
+    state.limits = fmt::format("1 or all {} of the model", all);
+    if (all == 1) state.disabledReason = "The model has one layer";
+  }
+  fieldSlider(view, scene, "cost.cache.layers", state);
+}
+
+/// Of an opened model, or of several layers made here: which one the page is about, and how many there are.
+void subjectSection(Scene& scene, View& view) {
+  const SubjectSetup& subject = scene.setup.subject;
+  if (layerCount(scene.setup) == 1) return;
+  sectionTitle(view, "MODEL", subject.opened ? subject.opened->name : "made here");
+  layerSlider(scene, view);
+  gap(view, 10);
+}
+
+}  // namespace
+
+void cacheControls(Scene& scene, CacheState& page, const Layout& layout) {
+  View& view = page.view;
+  const DecodeState state = decodeState(scene, page);
+  fillSide(view, layout.left);
+  if (beginPanel(view, "cache.controls", layout.left, 20, 16)) {
+    tokensSection(scene, page);
+    gap(view, 10);
+    subjectSection(scene, view);
+    headsSection(scene, page);
+    gap(view, 10);
+    const CacheView room = scene.cursor.cacheView;
+    if (room == CacheView::growth) decodeSection(scene, page, state);
+    if (room == CacheView::shapes) shapesSection(scene, page);
+    if (room == CacheView::eviction) evictionSection(scene, page, state);
+    if (room == CacheView::paging) pagingSection(scene, page);
+    if (room == CacheView::precision) {
+      sectionTitle(view, "PRECISION");
+      headSlider(scene, page);
+    }
+    gap(view, 10);
+    sectionTitle(view, "STORED AS");
+    fieldChoice(view, scene, "cost.cache.stored");
+    gap(view, 4);
+    layersSlider(scene, view);
+    if (room == CacheView::growth) {
+      gap(view, 10);
+      sectionTitle(view, "COMPARE WITH");
+      fieldToggle(view, scene, "cost.cache.mha_stair");
+      fieldToggle(view, scene, "cost.cache.mqa_stair");
+      fieldToggle(view, scene, "cost.cache.mla_stair");
+    }
+    gap(view, 10);
+    sequencesSection(scene, page);
+    scrollEdge(view, layout.left);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,102 @@
+#include <algorithm>
+
+#include "app/pages/cache/cache_state.h"
+#include "attention/cache/model_cost.h"
+
+namespace headscope::app {
+
+DecodeState decodeState(const Scene& scene, const CacheState& page) {
+  const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+  return sequence ? decodeState(scene, page, *sequence) : DecodeState();
+}
+
+DecodeState decodeState(const Scene& scene, const CacheState& page, const SequenceSnapshot& sequence) {
+  DecodeState state;
+  state.tokens = sequence.keyLength;
+  state.prefill = std::min(page.snapshot->setup.prefill, state.tokens);
+  state.now = state.tokens;
+  const Index chunk = scene.cost.cache.chunk, whole = std::max<Index>(state.prefill, 1);
+  state.chunk = chunk > 0 ? std::min(chunk, whole) : whole;
+  if (page.snapshot->setup.input.cross) {
+    state.reason = "In cross-attention the context is cached once; decoding adds nothing.";
+  } else if (!page.snapshot->causal) {
+    state.reason = "Decoding needs a causal mask: an earlier token sees a later one.";
+    state.turnsOn = true;
+  }
+  if (!state.reason.empty()) return state;
+  if (page.filling >= 0)
+    state.now = std::min(page.filling, state.prefill);
+  else if (scene.cursor.decoding)
+    state.now = std::clamp(scene.cursor.step, state.prefill, state.tokens);
+  const Index last = std::max<Index>(state.now - 1, 0);
+  state.before = state.now > state.prefill ? last : last / state.chunk * state.chunk;
+  return state;
+}
+
+const CacheField* shownField(const Scene& scene, const CacheState& page) {
+  const SequenceSnapshot* shown = shownSequence(scene, page.snapshot.get());
+  if (!shown || !page.field || !page.field->value || page.field->request.snapshot != page.snapshot)
+    return nullptr;
+  const CacheField& field = *page.field->value;
+  const bool ofLine =
+      shown == &page.snapshot->sequences[static_cast<std::size_t>(page.field->request.sequence)];
+  return ofLine && std::ssize(field.flops) == shown->keyLength ? &field : nullptr;
+}
+
+StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField& field) {
+  StepWork work;
+  for (Index token = state.before; token < state.now; ++token)
+    work.with += field.flops[static_cast<std::size_t>(token)];
+  work.without = field.flopsWithout[static_cast<std::size_t>(state.now - 1)];
+  const auto layers = static_cast<double>(scene.cost.cache.layers);
+  return {work.with * layers, work.without * layers};
+}
+
+void jumpDecode(Scene& scene, CacheState& page, Index tokens) {
+  const DecodeState state = decodeState(scene, page);
+  if (!state.reason.empty() || state.tokens == 0) return;
+  Cursor& cursor = scene.cursor;
+  tokens = std::clamp<Index>(tokens, 0, state.tokens);
+  cursor.decoding = true;
+  page.filling = tokens < state.prefill ? tokens : -1;
+  cursor.step = std::max(tokens, state.prefill);
+  cursor.cell.query = std::max<Index>(0, tokens - 1);
+}
+
+namespace {
+
+Index forwardFrom(const DecodeState& state) {
+  if (state.now >= state.prefill) return std::min(state.now + 1, state.tokens);
+  return std::min((state.now / state.chunk + 1) * state.chunk, state.prefill);
+}
+
+}  // namespace
+
+void moveDecode(Scene& scene, CacheState& page, DecodeMove move) {
+  const DecodeState state = decodeState(scene, page);
+  if (!state.reason.empty() || state.tokens == 0) return;
+  const bool played = page.playing;
+  page.playing = move == DecodeMove::play && !played;
+  page.playedAt = page.view.time;
+  if (move == DecodeMove::first) jumpDecode(scene, page, 0);
+  if (move == DecodeMove::last) jumpDecode(scene, page, state.tokens);
+  if (move == DecodeMove::back) jumpDecode(scene, page, state.before);
+  if (move == DecodeMove::forward) jumpDecode(scene, page, forwardFrom(state));
+  // At the end Play starts again behind the prefill.
+  if (page.playing && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
+}
+
+void moveView(Scene& scene, CacheState& page, DecodeMove move) {
+  if (scene.cursor.cacheView != CacheView::paging) return moveDecode(scene, page, move);
+  const bool has = page.paging && page.paging->value.ok();
+  const auto last = has ? static_cast<Index>(page.paging->value->steps.size()) - 1 : 0;
+  const bool played = page.playing;
+  page.playing = move == DecodeMove::play && !played;
+  page.playedAt = page.view.time;
+  if (move == DecodeMove::first || (page.playing && page.pagingStep >= last)) page.pagingStep = 0;
+  if (move == DecodeMove::last) page.pagingStep = last;
+  if (move == DecodeMove::back) page.pagingStep = std::max<Index>(0, page.pagingStep - 1);
+  if (move == DecodeMove::forward) page.pagingStep = std::min(last, page.pagingStep + 1);
+}
+
+}  // namespace headscope::app

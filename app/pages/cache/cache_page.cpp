@@ -1,0 +1,345 @@
+#include "app/pages/cache/cache_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/layer/layer_inputs.h"
+#include "app/pages/common/layer_status.h"
+#include "app/scene/mask_rules.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/byte_text.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+CachePage::CachePage(PageServices& services)
+    : services_(services),
+      page_(services.view),
+      field_(services.workers,
+             [](const FieldQuestion& question, std::stop_token stop) {
+               return attention::Result<CacheField>(makeCacheField(question, stop));
+             }),
+      proof_(services.workers,
+             [&resources = services.resources](const ProofQuestion& question, std::stop_token stop) {
+               return attention::Result<DecodeProof>(proveDecode(question, resources, stop));
+             }),
+      precision_(services.workers,
+                 [&resources = services.resources](const PrecisionQuestion& question, std::stop_token stop) {
+                   return studyPrecision(question, resources, stop);
+                 }),
+      shapes_(services.workers,
+              [&resources = services.resources](const ShapesQuestion& question, std::stop_token stop) {
+                return studyShapes(question, resources, stop);
+              }),
+      eviction_(services.workers,
+                [&resources = services.resources](const EvictionQuestion& question, std::stop_token stop) {
+                  return studyEviction(question, resources, stop);
+                }),
+      paging_(services.workers,
+              [&resources = services.resources](const PagingQuestion& question, std::stop_token stop) {
+                return studyPaging(question, resources.memory, stop);
+              }) {}
+
+namespace {
+
+/// Takes an answer that is new, and uploads its pictures.
+template <typename Request, typename Value, typename Upload>
+bool takeNew(const Answer<Request, Value>& answer, std::shared_ptr<const Answered<Request, Value>>& shown,
+             Upload upload) {
+  const auto now = answer.current();
+  if (now == shown) return false;
+  shown = now;
+  if (now && now->value) upload(*now->value);
+  return true;
+}
+
+}  // namespace
+
+bool CachePage::take(const Scene& scene) {
+  page_.catchingUp = !services_.layer.upToDate(scene.setup);
+  bool any = page_.snapshot != services_.layer.snapshot();
+  page_.snapshot = services_.layer.snapshot();
+  const bool ease = !services_.view.preferences.reducedMotion;
+  const double now = services_.view.time;
+  const Index kvHeads = page_.field ? page_.field->request.snapshot->config.kvHeads : 0;
+  any |= takeNew(field_, page_.field, [&](const CacheField& field) {
+    // Bands that have to leave are drawn as they were until they are gone.
+    if (ease && kvHeads > 0 && kvHeads != page_.field->request.snapshot->config.kvHeads) {
+      page_.leaving = {std::move(page_.textures), kvHeads, tokenGrain_};
+      page_.textures = {};
+    }
+    tokenGrain_ = field.grain.tokens;
+    page_.textures.set(field.picture, now, ease);
+  });
+  any |= takeNew(proof_, page_.proof, [](const DecodeProof&) {});
+  any |= takeNew(precision_, page_.precision, [&](const PrecisionStudy& study) {
+    page_.storedKeys.set(study.keys, now, ease);
+    page_.differences.set(study.differences, now, ease);
+  });
+  any |= takeNew(shapes_, page_.shapes,
+                 [&](const ShapesStudy& study) { page_.shapeWeights.set(study.weights, now, ease); });
+  any |= takeNew(eviction_, page_.eviction,
+                 [&](const EvictionStudy& study) { page_.keptWeights.set(study.weights, now, ease); });
+  any |= takeNew(paging_, page_.paging, [](const PagingStudy&) {});
+  return any;
+}
+
+void CachePage::prepare(Scene& scene) {
+  speed_ = scene.cost.cache.speed;
+  if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
+  fit_.apply(scene.cursor, *page_.snapshot, true);
+  if (services_.layer.upToDate(scene.setup) && !page_.snapshot->causal) {
+    scene.cursor.decoding = page_.playing = false;
+    page_.filling = -1;
+  }
+  fitHover(services_.view.hover, scene, *page_.snapshot);
+  advancePlay(scene);
+}
+
+void CachePage::advancePlay(Scene& scene) {
+  const double now = services_.view.time, interval = 1 / std::max(speed_, 0.1);
+  if (!page_.playing || now - page_.playedAt < interval) return;
+  // Fast playing takes several steps in one frame.
+  const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.playedAt) / interval), 1, 64);
+  if (scene.cursor.cacheView == CacheView::paging) {
+    const bool has = page_.paging && page_.paging->value.ok();
+    const auto last = has ? static_cast<Index>(page_.paging->value->steps.size()) - 1 : 0;
+    page_.pagingStep = std::min(page_.pagingStep + steps, last);
+    page_.playing = page_.pagingStep < last;
+    page_.playedAt = now;
+    return;
+  }
+  for (Index i = 0; i < steps; ++i) moveDecode(scene, page_, DecodeMove::forward);
+  const DecodeState state = decodeState(scene, page_);
+  page_.playing = state.now < state.tokens;
+  page_.playedAt = now;
+}
+
+void CachePage::draw(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  const auto before = std::tuple(page_.bandPixels, page_.columnPixels);
+  if (layout.showLeft) cacheControls(scene, page_, layout);
+  if (layout.showRight) cacheSide(scene, page_, layout);
+  // In a low window the page scrolls, so that bands and stairs keep their height.
+  const float least = view.px(480);
+  const bool scrolls = !layout.presents && layout.center.GetHeight() < least;
+  if (beginPanel(view, "cache.page", layout.center, 0, 0, scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {
+    handleKeys(scene);
+    const float margin = view.px(layout.narrow ? 22 : 24);
+    const ImRect whole = tallArea(layout.center, scrolls ? least : 0);
+    const ImRect area(whole.Min.x + margin, whole.Min.y + view.px(8), whole.Max.x - margin,
+                      whole.Max.y - view.px(10));
+    const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+    page_.fieldAlone = layout.presents && area.GetHeight() < view.px(330) &&
+                       (layout.named == "field" || layout.named.starts_with("void."));
+    float top = area.Min.y;
+    if (!layout.presents) {
+      top += view.px(small ? 46 : 56);
+      cacheTransport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
+    }
+    using Room = void (*)(Scene&, CacheState&, const ImRect&, bool);
+    static constexpr Room kRooms[] = {growthView, shapesView, precisionView, evictionView, pagingView};
+    kRooms[static_cast<std::size_t>(scene.cursor.cacheView)](
+        scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
+  }
+  endPanel();
+  if (scene.cursor.cacheView != CacheView::growth) page_.motion.reset();
+  if (!page_.motion.gliding(view.time)) page_.leaving = {};
+  if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
+}
+
+void CachePage::handleKeys(Scene& scene) {
+  const View& view = services_.view;
+  // The digits alone switch pages.
+  for (const CacheView room :
+       {CacheView::growth, CacheView::shapes, CacheView::precision, CacheView::eviction, CacheView::paging}) {
+    const auto digit = static_cast<Key>('1' + static_cast<int>(room));
+    if (!view.pressed(digit, {.shift = true})) continue;
+    scene.cursor.cacheView = room;
+    page_.playing = false;
+  }
+  const DecodeState state = decodeState(scene, page_);
+  if (view.pressed(Key::right)) moveView(scene, page_, DecodeMove::forward);
+  if (view.pressed(Key::left)) moveView(scene, page_, DecodeMove::back);
+  if (view.pressed(Key::home)) moveView(scene, page_, DecodeMove::first);
+  if (view.pressed(Key::end)) moveView(scene, page_, DecodeMove::last);
+  if (scene.cursor.cacheView == CacheView::paging) return;
+  if (view.pressed(Key::right, {.shift = true})) jumpDecode(scene, page_, state.now + 10);
+  if (view.pressed(Key::left, {.shift = true})) jumpDecode(scene, page_, state.now - 10);
+  const int fewer = view.pressed(static_cast<Key>('[')), more = view.pressed(static_cast<Key>(']'));
+  if (fewer == more || scene.setup.weights.source == WeightSource::file || scene.setup.subject.opened) return;
+  ModelSetup& model = scene.setup.model;
+  std::vector<Index> stops = divisors(model.heads);
+  std::erase_if(stops, [&, suits = plantingSuits(scene.setup)](Index kvHeads) {
+    ModelSetup trial = model;
+    trial.kvHeads = kvHeads;
+    return kvHeads != model.kvHeads && suits && !suits(trial);
+  });
+  const auto at = std::find(stops.begin(), stops.end(), model.kvHeads) - stops.begin();
+  model.kvHeads = stops[static_cast<std::size_t>(
+      std::clamp<std::ptrdiff_t>(at + more - fewer, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];
+}
+
+void CachePage::ask(const Scene& scene) {
+  services_.layer.ask(scene.setup, Lane::front);
+  const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  if (scene.cursor.cacheView == CacheView::paging)
+    paging_.ask({scene.cost.cache.schedule, scene.cost.cache.block}, Lane::back);
+  if (!snapshot || snapshot->sequences.empty()) return;
+  askView(scene, snapshot);
+}
+
+void CachePage::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot) {
+  const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
+  const Index sequence = std::clamp<Index>(scene.cursor.sequence, 0, last);
+  const Index head = viewHead(scene, snapshot->config);
+  const CacheSetup& cache = scene.cost.cache;
+  switch (scene.cursor.cacheView) {
+    case CacheView::growth:
+      proof_.ask({snapshot, sequence, cache.chunk}, Lane::back);
+      return field_.ask({snapshot, sequence, cache.stored, page_.bandPixels, page_.columnPixels},
+                        Lane::front);
+    case CacheView::precision:
+      return precision_.ask({snapshot, sequence, head}, Lane::back);
+    case CacheView::shapes:
+      return shapes_.ask(
+          {snapshot, sequence, head, mergedKvHeads(scene.setup, snapshot->config, cache.merged), cache.latent,
+           cache.rotary},
+          Lane::back);
+    case CacheView::eviction: {
+      const auto rules = [&](EvictionPolicy policy) {
+        return attention::EvictionRules{static_cast<attention::EvictionPolicy>(policy), cache.budget, 1};
+      };
+      return eviction_.ask({snapshot, sequence, head, {rules(cache.first), rules(cache.second)}}, Lane::back);
+    }
+    case CacheView::paging:
+      return;
+  }
+}
+
+std::size_t CachePage::gpuBytes() const {
+  return page_.textures.bytes() + page_.leaving.textures.bytes() + page_.storedKeys.bytes() +
+         page_.differences.bytes() + page_.shapeWeights.bytes() + page_.keptWeights.bytes();
+}
+
+void CachePage::leave() {
+  page_.playing = false;
+  page_.filling = -1;
+  page_.motion.reset();
+  page_.leaving = {};
+  // Pictures that nobody sees hold no snapshot.
+  field_.forget();
+  proof_.forget();
+  precision_.forget();
+  shapes_.forget();
+  eviction_.forget();
+  page_.field.reset();
+  page_.proof.reset();
+  page_.precision.reset();
+  page_.shapes.reset();
+  page_.eviction.reset();
+}
+
+void CachePage::reset() {
+  page_.playing = false;
+  page_.filling = -1;
+  page_.motion.reset();
+  fit_.reset();
+}
+
+bool CachePage::showsSide(const Scene& scene) const {
+  const View& view = services_.view;
+  // Wide windows give the other rooms its place; in narrow ones it is a drawer that takes none.
+  const bool drawer = ImGui::GetIO().DisplaySize.x < view.px(1500);
+  return !view.present && (drawer || scene.cursor.cacheView == CacheView::growth);
+}
+
+/// Of a room that isn't about the cache's growth.
+std::string CachePage::viewCaption(const Scene& scene) const {
+  const CacheSetup& cache = scene.cost.cache;
+  switch (scene.cursor.cacheView) {
+    case CacheView::growth:
+      break;
+    case CacheView::shapes:
+      return "One layer, cached in several shapes: the bytes of each, and how far its output moves.";
+    case CacheView::precision:
+      return "The same cache in fewer bits: the bytes of each type, and how far the output moves.";
+    case CacheView::eviction:
+      return fmt::format("Two rules that each keep {} tokens: what they drop, and how far the output moves.",
+                         cache.budget);
+    case CacheView::paging:
+      return fmt::format("Requests of different lengths share a pool in blocks of {} tokens.", cache.block);
+  }
+  return "";
+}
+
+std::vector<CaptionPart> CachePage::caption(const Scene& scene) const {
+  if (const std::string room = viewCaption(scene); !room.empty())
+    return {{room, services_.view.theme->secondary}};
+  const DecodeState state = decodeState(scene, page_);
+  if (!page_.snapshot || state.tokens == 0) return {};
+  const Theme& theme = *services_.view.theme;
+  const CacheBytes bytes = bytesPerToken(scene, page_.snapshot->config);
+  return {{fmt::format("{} of {} tokens are cached: ", state.now, state.tokens), theme.secondary},
+          {fourDigitBytes(bytes.own * static_cast<std::uint64_t>(state.now)), theme.text},
+          {fmt::format(", {} of MHA", fractionText(bytes.own, bytes.mha)), theme.secondary}};
+}
+
+PageStatus CachePage::status(const Scene& scene) const {
+  PageStatus status = layerStatus(services_, scene);
+  const DecodeState state = decodeState(scene, page_);
+  // The requests of the paged pool are others than the text.
+  if (page_.snapshot && state.tokens > 0 && scene.cursor.cacheView != CacheView::paging)
+    status.figures.insert(status.figures.begin(),
+                          {"cache",
+                           fourDigitBytes(bytesPerToken(scene, page_.snapshot->config).own *
+                                          static_cast<std::uint64_t>(state.now)),
+                           0});
+  status.shape +=
+      " · " + std::string(attention::kNumberFormatNames[static_cast<std::size_t>(scene.cost.cache.stored)]);
+  return status;
+}
+
+std::optional<std::string> CachePage::error(const Scene&) const {
+  return layerError(page_.snapshot.get());
+}
+
+double CachePage::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.playing) next = std::max(0.0, page_.playedAt + 1 / std::max(speed_, 0.1) - services_.view.time);
+  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  if (page_.motion.moving(services_.view.time)) next = 0;
+  return next;
+}
+
+std::vector<Action> CachePage::actions() {
+  const auto moves = [this](DecodeMove move) {
+    return [this, move](Scene& scene) {
+      scene.cursor.page = "cache";
+      moveView(scene, page_, move);
+    };
+  };
+  return {
+      {"cache.play", "Play or pause the growing cache", "Cache", {}, false, false, moves(DecodeMove::play)},
+      {"cache.forward", "One token more in the cache", "Cache", {}, false, true, moves(DecodeMove::forward)},
+      {"cache.back", "One token less in the cache", "Cache", {}, false, true, moves(DecodeMove::back)},
+      {"cache.first",
+       "An empty cache, before the prefill",
+       "Cache",
+       {},
+       false,
+       false,
+       moves(DecodeMove::first)},
+      {"cache.last", "The whole sequence in the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
+      {"mask.causal", "Causal mask: on or off", "Mask", {}, true, false, [this](Scene& scene) {
+         const auto& opened = scene.setup.subject.opened;
+         if (opened && opened->config().causal)
+           return services_.view.messages.fail(opened->name +
+                                               " was trained with its causal mask: it stays on.");
+         attention::MaskLayers& layers = scene.setup.mask.layers;
+         setRule(layers, attention::PatternKind::causal, !hasRule(layers, attention::PatternKind::causal));
+       }}};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "app/compute/layer/cursor_fit.h"
+#include "app/pages/cache/cache_state.h"
+#include "app/pages/common/page.h"
+
+namespace headscope::app {
+
+/// The KV cache of the layer, growing token by token, and what makes it smaller.
+class CachePage : public Page {
+ public:
+  explicit CachePage(PageServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  bool showsSide(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+
+  const CacheState& state() const { return page_; }
+
+ private:
+  std::string viewCaption(const Scene& scene) const;
+  void advancePlay(Scene& scene);
+  void handleKeys(Scene& scene);
+  /// What the shown room needs of the layer.
+  void askView(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot);
+
+  PageServices& services_;
+  CacheState page_;
+  CursorFit fit_;
+  Index tokenGrain_ = 1;  ///< of the field's pictures
+  double speed_ = 2;      ///< steps a second, of the scene that is shown
+  Answer<FieldQuestion, CacheField> field_;
+  Answer<ProofQuestion, DecodeProof> proof_;
+  Answer<PrecisionQuestion, PrecisionStudy> precision_;
+  Answer<ShapesQuestion, ShapesStudy> shapes_;
+  Answer<EvictionQuestion, EvictionStudy> eviction_;
+  Answer<PagingQuestion, PagingStudy> paging_;
+};
+
+}  // namespace headscope::app

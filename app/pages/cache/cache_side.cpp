@@ -1,0 +1,278 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/cost/cost_figures.h"
+#include "app/pages/cache/cache_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// A line with words at the left and a number at the right, over a hairline.
+void row(const View& view, const std::string& label, const std::string& value, bool line = true) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(33);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = at.y + height / 2;
+  const float taken =
+      paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
+  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - taken - view.px(8),
+              view.theme->secondary, label);
+  if (line) list.AddLine(ImVec2(at.x, at.y + height), ImVec2(at.x + width, at.y + height), view.theme->line);
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+std::string tokenText(const SequenceSnapshot& sequence, Index token) {
+  return token >= 0 && token < std::ssize(sequence.keys) ? sequence.keys[static_cast<std::size_t>(token)].text
+                                                         : "";
+}
+
+void stepSection(const Scene& scene, CacheState& page, const DecodeState& state, const CacheField& field) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
+  const attention::AttentionConfig& config = page.snapshot->config;
+  sectionTitle(view, "THIS STEP", fmt::format("{} of {}", state.now, state.tokens));
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
+  const auto newest = static_cast<std::size_t>(state.now - 1);
+  const Index read = field.read[newest], each = read / std::max<Index>(config.kvHeads, 1);
+  const std::string what = fmt::format("{} token{}", each, each == 1 ? "" : "s");
+  const float room = width - textWidth(view.fonts->hero, " reads " + what);
+  float x = at.x;
+  x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.query,
+                 fitted(view.fonts->hero, tokenText(sequence, state.now - 1), room));
+  x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, " reads ");
+  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key, what);
+  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y + view.px(28)), width, theme.secondary,
+              fmt::format("query {}, {} head{} through {} kv head{}", state.now - 1, config.heads,
+                          config.heads == 1 ? "" : "s", config.kvHeads, config.kvHeads == 1 ? "" : "s"));
+  track("cache.step", at, ImVec2(at.x + width, y + view.px(38)));
+  ImGui::Dummy(ImVec2(width, view.px(66)));
+  const CacheBytes bytes = bytesPerToken(scene, config);
+  const auto entry = static_cast<double>(bytes.own) / static_cast<double>(config.kvHeads);
+  const Index appended = state.now - state.before;
+  row(view, appended == 1 ? "appended" : fmt::format("appended, {} at once", appended),
+      exactBytes(bytes.own * static_cast<std::uint64_t>(appended)));
+  row(view, "read", exactBytes(static_cast<std::uint64_t>(std::llround(entry * static_cast<double>(read)))));
+  if (config.kvHeads < config.heads)
+    row(view, "read, were it MHA",
+        exactBytes(static_cast<std::uint64_t>(
+            std::llround(entry * static_cast<double>(read) * static_cast<double>(config.heads) /
+                         static_cast<double>(config.kvHeads)))));
+}
+
+/// Work of every step with the cache and without it, as bars over the tokens.
+void workBars(CacheState& page, const DecodeState& state, const CacheField& field) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(150);
+  const ImRect area(at.x, at.y + view.px(6), at.x + width, at.y + height);
+  const double most = field.flopsWithout.back();
+  const auto count = static_cast<Index>(field.flops.size());
+  const float each = width / static_cast<float>(count), gap = each > view.px(8) ? view.px(5)
+                                                              : each > 3        ? 1.0f
+                                                                                : 0;
+  const Index every = std::max<Index>(1, static_cast<Index>(std::floor(1 / std::max(each, 1e-3f))));
+  const std::uint32_t grey = mixed(theme.background, theme.secondary, 0.42f),
+                      lit = mixed(theme.background, theme.secondary, 0.7f);
+  for (Index token = 0; token < count; token += every) {
+    const auto i = static_cast<std::size_t>(token);
+    const float x = area.Min.x + each * static_cast<float>(token),
+                to = std::max(x + 1, x + each * static_cast<float>(every) - gap);
+    const auto y = [&](double flops) {
+      return area.Max.y - static_cast<float>(flops / most) * area.GetHeight();
+    };
+    if (token >= state.now) {
+      if (gap > 0)
+        compat::rectOutline(list, ImVec2(x, y(field.flopsWithout[i])), ImVec2(to, area.Max.y), theme.line, 0,
+                            1);
+      continue;
+    }
+    list.AddRectFilled(ImVec2(x, y(field.flopsWithout[i])), ImVec2(to, area.Max.y),
+                       token + every >= state.now ? lit : grey);
+    list.AddRectFilled(ImVec2(x, std::min(y(field.flops[i]), area.Max.y - 1)), ImVec2(to, area.Max.y),
+                       theme.text);
+    if (token + every >= state.now)
+      list.AddRectFilled(ImVec2(x, area.Max.y + view.px(3)), ImVec2(to, area.Max.y + view.px(5)),
+                         theme.query);
+  }
+  const auto legend = [&](float y, std::uint32_t color, const char* text) {
+    list.AddRectFilled(ImVec2(at.x, y - view.px(4)), ImVec2(at.x + view.px(8), y + view.px(4)), color);
+    paintText(list, view.fonts->text, ImVec2(at.x + view.px(15), y), theme.secondary, text);
+  };
+  legend(at.y + view.px(14), lit, "the whole prefix again");
+  legend(at.y + view.px(36), theme.text, "one token");
+  const float below = area.Max.y + view.px(16);
+  paintText(list, view.fonts->small, ImVec2(at.x, below), theme.secondary, "token 0");
+  paintText(list, view.fonts->small, ImVec2(at.x + width, below), theme.secondary, std::to_string(count - 1),
+            Align::right);
+  track("cache.work", area.Min, area.Max);
+  ImGui::Dummy(ImVec2(width, height + view.px(30)));
+}
+
+/// Two amounts of work in one unit, so that they can be compared, as long as that can be read.
+std::string flopsBeside(double flops, double smaller) {
+  const std::string unit = flopsText(smaller).substr(flopsText(smaller).find(' '));
+  double one = 1;
+  for (const char* each : {" kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP"}) {
+    one *= 1000;
+    if (unit == each && flops < one * 1e5)
+      return countText(static_cast<std::uint64_t>(std::llround(flops / one))) + unit;
+  }
+  return flopsText(flops);
+}
+
+void workSection(const Scene& scene, CacheState& page, const DecodeState& state, const CacheField& field) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Index layers = scene.cost.cache.layers;
+  sectionTitle(view, "WORK OF THIS STEP", layers == 1 ? "" : fmt::format("{} layers", layers));
+  const StepWork work = stepWork(scene, state, field);
+  const auto line = [&](const char* label, double flops, std::uint32_t color) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(14);
+    paintText(list, view.fonts->title, ImVec2(at.x, y), color, label);
+    paintText(list, view.fonts->monoTitle, ImVec2(at.x + width, y), color, flopsBeside(flops, work.with),
+              Align::right);
+    ImGui::Dummy(ImVec2(width, view.px(28)));
+  };
+  line("with the cache", work.with, view.theme->text);
+  line("without it", work.without, view.theme->secondary);
+  workBars(page, state, field);
+  double saved = 0;
+  for (Index token = state.prefill; token < state.now; ++token) {
+    const auto i = static_cast<std::size_t>(token);
+    saved += field.flopsWithout[i] - field.flops[i];
+  }
+  const Index steps = std::max<Index>(0, state.now - state.prefill);
+  row(view, "without ÷ with", fmt::format("{:.1f}×", work.without / work.with));
+  row(view, fmt::format("saved in {} step{}", steps, steps == 1 ? "" : "s"),
+      flopsBeside(saved * static_cast<double>(scene.cost.cache.layers), work.with));
+}
+
+/// Where the cached decode is furthest off, with both values.
+std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const DecodeProof& proof) {
+  const auto number = [](float value) { return numberText(static_cast<double>(value), 4); };
+  return {fmt::format("furthest in head {} at step {}, {}: {} cached, {} in the full pass", proof.head,
+                      proof.token + 1, attention::quotedText(tokenText(sequence, proof.token)),
+                      number(proof.cached), number(proof.full)),
+          "rounding explains " + numberText(static_cast<double>(proof.tolerance), 2)};
+}
+
+/// "outputs of a prefill of 4 and 8 steps, computed now".
+std::string proofText(const DecodeProof& proof, bool rounded) {
+  const Index all = proof.steps + proof.left;
+  return fmt::format("outputs of a prefill of {} and {}{} step{}, computed now{}", proof.prefill,
+                     proof.left > 0 ? countText(attention::asSize(proof.steps)) + " of " : "",
+                     countText(attention::asSize(all)), all == 1 ? "" : "s",
+                     rounded ? " with a cache in fp32; what storing less costs is on Precision" : "");
+}
+
+/// What is proved of the shown line so far: all of it, or the first steps, which came with the layer.
+struct ShownProof {
+  DecodeProof proof;
+  bool whole = false;
+};
+ShownProof shownProof(const CacheState& page, const SequenceSnapshot& sequence) {
+  const DecodeCheck& check = sequence.decode;
+  if (page.proof && page.proof->value && page.proof->request.snapshot == page.snapshot &&
+      &page.snapshot->sequences[static_cast<std::size_t>(page.proof->request.sequence)] == &sequence)
+    return {*page.proof->value, true};
+  DecodeProof first;
+  first.prefill = check.prefill;
+  first.steps = check.steps;
+  first.left = sequence.queryLength - check.prefill - check.steps;
+  first.maxDifference = check.maxDifference;
+  return {first, false};
+}
+
+void proofSection(const Scene& scene, CacheState& page) {
+  View& view = page.view;
+  const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
+  if (!sequence.decode.applies) return;
+  const auto [proof, whole] = shownProof(page, sequence);
+  const bool fails = whole && !proof.holds();
+  gap(view, 12);
+  sectionTitle(view, "PROOF");
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
+              ImGui::GetContentRegionAvail().x, fails ? view.theme->error : view.theme->text,
+              fails   ? "Cached decode ≠ full pass"
+              : whole ? "Cached decode = full pass"
+                      : "Cached decode and full pass");
+  ImGui::Dummy(ImVec2(1, view.px(26)));
+  row(view, "largest difference", numberText(static_cast<double>(proof.maxDifference), 2), false);
+  track("cache.proof", at, ImVec2(at.x + view.px(200), at.y + view.px(50)));
+  if (fails)
+    for (const std::string& line : faultLines(sequence, proof)) hint(view, line);
+  hint(view, proofText(proof, scene.cost.cache.stored != attention::NumberFormat::fp32));
+}
+
+/// The same at the size of a real model: the cost page's.
+void costSection(const Scene& scene, CacheState& page) {
+  View& view = page.view;
+  const attention::ModelShape* found = attention::findShape(attention::modelShapes(), scene.cost.model);
+  const attention::ModelShape shape = found ? *found : shapeOfLayer(scene.setup);
+  gap(view, 12);
+  sectionTitle(view, "THE SAME AT FULL SIZE");
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
+              ImGui::GetContentRegionAvail().x, view.theme->text,
+              fmt::format("{}, {} tokens", shape.name, tokensText(scene.cost.tokens)));
+  ImGui::Dummy(ImVec2(1, view.px(28)));
+  const auto bytes = [&](const attention::ModelShape& each) {
+    return fourDigitBytes(
+        attention::cacheBytes(each, scene.cost.tokens, scene.cost.batch, scene.cost.format));
+  };
+  const std::string own =
+      shape.isLatent() ? "MLA" : fmt::format("{}, {} kv heads", attentionKind(shape), shape.kvHeads);
+  row(view, own, bytes(shape));
+  if (shape.kvHeads < shape.heads || shape.isLatent())
+    row(view, fmt::format("MHA, {}", shape.heads), bytes(attention::withKvHeads(shape, shape.heads)));
+  gap(view, 10);
+  if (button(view, "open_cost", "Open in Cost…")) view.request("page.cost");
+}
+
+}  // namespace
+
+void cacheSide(Scene& scene, CacheState& page, const Layout& layout) {
+  View& view = page.view;
+  if (!layout.narrow) fillSide(view, layout.right);
+  if (beginPanel(view, "cache.side", layout.right, 20, 16)) {
+    fillDrawer(view, layout, {"cache.page"});
+    const DecodeState state = decodeState(scene, page);
+    const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
+    const CacheField* field = shownField(scene, page);
+    if (sequence && field && state.reason.empty() && state.now > 0) {
+      stepSection(scene, page, state, *field);
+      gap(view, 12);
+      workSection(scene, page, state, *field);
+    } else if (sequence) {
+      sectionTitle(view, "THIS STEP");
+      hint(view, !state.reason.empty() ? state.reason
+                 : state.now == 0      ? "The cache is empty: Play fills it."
+                                       : "Counting…");
+    }
+    if (sequence) proofSection(scene, page);
+    costSection(scene, page);
+    scrollEdge(view, layout.right);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,140 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "app/pages/cache/cache_state.h"
+#include "app/platform/track.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// What a button of the transport shows: triangles and bars, which fonts draw at all sizes but alike.
+void paintIcon(const View& view, Canvas list, ImVec2 middle, DecodeMove move, std::uint32_t color) {
+  const float half = view.px(6), bar = view.px(2);
+  const bool left = move == DecodeMove::first || move == DecodeMove::back;
+  const float way = left ? -1.0f : 1.0f;
+  list.AddTriangleFilled(ImVec2(middle.x - way * half * 0.7f, middle.y - half),
+                         ImVec2(middle.x - way * half * 0.7f, middle.y + half),
+                         ImVec2(middle.x + way * half * 0.8f, middle.y), color);
+  if (move == DecodeMove::first || move == DecodeMove::last) {
+    const float x = middle.x + way * half;
+    list.AddRectFilled(ImVec2(x - bar / 2, middle.y - half), ImVec2(x + bar / 2, middle.y + half), color);
+  }
+}
+
+bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, const std::string& disabledReason,
+                const char* help) {
+  const float side = view.px(34);
+  ImGui::SetCursorScreenPos(from);
+  const bool clicked = compat::invisibleButton(name, ImVec2(side, side));
+  trackItem(name);
+  const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 to(from.x + side, from.y + side);
+  list.AddRectFilled(from, to, hovered && enabled ? view.theme->line : view.theme->raised, view.px(7));
+  compat::rectOutline(list, from, to, view.theme->line, view.px(7), 1);
+  paintIcon(view, list, ImVec2((from.x + to.x) / 2, (from.y + to.y) / 2), move,
+            enabled ? view.theme->text : view.theme->faint);
+  if (hovered && !enabled) tooltip(view, disabledReason);
+  if (hovered && enabled) restingHelp(view, name, help);
+  return clicked && enabled;
+}
+
+bool playButton(View& view, bool playing, ImVec2 from, float width, const std::string& disabledReason) {
+  ImGui::SetCursorScreenPos(from);
+  const bool clicked = compat::invisibleButton("cache.play", ImVec2(width, view.px(34)));
+  trackItem("cache.play");
+  const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 to(from.x + width, from.y + view.px(34));
+  const std::uint32_t face = enabled ? view.theme->text : view.theme->raised;
+  list.AddRectFilled(from, to, hovered && enabled ? mixed(face, view.theme->background, 0.12f) : face,
+                     view.px(7));
+  const std::uint32_t ink = enabled ? view.theme->background : view.theme->faint;
+  const float y = (from.y + to.y) / 2, x = from.x + view.px(20);
+  if (playing) {
+    for (const float side : {-3.5f, 3.5f})
+      list.AddRectFilled(ImVec2(x + view.px(side - 2), y - view.px(6)),
+                         ImVec2(x + view.px(side + 2), y + view.px(6)), ink);
+  } else {
+    paintIcon(view, list, ImVec2(x, y), DecodeMove::forward, ink);
+  }
+  paintText(list, view.fonts->bold, ImVec2(x + view.px(14), y), ink, playing ? "Pause" : "Play");
+  if (hovered && !enabled) tooltip(view, disabledReason);
+  if (hovered && enabled)
+    restingHelp(view, "cache.play", "Space plays and pauses; the arrows step, with Shift by ten.");
+  return clicked && enabled;
+}
+
+/// In the smallest windows a list takes the place of the tabs.
+void roomList(Scene& scene, CacheState& page, const ImRect& area) {
+  View& view = page.view;
+  const Field& field = fieldAt("cursor.cache_room");
+  int chosen = static_cast<int>(chosenIn(field, scene));
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(8)));
+  if (!dropdown(view, "cache_room", choicesOf(field), chosen, view.px(118), field.help)) return;
+  choose(field, scene, chosen);
+  page.playing = false;
+}
+
+void roomChoice(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::BeginChild("rooms", ImVec2(width, view.px(32)), false,
+                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
+                        ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
+  if (fieldChoice(view, scene, "cursor.cache_room")) page.playing = false;
+  compat::endChild();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  DecodeState state = decodeState(scene, page);
+  if (scene.cursor.cacheView == CacheView::paging) state.reason.clear();
+  const bool cramped = area.GetWidth() < view.px(440 + 320);
+  if (cramped)
+    roomList(scene, page, area);
+  else
+    roomChoice(scene, page, area, small);
+  // The other rooms show all steps at once.
+  if (scene.cursor.cacheView != CacheView::growth && scene.cursor.cacheView != CacheView::paging) return;
+  const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);
+  struct Step {
+    const char* name;
+    DecodeMove move;
+    const char* help;
+  };
+  static constexpr std::array<Step, 4> kSteps{
+      {{"cache.first", DecodeMove::first, "Empty, before the prefill (Home)."},
+       {"cache.back", DecodeMove::back, "One token less (←)."},
+       {"cache.forward", DecodeMove::forward, "One token more (→)."},
+       {"cache.last", DecodeMove::last, "The whole sequence (End)."}}};
+  const std::string pace = fmt::format("{:.3g}{}", scene.cost.cache.speed, small ? "/s" : " steps/s");
+  // Keys go to the ends where there is no room for their buttons.
+  const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);
+  float x = area.Max.x - (cramped ? 0 : textWidth(view.fonts->mono, pace));
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (!cramped) paintText(list, view.fonts->mono, ImVec2(x, top + side / 2), view.theme->text, pace);
+  x -= view.px(cramped ? 0 : 14) + static_cast<float>(shown.size()) * (side + space);
+  const float steps = x;
+  for (const Step& step : shown) {
+    if (iconButton(view, step.name, step.move, ImVec2(x, top), state.reason, step.help))
+      moveView(scene, page, step.move);
+    x += side + space;
+  }
+  const float play = view.px(92);
+  if (playButton(view, page.playing, ImVec2(steps - play - view.px(10), top), play, state.reason))
+    moveView(scene, page, DecodeMove::play);
+}
+
+}  // namespace headscope::app

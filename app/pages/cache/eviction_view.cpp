@@ -1,0 +1,219 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/plots/thinning.h"
+#include "app/pages/cache/cache_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/plot.h"
+#include "attention/cache/model_cost.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+namespace {
+
+const char* policyWords(attention::EvictionPolicy policy) {
+  switch (policy) {
+    case attention::EvictionPolicy::none:
+      return "keeps everything";
+    case attention::EvictionPolicy::window:
+      return "gives up the oldest";
+    case attention::EvictionPolicy::sinks:
+      return "keeps the first four and the newest";
+    case attention::EvictionPolicy::heavy:
+      return "keeps the heaviest and the newest half";
+    case attention::EvictionPolicy::random:
+      return "gives up any: the baseline";
+  }
+  return "";
+}
+
+std::string policyName(attention::EvictionPolicy policy) {
+  static constexpr std::array kNames{"no eviction", "window", "sinks + window", "heavy hitters", "random"};
+  return kNames[static_cast<std::size_t>(policy)];
+}
+
+/// For a line's end.
+std::string shortName(attention::EvictionPolicy policy) {
+  static constexpr std::array kNames{"none", "window", "sinks", "heavy", "random"};
+  return kNames[static_cast<std::size_t>(policy)];
+}
+
+/// The next of 1, 2, 5, 10, 20 … per cent or thousandths: ticks that people count in.
+double niceAbove(double value) {
+  const double unit = std::pow(10.0, std::floor(std::log10(value)));
+  for (const double step : {1.0, 2.0, 5.0})
+    if (value <= step * unit) return step * unit;
+  return 10 * unit;
+}
+
+std::string hoverShare(double value) {
+  return percentText(value);
+}
+std::string hoverToken(double token) {
+  return fmt::format("query {:.0f}", std::round(token));
+}
+std::string hoverBytes(double bytes) {
+  return fourDigitBytes(bytes);
+}
+
+/// What happened at each query, of both policies.
+Plot stepPlot(const EvictionStudy& study, Index tokens,
+              double (*value)(const EvictionCase&, std::size_t, double), double unit) {
+  Plot plot;
+  plot.x.logarithmic = plot.y.logarithmic = false;
+  plot.x.low = 0;
+  plot.x.high = std::max<double>(1, static_cast<double>(tokens - 1));
+  const Index every = powerOfTwoStep(7, static_cast<double>(tokens + 1), tokens);
+  for (Index token = 0; token < tokens; token += every)
+    plot.x.ticks.push_back({static_cast<double>(token), std::to_string(token)});
+  plot.x.title = "query";
+  double most = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const EvictionCase& one = study.cases[i];
+    PlotLine line{shortName(one.rules.policy), {}, i == 0 ? Dash::solid : Dash::dashed};
+    line.chosen = i == 0;
+    for (std::size_t at = 0; at < one.entries.size(); ++at) {
+      const double y = value(one, at, unit);
+      line.points.push_back({static_cast<double>(at), y});
+      if (std::isfinite(y)) most = std::max(most, y);
+    }
+    plot.lines.push_back(std::move(line));
+  }
+  plot.y.low = 0;
+  // What rounding leaves is no loss to draw.
+  plot.y.high = most > 1e-5 ? most : 1;
+  plot.labelRoom = 112;
+  plot.place = hoverToken;
+  return plot;
+}
+
+void tickShares(Plot& plot) {
+  plot.y.high = niceAbove(plot.y.high);
+  for (int i = 0; i <= 2; ++i) {
+    const double share = plot.y.high * i / 2;
+    plot.y.ticks.push_back({share, i == 0 ? "0" : fmt::format("{:g} %", share * 100)});
+  }
+  plot.y.high *= 1.04;
+  plot.value = hoverShare;
+}
+
+void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std::size_t at,
+                const ImRect& area, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const EvictionCase& one = study.cases[at];
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y));
+  fieldChoice(view, scene, at == 0 ? "cost.cache.first_policy" : "cost.cache.second_policy", {},
+              view.px(180));
+  const float y = area.Min.y + view.px(13);
+  paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(196), y),
+              area.GetWidth() - view.px(196), theme.secondary, policyWords(one.rules.policy));
+  const auto& question = page.eviction->request;
+  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
+  const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
+  const float top = area.Min.y + view.px(small ? 38 : 52), left = area.Min.x + names.left;
+  const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below);
+  const ImRect map(left, top, left + side, top + side);
+  render::HeatmapStyle style = styleFor(view, scene.look);
+  style.colormap = scene.look.colormap;
+  style.maskedHatch = style.masked = style.background;
+  style.deadHatch = unpacked(theme.secondary);
+  paintPicture(view, page.keptWeights, static_cast<int>(at), map, style, {});
+  paintNames(scene, view, map, tokens, names, true, map.Max.y);
+  track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
+  const float x = map.Max.x + view.px(18), room = area.Max.x - x;
+  if (room < view.px(90)) return;
+  float line = map.Min.y + view.px(12);
+  const auto figure = [&](const std::string& value, const char* label) {
+    paintFitted(view, list, view.fonts->monoTitle, ImVec2(x, line), room, theme.text, value);
+    paintFitted(view, list, view.fonts->text, ImVec2(x, line + view.px(22)), room, theme.secondary, label);
+    line += view.px(58);
+  };
+  double lost = 0, error = 0;
+  for (const double each : one.massLost) lost = attention::larger(lost, each);
+  for (const double each : one.outputError) error = attention::larger(error, each);
+  const Index entries =
+      one.entries.empty() ? 0 : one.entries.back() / page.eviction->request.snapshot->config.kvHeads;
+  figure(fmt::format("{}", entries), entries == 1 ? "entry at the end" : "entries at the end");
+  figure(percentText(lost), "weight lost, at worst");
+  figure(percentText(error), "output off, at worst");
+}
+
+}  // namespace
+
+void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const bool has = page.eviction && page.eviction->value.ok();
+  const std::string problem = page.eviction && !has ? page.eviction->value.error().message : "";
+  if (viewIsEmpty(scene, page, area, problem, !has)) return;
+  const EvictionStudy& study = *page.eviction->value;
+  const attention::AttentionConfig& config = page.eviction->request.snapshot->config;
+  const auto tokens = static_cast<Index>(study.cases[0].entries.size());
+  const double entry =
+      static_cast<double>(bytesPerToken(scene, config).own) / static_cast<double>(config.kvHeads);
+  const auto bytes = [&](const EvictionCase& one) {
+    return one.entries.empty() ? 0 : entry * static_cast<double>(one.entries.back());
+  };
+  double worst[2] = {0, 0};
+  for (std::size_t i = 0; i < 2; ++i)
+    for (const double each : study.cases[i].outputError) worst[i] = attention::larger(worst[i], each);
+  const auto name = [&](std::size_t i) { return policyName(study.cases[i].rules.policy); };
+  const std::string sentence = fmt::format("Outputs are off, at worst: {} {}, {} {}.", name(0),
+                                           percentText(worst[0]), name(1), percentText(worst[1]));
+  const float top =
+      viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
+                   fmt::format("of {} for everything; weights of {}, {}hatched: gone from the cache",
+                               fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens)),
+                               headWords(page.eviction->request.snapshot->setup, page.eviction->request.head),
+                               small ? "query ↓ key →, " : ""),
+                   small);
+  if (!small)
+    paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
+                   ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
+  const float space = view.px(small ? 20 : 36), half = (area.GetWidth() - space) / 2;
+  const float bottom = area.Max.y - (area.Max.y - top) * (small ? 0.42f : 0.38f);
+  policyTile(scene, page, study, 0, ImRect(area.Min.x, top, area.Min.x + half, bottom - view.px(14)), small);
+  policyTile(scene, page, study, 1, ImRect(area.Min.x + half + space, top, area.Max.x, bottom - view.px(14)),
+             small);
+  struct StepPlot {
+    const char *name, *title;
+    double (*value)(const EvictionCase&, std::size_t, double);
+  };
+  static constexpr StepPlot kPlots[] = {
+      {"eviction.error", "Output error",
+       [](const EvictionCase& one, std::size_t at, double) { return one.outputError[at]; }},
+      {"eviction.mass", "Weight on what is gone",
+       [](const EvictionCase& one, std::size_t at, double) { return one.massLost[at]; }},
+      {"eviction.bytes", "Bytes in the cache", [](const EvictionCase& one, std::size_t at, double unit) {
+         return unit * static_cast<double>(one.entries[at]);
+       }}};
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float each = (area.GetWidth() - 2 * space) / 3;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const float left = area.Min.x + static_cast<float>(i) * (each + space);
+    paintText(list, view.fonts->bold, ImVec2(left, bottom + view.px(8)), view.theme->text, kPlots[i].title);
+    Plot plot = stepPlot(study, tokens, kPlots[i].value, entry);
+    if (i < 2) {
+      tickShares(plot);
+    } else {
+      plot.value = hoverBytes;
+      for (int k = 0; k <= 2; ++k)
+        plot.y.ticks.push_back({plot.y.high * k / 2, k == 0 ? "0" : fourDigitBytes(plot.y.high * k / 2)});
+      plot.y.high *= 1.08;
+    }
+    drawPlot(view, kPlots[i].name, ImRect(left, bottom + view.px(20), left + each, area.Max.y), plot);
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,140 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/cache/cache_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string formatName(attention::NumberFormat format) {
+  return std::string(attention::kNumberFormatNames[static_cast<std::size_t>(format)]);
+}
+
+std::string rangeHelp(const PrecisionCase& one) {
+  switch (one.format) {
+    case attention::NumberFormat::fp32:
+      return "IEEE single: 24 bits of precision.";
+    case attention::NumberFormat::fp16:
+      return "IEEE half: 11 bits of precision, up to 65,504.";
+    case attention::NumberFormat::bf16:
+      return "The upper half of a single: 8 bits of precision, its whole range.";
+    case attention::NumberFormat::fp8:
+      return "E4M3: 4 bits of precision, up to ±448.";
+    case attention::NumberFormat::int8:
+      return "Whole multiples up to ±127 of a scale for each token and head, which takes 2 bytes more.";
+    case attention::NumberFormat::int4:
+      return "Whole multiples up to ±7 of a scale for each token and head, which takes 2 bytes more.";
+  }
+  return "";
+}
+
+/// Name, what it costs and how far off it is, over two pictures.
+void column(Scene& scene, CacheState& page, const PrecisionStudy& study, std::size_t at, const ImRect& area,
+            float keysHeight, float mapSide) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const PrecisionCase& one = study.cases[at];
+  const bool chosen = scene.cost.cache.stored == one.format;
+  const std::string name = formatName(one.format);
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::PushID(static_cast<int>(at));
+  if (compat::invisibleButton("format", ImVec2(area.GetWidth(), view.px(34))))
+    scene.cost.cache.stored = one.format;
+  ImGui::PopID();
+  trackItem("precision." + name);
+  if (ImGui::IsItemHovered()) tooltip(view, rangeHelp(one));
+  if (chosen)
+    list.AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(32)),
+                       ImVec2(area.Max.x, area.Min.y + view.px(34)), theme.text);
+  paintText(list, chosen ? view.fonts->title : view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(15)),
+            chosen ? theme.text : theme.secondary, name);
+  paintText(list, view.fonts->mono, ImVec2(area.Max.x, area.Min.y + view.px(15)),
+            chosen ? theme.text : theme.secondary, exactBytes(one.bytes), Align::right);
+  float y = area.Min.y + view.px(46);
+  const auto share =
+      static_cast<float>(one.bytes) / static_cast<float>(std::max<std::uint64_t>(study.cases[0].bytes, 1));
+  list.AddRectFilled(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y + view.px(10)), theme.panel);
+  const float width = area.GetWidth() * share;
+  list.AddRectFilled(ImVec2(area.Min.x, y), ImVec2(area.Min.x + width / 2, y + view.px(10)), theme.key);
+  list.AddRectFilled(ImVec2(area.Min.x + width / 2, y), ImVec2(area.Min.x + width, y + view.px(10)),
+                     theme.value);
+  y += view.px(26);
+  render::HeatmapStyle keys = styleFor(view, Look{});
+  keys.gap = 0;
+  keys.tint = cacheColors(theme).key;
+  paintPicture(view, page.storedKeys, static_cast<int>(at), ImRect(area.Min.x, y, area.Max.x, y + keysHeight),
+               keys, {-1, 1});
+  y += keysHeight + view.px(34);
+  render::HeatmapStyle map = styleFor(view, Look{});
+  map.colormap = scene.look.colormap;
+  map.gap = 0;
+  const float most = std::max(study.mostDifference, 1e-6f);
+  const float left = area.GetCenter().x - mapSide / 2;
+  paintPicture(view, page.differences, static_cast<int>(at), ImRect(left, y, left + mapSide, y + mapSide),
+               map, {most * 1e-4f, most, true});
+  y += mapSide + view.px(22);
+  const auto figure = [&](const char* label, const std::string& value) {
+    const float taken =
+        paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), theme.text, value, Align::right);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth() - taken - view.px(6),
+                theme.secondary, label);
+    y += view.px(24);
+  };
+  figure("weights, all heads", one.weightError == 0          ? "0"
+                               : std::isnan(one.weightError) ? "NaN"
+                                                             : numberText(one.weightError, 3));
+  figure("output", errorText(one.output.all));
+}
+
+}  // namespace
+
+void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const bool has = page.precision && page.precision->value.ok();
+  const std::string problem = page.precision && !has ? page.precision->value.error().message : "";
+  if (viewIsEmpty(scene, page, area, problem, !has)) return;
+  const PrecisionStudy& study = *page.precision->value;
+  const attention::AttentionConfig& config = page.precision->request.snapshot->config;
+  const PrecisionCase& chosen = study.cases[static_cast<std::size_t>(scene.cost.cache.stored)];
+  const Index tokens =
+      page.precision->request.snapshot->sequences[static_cast<std::size_t>(page.precision->request.sequence)]
+          .keyLength;
+  const std::uint64_t all = chosen.bytes * static_cast<std::uint64_t>(tokens * scene.cost.cache.layers);
+  const Index head = std::clamp<Index>(page.precision->request.head, 0, config.heads - 1);
+  const float top = viewHeadline(
+      view, area, fourDigitBytes(all),
+      chosen.format == attention::NumberFormat::fp32
+          ? "fp32 keeps every bit."
+          : fmt::format("{} is {} of fp32; outputs are off by {}.", formatName(chosen.format),
+                        fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all)),
+      layerPrefix(page.precision->request.snapshot->setup) +
+          fmt::format("really quantised: keys and values of all {} tokens, attention computed again", tokens),
+      small);
+  const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
+  const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);
+  const float map = std::min(each, rest * 0.66f), keys = std::clamp(rest - map, view.px(24), view.px(400));
+  Canvas list = *ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < 6; ++i) {
+    const float left = area.Min.x + static_cast<float>(i) * (each + space);
+    column(scene, page, study, i, ImRect(left, top, left + each, area.Max.y), keys, map);
+  }
+  const float keyWords = top + view.px(72) + keys + view.px(14);
+  paintFitted(
+      view, list, view.fonts->text, ImVec2(area.Min.x, keyWords), area.GetWidth(), view.theme->secondary,
+      fmt::format("above: keys of KV {} as stored, dimensions ↓ tokens →     below: |Δ weights| of head {}, "
+                  "query ↓ key →, "
+                  "logarithmic up to {}",
+                  config.kvHeadOf(head), head, numberText(static_cast<double>(study.mostDifference), 3)));
+}
+
+}  // namespace headscope::app

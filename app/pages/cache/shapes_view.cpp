@@ -1,0 +1,148 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/pages/cache/cache_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/cache/model_cost.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// How far each token's output is from MHA's, as bars under the picture's own axis.
+void errorBars(const View& view, Canvas list, const ShapeCase& one, double most, const ImRect& area) {
+  const Theme& theme = *view.theme;
+  list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.line);
+  const auto count = static_cast<Index>(one.output.perToken.size());
+  if (count == 0 || !(most > 0)) return;
+  const float each = area.GetWidth() / static_cast<float>(count), gap = each > view.px(6) ? view.px(2) : 0;
+  const Index every = std::max<Index>(1, static_cast<Index>(1 / std::max(each, 1e-3f)));
+  for (Index token = 0; token < count; token += every) {
+    const double error = one.output.perToken[static_cast<std::size_t>(token)];
+    if (!(error > 0)) continue;
+    const float height = static_cast<float>(std::min(1.0, error / most)) * area.GetHeight();
+    const float x = area.Min.x + each * static_cast<float>(token);
+    list.AddRectFilled(ImVec2(x, area.Max.y - std::max(1.0f, height)),
+                       ImVec2(std::max(x + 1, x + each * static_cast<float>(every) - gap), area.Max.y),
+                       theme.secondary);
+  }
+}
+
+void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, std::size_t at,
+               double mostError, const std::vector<attention::Token>& tokens, const ImRect& area,
+               bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ShapeCase& one = study.cases[at];
+  const std::string heads = one.kvHeads > 0   ? countedText(one.kvHeads, "kv head")
+                            : one.latent == 0 ? ""
+                            : one.rotary > 0  ? fmt::format("latent {} + {} rotary", one.latent, one.rotary)
+                                              : fmt::format("latent {}", one.latent);
+  float x = area.Min.x;
+  x += paintText(list, view.fonts->title, ImVec2(x, area.Min.y + view.px(14)), theme.text, one.name) +
+       view.px(10);
+  paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
+  const std::uint64_t bytes = bytesPerToken(scene, one), mha = bytesPerToken(scene, study.cases[0]);
+  const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
+  const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
+  const float free = area.GetHeight() - view.px(46 + 36) - figures - names.below;
+  const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
+  const float bars = std::clamp(free - side, least, view.px(190));
+  const ImRect map(area.Min.x, area.Min.y + view.px(34), area.Min.x + side, area.Min.y + view.px(34) + side);
+  track("shape." + one.name, map.Min, map.Max);
+  if (one.missing.empty()) {
+    render::HeatmapStyle style = styleFor(view, scene.look);
+    style.colormap = scene.look.colormap;
+    paintPicture(view, page.shapeWeights, static_cast<int>(at), map, style, {});
+  } else {
+    list.AddRectFilled(map.Min, map.Max, theme.panel);
+    paintParagraph(list, view.fonts->text, ImVec2(map.Min.x + view.px(14), map.Min.y + view.px(14)),
+                   side - view.px(28), theme.secondary, one.missing);
+  }
+  const ImRect errors(area.Min.x, map.Max.y + view.px(14), area.Min.x + side, map.Max.y + view.px(14) + bars);
+  if (one.missing.empty()) errorBars(view, list, one, mostError, errors);
+  if (at == 0 && !small && mostError > 0)
+    paintParagraph(
+        list, view.fonts->small, ImVec2(errors.Min.x, errors.Max.y - view.px(40)), side, theme.secondary,
+        fmt::format("Bars: the error of what each token's heads put out, before W_O, beside {}'s. The "
+                    "highest of all is {}.",
+                    one.name, errorText(mostError)));
+  paintNames(scene, view, map, tokens, names, at == 0, errors.Max.y);
+  float y = errors.Max.y + names.below + view.px(24);
+  // The share is set in the text's face: a fraction of the other is too small to read.
+  const auto figure = [&](const char* label, const std::string& value, bool bold = false,
+                          const std::string& share = "") {
+    const float right = area.Min.x + std::max(side, view.px(190));
+    float taken = paintText(list, view.fonts->text, ImVec2(right, y), theme.text, share, Align::right);
+    if (taken > 0) taken += view.px(10);
+    taken += paintText(list, bold ? view.fonts->bold : view.fonts->mono, ImVec2(right - taken, y), theme.text,
+                       value, Align::right);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), right - area.Min.x - taken - view.px(6),
+                theme.secondary, label);
+    y += view.px(small ? 22 : 27);
+  };
+  figure("output is off by", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
+  if (!one.missing.empty()) return;
+  figure("cache a token", exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
+  const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
+  figure("read by the last step", fourDigitBytes(bytes * cached));
+  figure("parameters", countText(one.parameters));
+}
+
+}  // namespace
+
+void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+  View& view = page.view;
+  const bool has = page.shapes && page.shapes->value.ok();
+  const std::string problem = page.shapes && !has ? page.shapes->value.error().message : "";
+  if (viewIsEmpty(scene, page, area, problem, !has)) return;
+  const ShapesStudy& study = *page.shapes->value;
+  const bool alone = study.cases.size() == 2;  // one kv head, and a latent
+  const ShapeCase& between = study.cases[alone ? 0 : 1];
+  const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
+  const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
+  const std::string sentence =
+      alone ? "a token. MQA has one kv head for all: there is nothing to merge."
+            : fmt::format("a token. {} ({} kv head{}) keeps {} of the cache; outputs are off by {}.",
+                          between.name, between.kvHeads, between.kvHeads == 1 ? "" : "s",
+                          fractionText(bytes, mha), errorText(between.output.all));
+  static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
+  std::string rest = small ? fmt::format(
+                                 "Merged by the mean, not trained since; {}, query ↓ key →; bars: "
+                                 "error of each token",
+                                 head)
+                           : fmt::format(
+                                 "One layer's weights in {} shapes: kv heads merged by their mean, and not "
+                                 "trained on since; weights of {}",
+                                 kCounts[study.cases.size()], head);
+  if (study.cases.size() == 3 && !small)
+    rest += fmt::format("; nothing is between {} kv heads and 1", study.cases[0].kvHeads);
+  const float top = viewHeadline(view, area, fourDigitBytes(bytes), sentence, rest, small);
+  if (!small)
+    paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
+                   ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
+  double most = 0;
+  for (const ShapeCase& one : study.cases)
+    for (const double error : one.output.perToken) most = std::max(most, std::min(error, 2.0));
+  const auto& question = page.shapes->request;
+  const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
+  const float space = view.px(small ? 18 : 32), names = small ? 0 : nameRoom(view, tokens, tokens).left;
+  const auto count = static_cast<float>(study.cases.size());
+  const float each = (area.GetWidth() - names - (count - 1) * space) / count;
+  for (std::size_t i = 0; i < study.cases.size(); ++i) {
+    const float left = area.Min.x + names + static_cast<float>(i) * (each + space);
+    shapeTile(scene, page, study, i, most, tokens, ImRect(left, top, left + each, area.Max.y), small);
+  }
+}
+
+}  // namespace headscope::app

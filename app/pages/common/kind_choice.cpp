@@ -1,0 +1,74 @@
+#include "app/pages/common/kind_choice.h"
+
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "app/compute/layer/layer_inputs.h"
+#include "app/scene/model_fit.h"
+#include "app/widgets/controls.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Why the heads can't share keys in that way, or "".
+std::string kindRefusal(const Setup& setup, AttentionKind kind) {
+  ModelSetup trial = setup.model;
+  if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
+    return fmt::format("{0} heads have no divisor between 1 and {0} to group by", trial.heads);
+  trial.kvHeads = kvHeadsFor(kind, trial.heads);
+  return plantedRefusal(setup, trial).empty()
+             ? ""
+             : fmt::format(
+                   "{} of these heads would share keys of {} dimensions, too few for what they are made to "
+                   "do. Raise the model dim, or take random weights.",
+                   trial.heads / trial.kvHeads, trial.headDim);
+}
+
+}  // namespace
+
+std::string plantedRefusal(const Setup& setup, const ModelSetup& model) {
+  Setup trial = setup;
+  trial.model = model;
+  const std::string misfit = plantedMisfit(trial);
+  return misfit.empty() ? "" : "Planted: " + misfit + ".";
+}
+
+void kindChoice(Setup& setup, View& view, const std::string& locked) {
+  ModelSetup& model = setup.model;
+  std::vector<Choice> choices{{"MHA", locked, "mha"}, {"GQA", locked, "gqa"}, {"MQA", locked, "mqa"}};
+  for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
+    choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
+  int chosen = static_cast<int>(kindOf(model));
+  if (segmented(
+          view, "kind", choices, chosen,
+          "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: all "
+          "share one pair. The cache shrinks by kv_heads / heads."))
+    model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
+}
+
+std::vector<Action> kindActions(View& view) {
+  struct Named {
+    AttentionKind kind;
+    const char *id, *name;
+  };
+  std::vector<Action> actions;
+  for (const Named& named :
+       {Named{AttentionKind::mha, "kind.mha", "MHA: every head has keys and values of its own"},
+        Named{AttentionKind::gqa, "kind.gqa", "GQA: groups of heads share keys and values"},
+        Named{AttentionKind::mqa, "kind.mqa", "MQA: all heads share one pair of keys and values"}})
+    actions.push_back(
+        {named.id, named.name, "Choices", {}, true, false, [&view, kind = named.kind](Scene& scene) {
+           Setup& setup = scene.setup;
+           const std::string reason = !setup.subject.model.empty() ? "The opened model sets this."
+                                      : setup.weights.source == WeightSource::file
+                                          ? "The weights file sets this."
+                                          : kindRefusal(setup, kind);
+           if (!reason.empty()) return view.messages.fail(reason);
+           setup.model.kvHeads = kvHeadsFor(kind, setup.model.heads);
+         }});
+  return actions;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,154 @@
+#include "app/pages/common/model_facts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "app/platform/track.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "attention/models/families.h"
+
+namespace headscope::app {
+
+namespace {
+
+struct Fact {
+  const char* name;
+  std::string value;
+};
+
+/// Two facts a line, names quiet, numbers in a column.
+void factLines(const View& view, const std::vector<Fact>& facts) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float width = ImGui::GetContentRegionAvail().x, half = width / 2, height = view.px(22);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const float x = at.x + (i % 2 ? half + view.px(10) : 0),
+                right = at.x + (i % 2 ? width : half - view.px(10));
+    const float y = at.y + height * (static_cast<float>(i / 2) + 0.5f);
+    const float wide = textWidth(view.fonts->mono, facts[i].value);
+    paintText(list, view.fonts->mono, ImVec2(right, y), view.theme->text, facts[i].value, Align::right);
+    paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - x - wide - view.px(4),
+                view.theme->secondary, facts[i].name);
+  }
+  ImGui::Dummy(ImVec2(width, height * static_cast<float>((facts.size() + 1) / 2)));
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  track("model.facts", from, to);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
+    tooltip(view, "The sizes are the model's: its weights were trained with them.");
+}
+
+/// "BF16", and "BF16 + F32" where some tensors are kept otherwise.
+std::string storedAs(const attention::Model& model) {
+  std::map<std::string, std::uint64_t> numbers;
+  for (const auto& [name, tensor] : model.checkpoint().tensors()) {
+    std::uint64_t size = 1;
+    for (const std::uint64_t side : tensor.shape) size *= side;
+    numbers[std::string(attention::name(tensor.dtype))] += size;
+  }
+  std::string most, rest;
+  for (const auto& [type, size] : numbers)
+    if (most.empty() || size > numbers[most]) most = type;
+  for (const auto& [type, size] : numbers)
+    if (type != most) rest += " + " + type;
+  return most + rest;
+}
+
+/// How much of the mapped file a pass has gone through, as a bar with its figures.
+void readSoFar(const View& view, double read, double all) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(6), half = view.px(2);
+  const auto share = static_cast<float>(std::min(read / std::max(all, 1.0), 1.0));
+  list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + width, y + half), view.theme->raised, half);
+  list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + width * share, y + half), view.theme->secondary,
+                     half);
+  ImGui::Dummy(ImVec2(width, view.px(12)));
+  trackItem("model.read");
+  hint(view, fmt::format("{} of {} read so far; mapped, no copy", bytesText(read), bytesText(all)));
+}
+
+}  // namespace
+
+void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read) {
+  const SubjectSetup& subject = scene.setup.subject;
+  if (sectionTitle(view, "MODEL", "model.open", "Open another…")) view.request("model.open");
+  const ImVec2 after = ImGui::GetCursorScreenPos();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const std::string name = subject.opened ? subject.opened->name : modelName(modelFolder(subject.model));
+  paintFitted(view, list, view.fonts->hero, ImVec2(after.x, after.y + view.px(14)), width, view.theme->text,
+              name);
+  ImGui::Dummy(ImVec2(width, view.px(32)));
+  if (!subject.opened) return problem(view, subject.problem);
+  if (subject.opened->recorded) {
+    const attention::ModelConfig& shape = subject.opened->config();
+    hint(view, subject.opened->betweenTexts
+                   ? "cross-attention that another program recorded: from one text to another"
+                   : "attention that another program recorded, to look at");
+    return factLines(view, {{"Layers", countText(attention::asSize(shape.layerCount()))},
+                            {"Heads", countText(attention::asSize(shape.heads))},
+                            {"Tokens", countText(attention::asSize(shape.maxPositions))},
+                            {"q and k", subject.opened->recorded->layers().front().q ? "yes" : "no"}});
+  }
+  const attention::Model& model = *subject.opened->model;
+  const attention::ModelConfig& config = model.config();
+  const std::string kind = std::string(config.family->name) + (config.causal                ? ""
+                                                               : config.isTwoSidedDecoder() ? ", two-sided"
+                                                                                            : ", an encoder");
+  hint(view, subject.model == kLearned ? kind + ", trained here on little stories"
+                                       : kind + ", all layers on this text");
+  gap(view, 2);
+  const auto limit = config.positionLimit();
+  factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
+                   {"Heads", countText(attention::asSize(config.heads))},
+                   {"KV heads", countText(attention::asSize(config.kvHeads))},
+                   {"Head dim", countText(attention::asSize(config.headDim))},
+                   {"Width", countText(attention::asSize(config.modelDim))},
+                   {"Positions", limit ? countText(attention::asSize(*limit))
+                                       : countText(attention::asSize(config.maxPositions))},
+                   {"Vocabulary", countText(attention::asSize(config.vocabulary))},
+                   {"Stored as", storedAs(model)}});
+  if (read)
+    readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
+  else
+    hint(view, fmt::format("{} of weights, mapped, no copy",
+                           bytesText(static_cast<double>(model.checkpoint().bytes()))));
+  for (const std::string& note : config.notes) {
+    hint(view, note);
+    trackItem("model.note");
+  }
+}
+
+void layerSlider(Scene& scene, View& view) {
+  const Index layers = layerCount(scene.setup);
+  Index& shown = scene.setup.subject.layer;
+  std::vector<Index> stops(static_cast<std::size_t>(layers));
+  std::iota(stops.begin(), stops.end(), 0);
+  SliderSpec spec;
+  spec.name = "model.layer";
+  spec.label = scene.setup.subject.opened ? "Layer" : "Layer shown";
+  spec.disabledReason = layers == 1 ? "The model has one layer" : "";
+  spec.help = "Which of the layers is shown, counted from 0.";
+  if (slider(view, spec, stops, shown)) scene.cursor.model.layer = shown;
+}
+
+void scopeChoice(Scene& scene, View& view) {
+  SubjectSetup& subject = scene.setup.subject;
+  std::array<Choice, 2> choices{Choice{"on all layers", "", "all"},
+                                Choice{fmt::format("on layer {} alone", subject.layer), "", "one"}};
+  int chosen = subject.scope == EditScope::one;
+  if (dropdown(
+          view, "model.scope", choices, chosen, 0,
+          "Whether masks, biases, sharpness, soft-cap and dropout act on all layers or on the one that the "
+          "other pages show."))
+    subject.scope = chosen ? EditScope::one : EditScope::all;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,227 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "app/compute/cost/cost_words.h"
+#include "app/pages/cost/cost_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/byte_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string lowered(std::string_view text) {
+  std::string low(text);
+  std::transform(low.begin(), low.end(), low.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return low;
+}
+
+/// What a row of the list says, and the shape it stands for.
+struct ModelRow {
+  std::string name;  ///< as a scene calls it
+  std::string label;
+  attention::ModelShape shape;
+};
+
+std::vector<ModelRow> allRows(const Scene& scene, const CostState& page) {
+  std::vector<ModelRow> rows{{kThisLayer, "This layer", shapeOfLayer(scene.setup)}};
+  Scene opened = {};
+  opened.cost.model = kOpenedModel;
+  opened.setup.subject = scene.setup.subject;
+  if (scene.setup.subject.opened)
+    if (auto shape = costShape(opened, page.catalogue, {}); shape.ok())
+      rows.push_back({kOpenedModel, shape->name, *shape});
+  if (page.config && page.configFile == scene.cost.config)
+    rows.push_back({scene.cost.config, page.config->name, *page.config});
+  for (const attention::ModelShape& shape : page.catalogue.shapes)
+    rows.push_back({shape.name, shape.name, shape});
+  return rows;
+}
+
+std::vector<ModelRow> foundRows(const Scene& scene, const CostState& page) {
+  std::vector<ModelRow> rows = allRows(scene, page);
+  const std::string wanted = lowered(page.search);
+  std::erase_if(rows,
+                [&](const ModelRow& row) { return lowered(row.label).find(wanted) == std::string::npos; });
+  return rows;
+}
+
+/// "320 KiB", "≤ 496 KiB" where windows fill.
+std::string perTokenText(const attention::ModelShape& shape, attention::NumberFormat format) {
+  if (!shape.decodes) return "no cache";
+  const std::string bytes = fourDigitBytes(attention::cacheBytes(shape, 1, 1, format));
+  return (shape.window > 0 ? "≤ " : "") + bytes;
+}
+
+std::string shapeHelp(const attention::ModelShape& shape) {
+  std::string heads =
+      shape.isLatent()
+          ? fmt::format("{} heads over a latent of {} + {}", shape.heads, shape.latentDim, shape.ropeDim)
+          : fmt::format("{} heads over {} kv heads of {}", shape.heads, shape.kvHeads, shape.headDim);
+  if (shape.window > 0)
+    heads += fmt::format(", window {} in {} of {} layers", shape.window, shape.layers - shape.globalLayers,
+                         shape.layers);
+  const std::string context = shape.contextKnown
+                                  ? fmt::format("trained to {} tokens", tokensText(shape.context))
+                                  : "trained to a length that isn't known";
+  return fmt::format("{} layers, {}, model dim {}, {}.\n{}", shape.layers, heads, shape.modelDim, context,
+                     shape.source);
+}
+
+void modelList(Scene& scene, CostState& page, float height) {
+  View& view = page.view;
+  const std::vector<ModelRow> rows = foundRows(scene, page);
+  const float rowHeight = view.px(31);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::BeginChild("models", ImVec2(ImGui::GetContentRegionAvail().x, height), false,
+                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
+  if (rows.empty()) hint(view, "No model is called that.");
+  const std::string chosen = scene.cost.config.empty() ? scene.cost.model : scene.cost.config;
+  for (const ModelRow& row : rows) {
+    Canvas list = *ImGui::GetWindowDrawList();
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const std::string name = "model." + (row.name.empty() ? "this_layer" : row.name);
+    if (compat::invisibleButton(name.c_str(), ImVec2(width, rowHeight))) chooseModel(scene, row.name);
+    trackItem(name);
+    if (row.name == chosen && page.scrolledTo != chosen) {
+      // Whole rows, with what stands before it.
+      const auto at = static_cast<float>(&row - rows.data());
+      if (!ImGui::IsItemVisible())
+        ImGui::SetScrollY(rowHeight * std::max(0.0f, at - std::floor(height / rowHeight / 2)));
+      page.scrolledTo = chosen;
+    }
+    const bool lit = row.name == chosen, hovered = ImGui::IsItemHovered();
+    const ImVec2 to(from.x + width, from.y + rowHeight);
+    if (lit || hovered)
+      list.AddRectFilled(from, to, lit ? view.theme->raised : view.theme->background, view.px(4));
+    if (lit) list.AddRectFilled(from, ImVec2(from.x + view.px(3), to.y), view.theme->text);
+    const float y = from.y + rowHeight / 2;
+    const std::string bytes = perTokenText(row.shape, scene.cost.format);
+    const float right = to.x - view.px(10);
+    const float taken = paintText(list, view.fonts->mono, ImVec2(right, y),
+                                  lit ? view.theme->text : view.theme->secondary, bytes, Align::right);
+    paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(from.x + view.px(14), y),
+              view.theme->text, fitted(view.fonts->text, row.label, right - taken - from.x - view.px(24)));
+    if (hovered) restingHelp(view, name, shapeHelp(row.shape).c_str());
+  }
+  compat::endChild();
+  ImGui::PopStyleVar(2);
+}
+
+/// 1, 2, 3, 4, 6, 8, 12, … up to `most`.
+std::vector<Index> doublings(Index most, bool halves) {
+  std::vector<Index> stops;
+  for (Index stop = 1; stop <= most; stop *= 2) {
+    stops.push_back(stop);
+    if (halves && stop >= 2 && stop + stop / 2 < most) stops.push_back(stop + stop / 2);
+  }
+  return stops;
+}
+
+void requestSection(Scene& scene, CostState& page) {
+  View& view = page.view;
+  static const std::vector<Index> kTokens = doublings(Index{1} << 24, true), kBatch = doublings(4096, true);
+  static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
+  const CostFigures& figures = page.figures;
+  sectionTitle(view, "REQUEST");
+  SliderState tokens;
+  tokens.stops = kTokens;
+  // As many digits would lie over the track.
+  const std::string many = tokensText(scene.cost.tokens);
+  if (scene.cost.tokens >= kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
+  fieldSlider(view, scene, "cost.tokens", tokens);
+  if (figures.shape.contextKnown && scene.cost.tokens > figures.shape.context &&
+      !figures.shape.name.empty() && !isMadeHere(figures.shape))
+    hint(view,
+         fmt::format("Computed; the model was trained to {} tokens.", tokensText(figures.shape.context)));
+  SliderState batch;
+  batch.stops = kBatch;
+  fieldSlider(view, scene, "cost.batch", batch);
+  SliderState block;
+  block.stops = kBlocks;
+  fieldSlider(view, scene, "cost.block", block);
+}
+
+void machineSection(Scene& scene, CostState& page) {
+  View& view = page.view;
+  if (sectionTitle(view, "MACHINE", "machines.edit", "Edit…")) view.request("cost.machines");
+  std::vector<Choice> choices;
+  int chosen = 0;
+  for (const attention::Machine& machine : page.catalogue.machines) {
+    if (machine.name == page.figures.machine.name) chosen = static_cast<int>(choices.size());
+    choices.push_back({fmt::format("{} · {:.4g} TB/s · {:.4g} TFLOP/s", machineText(machine, "   "),
+                                   machine.bandwidth / 1e12, machine.flops / 1e12),
+                       "", machine.name});
+  }
+  if (dropdown(view, "machine", choices, chosen, ImGui::GetContentRegionAvail().x,
+               page.figures.machine.source.c_str()))
+    scene.cost.device = page.catalogue.machines[static_cast<std::size_t>(chosen)].name;
+  gap(view, 4);
+  std::vector<Index> stops;
+  for (const Index gpus : kGpuCounts)
+    if (attention::splits(page.figures.shape, gpus).ok()) stops.push_back(gpus);
+  SliderState state;
+  state.stops = stops;
+  state.refuse = [&](Index gpus) {
+    const auto fits = attention::splits(page.figures.shape, gpus);
+    return fits.ok() ? std::string() : fits.error().message + ".";
+  };
+  fieldSlider(view, scene, "cost.gpus", state);
+}
+
+}  // namespace
+
+std::vector<std::string> listedModels(const Scene& scene, const CostState& page) {
+  std::vector<std::string> names;
+  for (const ModelRow& row : foundRows(scene, page)) names.push_back(row.name);
+  return names;
+}
+
+void chooseModel(Scene& scene, const std::string& model) {
+  if (model == scene.cost.config && !model.empty()) return;
+  scene.cost.config.clear();
+  scene.cost.model = model;
+}
+
+void costControls(Scene& scene, CostState& page, const Layout& layout) {
+  View& view = page.view;
+  fillSide(view, layout.left);
+  if (beginPanel(view, "cost.controls", layout.left, 20, 16)) {
+    sectionTitle(view, "MODEL", std::to_string(page.catalogue.shapes.size()) + " shapes");
+    const float width = ImGui::GetContentRegionAvail().x;
+    if (lineBox(view, "cost.search", page.search, width, std::exchange(page.focusSearch, false),
+                "Search   /"))
+      if (const std::vector<std::string> found = listedModels(scene, page); !found.empty())
+        chooseModel(scene, found.front());
+    gap(view, 6);
+    // What is below the list stays in sight where the window is high enough.
+    const float rows = std::clamp(std::floor((layout.left.GetHeight() / view.unit - 500) / 31), 6.0f, 16.0f);
+    modelList(scene, page, view.px(31 * rows));
+    gap(view, 8);
+    if (button(view, "cost.open", "Open config.json…")) view.request("cost.open");
+    if (!page.problem.empty()) {
+      problem(view, page.problem);
+      trackItem("cost.problem");
+    }
+    gap(view, 10);
+    sectionTitle(view, "STORED AS");
+    fieldChoice(view, scene, "cost.dtype");
+    gap(view, 10);
+    requestSection(scene, page);
+    gap(view, 10);
+    machineSection(scene, page);
+    scrollEdge(view, layout.left);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

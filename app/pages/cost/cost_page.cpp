@@ -1,0 +1,303 @@
+#include "app/pages/cost/cost_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/cost/machine_editor.h"
+#include "app/platform/configuration.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/file_picker.h"
+#include "app/widgets/panel.h"
+#include "attention/models/model_shape_reader.h"
+
+namespace headscope::app {
+
+using attention::ModelShape;
+using attention::Result;
+
+CostPage::CostPage(PageServices& services) : services_(services), page_(services.view) {}
+
+void CostPage::reset() {
+  page_.search.clear();
+  page_.problem.clear();
+}
+
+namespace {
+
+/// The first of them, and how many more there are.
+std::string problemText(const std::vector<std::string>& problems) {
+  return problems.size() == 1 ? problems.front()
+                              : fmt::format("{} ({} more: \"headscope cost --list\" says all)",
+                                            problems.front(), problems.size() - 1);
+}
+
+}  // namespace
+
+/// The person's own shapes and machines, once: they are read away from the thread that draws.
+void CostPage::loadCatalogueOnce() {
+  if (catalogueAsked_) return;
+  catalogueAsked_ = true;
+  const std::filesystem::path folder = configurationFolder();
+  services_.files.read<CostCatalogue>(
+      folder / kModelsFile, [folder] { return loadCatalogue(folder); },
+      [this](Result<CostCatalogue> catalogue) {
+        if (!catalogue) return services_.view.messages.fail(catalogue.error().message);
+        page_.catalogue = *std::move(catalogue);
+        if (!page_.catalogue.problems.empty())
+          services_.view.messages.fail(problemText(page_.catalogue.problems));
+      });
+}
+
+void CostPage::keepMachine(const MachineChange& change) {
+  changeMachine(page_.catalogue, change);
+  const std::filesystem::path folder = configurationFolder();
+  services_.files.write(
+      folder / kMachinesFile, [folder, change] { return writeMachine(folder, change); },
+      [this](const attention::Status& kept) {
+        page_.machineProblem =
+            kept.ok() ? "" : "This lasts until the program ends: " + kept.error().message + ".";
+      });
+}
+
+/// The page says what is wrong with the file; `read` is told besides.
+void CostPage::readConfig(const std::filesystem::path& path,
+                          std::function<void(const Result<ModelShape>&)> read) {
+  configAsked_ = path.string();
+  services_.files.read<ModelShape>(
+      path, [path] { return attention::readModelShape(path); },
+      [this, path, read = std::move(read)](const Result<ModelShape>& shape) {
+        page_.problem = shape.ok() ? "" : shape.error().message;
+        if (shape.ok()) {
+          page_.config = *shape;
+          page_.configFile = path.string();
+        }
+        read(shape);
+      });
+}
+
+/// A person named the file: its cost is what they look at.
+void CostPage::openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  readConfig(path, [path, asker, outcome](const Result<ModelShape>& shape) {
+    const std::string name = path.filename().string();
+    const auto taken = asker.edit(name, [&](Scene& scene) {
+      scene.cursor.page = "cost";
+      if (!shape) return;
+      scene.cost.config = path.string();
+      scene.cost.tokens = shape->context;
+    });
+    if (!shape) return outcome.fail(shape.error().message);
+    taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
+  });
+}
+
+bool CostPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  if (file.folder || file.path.filename() != "config.json") return false;
+  std::error_code ignored;
+  openConfig(std::filesystem::absolute(file.path, ignored), asker, outcome);
+  return true;
+}
+
+void CostPage::prepare(Scene& scene) {
+  const bool has = !scene.cost.config.empty() && page_.configFile == scene.cost.config;
+  const auto shape = costShape(scene, page_.catalogue, has ? page_.config : std::optional<ModelShape>());
+  page_.unknown = shape ? "" : shape.error().message;
+  page_.figures = costFigures(scene.cost, shape ? *shape : page_.catalogue.shapes.front(), page_.catalogue);
+  page_.gpus = gpuChoices(page_.figures, page_.catalogue);
+}
+
+void CostPage::draw(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  const CostSetup before = scene.cost;
+  if (layout.showLeft) costControls(scene, page_, layout);
+  if (scene.cost != before) prepare(scene);
+  if (beginPanel(view, "cost", layout.center, 0, 0)) {
+    handleKeys(scene, layout);
+    const float margin = view.px(layout.narrow || layout.presents ? 22 : 32);
+    // In a low window the page scrolls, so that nothing of it is out of reach.
+    ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
+    area.Expand(ImVec2(-margin, 0));
+    if (!page_.unknown.empty()) {
+      const bool machine = !checkDevice(scene.cost, page_.catalogue).ok();
+      paintMessage(view, area, machine ? "Choose a machine" : "Choose a model",
+                   page_.unknown + (machine ? ". " : " ") + "Take one from the list at the left.",
+                   view.theme->text);
+    } else {
+      drawFigures(scene, layout, area);
+    }
+  }
+  endPanel();
+  if (scene.cost != before) view.redraw();
+}
+
+void CostPage::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
+  const View& view = services_.view;
+  const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+  // Over words that present there is room for the answer, or for the one plot that they speak of.
+  const bool low = layout.presents && area.GetHeight() < view.px(330);
+  const ImRect below(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
+  if (low && costPlot(scene, page_, below, layout.named)) return;
+  area.Min.y = costAnswer(page_, area, small);
+  if (layout.presents && !low && page_.presented > 0) {
+    area.Min.y += view.px(16);
+    costPlot(scene, page_, area, kCostPlots[static_cast<std::size_t>(page_.presented - 1)]);
+    return;
+  }
+  area.Min.y = costProduct(scene, page_, area, small);
+  if (low) return;
+  area.Min.y = costRuler(scene, page_, area, small);
+  if (!layout.presents && area.Min.y < layout.center.Max.y) costPlots(scene, page_, area, small);
+}
+
+void CostPage::showNext(int by) {
+  const bool presents = services_.view.present;
+  int& shown = presents ? page_.presented : page_.plotTab;
+  const int count = static_cast<int>(std::ssize(kCostPlots)) + (presents ? 1 : 0);
+  shown = (shown + by + count) % count;
+}
+
+void CostPage::handleKeys(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  if (view.pressed(Key::slash)) page_.focusSearch = true;
+  if (layout.presents && view.pressed(Key::tab)) showNext(1);
+  if (layout.presents && view.pressed(Key::tab, {.shift = true})) showNext(-1);
+  CostSetup& cost = scene.cost;
+  const auto twice = [](Index& value, Index most) { value = std::min(most, value * 2); };
+  if (view.pressed(Key::right)) twice(cost.tokens, kMaxCostTokens);
+  if (view.pressed(Key::left)) cost.tokens = std::max<Index>(1, cost.tokens / 2);
+  if (view.pressed(Key::right, {.shift = true})) twice(cost.batch, kMaxCostBatch);
+  if (view.pressed(Key::left, {.shift = true})) cost.batch = std::max<Index>(1, cost.batch / 2);
+  const int step = static_cast<int>(view.pressed(Key::down)) - static_cast<int>(view.pressed(Key::up));
+  if (step == 0) return;
+  const std::vector<std::string> models = listedModels(scene, page_);
+  if (models.empty()) return;
+  const auto at = std::find(models.begin(), models.end(), cost.config.empty() ? cost.model : cost.config);
+  const auto count = static_cast<int>(models.size());
+  const int now = at == models.end() ? (step > 0 ? -1 : count) : static_cast<int>(at - models.begin());
+  chooseModel(scene, models[static_cast<std::size_t>(std::clamp(now + step, 0, count - 1))]);
+}
+
+void CostPage::ask(const Scene& scene) {
+  loadCatalogueOnce();
+  if (!scene.cost.config.empty() && configAsked_ != scene.cost.config)
+    readConfig(scene.cost.config, [](const Result<ModelShape>&) {});
+}
+
+std::vector<CaptionPart> CostPage::caption(const Scene&) const {
+  const CostFigures& figures = page_.figures;
+  const Theme& theme = *services_.view.theme;
+  std::vector<CaptionPart> caption{
+      {figures.shape.name + " keeps ", theme.secondary},
+      {figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "nothing", theme.text},
+      {figures.shape.decodes ? " of keys and values for " + tokensText(figures.request.tokens) + " tokens"
+                             : ": it reads all tokens at once",
+       theme.secondary}};
+  // From the right, as they are set: what Tab goes through.
+  for (int i = static_cast<int>(std::ssize(kCostTabs)); i >= 0; --i)
+    caption.push_back({i == 0 ? "Bytes" : kCostTabs[static_cast<std::size_t>(i - 1)],
+                       i == page_.presented ? theme.text : theme.faint, true});
+  caption.push_back({"Tab:", theme.faint, true});
+  return caption;
+}
+
+PageStatus CostPage::status(const Scene&) const {
+  const CostFigures& figures = page_.figures;
+  PageStatus status;
+  status.figures.push_back({"cache", fourDigitBytes(figures.cost.total), 0});
+  status.figures.push_back({"weights", fourDigitBytes(figures.cost.weights), 0});
+  const ModelShape& shape = figures.shape;
+  const std::string heads =
+      std::to_string(shape.heads) + (shape.isLatent() ? "" : "/" + std::to_string(shape.kvHeads));
+  status.shape =
+      shape.name + " · " +
+      std::string(attention::kNumberFormatNames[static_cast<std::size_t>(figures.request.format)]) + " · " +
+      attentionKind(shape) + " " + heads + " · d " + countText(static_cast<std::uint64_t>(shape.modelDim));
+  return status;
+}
+
+std::optional<std::string> CostPage::error(const Scene&) const {
+  return page_.unknown.empty() ? std::nullopt : std::optional(page_.unknown);
+}
+
+void CostPage::chooseGpus(Scene& scene, std::size_t choice) {
+  scene.cursor.page = "cost";
+  prepare(scene);
+  const GpuChoice& gpus = page_.gpus[choice];
+  if (gpus.reason.empty())
+    scene.cost.gpus = gpus.gpus;
+  else
+    services_.view.messages.fail(gpus.reason);
+}
+
+Action CostPage::plotAction(int which) {
+  const std::string name = kCostTabs[static_cast<std::size_t>(which)];
+  return {"cost.plot." + std::to_string(which),
+          "Cost: " + name,
+          "Cost",
+          {},
+          false,
+          false,
+          [this, which](Scene& scene) {
+            scene.cursor.page = "cost";
+            page_.plotTab = which;
+          }};
+}
+
+std::vector<Action> CostPage::actions() {
+  std::vector<Action> actions{
+      {"cost.open",
+       "What a model costs: open a config.json…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) {
+         FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
+         question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+           openConfig(path, services_.asker(), outcome);
+         };
+         services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+       }},
+      plotAction(0),
+      plotAction(1),
+      plotAction(2),
+      {"cost.machines",
+       "Machines: change the table of devices…",
+       "Cost",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         scene.cursor.page = "cost";
+         services_.view.dialog = std::make_shared<MachineEditor>(
+             page_, [this](const MachineChange& change) { keepMachine(change); });
+       },
+       "",
+       "gpu hardware settings"},
+      {"cost.next_plot",
+       "The next plot, where one is shown at a time",
+       "Cost",
+       {Key::pageDown, {}},
+       false,
+       false,
+       [this](Scene&) { showNext(1); },
+       "cost"},
+      {"cost.previous_plot",
+       "The plot before",
+       "Cost",
+       {Key::pageUp, {}},
+       false,
+       false,
+       [this](Scene&) { showNext(-1); },
+       "cost"}};
+  // The digits alone switch pages, on this one too.
+  for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
+    actions.push_back({fmt::format("cost.gpus.{}", kGpuCounts[i]),
+                       fmt::format("Spread the model over {} GPU{}", kGpuCounts[i], i == 0 ? "" : "s"),
+                       "Cost", KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
+                       [this, i](Scene& scene) { chooseGpus(scene, i); }, "cost"});
+  return actions;
+}
+
+}  // namespace headscope::app

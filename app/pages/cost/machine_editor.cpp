@@ -1,0 +1,214 @@
+#include "app/pages/cost/machine_editor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/platform/configuration.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Machine;
+
+/// A number of a machine: how its column is headed, and what can be typed there.
+struct MachineColumn {
+  const char *name, *title, *what, *unit;
+  double Machine::*member;
+  double scale;  ///< what is typed times this is the member
+  double most;   ///< that can be typed
+};
+constexpr std::array<MachineColumn, 3> kColumns{
+    {{"memory", "memory, GB", "memory", "GB", &Machine::memoryGb, 1, 1e9},
+     {"bandwidth", "bandwidth, TB/s", "bandwidth", "TB/s", &Machine::bandwidth, 1e12, 1e6},
+     {"flops", "16-bit, TFLOP/s", "speed", "TFLOP/s", &Machine::flops, 1e12, 1e9}}};
+
+constexpr float kNameWidth = 200, kNumberWidth = 132, kRowHeight = 36;
+
+std::string textOf(const Machine& machine, int column) {
+  if (column < 0) return machine.name;
+  const MachineColumn& each = kColumns[static_cast<std::size_t>(column)];
+  return fmt::format("{:.6g}", machine.*each.member / each.scale);
+}
+
+bool isOwn(const Machine& machine) {
+  return machine.source == kOwnMachine;
+}
+bool isPublished(const std::string& name) {
+  return attention::findMachine(attention::machines(), name) != nullptr;
+}
+
+/// A path as a person writes it: "~/.config/headscope/machines.json".
+std::string shownFile(const char* name) {
+  const std::string path = (configurationFolder() / name).string();
+  const char* home = std::getenv("HOME");
+  const std::string prefix = home ? home : "";
+  return !prefix.empty() && path.starts_with(prefix + "/") ? "~" + path.substr(prefix.size()) : path;
+}
+
+}  // namespace
+
+MachineEditor::MachineEditor(CostState& page, std::function<void(const MachineChange&)> keep)
+    : page_(page), keep_(std::move(keep)) {
+  for (const Machine& machine : page_.catalogue.machines) order_.push_back(machine.name);
+}
+
+void MachineEditor::open(const Machine& machine, int column) {
+  typed_ = {machine.name, column, textOf(machine, column), textOf(machine, column), true};
+  problem_.clear();
+}
+
+void MachineEditor::change(Scene& scene, const MachineChange& change) {
+  const std::string& now = change.machine ? change.machine->name : change.name;
+  if (scene.cost.device == change.name) scene.cost.device = now;
+  std::replace(order_.begin(), order_.end(), change.name, now);
+  keep_(change);
+  if (attention::findMachine(page_.catalogue.machines, now)) return;
+  std::erase(order_, now);
+  if (scene.cost.device == now) scene.cost.device = CostSetup().device;
+}
+
+bool MachineEditor::commit(Scene& scene, const Machine& machine) {
+  problem_.clear();
+  if (typed_.text == typed_.before) return true;
+  Machine changed = machine;
+  if (typed_.column < 0) {
+    const bool taken = attention::findMachine(page_.catalogue.machines, typed_.text) != nullptr;
+    if (typed_.text.find_first_not_of(' ') == std::string::npos)
+      problem_ = "A machine needs a name.";
+    else if (taken)
+      problem_ = fmt::format("There is a machine called {} already.", typed_.text);
+    changed.name = typed_.text;
+  } else {
+    const MachineColumn& column = kColumns[static_cast<std::size_t>(typed_.column)];
+    char* end = nullptr;
+    const double value = std::strtod(typed_.text.c_str(), &end);
+    if (end == typed_.text.c_str() || *end != 0 || !(value > 0) || value > column.most)
+      problem_ = fmt::format("\"{}\" is no {}: expected a number of {} above 0, such as {}.", typed_.text,
+                             column.what, column.unit, typed_.before);
+    changed.*column.member = value * column.scale;
+  }
+  if (problem_.empty()) change(scene, {machine.name, changed});
+  return problem_.empty();
+}
+
+void MachineEditor::add(const Machine& like) {
+  Machine machine = like;
+  machine.name = "My GPU";
+  for (int i = 2; attention::findMachine(page_.catalogue.machines, machine.name); ++i)
+    machine.name = fmt::format("My GPU {}", i);
+  keep_({machine.name, machine});
+  order_.push_back(machine.name);
+  open(machine, -1);
+  scrollDown_ = true;
+}
+
+void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int column, const ImRect& area) {
+  const bool named = column < 0;
+  const std::string name = fmt::format("machine.{}.{}", machine.name,
+                                       named ? "name" : kColumns[static_cast<std::size_t>(column)].name);
+  ImGui::SetCursorScreenPos(area.Min);
+  if (typed_.machine == machine.name && typed_.column == column) {
+    const bool opened = std::exchange(typed_.justOpened, false);
+    const bool entered = lineBox(view, name, typed_.text, area.GetWidth(), opened, "");
+    if (!entered && (opened || !ImGui::IsItemDeactivated())) return;
+    // What can't be taken stays there, so that it can be mended.
+    if (commit(scene, machine))
+      typed_ = {};
+    else if (entered)
+      typed_.justOpened = true;
+    return;
+  }
+  const bool fixed = named && isPublished(machine.name);
+  const bool clicked = compat::invisibleButton(name.c_str(), area.GetSize());
+  trackItem(name);
+  const bool hovered = ImGui::IsItemHovered();
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (!fixed)
+    list.AddRectFilled(area.Min, area.Max, hovered ? view.theme->raised : view.theme->background, view.px(4));
+  const float y = area.GetCenter().y, pad = view.px(fixed ? 2 : 11);
+  if (named)
+    paintFitted(view, list, isOwn(machine) ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x + pad, y),
+                area.GetWidth() - 2 * pad, view.theme->text, machine.name);
+  else
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x - pad, y), view.theme->text, textOf(machine, column),
+              Align::right);
+  if (hovered && fixed) tooltip(view, machine.source + ". Its name stays; its numbers can be changed.");
+  if (clicked && !fixed) open(machine, column);
+}
+
+void MachineEditor::row(Scene& scene, View& view, const Machine& machine, float width) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float space = view.px(6), height = view.px(kRowHeight) - space;
+  float x = at.x;
+  const auto next = [&](float units) {
+    const ImRect area(x, at.y, x + view.px(units) - space, at.y + height);
+    x += view.px(units);
+    return area;
+  };
+  cell(scene, view, machine, -1, next(kNameWidth));
+  for (int column = 0; column < std::ssize(kColumns); ++column)
+    cell(scene, view, machine, column, next(kNumberWidth));
+  if (isOwn(machine)) {
+    ImGui::SetCursorScreenPos(ImVec2(x + view.px(2), at.y));
+    if (button(view, "machine." + machine.name + ".remove",
+               isPublished(machine.name) ? "As published" : "Remove", "", true)) {
+      change(scene, {machine.name, {}});
+      typed_ = {};
+      problem_.clear();
+    }
+  }
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy(ImVec2(width, view.px(kRowHeight)));
+}
+
+void MachineEditor::draw(Scene& scene, View& view, bool) {
+  if (beginDialog(view, "machines", "Machines", 770, 560)) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    Canvas list = *ImGui::GetWindowDrawList();
+    float right = at.x + view.px(kNameWidth);
+    for (const MachineColumn& column : kColumns) {
+      right += view.px(kNumberWidth);
+      paintText(list, view.fonts->small, ImVec2(right - view.px(17), at.y + view.px(8)),
+                view.theme->secondary, column.title, Align::right);
+    }
+    gap(view, 20);
+    ImGui::BeginChild("machines.rows", ImVec2(0, ImGui::GetContentRegionAvail().y - view.px(100)), false,
+                      ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    const float width = ImGui::GetContentRegionAvail().x;
+    // Copies: a change moves rows of the catalogue.
+    for (const std::string& each : std::vector<std::string>(order_))
+      if (const Machine* found = attention::findMachine(page_.catalogue.machines, each))
+        row(scene, view, Machine(*found), width);
+    if (std::exchange(scrollDown_, false)) ImGui::SetScrollHereY(1);
+    ImGui::PopStyleVar();
+    compat::endChild();
+    gap(view, 2);
+    const std::string& wrong = problem_.empty() ? page_.machineProblem : problem_;
+    if (!wrong.empty()) {
+      problem(view, wrong);
+      trackItem("machines.problem");
+    } else {
+      hint(view,
+           fmt::format("Click a number to type. What you change is kept in {}; model shapes of your own "
+                       "stand beside it in {}.",
+                       shownFile(kMachinesFile), kModelsFile));
+    }
+    ImGui::SetCursorPosY(ImGui::GetWindowHeight() - view.px(46));
+    if (button(view, "machines.add", "+ Machine")) add(page_.figures.machine);
+    ImGui::SameLine(0, view.px(10));
+    if (button(view, "machines.done", "Done")) view.dialog.reset();
+  }
+  endDialog();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,243 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/layer/head_switches.h"
+#include "app/compute/layer/model_pass.h"
+#include "app/pages/head_lab/ablation/ablation_state.h"
+#include "app/pages/head_lab/pipeline/worked_parts.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text/scripted_text.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+namespace {
+
+Index shownToken(const Scene& scene, const AblationState& ablation) {
+  const Index n = ablation.study->shares.whole.size();
+  const Index query =
+      ablation.page.view.hover.query >= 0 ? ablation.page.view.hover.query : scene.cursor.cell.query;
+  return std::clamp<Index>(query, 0, n - 1);
+}
+
+/// A head's place in the sum, or what many of them make together.
+struct Part {
+  std::string label;
+  Index head = -1;
+  double part = 0, amount = 0, cosine = 0;
+};
+
+/// The heads with the largest parts in their order, the rest as one, then the bias.
+std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std::size_t most) {
+  const Index heads = shares.part.rows();
+  const bool hasBias = shares.biasAmount[token] > 0;
+  std::vector<Index> order(static_cast<std::size_t>(heads));
+  for (Index h = 0; h < heads; ++h) order[static_cast<std::size_t>(h)] = h;
+  const std::size_t room = std::max<std::size_t>(most, hasBias ? 2 : 1) - (hasBias ? 1 : 0);
+  std::vector<Part> parts;
+  Part rest{"", -1, 0, NAN, NAN};
+  if (order.size() > room) {
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return attention::descends(std::abs(shares.part(a, token)), std::abs(shares.part(b, token)));
+    });
+    for (std::size_t i = room - 1; i < order.size(); ++i)
+      rest.part += static_cast<double>(shares.part(order[i], token));
+    rest.label = fmt::format("{} more", order.size() - (room - 1));
+    order.resize(room - 1);
+    std::sort(order.begin(), order.end());
+  }
+  for (const Index h : order)
+    parts.push_back({std::to_string(h), h, static_cast<double>(shares.part(h, token)),
+                     static_cast<double>(shares.amount(h, token)),
+                     static_cast<double>(shares.cosine(h, token))});
+  if (!rest.label.empty()) parts.push_back(rest);
+  if (hasBias)
+    parts.push_back({"bias", -1, static_cast<double>(shares.biasPart[token]),
+                     static_cast<double>(shares.biasAmount[token]),
+                     static_cast<double>(shares.biasCosine[token])});
+  return parts;
+}
+
+/// Each head's share of one token's output as steps that end at the whole.
+void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
+  const HeadLabState& page = ablation.page;
+  View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const attention::HeadShares& shares = ablation.study->shares;
+  const SequenceSnapshot& sequence = ablation.study->question->sequence();
+  const Index token = shownToken(scene, ablation);
+  const std::string& name = sequence.queries[static_cast<std::size_t>(token)].text;
+  float y = area.Min.y + view.px(12);
+  paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
+            fitted(view.fonts->title,
+                   page.presents ? "“" + name + "”: its heads' shares add up"
+                                 : "The output of “" + name + "” is the sum of its heads' shares",
+                   area.GetWidth()));
+  y += view.px(24);
+  const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
+                                      shares.biasAmount[token] > 0 ? " + bias" : "",
+                                      cellText(static_cast<double>(shares.whole[token])));
+  paintScripted(view, list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary, sum, Align::left,
+                area.GetWidth());
+  y += view.px(20);
+  // Rounding differs from processor to processor: which power of ten it stays below doesn't.
+  const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;
+  const std::string off = "off by less than " + numberText(std::max(below, 1e-6), 1);
+  const std::string proof =
+      page.presents ? off
+                    : fmt::format("they add up: {}, in numbers up to {}", off, cellText(shares.largest));
+  paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+            fitted(view.fonts->text, proof, area.GetWidth()));
+  Columns columns;
+  columns.name = "ablation.sum";
+  // Lines have room for two numbers.
+  columns.rowNames = {"cosine", page.presents ? "share" : "of ‖output‖"};
+  columns.rowColors = {theme.secondary, theme.text};
+  if (!page.presents) {
+    columns.rowNames.insert(columns.rowNames.begin(), "‖share‖");
+    columns.rowColors.insert(columns.rowColors.begin(), theme.value);
+  }
+  columns.joined = true;
+  const ImRect bars(area.Min.x, y + view.px(18), area.Max.x, area.Max.y);
+  double running = 0;
+  const std::vector<Part> parts = partsOf(shares, token, tableRoom(page, bars) - 1);
+  for (const Part& part : parts) {
+    Column column;
+    column.label = part.label;
+    column.from = running;
+    running += part.part;
+    column.to = running;
+    column.above = cellText(running);
+    column.color = theme.value;
+    column.outlined = part.part < 0;
+    column.lit =
+        part.head >= 0 && part.head == (view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head);
+    const auto text = [](double value) { return std::isnan(value) ? "" : cellText(value); };
+    column.numbers = {text(part.cosine), cellText(part.part)};
+    if (!page.presents) column.numbers.insert(column.numbers.begin(), text(part.amount));
+    columns.low = std::min({columns.low, column.from, column.to});
+    columns.high = std::max({columns.high, column.from, column.to});
+    columns.columns.push_back(std::move(column));
+  }
+  Column total;
+  total.label = "output";
+  total.to = running;
+  total.above = cellText(running);
+  total.numbers = {"1", cellText(running)};
+  if (!page.presents)
+    total.numbers.insert(total.numbers.begin(), cellText(static_cast<double>(shares.whole[token])));
+  total.color = theme.secondary;
+  columns.columns.push_back(std::move(total));
+  const int pointed = paintTable(page, bars, columns);
+  if (pointed < 0 || static_cast<std::size_t>(pointed) >= parts.size()) return;
+  const Index head = parts[static_cast<std::size_t>(pointed)].head;
+  if (head < 0) return;
+  view.nextHover.head = head;
+  if (ImGui::IsMouseClicked(0)) scene.cursor.cell.head = head;
+}
+
+/// What one run says of the shown token, beside the run with all heads on.
+void lossLine(const AblationState& ablation, ImVec2 at, float width, const std::string& name,
+              const TextLoss* loss, std::size_t token, bool lit) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::uint32_t color = lit ? theme.text : theme.secondary;
+  paintText(list, view.fonts->text, at, color, name);
+  if (!loss) {
+    paintText(list, view.fonts->text, ImVec2(at.x + view.px(120), at.y), theme.faint, "…");
+    return;
+  }
+  const TextLoss& all = *ablation.allOn;
+  const double change = loss->mean - all.mean;
+  const bool base = loss == &all;
+  paintText(list, view.fonts->mono, ImVec2(at.x + view.px(190), at.y), color, cellText(loss->mean),
+            Align::right);
+  if (!base)
+    paintText(list, view.fonts->mono, ImVec2(at.x + view.px(270), at.y), color,
+              (change >= 0 ? "+" : "") + cellText(change), Align::right);
+  if (token >= loss->probability.size()) return;
+  const float left = at.x + view.px(290), room = width - view.px(290 + 64);
+  if (room < view.px(40)) return;
+  const float now = loss->probability[token], before = all.probability[token];
+  const float high = view.px(14);
+  list.AddRectFilled(ImVec2(left, at.y - high / 2), ImVec2(left + room * now, at.y + high / 2),
+                     base ? theme.secondary : theme.value);
+  if (!base)
+    compat::rectOutline(list, ImVec2(left, at.y - high / 2),
+                        ImVec2(left + std::max(room * before, 1.0f), at.y + high / 2), theme.secondary, 0, 1);
+  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y), color, fmt::format("{:.3f}", now),
+            Align::right);
+}
+
+/// Loss and guess of the model with all heads on, as the scene is, and without each head alone.
+void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const SubjectSetup& subject = scene.setup.subject;
+  const auto token = static_cast<std::size_t>(shownToken(scene, ablation));
+  const SequenceSnapshot& sequence = ablation.study->question->sequence();
+  float y = area.Min.y + view.px(12);
+  if (!ablation.lossProblem.empty() || !ablation.allOn) {
+    paintText(
+        list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+        fitted(view.fonts->text,
+               ablation.lossProblem.empty() ? "The model runs once without each head…" : ablation.lossProblem,
+               area.GetWidth()));
+    return;
+  }
+  const Index id = token < ablation.allOn->guess.size() ? ablation.allOn->guess[token] : 0;
+  const std::string word = modelTokens(subject.opened->tokenizer.value(), std::span(&id, 1)).front().text;
+  paintText(
+      list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
+      fitted(view.fonts->title,
+             fmt::format("Top prediction {} “{}”: “{}”", subject.opened->config().causal ? "after" : "at",
+                         sequence.queries[token].text, word),
+             area.GetWidth()));
+  y += view.px(26);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(190), y), theme.secondary,
+            "loss, nats a token", Align::right);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(270), y), theme.secondary, "change",
+            Align::right);
+  paintText(list, view.fonts->small, ImVec2(area.Max.x, y), theme.secondary, "probability", Align::right);
+  y += view.px(22);
+  const auto line = [&](const std::string& name, const TextLoss* loss, bool lit) {
+    lossLine(ablation, ImVec2(area.Min.x, y), area.GetWidth(), name, loss, token, lit);
+    y += view.px(22);
+  };
+  line("All heads on", ablation.allOn.get(), true);
+  if (ablation.asIs != ablation.allOn) line("As it is now", ablation.asIs.get(), true);
+  const auto room = static_cast<Index>(std::max(0.0f, (area.Max.y - y) / view.px(22)));
+  const Index heads = std::ssize(ablation.without);
+  const Index lit = std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0,
+                                      std::max<Index>(heads - 1, 0));
+  const Index count = std::min(room, heads),
+              first = std::clamp<Index>(lit - count / 2, 0, std::max<Index>(heads - count, 0));
+  for (Index head = first; head < first + count; ++head) {
+    track(fmt::format("ablation.loss.{}", head), ImVec2(area.Min.x, y - view.px(10)),
+          ImVec2(area.Max.x, y + view.px(10)));
+    line("without " + std::to_string(head), ablation.without[static_cast<std::size_t>(head)].get(),
+         head == lit);
+  }
+}
+
+}  // namespace
+
+void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area) {
+  const View& view = ablation.page.view;
+  if (ablation.study->shares.whole.size() == 0) return;
+  const bool model = scene.setup.subject.opened != nullptr;
+  const float middle = model ? std::round(area.Min.y + area.GetHeight() * 0.5f) : area.Max.y;
+  waterfall(scene, ablation, ImRect(area.Min, ImVec2(area.Max.x, middle - view.px(model ? 16 : 0))));
+  if (model) losses(scene, ablation, ImRect(ImVec2(area.Min.x, middle), area.Max));
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,277 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/layer/head_switches.h"
+#include "app/pages/head_lab/ablation/ablation_state.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+template <class Request, class Value>
+using Shared = Answer<Request, std::shared_ptr<const Value>>;
+
+/// Takes what has come; whether it was new. What failed leaves what there was, and says why.
+template <class Request, class Value>
+bool takeFrom(const Shared<Request, Value>& answer, std::shared_ptr<const Value>& into,
+              std::string* problem) {
+  const auto current = answer.current();
+  if (!current) return false;
+  if (!current->value) {
+    if (!problem || *problem == current->value.error().message) return false;
+    *problem = current->value.error().message;
+    return true;
+  }
+  const bool had = problem && !problem->empty();
+  if (problem) problem->clear();
+  if (*current->value == into) return had;
+  into = *current->value;
+  return true;
+}
+
+class AblationTab : public HeadLabTab {
+ public:
+  AblationTab(PageServices& services, HeadLabState& page)
+      : HeadLabTab(services, page),
+        ablation_(page),
+        study_(services.workers,
+               [](const std::shared_ptr<const LayerParts>& layer,
+                  std::stop_token stop) -> attention::Result<std::shared_ptr<const AblationStudy>> {
+                 return std::make_shared<const AblationStudy>(studyAblation(layer, stop));
+               }),
+        hull_(services.workers,
+              [](const HullQuestion& question,
+                 std::stop_token) -> attention::Result<std::shared_ptr<const HullStudy>> {
+                return std::make_shared<const HullStudy>(studyHull(question));
+              }),
+        patch_(services.workers,
+               [this](const PatchQuestion& question, std::stop_token stop) {
+                 return studyPatch(question, services_.resources, stop);
+               }),
+        loss_(services.workers, [this](const LossQuestion& question, std::stop_token stop) {
+          return textLoss(question, services_.resources, stop);
+        }) {}
+
+  bool take(const Scene&) override {
+    bool any = takeFrom(study_, ablation_.study, nullptr);
+    any = takeFrom(hull_, ablation_.hull, nullptr) || any;
+    any = takeFrom(patch_, ablation_.patch, &ablation_.patchProblem) || any;
+    return takeLoss() || any;
+  }
+
+  /// Undo takes back how heads are off, but not what is looked at: the choice follows the heads.
+  void prepare(Scene& scene) override {
+    HeadOff& by = scene.cursor.lab.offBy;
+    by = standIn(scene.setup.subject, shownLayer(scene.setup), by);
+  }
+
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
+    if (!ablation_.study) return;
+    const View& view = page_.view;
+    const bool small = page_.small;
+    const float margin = view.px(small ? 16 : 24), space = view.px(small ? 10 : 18);
+    ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
+    if (!layout.presents) {
+      controls(scene, ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
+      inner.Min.y += view.px(32) + space;
+    }
+    switch (scene.cursor.lab.room) {
+      case AblationView::heads:
+        heads(scene, inner, small);
+        break;
+      case AblationView::hull:
+        hullRoom(scene, ablation_, inner);
+        break;
+      case AblationView::patch:
+        patchRoom(scene, ablation_, inner);
+        break;
+    }
+  }
+
+  void switchHead(Scene& scene) override {
+    if (ablation_.study && page_.head)
+      toggleHead(scene, page_.view.hover.head >= 0 ? page_.view.hover.head : page_.head->question.head);
+  }
+
+  void ask(const Scene& scene) override {
+    if (!page_.layer || !page_.head) return;
+    study_.ask(page_.layer, Lane::front);
+    const Cell cell = headLabCell(scene, page_);
+    const HeadLabCursor& at = scene.cursor.lab;
+    if (at.room == AblationView::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
+    if (at.room == AblationView::patch && !at.patchText.empty())
+      patch_.ask({page_.layer, cell.head, at.patchText}, Lane::front);
+    if (at.room == AblationView::heads) askLoss(scene);
+  }
+
+  void leave() override {
+    study_.forget();
+    hull_.forget();
+    patch_.forget();
+    loss_.forget();
+    ablation_.study.reset();
+    ablation_.hull.reset();
+    ablation_.patch.reset();
+    forgetLosses();
+  }
+
+  std::vector<CaptionPart> caption(const Scene& scene) const override {
+    const std::uint32_t color = page_.view.theme->secondary;
+    switch (scene.cursor.lab.room) {
+      case AblationView::heads:
+        return {{"What is missing of each token's output when one head is switched off", color}};
+      case AblationView::hull:
+        return {{"A head's output is a mean of its values: a point inside their hull", color}};
+      case AblationView::patch:
+        return {{"One head attends as it does on another text, and reads the values of this one", color}};
+    }
+    return {};
+  }
+
+ private:
+  void controls(Scene& scene, const ImRect& line) {
+    View& view = page_.view;
+    ImGui::SetCursorScreenPos(line.Min);
+    ImGui::BeginChild("ablation.rooms", ImVec2(view.px(340), line.GetHeight()), false,
+                      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+    fieldChoice(view, scene, "cursor.lab.room");
+    compat::endChild();
+    if (scene.cursor.lab.room != AblationView::heads) return;
+    const float y = line.Min.y + view.px(2);
+    float x = line.Min.x + view.px(364);
+    const auto list = [&](const char* path) {
+      ImGui::SetCursorScreenPos(ImVec2(x, y));
+      const Field& field = fieldAt(path);
+      const char* label =
+          std::get<Selection>(field.control).labels[static_cast<std::size_t>(chosenIn(field, scene))];
+      x += textWidth(view.fonts->text, label) + view.px(44);
+      return fieldChoice(view, scene, path);
+    };
+    list("cursor.lab.measure");
+    if (list("cursor.lab.off_by")) changeBy(scene);
+    const std::string none = anyOff(scene) ? "" : "All heads are on.";
+    ImGui::SetCursorScreenPos(ImVec2(x, y));
+    if (button(view, "ablation.restore", "All on", none)) restore(scene);
+    x += textWidth(view.fonts->text, "All on") + view.px(40);
+    const char* keys = "Delete switches the head that is pointed at";
+    if (x + textWidth(view.fonts->small, keys) < line.Max.x)
+      paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(line.Max.x, y + view.px(14)),
+                view.theme->secondary, keys, Align::right);
+  }
+
+  /// Those that are off already are so in the new way.
+  static void changeBy(Scene& scene) {
+    SubjectSetup& subject = scene.setup.subject;
+    for (SwitchedHead& off : subject.switchedOff)
+      if (off.layer == shownLayer(scene.setup)) off.by = scene.cursor.lab.offBy;
+  }
+
+  static void restore(Scene& scene) {
+    SubjectSetup& subject = scene.setup.subject;
+    std::erase_if(subject.switchedOff,
+                  [&](const SwitchedHead& off) { return off.layer == shownLayer(scene.setup); });
+  }
+
+  void heads(Scene& scene, const ImRect& area, bool small) {
+    const View& view = page_.view;
+    const float split = std::round(area.Min.x + area.GetWidth() * (small ? 0.56f : 0.58f));
+    ablationMap(scene, ablation_, ImRect(area.Min, ImVec2(split - view.px(16), area.Max.y)));
+    ablationSide(scene, ablation_, ImRect(ImVec2(split + view.px(small ? 8 : 20), area.Min.y), area.Max));
+  }
+
+  /// The questions one after another: all on, as it is, without each head.
+  void askLoss(const Scene& scene) {
+    if (!scene.setup.subject.opened || !scene.setup.subject.opened->model || !page_.snapshot) return;
+    Setup allOn = scene.setup;
+    allOn.subject.switchedOff.clear();
+    const ModelQuestion base = modelQuestion(allOn);
+    const std::vector<SwitchedHead>& now = scene.setup.subject.switchedOff;
+    const HeadOff by = scene.cursor.lab.offBy;
+    const Index layer = shownLayer(scene.setup), heads = scene.setup.subject.opened->config().heads;
+    if (!(base == lossBase_) || layer != lossLayer_ || lossBy_ != by) {
+      if (!(base == lossBase_)) ablation_.allOn.reset();
+      lossBase_ = base;
+      lossLayer_ = layer;
+      lossBy_ = by;
+      ablation_.without.assign(static_cast<std::size_t>(heads), nullptr);
+      ablation_.lossProblem.clear();
+      ablation_.asIs.reset();
+    }
+    if (!ablation_.lossProblem.empty()) return;
+    if (!ablation_.allOn) return loss_.ask({base, nullptr}, Lane::back);
+    if (now != lossNow_) ablation_.asIs.reset();
+    lossNow_ = now;
+    if (now.empty()) {
+      ablation_.asIs = ablation_.allOn;
+    } else if (!ablation_.asIs) {
+      return askWith(base, now);
+    }
+    for (Index head = 0; head < heads; ++head)
+      if (!ablation_.without[static_cast<std::size_t>(head)]) return askWith(base, {{layer, head, by}});
+  }
+
+  void askWith(ModelQuestion base, std::vector<SwitchedHead> off) {
+    base.setup.subject.switchedOff = std::move(off);
+    loss_.ask({std::move(base), ablation_.allOn}, Lane::back);
+  }
+
+  bool takeLoss() {
+    const auto answer = loss_.current();
+    if (!answer || answer == lossTaken_) return false;
+    lossTaken_ = answer;
+    ModelQuestion base = answer->request.model;
+    const std::vector<SwitchedHead> off = base.setup.subject.switchedOff;
+    base.setup.subject.switchedOff.clear();
+    if (!(base == lossBase_)) return false;  // of another text
+    if (!answer->value) {
+      ablation_.lossProblem = answer->value.error().message;
+      return true;
+    }
+    const std::shared_ptr<const TextLoss>& loss = *answer->value;
+    if (off.empty()) {
+      ablation_.allOn = loss;
+      return true;
+    }
+    if (answer->request.followed != ablation_.allOn) return false;
+    if (off == lossNow_) ablation_.asIs = loss;
+    if (off.size() == 1 && off.front().layer == lossLayer_ && off.front().by == lossBy_)
+      ablation_.without[static_cast<std::size_t>(off.front().head)] = loss;
+    return true;
+  }
+
+  void forgetLosses() {
+    lossTaken_.reset();
+    lossBase_ = {};
+    lossLayer_ = -1;
+    lossNow_.clear();
+    ablation_.allOn.reset();
+    ablation_.asIs.reset();
+    ablation_.without.clear();
+    ablation_.lossProblem.clear();
+  }
+
+  AblationState ablation_;
+  Shared<std::shared_ptr<const LayerParts>, AblationStudy> study_;
+  Shared<HullQuestion, HullStudy> hull_;
+  Shared<PatchQuestion, PatchStudy> patch_;
+  Shared<LossQuestion, TextLoss> loss_;
+  std::shared_ptr<const Answered<LossQuestion, std::shared_ptr<const TextLoss>>> lossTaken_;
+  ModelQuestion lossBase_;
+  Index lossLayer_ = -1;
+  HeadOff lossBy_ = HeadOff::zero;
+  std::vector<SwitchedHead> lossNow_;
+};
+
+}  // namespace
+
+std::unique_ptr<HeadLabTab> makeAblationTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<AblationTab>(services, page);
+}
+
+}  // namespace headscope::app

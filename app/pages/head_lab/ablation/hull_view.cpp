@@ -1,0 +1,223 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/head_lab/ablation/ablation_state.h"
+#include "app/pages/head_lab/point_names.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The whole of values and outputs, the same scale on both axes.
+struct HullView {
+  ImRect area;
+  float midX = 0, midY = 0, perUnit = 1;
+  ImVec2 pixel(float x, float y) const {
+    return {area.GetCenter().x + (x - midX) * perUnit, area.GetCenter().y - (y - midY) * perUnit};
+  }
+};
+
+HullView viewOf(const HullStudy& study, const ImRect& area, float margin) {
+  const Eigen::RowVectorXf low =
+      study.values.colwise().minCoeff().cwiseMin(study.outputs.colwise().minCoeff());
+  const Eigen::RowVectorXf high =
+      study.values.colwise().maxCoeff().cwiseMax(study.outputs.colwise().maxCoeff());
+  HullView view{area, (low[0] + high[0]) / 2, (low[1] + high[1]) / 2, 1};
+  const float wide = std::max(high[0] - low[0], 1e-20f), tall = std::max(high[1] - low[1], 1e-20f);
+  view.perUnit = std::min((area.GetWidth() - 2 * margin) / wide, (area.GetHeight() - 2 * margin) / tall);
+  return view;
+}
+
+std::vector<ImVec2> cornersOf(const HullStudy& study, const HullView& plane) {
+  std::vector<ImVec2> corners;
+  for (auto corner = study.corners.rbegin(); corner != study.corners.rend(); ++corner)
+    corners.push_back(plane.pixel(study.values(*corner, 0), study.values(*corner, 1)));
+  return corners;
+}
+
+void paintHull(const View& view, const HullStudy& study, const HullView& plane) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const std::vector<ImVec2> corners = cornersOf(study, plane);
+  if (corners.size() >= 3)
+    list.AddConvexPolyFilled(corners.data(), static_cast<int>(corners.size()), faded(theme.value, 0.10f));
+  for (std::size_t i = 0; i < corners.size() && corners.size() >= 2; ++i)
+    list.AddLine(corners[i], corners[(i + 1) % corners.size()], theme.value, view.px(1.5f));
+}
+
+/// A dot as large as its key's weight: the area says how much.
+float radiusOf(const View& view, float weight) {
+  return view.px(2.5f + 20 * std::sqrt(std::clamp(weight, 0.0f, 1.0f)));
+}
+
+/// The output's name and, where there is room, those of the values, the heaviest first.
+void paintNames(const AblationState& ablation, const HullView& plane, const std::vector<Index>& order,
+                Index key) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const auto at = [&](Index j) { return plane.pixel(study.values(j, 0), study.values(j, 1)); };
+  const auto seen = [&](Index j) { return study.visible[static_cast<std::size_t>(j)]; };
+  const auto radius = [&](Index j) { return seen(j) ? radiusOf(view, study.weights[j]) : view.px(3.5f); };
+  const ImVec2 out =
+      plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
+  PointNames names(view, plane.area);
+  names.paintAxes(fmt::format("PC 1 · {}", percentText(study.plane.firstShare)),
+                  fmt::format("PC 2 · {} of the values' variance", percentText(study.plane.secondShare)));
+  for (const Index j : order) names.keepClear(at(j), std::min(radius(j), view.px(6)));
+  names.keepClear(out, view.px(8));
+  // A heavy value's disc may lie under a name only where there is no other place.
+  for (const Index j : order) names.keepOffDisc(at(j), radius(j));
+  const std::vector<ImVec2> corners = cornersOf(study, plane);
+  for (std::size_t i = 0; i < corners.size(); ++i)
+    names.keepOff(corners[i], corners[(i + 1) % corners.size()]);
+  const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
+  // Beside the disc of a value that makes nearly all of the output, not on it.
+  float clear = view.px(9);
+  for (const Index j : order)
+    if (const float away = std::hypot(at(j).x - out.x, at(j).y - out.y); away < radius(j))
+      clear = std::max(clear, away + radius(j));
+  names.paint(out, clear, fitted(view.fonts->mono, "output of " + outName, view.px(180)), theme.query);
+  for (const Index j : order)
+    names.paint(at(j), radius(j),
+                fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, view.px(110)),
+                !seen(j)   ? theme.secondary
+                : j == key ? theme.key
+                           : theme.text);
+}
+
+/// Values and the output, with their names. Returns the key pointed at.
+Index paintPoints(const Scene& scene, const AblationState& ablation, const HullView& plane) {
+  const View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const ImVec2 out =
+      plane.pixel(study.outputs(study.question.query, 0), study.outputs(study.question.query, 1));
+  std::vector<Index> order;
+  for (Index j = 0; j < sequence.keyLength; ++j) order.push_back(j);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
+  // A line from the output to each value that it is mixed from, as strong as the weight.
+  for (const Index j : order)
+    if (study.weights[j] > 0.005f)
+      list.AddLine(out, plane.pixel(study.values(j, 0), study.values(j, 1)),
+                   faded(theme.value, 0.15f + 0.6f * study.weights[j]), view.px(1 + 3 * study.weights[j]));
+  Index pointed = -1;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  float nearest = view.px(16);
+  for (const Index j : order) {
+    const ImVec2 at = plane.pixel(study.values(j, 0), study.values(j, 1));
+    const float radius = radiusOf(view, study.weights[j]);
+    const bool seen = study.visible[static_cast<std::size_t>(j)];
+    const std::uint32_t color = j == key ? theme.key : theme.value;
+    if (seen) {
+      list.AddCircleFilled(at, radius, faded(color, 0.55f), 32);
+      list.AddCircle(at, radius, color, 32, view.px(1.2f));
+    } else {
+      list.AddCircle(at, view.px(3.5f), theme.faint, 16, view.px(1.2f));
+    }
+    track(fmt::format("hull.value.{}", j), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
+    const float away = std::hypot(at.x - mouse.x, at.y - mouse.y);
+    if (away < nearest) {
+      nearest = away;
+      pointed = j;
+    }
+  }
+  // The output: a diamond, so that it is told from values without its colour.
+  const float r = view.px(8);
+  const ImVec2 diamond[] = {{out.x, out.y - r}, {out.x + r, out.y}, {out.x, out.y + r}, {out.x - r, out.y}};
+  list.AddConvexPolyFilled(diamond, 4, theme.query);
+  list.AddPolyline(diamond, 4, theme.background, ImDrawFlags_Closed, view.px(1.5f));
+  track("hull.output", ImVec2(out.x - r, out.y - r), ImVec2(out.x + r, out.y + r));
+  paintNames(ablation, plane, order, key);
+  return pointed;
+}
+
+/// The keys with the largest weights, as bars.
+void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HullStudy& study = *ablation.hull;
+  const SequenceSnapshot& sequence = study.question.layer->sequence();
+  const float line = view.px(26), names = view.px(130), numbers = view.px(64);
+  const auto room = static_cast<std::size_t>(std::max(0.0f, area.GetHeight() / line));
+  std::vector<Index> order;
+  for (Index j = 0; j < sequence.keyLength; ++j)
+    if (study.visible[static_cast<std::size_t>(j)]) order.push_back(j);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
+  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  for (std::size_t i = 0; i < std::min(order.size(), room); ++i) {
+    const Index j = order[i];
+    const float y = area.Min.y + line * (static_cast<float>(i) + 0.5f);
+    const std::uint32_t color = j == key ? theme.key : theme.text;
+    paintText(list, view.fonts->mono, ImVec2(area.Min.x + names - view.px(10), y), color,
+              fitted(view.fonts->mono, sequence.keys[static_cast<std::size_t>(j)].text, names - view.px(10)),
+              Align::right);
+    const float wide = std::max(1.0f, (area.GetWidth() - names - numbers) * std::min(study.weights[j], 1.0f));
+    list.AddRectFilled(ImVec2(area.Min.x + names, y - view.px(7)),
+                       ImVec2(area.Min.x + names + wide, y + view.px(7)), j == key ? theme.key : theme.value);
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), color, weightText(study.weights[j]),
+              Align::right);
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y - line / 2));
+    ImGui::PushID(static_cast<int>(j));
+    const bool clicked = compat::invisibleButton("hull.weight", ImVec2(area.GetWidth(), line));
+    ImGui::PopID();
+    if (ImGui::IsItemHovered()) view.nextHover.key = j;
+    if (clicked) scene.cursor.cell.key = j;
+  }
+}
+
+}  // namespace
+
+void hullRoom(Scene& scene, AblationState& ablation, const ImRect& area) {
+  View& view = ablation.page.view;
+  const Theme& theme = *view.theme;
+  if (!ablation.hull) return;
+  const HullStudy& study = *ablation.hull;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float split = std::round(area.Min.x + area.GetWidth() * 0.66f);
+  const ImRect plot(area.Min.x, area.Min.y, split, area.Max.y);
+  list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));
+  const HullView plane = viewOf(study, plot, view.px(60));
+  ImGui::SetCursorScreenPos(plot.Min);
+  const bool clicked = compat::invisibleButton("hull.plane", plot.GetSize());
+  trackItem("hull.plane");
+  const bool hovered = ImGui::IsItemHovered();
+  paintHull(view, study, plane);
+  const Index pointed = paintPoints(scene, ablation, plane);
+  if (hovered && pointed >= 0) {
+    view.nextHover.key = pointed;
+    if (clicked) scene.cursor.cell.key = pointed;
+  }
+  const float x = split + view.px(32), width = area.Max.x - x;
+  float y = area.Min.y;
+  paintText(
+      list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.text,
+      fitted(view.fonts->title,
+             fmt::format("Head {}: the output is a point between its values", study.question.head), width));
+  y += view.px(34);
+  const std::string words =
+      !study.mixes ? "Here the weights don't add up to 1, since dropout is on or no key is visible: the "
+                     "output may lie outside."
+      : study.outside <= 1e-5 * std::max(study.size, 1e-30)
+          ? "Weights from 0 to 1 that add up to 1 can reach no farther than the hull of the visible values, "
+            "and the output lies inside."
+          : fmt::format("The output lies {} outside of the hull.", numberText(study.outside, 3));
+  y += paintParagraph(list, view.fonts->text, ImVec2(x, y), width, theme.secondary, words) + view.px(18);
+  weightBars(scene, ablation, ImRect(x, y, area.Max.x, area.Max.y));
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,229 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/pages/head_lab/embeddings/embeddings_state.h"
+#include "app/pages/head_lab/point_names.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Kind = EmbeddingsState::Drag::Kind;
+
+/// From places on the plane to pixels and back, the same scale on both axes.
+struct PlaneView {
+  ImRect area;
+  float perUnit = 1;
+  ImVec2 pixel(float x, float y) const {
+    return {area.GetCenter().x + x * perUnit, area.GetCenter().y - y * perUnit};
+  }
+  ImVec2 place(ImVec2 at) const {
+    return {(at.x - area.GetCenter().x) / perUnit, (area.GetCenter().y - at.y) / perUnit};
+  }
+};
+
+/// How far the plane is shown. It stays while something is dragged, and as long as the points fill it well.
+PlaneView viewOf(EmbeddingsState& hand, const ImRect& area) {
+  const attention::Matrix& points = hand.study->points;
+  // The wider side shows more.
+  const float wide = area.GetWidth() / 2, high = area.GetHeight() / 2, least = std::min(wide, high);
+  float needed = 0;
+  for (Index i = 0; i < points.rows(); ++i)
+    needed = std::max({needed, std::abs(points(i, 0)) * least / wide, std::abs(points(i, 1)) * least / high});
+  if (!(needed > 0) || !std::isfinite(needed)) needed = 1;
+  const bool fits = hand.extent >= needed * 1.05f && hand.extent <= needed * 2.5f;
+  if (hand.extent <= 0 || (!fits && !hand.drags(Kind::point) && !hand.drags(Kind::cell)))
+    hand.extent = needed * 1.25f;
+  return {area, least / hand.extent};
+}
+
+/// "PC 1, 23 % of the variance" or "dimension 4".
+std::string axisName(const EmbeddingsState& hand, bool first) {
+  const attention::Plane& plane = *hand.study->plane;
+  const EmbeddingAxes& axes = hand.study->question.axes;
+  if (!axes.principal()) return fmt::format("dimension {}", first ? axes.first : axes.second);
+  return fmt::format("PC {} · {} of the variance", first ? 1 : 2,
+                     percentText(first ? plane.firstShare : plane.secondShare));
+}
+
+void paintAxes(const EmbeddingsState& hand, const PlaneView& plane) {
+  const View& view = hand.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 zero = plane.pixel(0, 0);
+  list.AddRectFilled(plane.area.Min, plane.area.Max, theme.panel, view.px(4));
+  list.AddLine(ImVec2(plane.area.Min.x, zero.y), ImVec2(plane.area.Max.x, zero.y), theme.line);
+  list.AddLine(ImVec2(zero.x, plane.area.Min.y), ImVec2(zero.x, plane.area.Max.y), theme.line);
+}
+
+/// The point under the pointer, the nearest within reach; −1: none.
+Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2 mouse, float reach) {
+  Index nearest = -1;
+  float best = reach * reach;
+  for (Index i = 0; i < points.rows(); ++i) {
+    const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
+    const float away = (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
+    if (away < best) {
+      best = away;
+      nearest = i;
+    }
+  }
+  return nearest;
+}
+
+/// A point that is held stays under the pointer: its token's vector moves along the two directions alone.
+void dragPoint(Scene& scene, EmbeddingsState& hand, const PlaneView& plane) {
+  View& view = hand.page.view;
+  ImGui::SetCursorScreenPos(plane.area.Min);
+  compat::invisibleButton("hand.plane", plane.area.GetSize());
+  trackItem("hand.plane");
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  EmbeddingsState::Drag& drag = hand.drag;
+  const Index under = pointUnder(plane, hand.study->points, mouse, view.px(14));
+  if (ImGui::IsItemHovered() && under >= 0 && !hand.drags(Kind::point)) {
+    view.nextHover.query = view.nextHover.key = under;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  }
+  const attention::Table& table = tableNow(scene, hand);
+  if (ImGui::IsItemActivated() && under >= 0 && under < table.values.rows()) {
+    drag = {};
+    drag.kind = Kind::point;
+    drag.row = under;
+    drag.from = mouse;
+    drag.vector = table.values.row(under);
+    scene.cursor.cell.query = under;
+    if (hand.axes.principal()) hand.kept = hand.study->plane;
+  }
+  if (!hand.drags(Kind::point)) return;
+  const attention::Plane& through = *hand.study->plane;
+  if (!ImGui::IsItemActive() || drag.row >= table.values.rows() ||
+      drag.vector.size() != through.first.size() || drag.vector.size() != table.values.cols()) {
+    drag.kind = Kind::none;
+    return;
+  }
+  drag.moved = drag.moved || std::hypot(mouse.x - drag.from.x, mouse.y - drag.from.y) >= view.px(2);
+  view.nextHover.query = view.nextHover.key = drag.row;
+  if (!drag.moved) return;
+  const float dx = (mouse.x - drag.from.x) / plane.perUnit, dy = (drag.from.y - mouse.y) / plane.perUnit;
+  attention::Table edited = table;
+  // Of one dimension chosen twice both are the same direction.
+  edited.values.row(drag.row) = drag.vector + dx * through.first;
+  if (through.first != through.second) edited.values.row(drag.row) += dy * through.second;
+  if (edited.values.row(drag.row) == table.values.row(drag.row)) return;
+  setTable(scene, hand, std::move(edited), "hand.point");
+}
+
+/// Labels beside their points, those that would touch others or points left out; the lit one never.
+void paintPoints(const Scene& scene, const EmbeddingsState& hand, const PlaneView& plane) {
+  const View& view = hand.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  attention::Matrix points = hand.study->points;
+  const attention::Table& table = tableNow(scene, hand);
+  if (hand.drags(Kind::point) && hand.drag.row < points.rows() &&
+      table.values.cols() == hand.study->plane->mean.size())
+    points.row(hand.drag.row) = attention::onPlane(*hand.study->plane, table.values.row(hand.drag.row));
+  const std::vector<std::string>& names = hand.study->table.names;
+  const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
+  PointNames labels(view, plane.area);
+  labels.paintAxes(axisName(hand, true), axisName(hand, false));
+  list.PushClipRect(plane.area.Min, plane.area.Max, true);
+  // The lit one first, so that it has its label.
+  std::vector<Index> order(static_cast<std::size_t>(points.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  if (lit >= 0 && lit < points.rows())
+    std::rotate(order.begin(), order.begin() + lit, order.begin() + lit + 1);
+  for (const Index i : order) {
+    const ImVec2 at = plane.pixel(points(i, 0), points(i, 1));
+    const float r = view.px(i == lit ? 6 : 4);
+    list.AddCircleFilled(at, r + view.px(1), theme.background, 20);
+    list.AddCircleFilled(at, r, i == lit ? theme.query : theme.text, 20);
+    track(fmt::format("hand.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
+    labels.keepClear(at, r);
+  }
+  for (const Index i : order) {
+    const bool named = i < std::ssize(names) && !names[static_cast<std::size_t>(i)].empty();
+    const std::string name = named ? names[static_cast<std::size_t>(i)] : fmt::format("t{}", i);
+    labels.paint(plane.pixel(points(i, 0), points(i, 1)), view.px(5),
+                 fitted(view.fonts->mono, name, view.px(110)), i == lit ? theme.query : theme.text);
+  }
+  list.PopClipRect();
+}
+
+void axisChoice(EmbeddingsState& hand, const ImRect& line) {
+  View& view = hand.page.view;
+  const Index dims = hand.study->table.values.cols();
+  const auto dimension = [&](const char* name, Index& chosen, float right) {
+    // A list of thousands of dimensions is too long to choose from: those in the table's window are.
+    std::vector<Choice> choices;
+    std::vector<Index> values;
+    const Index first = std::clamp<Index>(hand.firstColumn, 0, std::max<Index>(0, dims - 32));
+    for (Index d = first; d < std::min(dims, first + 32); ++d) values.push_back(d);
+    if (std::find(values.begin(), values.end(), chosen) == values.end())
+      values.insert(values.begin(), chosen);
+    for (const Index d : values) choices.push_back({fmt::format("dim {}", d), "", std::to_string(d)});
+    int at = static_cast<int>(std::find(values.begin(), values.end(), chosen) - values.begin());
+    const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(at)].label) + view.px(24);
+    ImGui::SetCursorScreenPos(ImVec2(right - wide, line.Min.y));
+    if (dropdown(view, name, choices, at, 0,
+                 "Which dimension is this axis: those that the table has in sight.")) {
+      chosen = values[static_cast<std::size_t>(at)];
+      hand.extent = 0;
+    }
+    return right - wide - view.px(10);
+  };
+  float x = line.Max.x;
+  if (!hand.axes.principal()) {
+    x = dimension("hand.second", hand.axes.second, x);
+    x = dimension("hand.first", hand.axes.first, x);
+  } else if (hand.study->keptPlane) {
+    const float wide = textWidth(view.fonts->text, "Fit again") + view.px(22);
+    ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
+    if (button(view, "hand.fit", "Fit again")) {
+      hand.kept.reset();
+      hand.extent = 0;
+    }
+    x -= wide + view.px(10);
+  }
+  const Choice kinds[] = {{"Principal components", "", "principal"},
+                          {"Two dimensions", dims < 2 ? "There is one dimension alone." : "", "dimensions"}};
+  int chosen = hand.axes.principal() ? 0 : 1;
+  const float wide = textWidth(view.fonts->text, kinds[chosen].label) + view.px(24);
+  ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
+  if (dropdown(view, "hand.axes", kinds, chosen, 0, "What the plane's two directions are.")) {
+    hand.axes = chosen == 0 ? EmbeddingAxes{}
+                            : EmbeddingAxes{std::min(hand.firstColumn, dims - 2),
+                                            std::min(hand.firstColumn, dims - 2) + 1};
+    hand.extent = 0;
+  }
+}
+
+}  // namespace
+
+void handPlane(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
+  const View& view = hand.page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(13);
+  const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text, "Points");
+  const std::string words = hand.study->keptPlane ? "the components are those from before the change"
+                                                  : "drag one: its vector moves along both axes";
+  const float room = area.GetWidth() - used - view.px(12 + 320);
+  if (textWidth(view.fonts->text, words) < room)
+    paintText(list, view.fonts->text, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
+              words);
+  axisChoice(hand, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + view.px(26))));
+  const PlaneView plane = viewOf(hand, ImRect(area.Min.x, area.Min.y + view.px(34), area.Max.x, area.Max.y));
+  if (plane.area.GetHeight() < view.px(40)) return;
+  paintAxes(hand, plane);
+  dragPoint(scene, hand, plane);
+  paintPoints(scene, hand, plane);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,120 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/common/token_chips.h"
+#include "app/pages/head_lab/embeddings/embeddings_state.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/head_lab/head_maps.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+class EmbeddingsTab : public HeadLabTab {
+ public:
+  EmbeddingsTab(PageServices& services, HeadLabState& page)
+      : HeadLabTab(services, page),
+        hand_(page),
+        study_(services.workers,
+               [](const EmbeddingQuestion& question, std::stop_token) { return studyHand(question); }) {}
+
+  bool take(const Scene&) override {
+    const auto answer = study_.current();
+    if (!answer || answer == taken_) return false;
+    taken_ = answer;
+    hand_.refused = answer->value ? "" : answer->value.error().message;
+    hand_.study = answer->value ? *answer->value : nullptr;
+    return true;
+  }
+
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
+    if (!hand_.refused.empty()) return refusal(scene, area);
+    if (!hand_.study) return;
+    // Components of an earlier table stay only as long as it is changed here.
+    const bool own =
+        scene.setup.input.source == EmbeddingSource::table && scene.setup.input.table.pointer() == hand_.made;
+    if (!own && hand_.drag.kind == EmbeddingsState::Drag::Kind::none) hand_.kept.reset();
+    const View& view = page_.view;
+    const bool small = page_.small;
+    const float margin = view.px(small ? 16 : 24), space = view.px(small ? 12 : 20);
+    const ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
+    float top = inner.Min.y;
+    if (!layout.presents) {
+      const float high = tokenChipsHeight(view, page_.layer->sequence().queries, inner.GetWidth()) +
+                         view.px(small ? 40 : 46);
+      handTokens(scene, hand_, ImRect(inner.Min, ImVec2(inner.Max.x, top + high)));
+      top += high + space;
+    }
+    const float split = std::round(inner.Min.x + inner.GetWidth() * 0.56f);
+    const auto rows = static_cast<float>(std::max<Index>(tableNow(scene, hand_).values.rows(), 1));
+    const float wanted = view.px(28 + 62) + rows * view.px(27),
+                most = (inner.Max.y - top) * (small ? 0.55f : 0.48f);
+    const float middle = top + std::min(wanted, most);
+    handTable(scene, hand_, ImRect(inner.Min.x, top, split - space, middle));
+    handPlane(scene, hand_, ImRect(inner.Min.x, middle + space, split - space, inner.Max.y));
+    heads(scene, ImRect(split + space, top, inner.Max.x, inner.Max.y));
+  }
+
+  void paste(Scene& scene) override {
+    if (hand_.study && !page_.missing()) pasteTable(scene, hand_);
+  }
+
+  void ask(const Scene& scene) override {
+    study_.ask(handQuestion(scene.setup, scene.cursor.sequence, hand_.axes, hand_.kept), Lane::front);
+  }
+
+  void leave() override {
+    study_.forget();
+    taken_.reset();
+    hand_.study.reset();
+    hand_.drag = {};
+    hand_.typing = {};
+    hand_.kept.reset();
+    hand_.extent = 0;
+  }
+
+  std::vector<CaptionPart> caption(const Scene&) const override {
+    return {{"Drag a number or a point: every head answers at once", page_.view.theme->secondary}};
+  }
+
+ private:
+  /// All heads of the same picture, the ranges as the heads' page has them.
+  void heads(Scene& scene, const ImRect& area) {
+    const SequenceSnapshot& sequence = page_.layer->sequence();
+    const attention::AttentionConfig& config = page_.layer->config();
+    const MapGrid grid = mapGrid(page_.view, area.GetSize(), config.heads, std::ssize(sequence.queries),
+                                 std::ssize(sequence.keys));
+    const PictureLevel& level = sequence.pictures.levelFor(std::max(grid.width, grid.height));
+    Look look = scene.look;
+    look.quantity = Quantity::weights;
+    headMaps(scene, page_, area,
+             {.name = "hand.head",
+              .values = level.weights,
+              .factor = level.factor,
+              .range = [&](Index head) { return rangeFor(look, sequence.pictures, head); },
+              .eases = hand_.drag.kind == EmbeddingsState::Drag::Kind::none,
+              .names = true});
+  }
+
+  void refusal(Scene& scene, const ImRect& area) {
+    if (!scene.setup.subject.model.empty())
+      emptyMessage(page_.view, area, "A model's own vectors", hand_.refused, "A layer made here again",
+                   "model.leave");
+    else
+      paintMessage(page_.view, area, "Not by hand", hand_.refused, page_.view.theme->text);
+  }
+
+  EmbeddingsState hand_;
+  Answer<EmbeddingQuestion, std::shared_ptr<const EmbeddingStudy>> study_;
+  std::shared_ptr<const Answered<EmbeddingQuestion, std::shared_ptr<const EmbeddingStudy>>> taken_;
+};
+
+}  // namespace
+
+std::unique_ptr<HeadLabTab> makeEmbeddingsTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<EmbeddingsTab>(services, page);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,277 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/pages/head_lab/embeddings/embeddings_state.h"
+#include "app/platform/track.h"
+#include "app/scene/embedding_table.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+using Kind = EmbeddingsState::Drag::Kind;
+
+const attention::Table& tableNow(const Scene& scene, const EmbeddingsState& hand) {
+  return scene.setup.input.source == EmbeddingSource::table ? *scene.setup.input.table : hand.study->table;
+}
+
+void setTable(Scene& scene, EmbeddingsState& hand, attention::Table table, const char* edit) {
+  table.names.resize(static_cast<std::size_t>(table.values.rows()));
+  takeOwnTable(scene, std::move(table));
+  hand.made = scene.setup.input.table.pointer();
+  hand.problem.clear();
+  if (*edit) hand.page.view.controls.continuousEdit = edit;
+}
+
+void setCell(Scene& scene, EmbeddingsState& hand, Index row, Index col, float value, const char* edit) {
+  attention::Table table = tableNow(scene, hand);
+  if (table.values(row, col) == value) return;
+  table.values(row, col) = value;
+  setTable(scene, hand, std::move(table), edit);
+}
+
+namespace {
+
+/// The scale of the colours, which stands still while something is dragged.
+float largestShown(const EmbeddingsState& hand) {
+  return hand.drags(Kind::cell) ? hand.drag.scale : hand.study->largest;
+}
+
+std::uint32_t streamInk(const Theme& theme, float value, float largest) {
+  const std::uint32_t low = mixed(theme.background, theme.text, 0.05f),
+                      middle = mixed(theme.background, theme.text, 0.33f);
+  const float t = std::clamp(value / largest, -1.0f, 1.0f);
+  return inkOn(unpacked(t < 0 ? mixed(middle, low, -t) : mixed(middle, theme.text, t)));
+}
+
+void paintNumbers(const EmbeddingsState& hand, const MapView& map, const attention::Matrix& values) {
+  const View& view = hand.page.view;
+  const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
+  const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
+  if (width < view.px(30) || height < view.px(13)) return;
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont* font = view.fonts->monoSmall;
+  for (Index row = 0; row < values.rows(); ++row)
+    for (Index col = 0; col < values.cols(); ++col) {
+      const std::string text = values(row, col) == 0 ? "0" : shortNumber(values(row, col), false);
+      if (textWidth(font, text) > width - view.px(3)) continue;
+      paintText(list, font,
+                ImVec2(map.cells.Min.x + (static_cast<float>(col) + 0.5f) * width,
+                       map.cells.Min.y + (static_cast<float>(row) + 0.5f) * height),
+                streamInk(*view.theme, values(row, col), largestShown(hand)), text, Align::center);
+    }
+}
+
+void openCell(EmbeddingsState& hand, const attention::Table& table, Index row, Index col) {
+  std::string text = numberText(static_cast<double>(table.values(row, col)), 6);
+  if (text.rfind("−", 0) == 0) text = "-" + text.substr(3);
+  hand.typing = {row, col, std::move(text), true};
+}
+
+/// Takes what was typed; a number that is none is said, and the cell keeps what it had.
+void takeTyped(Scene& scene, EmbeddingsState& hand) {
+  EmbeddingsState::Typing& typing = hand.typing;
+  char* end = nullptr;
+  const float value = std::strtof(typing.text.c_str(), &end);
+  if (end == typing.text.c_str() || *end != 0 || !std::isfinite(value))
+    hand.problem = fmt::format("“{}” for token {}, dimension {} is not a finite number.", typing.text,
+                               typing.row, typing.col);
+  else
+    setCell(scene, hand, typing.row, typing.col, value, "");
+  typing.row = -1;
+}
+
+void typeCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
+  EmbeddingsState::Typing& typing = hand.typing;
+  const bool inSight = typing.row >= map.rows.first && typing.row < map.rows.end() &&
+                       typing.col >= map.cols.first && typing.col < map.cols.end();
+  if (!inSight) {
+    typing.row = -1;
+    return;
+  }
+  View& view = hand.page.view;
+  const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
+  const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
+  const float wide = view.px(110);
+  const float x = std::min(map.cells.Min.x + static_cast<float>(typing.col - map.cols.first) * width,
+                           map.cells.Max.x - wide);
+  const float y = map.cells.Min.y + (static_cast<float>(typing.row - map.rows.first) + 0.5f) * height;
+  ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(17)));
+  const bool opened = std::exchange(typing.opened, false);
+  const bool entered = lineBox(view, "hand.typed", typing.text, wide, opened, "");
+  if (entered || (!opened && ImGui::IsItemDeactivated())) takeTyped(scene, hand);
+}
+
+/// A cell that is held follows the pointer up and down; the whole height of 240 units is the largest |value|.
+void dragCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
+  const View& view = hand.page.view;
+  ImGui::SetCursorScreenPos(map.cells.Min);
+  compat::invisibleButton("hand.cells", map.cells.GetSize());
+  trackItem("hand.cells");
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  HeatTile tile;
+  tile.area = map.cells;
+  tile.row = static_cast<float>(map.rows.first);
+  tile.col = static_cast<float>(map.cols.first);
+  tile.rows = static_cast<float>(map.rows.count);
+  tile.cols = static_cast<float>(map.cols.count);
+  const attention::Table& table = tableNow(scene, hand);
+  const auto cell = tile.cellAt(mouse, table.values.rows(), table.values.cols());
+  EmbeddingsState::Drag& drag = hand.drag;
+  if (ImGui::IsItemHovered() && cell && !hand.drags(Kind::cell)) {
+    hand.page.view.nextHover.query = cell->row;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+    if (ImGui::IsMouseDoubleClicked(0)) return openCell(hand, table, cell->row, cell->col);
+  }
+  if (ImGui::IsItemActivated() && cell) {
+    drag = {};
+    drag.kind = Kind::cell;
+    drag.row = cell->row;
+    drag.col = cell->col;
+    drag.from = mouse;
+    drag.value = table.values(cell->row, cell->col);
+    drag.scale = hand.study->largest;
+    scene.cursor.cell.query = cell->row;
+    if (hand.axes.principal() && !hand.kept) hand.kept = hand.study->plane;
+  }
+  if (!hand.drags(Kind::cell)) return;
+  if (!ImGui::IsItemActive()) {
+    drag.kind = Kind::none;
+    return;
+  }
+  drag.moved = drag.moved || std::abs(mouse.y - drag.from.y) >= view.px(2);
+  if (!drag.moved || drag.row >= table.values.rows() || drag.col >= table.values.cols()) return;
+  setCell(scene, hand, drag.row, drag.col,
+          drag.value + (drag.from.y - mouse.y) / view.px(240) * 2 * drag.scale, "hand.cell");
+  hand.page.view.nextHover.query = drag.row;
+}
+
+/// All columns at once, with the part that is in sight framed: a click or a drag goes there.
+void overview(const Scene& scene, EmbeddingsState& hand, const ImRect& area, const CellsInSight& cols,
+              Index dims) {
+  const View& view = hand.page.view;
+  const Theme& theme = *view.theme;
+  const Picture picture{"hand.overview", Ink::stream, -hand.study->largest, hand.study->largest};
+  paintPicture(hand.page, picture, hand.study->overview, area, scene.look);
+  const float each = area.GetWidth() / static_cast<float>(dims);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float x0 = area.Min.x + each * static_cast<float>(cols.first),
+              x1 = area.Min.x + each * static_cast<float>(cols.end());
+  compat::rectOutline(list, ImVec2(x0 - 2, area.Min.y - 2), ImVec2(x1 + 2, area.Max.y + 2), theme.background,
+                      0, view.px(3));
+  compat::rectOutline(list, ImVec2(x0 - 1, area.Min.y - 1), ImVec2(x1 + 1, area.Max.y + 1), theme.text, 0,
+                      view.px(2));
+  ImGui::SetCursorScreenPos(area.Min);
+  compat::invisibleButton("hand.overview", area.GetSize());
+  trackItem("hand.overview");
+  if (ImGui::IsItemActive()) {
+    const auto at = static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each);
+    hand.firstColumn = std::clamp<Index>(at - cols.count / 2, 0, dims - cols.count);
+  }
+}
+
+/// The wheel over the table walks through its columns.
+void scrollColumns(EmbeddingsState& hand, const MapView& map, Index dims) {
+  if (!ImGui::IsWindowHovered() || !map.cells.Contains(ImGui::GetIO().MousePos)) return;
+  for (const InputEvent& event : hand.page.view.input.events)
+    if (event.kind == InputEvent::Kind::wheel)
+      hand.firstColumn =
+          std::clamp<Index>(hand.firstColumn - static_cast<Index>(std::lround((event.y + event.x) * 3)), 0,
+                            std::max<Index>(0, dims - map.cols.count));
+}
+
+/// The first columns in which about all tokens are told apart.
+Index liveliest(const attention::Matrix& values, Index count) {
+  const attention::Matrix centred = values.rowwise() - values.colwise().mean();
+  const Eigen::RowVectorXf spread = centred.cwiseAbs().colwise().mean();
+  const float much = spread.maxCoeff() / 4;
+  Index best = 0, most = -1;
+  for (Index first = 0; first + count <= values.cols(); ++first) {
+    const Index lively = (spread.segment(first, count).array() > much).count();
+    if (lively > most) {
+      most = lively;
+      best = first;
+    }
+  }
+  return best;
+}
+
+void title(const Scene& scene, const EmbeddingsState& hand, const ImRect& area,
+           const attention::Table& table) {
+  const View& view = hand.page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(10);
+  float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text, "Embeddings") +
+            view.px(12);
+  x += paintText(list, view.fonts->mono, ImVec2(x, y), theme.secondary,
+                 shapeText(table.values.rows(), table.values.cols())) +
+       view.px(16);
+  const Index row = hand.drags(Kind::cell) ? hand.drag.row : -1;
+  const std::string source = scene.setup.input.source == EmbeddingSource::table ? "typed" : "of the text";
+  const std::string help = source + "; drag a cell up or down, double-click to type";
+  const std::string words =
+      row >= 0
+          ? fmt::format("{} [{}] = {}", table.names.empty() ? "" : table.names[static_cast<std::size_t>(row)],
+                        hand.drag.col, cellText(static_cast<double>(table.values(row, hand.drag.col))))
+      : textWidth(view.fonts->text, help) <= area.Max.x - x ? help
+                                                            : source;
+  ImFont* font = row >= 0 ? view.fonts->mono : view.fonts->text;
+  paintText(list, font, ImVec2(x, y), row >= 0 ? theme.text : theme.secondary,
+            fitted(font, words, area.Max.x - x));
+}
+
+}  // namespace
+
+void handTable(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
+  View& view = hand.page.view;
+  const Index n = tableNow(scene, hand).values.rows(), dims = tableNow(scene, hand).values.cols();
+  if (n == 0 || dims == 0) return;
+  title(scene, hand, area, tableNow(scene, hand));
+  const float labels = view.px(96), head = view.px(28), foot = view.px(dims > 12 ? 62 : 26);
+  const float high = area.GetHeight() - head - foot, wide = area.GetWidth() - labels;
+  MapView map;
+  map.name = "hand";
+  map.ink = Ink::stream;
+  const Cell& cell = scene.cursor.cell;
+  const Index lit = std::min(view.hover.query >= 0 ? view.hover.query : cell.query, n - 1);
+  map.rows = windowOf(n, std::max<Index>(1, static_cast<Index>(high / view.px(6))), lit);
+  map.cols.count = std::min(dims, cellsThatFit(view, wide, 34));
+  if (hand.firstColumn < 0) hand.firstColumn = liveliest(tableNow(scene, hand).values, map.cols.count);
+  hand.firstColumn = std::clamp<Index>(hand.firstColumn, 0, dims - map.cols.count);
+  map.cols.first = hand.firstColumn;
+  const float cellHigh = std::floor(std::min(high / static_cast<float>(map.rows.count), view.px(27)));
+  const float cellWide = std::floor(std::min(wide / static_cast<float>(map.cols.count), view.px(54)));
+  const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
+  map.cells = ImRect(at, ImVec2(at.x + cellWide * static_cast<float>(map.cols.count),
+                                at.y + cellHigh * static_cast<float>(map.rows.count)));
+  map.litRow = lit;
+  map.rowColor = view.theme->query;
+  map.colColor = view.theme->secondary;
+  map.litCol = hand.drags(Kind::cell) ? hand.drag.col : -1;
+  map.low = -largestShown(hand);
+  map.high = largestShown(hand);
+  scrollColumns(hand, map, dims);
+  if (hand.typing.row < 0) dragCell(scene, hand, map);
+  const attention::Table& table = tableNow(scene, hand);  // after the drag
+  const attention::Matrix values =
+      table.values.block(map.rows.first, map.cols.first, map.rows.count, map.cols.count);
+  paintMap(scene, hand.page, map, values);
+  paintNumbers(hand, map, values);
+  const std::vector<attention::Token>& tokens = hand.page.layer->sequence().queries;
+  if (static_cast<Index>(tokens.size()) >= n) rowNames(hand.page, map, tokens, labels);
+  columnNumbers(hand.page, map, view.theme->text);
+  if (dims > map.cols.count)
+    overview(scene, hand,
+             ImRect(map.cells.Min.x, map.cells.Max.y + view.px(30), map.cells.Max.x,
+                    map.cells.Max.y + view.px(54)),
+             map.cols, dims);
+  if (hand.typing.row >= 0) typeCell(scene, hand, map);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,159 @@
+#include "app/pages/head_lab/head_lab_page.h"
+
+#include <algorithm>
+
+#include "app/pages/common/layer_status.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The place of the scene's tab in the table; of one that is none of them the first.
+std::size_t placeOf(const Scene& scene) {
+  const auto rows = headLabTabs();
+  const auto found = std::ranges::find(rows, std::string_view(scene.cursor.lab.tab), &HeadLabTabRow::key);
+  return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
+}
+
+}  // namespace
+
+HeadLabPage::HeadLabPage(PageServices& services)
+    : services_(services),
+      page_(services.view),
+      layer_(services.workers,
+             [this](const PartsQuestion& question, std::stop_token stop) {
+               return layerParts(question, services_.resources, stop);
+             }),
+      head_(services.workers, [this](const HeadPartsQuestion& question, std::stop_token stop) {
+        return headParts(question, services_.resources, stop);
+      }) {
+  for (const HeadLabTabRow& row : headLabTabs()) tabs_.push_back(row.make(services, page_));
+}
+
+HeadLabTab& HeadLabPage::shown(const Scene& scene) const {
+  return *tabs_[placeOf(scene)];
+}
+
+bool HeadLabPage::take(const Scene& scene) {
+  page_.catchingUp = !services_.layer.upToDate(scene.setup);
+  bool any = page_.snapshot != services_.layer.snapshot();
+  page_.snapshot = services_.layer.snapshot();
+  // A head is drawn with the layer that it is a part of.
+  const auto head = head_.current();
+  if (head && head->value && *head->value != page_.head) {
+    page_.head = *head->value;
+    page_.layer = page_.head->question.layer;
+    any = true;
+  }
+  for (const auto& tab : tabs_) any |= tab->take(scene);
+  std::string problem;
+  if (const auto layer = layer_.current(); layer && !layer->value) problem = layer->value.error().message;
+  if (head && !head->value) problem = head->value.error().message;
+  any = any || problem != page_.problem;
+  page_.problem = std::move(problem);
+  return any;
+}
+
+void HeadLabPage::prepare(Scene& scene) {
+  page_.playing = page_.playing && scene.cursor.lab.tab == "pipeline";
+  shown(scene).prepare(scene);
+  if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
+  fit_.apply(scene.cursor, *page_.snapshot, false);
+  fitHover(services_.view.hover, scene, *page_.snapshot);
+}
+
+void HeadLabPage::draw(Scene& scene, const Layout& layout) {
+  View& view = services_.view;
+  ImRect area = layout.center;
+  area.Min.x = layout.left.Min.x;  // the page has no panel at the left
+  Layout whole = layout;
+  whole.center = area;
+  page_.presents = layout.presents;
+  page_.small = layout.narrow || layout.presents || area.GetHeight() < view.px(760);
+  if (beginPanel(view, "lab.page", area, 0, 0,
+                 ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {
+    if (!layout.presents) area.Min.y = tabLine(scene, page_, shown(scene), whole);
+    if (!headLabTabs()[placeOf(scene)].needsLayer) {
+      shown(scene).draw(scene, area, layout);
+    } else if (page_.missing()) {
+      shown(scene).drawMissing(scene, area, layout);
+    } else if (!page_.problem.empty()) {
+      paintMessage(view, area, "This layer can't be taken apart", page_.problem, view.theme->error);
+    } else if (page_.head) {
+      shown(scene).draw(scene, area, layout);
+    }
+  }
+  endPanel();
+}
+
+void HeadLabPage::askHead(const Scene& scene) {
+  const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  if (!snapshot || snapshot->sequences.empty()) return;
+  const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
+  layer_.ask({snapshot, std::clamp<Index>(scene.cursor.sequence, 0, last)}, Lane::front);
+  const auto layer = layer_.current();
+  if (!layer || !layer->value || layer->request.snapshot != snapshot) return;
+  HeadPartsQuestion question{*layer->value,
+                             std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0};
+  if (page_.head && page_.layer == question.layer) {
+    const Cell cell = headLabCell(scene, page_);
+    question.firstColumn = headLabColumn(page_, cell) / kOutputRows * kOutputRows;
+  }
+  head_.ask(std::move(question), Lane::front);
+}
+
+void HeadLabPage::ask(const Scene& scene) {
+  services_.layer.ask(scene.setup, Lane::front);
+  if (headLabTabs()[placeOf(scene)].needsLayer) askHead(scene);
+  shown(scene).ask(scene);
+}
+
+void HeadLabPage::leave() {
+  page_.playing = false;
+  head_.forget();  // what nobody sees holds no snapshot
+  layer_.forget();
+  for (const auto& tab : tabs_) tab->leave();
+  page_.head.reset();
+  page_.layer.reset();
+  page_.snapshot.reset();
+  page_.pictures.clear();
+}
+
+void HeadLabPage::reset() {
+  page_.playing = false;
+  page_.dim = page_.column = -1;
+  fit_.reset();
+}
+
+std::vector<CaptionPart> HeadLabPage::caption(const Scene& scene) const {
+  return shown(scene).caption(scene);
+}
+
+PageStatus HeadLabPage::status(const Scene& scene) const {
+  PageStatus status = layerStatus(services_, scene);
+  if (const std::string shape = shown(scene).shape(); !shape.empty()) status.shape = shape;
+  return status;
+}
+
+std::optional<std::string> HeadLabPage::error(const Scene& scene) const {
+  if (!headLabTabs()[placeOf(scene)].needsLayer) return std::nullopt;
+  if (const auto error = layerError(page_.snapshot.get())) return error;
+  return page_.problem.empty() ? std::nullopt : std::optional(page_.problem);
+}
+
+double HeadLabPage::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.playing) next = std::max(0.0, page_.playedAt + kPlayInterval - services_.view.time);
+  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  return next;
+}
+
+std::size_t HeadLabPage::gpuBytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [name, textures] : page_.pictures) bytes += textures.bytes();
+  return bytes;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/compute/layer/cursor_fit.h"
+#include "app/pages/common/page.h"
+#include "app/pages/head_lab/head_lab_state.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+
+namespace headscope::app {
+
+/// One head of a layer taken apart: a page of inner tabs over the same head.
+class HeadLabPage : public Page {
+ public:
+  explicit HeadLabPage(PageServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+
+  const HeadLabState& state() const { return page_; }
+  /// The inner tab of class T; for tests.
+  template <class T>
+  const T& tab() const {
+    for (const auto& tab : tabs_)
+      if (const auto* found = dynamic_cast<const T*>(tab.get())) return *found;
+    throw std::invalid_argument("the page Lab has no such tab");
+  }
+
+ private:
+  HeadLabTab& shown(const Scene& scene) const;
+  void askHead(const Scene& scene);
+
+  PageServices& services_;
+  HeadLabState page_;
+  CursorFit fit_;
+  Answer<PartsQuestion, std::shared_ptr<const LayerParts>> layer_;
+  Answer<HeadPartsQuestion, std::shared_ptr<const HeadParts>> head_;
+  std::vector<std::unique_ptr<HeadLabTab>> tabs_;  ///< in the order of headLabTabs()
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,200 @@
+#include <fmt/core.h>
+
+#include <array>
+
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/platform/track.h"
+#include "app/scene/field.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::array kTable{
+    HeadLabTabRow{"pipeline", "Pipeline", "Lab: Pipeline, a head taken apart step by step", true,
+                  makePipelineTab},
+    HeadLabTabRow{"weights", "Weights", "Lab: Weights of a head: rank, singular values, copying", true,
+                  makeWeightsTab, "svd eigenvalues ov qk circuit"},
+    HeadLabTabRow{"embeddings", "Embeddings", "Lab: Embeddings, changed by hand: every head answers", true,
+                  makeEmbeddingsTab},
+    HeadLabTabRow{"ablation", "Ablation", "Lab: Ablation, heads switched off: shares, convex hull, patching",
+                  true, makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
+    HeadLabTabRow{"precision", "Precision", "Lab: Precision, what fp16 and bf16 change of every head", true,
+                  makePrecisionTab, "quantize half precision float16 bfloat16"},
+    HeadLabTabRow{"detectors", "Detectors", "Lab: Detectors, what every head does: all scores", true,
+                  makeDetectorsTab},
+    HeadLabTabRow{"views", "Views", "Lab: Views of the weights: value-weighted, mean, max, difference", true,
+                  makeViewsTab},
+    HeadLabTabRow{"many", "One or many", "Lab: One or many, one wide head against many small ones", true,
+                  makeHeadCountTab},
+    HeadLabTabRow{"wrong", "What goes wrong", "Lab: What goes wrong, the classic mistakes", false,
+                  makeMistakesTab},
+};
+
+/// What the head does, the head, its kv head, the query and the key, as far as there is room.
+void headChips(Scene& scene, HeadLabState& page, const ImRect& line, float left) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = line.GetCenter().y;
+  float x = line.Max.x;
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  const Cell cell = headLabCell(scene, page);
+  const attention::AttentionConfig& config = page.layer->config();
+  std::vector<Choice> heads;
+  for (Index h = 0; h < config.heads; ++h)
+    heads.push_back({fmt::format("Head {} of {}", h, config.heads), "", std::to_string(h)});
+  int chosen = static_cast<int>(cell.head);
+  const std::string kv = fmt::format("KV {}", config.kvHeadOf(cell.head));
+  const float head = textWidth(view.fonts->text, heads[static_cast<std::size_t>(chosen)].label) + view.px(24);
+  const Index layers = layerCount(scene.setup);
+  const float layerWide = layers > 1 ? textWidth(view.fonts->text, "Layer 00") + view.px(30) : 0;
+  const float badge = textWidth(view.fonts->small, kv) + view.px(12);
+  const auto chip = [&](const char* word, const std::vector<attention::Token>& tokens, Index at,
+                        std::uint32_t color) {
+    const std::string index = std::to_string(at);
+    const std::string text =
+        fitted(view.fonts->mono, tokens[static_cast<std::size_t>(at)].text, view.px(120));
+    const float wide =
+        textWidth(view.fonts->monoSmall, index) + textWidth(view.fonts->mono, text) + view.px(20);
+    const float all = wide + textWidth(view.fonts->text, word) + view.px(30);
+    if (x - all - head - layerWide - badge - view.px(30) < left) return;
+    const ImVec2 from(x - wide, y - view.px(14)), to(x, y + view.px(14));
+    list.AddRectFilled(from, to, mixed(theme.background, color, 0.16f), view.px(4));
+    const float offset =
+        paintText(list, view.fonts->monoSmall, ImVec2(from.x + view.px(7), y), theme.secondary, index);
+    paintText(list, view.fonts->mono, ImVec2(from.x + view.px(13) + offset, y),
+              theme.light ? mixed(color, theme.text, 0.45f) : color, text);
+    track(std::string("lab.") + word, from, to);
+    paintText(list, view.fonts->text, ImVec2(from.x - view.px(10), y), theme.secondary, word, Align::right);
+    x -= all;
+  };
+  chip("key", sequence.keys, cell.key, theme.key);
+  chip("query", sequence.queries, cell.query, theme.query);
+  if (x - head - badge - view.px(8) < left) return;
+  x -= badge;
+  paintBadge(view, list, ImVec2(x, y), groupColor(theme, config.kvHeadOf(cell.head)), kv);
+  x -= head + view.px(8);
+  ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
+  if (dropdown(view, "lab.head", heads, chosen, 0, "Which head is taken apart (PgUp and PgDn)."))
+    scene.cursor.cell.head = chosen;
+  if (layers > 1) {
+    std::vector<Choice> all;
+    for (Index l = 0; l < layers; ++l) all.push_back({fmt::format("Layer {}", l), "", std::to_string(l)});
+    int layer = static_cast<int>(shownLayer(scene.setup));
+    if (x - layerWide < left) return;
+    x -= layerWide;
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
+    if (dropdown(view, "lab.layer", all, layer, 0, "Which layer is taken apart."))
+      scene.setup.subject.layer = scene.cursor.model.layer = layer;
+  }
+  const auto at = static_cast<std::size_t>(cell.head);
+  if (at >= sequence.profiles.size()) return;
+  const attention::HeadLabel label = sequence.label(cell.head, scene.look.labelThreshold);
+  std::string words = attention::describe(label);
+  if (label.detector) words += fmt::format(" {:.2f}", sequence.profiles[at][label.detector->name].raw);
+  if (x - view.px(20) - textWidth(view.fonts->text, words) > left)
+    paintText(list, view.fonts->text, ImVec2(x - view.px(20), y), theme.secondary, words, Align::right);
+}
+
+}  // namespace
+
+std::span<const HeadLabTabRow> headLabTabs() {
+  return kTable;
+}
+
+attention::Status checkTab(const Scene& scene) {
+  std::vector<std::string> keys;
+  for (const HeadLabTabRow& row : kTable) {
+    if (row.key == scene.cursor.lab.tab) return attention::success();
+    keys.emplace_back(row.key);
+  }
+  return attention::Error{"cursor.lab.tab is " + attention::quotedText(scene.cursor.lab.tab) + ", expected " +
+                          alternatives(keys)};
+}
+
+void HeadLabTab::choices(Scene& scene, const ImRect& line, float left) {
+  if (page_.head && !page_.missing()) headChips(scene, page_, line, left);
+}
+
+void HeadLabTab::drawMissing(Scene&, const ImRect& area, const Layout&) {
+  View& view = page_.view;
+  const Snapshot& snapshot = *page_.snapshot;
+  if (!snapshot.error)
+    emptyMessage(view, area, "No tokens", "Type a text on Heads, or start with the opening sentence.",
+                 "Start with the opening sentence", "input.sample");
+  else if (snapshot.error->waits)
+    paintMessage(view, area, "Nothing to take apart yet", snapshot.error->message, view.theme->text);
+  else
+    paintMessage(view, area, "This layer can't be computed", snapshot.error->message, view.theme->error);
+}
+
+namespace {
+
+constexpr float kTabGap = 28, kLeastGap = 10;  // between tabs
+constexpr float kChoiceRoom = 380;             // for what stands at their right
+
+/// What is left between tabs that stand side by side, in pixels; 0 where they don't fit.
+float tabGap(const View& view, float width) {
+  float room = width - view.px(48 + kChoiceRoom);
+  for (const HeadLabTabRow& row : kTable) room -= textWidth(view.fonts->bold, row.label);
+  const float gap = std::min(room / static_cast<float>(kTable.size()), view.px(kTabGap));
+  return gap < view.px(kLeastGap) ? 0 : gap;
+}
+
+/// One tab; returns where the next begins.
+float tabAt(Scene& scene, const View& view, const HeadLabTabRow& row, ImVec2 at, float high, float gap) {
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::string name(row.key);
+  const float wide = textWidth(view.fonts->bold, row.label), pad = std::min(view.px(6), gap / 2);
+  ImGui::SetCursorScreenPos(ImVec2(at.x - pad, at.y));
+  if (compat::invisibleButton(name.c_str(), ImVec2(wide + 2 * pad, high))) scene.cursor.lab.tab = name;
+  trackItem("lab.tab." + name);
+  const bool lit = scene.cursor.lab.tab == name;
+  paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(at.x, at.y + high / 2),
+            lit || ImGui::IsItemHovered() ? theme.text : theme.secondary, row.label);
+  if (lit)
+    list.AddRectFilled(ImVec2(at.x, at.y + high - view.px(2)), ImVec2(at.x + wide, at.y + high), theme.text);
+  return at.x + wide + gap;
+}
+
+/// All tabs as a list, for narrow windows; returns where it ends.
+float tabList(Scene& scene, View& view, ImVec2 at) {
+  std::vector<Choice> tabs;
+  int chosen = 0;
+  for (const HeadLabTabRow& row : kTable) {
+    if (row.key == scene.cursor.lab.tab) chosen = static_cast<int>(tabs.size());
+    tabs.push_back({row.label, "", std::string(row.key)});
+  }
+  const float wide = textWidth(view.fonts->text, tabs[static_cast<std::size_t>(chosen)].label) + view.px(24);
+  ImGui::SetCursorScreenPos(at);
+  if (dropdown(view, "lab.tab", tabs, chosen, 0, "What is shown of the head."))
+    scene.cursor.lab.tab = std::string(kTable[static_cast<std::size_t>(chosen)].key);
+  return at.x + wide + view.px(16);
+}
+
+}  // namespace
+
+float tabLine(Scene& scene, HeadLabState& page, HeadLabTab& shown, const Layout& layout) {
+  View& view = page.view;
+  const ImRect& center = layout.center;
+  const float high = view.px(layout.narrow ? 40 : 48);
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddLine(ImVec2(center.Min.x, center.Min.y + high), ImVec2(center.Max.x, center.Min.y + high),
+               view.theme->line);
+  float x = center.Min.x + view.px(24);
+  if (const float gap = tabGap(view, center.GetWidth()); gap > 0)
+    for (const HeadLabTabRow& row : kTable) x = tabAt(scene, view, row, ImVec2(x, center.Min.y), high, gap);
+  else
+    x = tabList(scene, view, ImVec2(x, center.Min.y + high / 2 - view.px(13)));
+  shown.choices(scene, ImRect(center.Min.x, center.Min.y, center.Max.x - view.px(24), center.Min.y + high),
+                x);
+  return center.Min.y + high + 1;
+}
+
+}  // namespace headscope::app

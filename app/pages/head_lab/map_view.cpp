@@ -1,0 +1,232 @@
+#include "app/pages/head_lab/map_view.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/scripted_text.h"
+
+namespace headscope::app {
+
+CellsInSight windowOf(Index total, Index most, Index around) {
+  const Index count = std::min(total, std::max<Index>(most, 1));
+  return {std::clamp<Index>(around - count / 2, 0, total - count), count};
+}
+
+std::string partInSight(const CellsInSight& rows, Index queries, const CellsInSight& cols, Index keys,
+                        const char* columns) {
+  if (rows.whole(queries) && cols.whole(keys)) return "";
+  return fmt::format("rows {}–{} of {}, {} {}–{} of {}", rows.first, rows.end() - 1, queries, columns,
+                     cols.first, cols.end() - 1, keys);
+}
+
+std::string shortNumber(float value, bool weight) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : "";
+  if (weight) {
+    if (value == 0 || value < 0.005f) return "";
+    const std::string text = fmt::format("{:.2f}", value);
+    return text.front() == '0' ? text.substr(1) : text == "1.00" ? "1" : text;
+  }
+  const float amount = std::abs(value);
+  return (value < 0 && amount >= 0.05f ? "−" : "") + fmt::format("{:.{}f}", amount, amount >= 9.95f ? 0 : 1);
+}
+
+namespace {
+
+/// The map as widgets know it: cells in sight, from row and column 0.
+HeatTile tileOf(const MapView& map) {
+  HeatTile tile;
+  tile.area = map.cells;
+  tile.row = static_cast<float>(map.rows.first);
+  tile.col = static_cast<float>(map.cols.first);
+  tile.rows = static_cast<float>(map.rows.count);
+  tile.cols = static_cast<float>(map.cols.count);
+  return tile;
+}
+
+void paintNumbers(const Scene& scene, const HeadLabState& page, const MapView& map,
+                  const attention::Matrix& values) {
+  const View& view = page.view;
+  const HeatTile tile = tileOf(map);
+  const float width = tile.cellWidth(), height = tile.cellHeight();
+  if (map.ink != Ink::map || width < view.px(25) || height < view.px(17)) return;
+  ImFont* font = width >= view.px(34) && height >= view.px(28) ? view.fonts->mono : view.fonts->monoSmall;
+  Canvas list = *ImGui::GetWindowDrawList();
+  for (Index row = 0; row < values.rows(); ++row)
+    for (Index col = 0; col < values.cols(); ++col) {
+      const std::string text = shortNumber(values(row, col), map.weights);
+      if (text.empty() || textWidth(font, text) > width - view.px(3)) continue;
+      const float t = (values(row, col) - map.low) / std::max(map.high - map.low, 1e-30f);
+      const std::uint32_t ink = std::isfinite(values(row, col))
+                                    ? inkOn(render::sample(map.colormap.value_or(scene.look.colormap), t))
+                                    : inkOn({1, 0, 0.85f, 1});
+      paintText(list, font,
+                ImVec2(tile.x(static_cast<float>(map.cols.first + col) + 0.5f),
+                       tile.y(static_cast<float>(map.rows.first + row) + 0.5f)),
+                ink, text, Align::center);
+    }
+}
+
+}  // namespace
+
+void paintMap(const Scene& scene, HeadLabState& page, const MapView& map, const attention::Matrix& values) {
+  const View& view = page.view;
+  const HeatTile tile = tileOf(map);
+  Picture picture;
+  // Another step's numbers are on another scale: on the way from one to the other they would mean nothing.
+  picture.name = fmt::format("stage.{}.{}", map.name, static_cast<int>(scene.cursor.lab.step));
+  picture.ink = map.ink;
+  picture.low = map.low;
+  picture.high = map.high;
+  picture.gap = std::min(tile.cellWidth(), tile.cellHeight()) >= view.px(8) ? std::max(1.0f, view.px(1)) : 0;
+  Look look = scene.look;
+  look.colormap = map.colormap.value_or(look.colormap);
+  paintPicture(page, picture, values, map.cells, look);
+  paintNumbers(scene, page, map, values);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float thick = std::max(1.5f, view.px(2));
+  const bool hasRow = map.litRow >= map.rows.first && map.litRow < map.rows.end();
+  const bool hasCol = map.litCol >= map.cols.first && map.litCol < map.cols.end();
+  const float y0 = tile.y(static_cast<float>(map.litRow)), y1 = tile.y(static_cast<float>(map.litRow + 1));
+  const float x0 = tile.x(static_cast<float>(map.litCol)), x1 = tile.x(static_cast<float>(map.litCol + 1));
+  if (hasRow)
+    paintMark(view, list, "crosshair",
+              {ImVec2(map.cells.Min.x, y0), ImVec2(map.cells.Max.x, std::max(y1, y0 + 2))}, map.rowColor);
+  if (hasCol)
+    paintMark(view, list, "crosshair",
+              {ImVec2(x0, map.cells.Min.y), ImVec2(std::max(x1, x0 + 2), map.cells.Max.y)}, map.colColor);
+  if (hasRow && hasCol)
+    paintMark(view, list, "cell", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text, thick);
+}
+
+MapHit hitMap(const MapView& map) {
+  ImGui::SetCursorScreenPos(map.cells.Min);
+  MapHit hit;
+  const ImVec2 size = map.cells.GetSize();
+  if (size.x < 1 || size.y < 1) return hit;
+  hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
+  trackItem("stage." + map.name);
+  if (!ImGui::IsItemHovered()) return {};
+  const auto cell = tileOf(map).cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());
+  if (!cell) return {};
+  hit.row = cell->row;
+  hit.col = cell->col;
+  return hit;
+}
+
+void rowNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens,
+              float room) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HeatTile tile = tileOf(map);
+  ImFont* font = tile.cellHeight() >= view.px(22) ? view.fonts->mono : view.fonts->monoSmall;
+  const auto step = static_cast<Index>(std::ceil(lineHeight(font) / std::max(tile.cellHeight(), 1.0f)));
+  for (Index row = map.rows.first; row < map.rows.end(); ++row) {
+    const bool lit = row == map.litRow;
+    if (!lit && (row % step != 0 || (map.litRow >= 0 && std::abs(row - map.litRow) < step))) continue;
+    paintText(list, font, ImVec2(map.cells.Min.x - view.px(8), tile.y(static_cast<float>(row) + 0.5f)),
+              lit ? map.rowColor : view.theme->secondary,
+              fitted(font, tokens[static_cast<std::size_t>(row)].text, room - view.px(8)), Align::right);
+  }
+}
+
+void columnNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HeatTile tile = tileOf(map);
+  ImFont* font = view.fonts->monoSmall;
+  const auto step = static_cast<Index>(std::ceil(lineHeight(font) * 1.1f / std::max(tile.cellWidth(), 1.0f)));
+  for (Index col = map.cols.first; col < map.cols.end(); ++col) {
+    const bool lit = col == map.litCol;
+    if (!lit && (col % step != 0 || (map.litCol >= 0 && std::abs(col - map.litCol) < step))) continue;
+    paintRotated(list, font,
+                 ImVec2(tile.x(static_cast<float>(col) + 0.5f) + view.px(3), map.cells.Max.y + view.px(8)),
+                 62, lit ? map.colColor : view.theme->secondary,
+                 fitted(font, tokens[static_cast<std::size_t>(col)].text, view.px(64)));
+  }
+}
+
+void axisTitles(const HeadLabState& page, const MapView& map) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float x = map.cells.Min.x - view.px(8);
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(10)), view.theme->query, "query ↓",
+            Align::right);
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Max.y + view.px(14)), view.theme->key, "key →",
+            Align::right);
+}
+
+void mapScale(const Scene& scene, const HeadLabState& page, const MapView& map, ImVec2 right, float width,
+              const std::string& middle) {
+  const auto end = [](float value) {
+    return value == std::round(value) ? fmt::format("{}{:.0f}", value < 0 ? "−" : "", std::abs(value))
+                                      : numberText(static_cast<double>(value), 3);
+  };
+  paintColourBar(page.view, map.colormap.value_or(scene.look.colormap), {end(map.low), middle, end(map.high)},
+                 right, width);
+}
+
+void columnNumbers(const HeadLabState& page, const MapView& map, std::uint32_t color) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const HeatTile tile = tileOf(map);
+  ImFont* font = view.fonts->monoSmall;
+  const float room = textWidth(font, std::to_string(map.cols.end())) + view.px(8);
+  const auto step = static_cast<Index>(std::ceil(room / std::max(tile.cellWidth(), 1.0f)));
+  for (Index col = map.cols.first; col < map.cols.end(); ++col) {
+    const bool lit = col == map.litCol;
+    if (!lit && (col % step != 0 || (map.litCol >= 0 && std::abs(col - map.litCol) < step))) continue;
+    paintText(list, font, ImVec2(tile.x(static_cast<float>(col) + 0.5f), map.cells.Max.y + view.px(12)),
+              lit ? color : view.theme->secondary, std::to_string(col), Align::center);
+  }
+}
+
+Index cellsThatFit(const View& view, float pixels, float least) {
+  return std::max<Index>(1, static_cast<Index>(pixels / view.px(least)));
+}
+
+void chooseCell(Scene& scene, HeadLabState& page, const MapHit& hit) {
+  if (hit.row < 0) return;
+  // A random layer can be pointed at before there is a layer of the scene's own, or without one.
+  page.view.nextHover = {page.head ? page.head->question.head : scene.cursor.cell.head, hit.row, hit.col};
+  if (!hit.clicked) return;
+  scene.cursor.cell.query = hit.row;
+  scene.cursor.cell.key = hit.col;
+}
+
+void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont *font = view.fonts->hero, *mono = view.fonts->mono;
+  float gap = view.px(10);
+  const auto room = [&](const FormulaPart& part) {
+    return std::max(scriptedWidth(view, font, part.text), textWidth(mono, part.shape)) + gap;
+  };
+  const auto fits = [&] {
+    float needed = 0;
+    for (const FormulaPart& part : parts) needed += room(part);
+    return needed <= width;
+  };
+  if (!fits()) {
+    font = view.fonts->title;
+    mono = view.fonts->monoSmall;
+  }
+  if (!fits()) gap = view.px(4);
+  float x = at.x;
+  for (const FormulaPart& part : parts) {
+    paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
+    // A shape that would run into the matrix is left out.
+    if (!part.shape.empty() && x + textWidth(mono, part.shape) <= at.x + width)
+      paintText(list, mono, ImVec2(x, at.y + view.px(38)),
+                part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);
+    x += room(part);
+  }
+}
+
+}  // namespace headscope::app

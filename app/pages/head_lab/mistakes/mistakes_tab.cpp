@@ -1,0 +1,134 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Points = std::vector<attention::SaturationPoint>;
+
+class MistakesTab : public HeadLabTab {
+ public:
+  MistakesTab(PageServices& services, HeadLabState& page)
+      : HeadLabTab(services, page),
+        mistake_(services.workers,
+                 [](const MistakeQuestion& question, std::stop_token) {
+                   return attention::Result<std::shared_ptr<const MistakeStudy>>(
+                       std::make_shared<const MistakeStudy>(studyMistake(question)));
+                 }),
+        curve_(services.workers, [](const attention::Mistake& mistake, std::stop_token stop) {
+          return attention::Result<std::shared_ptr<const Points>>(std::make_shared<const Points>(
+              attention::saturation(mistake, kMistakeDims, 12, kSaturationLayers, stop)));
+        }) {}
+
+  bool take(const Scene& scene) override {
+    bool any = false;
+    if (const auto study = mistake_.current(); study && study->value && *study->value != page_.study) {
+      page_.study = *study->value;
+      any = true;
+    }
+    const auto curve = curve_.current();
+    const auto points =
+        curve && curve->value && curve->request == scene.cursor.lab.mistake ? *curve->value : nullptr;
+    any = any || points != page_.curve;
+    page_.curve = points;
+    return any;
+  }
+
+  void draw(Scene& scene, const ImRect& area, const Layout&) override { mistakesView(scene, page_, area); }
+
+  void ask(const Scene& scene) override;
+  void choices(Scene& scene, const ImRect& line, float left) override;
+
+  void leave() override {
+    mistake_.forget();
+    curve_.cancel();
+    page_.study.reset();
+  }
+
+  bool move(Scene& scene, int by) override {
+    const int last = static_cast<int>(attention::mistakes().size()) - 1;
+    attention::Mistake& mistake = scene.cursor.lab.mistake;
+    mistake = static_cast<attention::Mistake>(std::clamp(static_cast<int>(mistake) + by, 0, last));
+    return true;
+  }
+
+  std::vector<CaptionPart> caption(const Scene& scene) const override {
+    const auto at = static_cast<std::size_t>(scene.cursor.lab.mistake);
+    return {{std::string(attention::mistakes()[at].caption), page_.view.theme->secondary}};
+  }
+
+  std::string shape() const override {
+    if (!page_.study || page_.study->question.snapshot) return "";
+    return fmt::format("random layer, seed {} · {} {} over {} KV · dₖ {} · causal", kDemonstrationSeed,
+                       page_.study->heads, page_.study->heads == 1 ? "head" : "heads", page_.study->kvHeads,
+                       page_.study->headDim);
+  }
+
+ private:
+  Answer<MistakeQuestion, std::shared_ptr<const MistakeStudy>> mistake_;
+  Answer<attention::Mistake, std::shared_ptr<const Points>> curve_;
+};
+
+void MistakesTab::ask(const Scene& scene) {
+  const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
+  const HeadLabCursor& shown = scene.cursor.lab;
+  MistakeQuestion question{shown.mistake, aboutScale(shown.mistake) ? shown.mistakeDim : 32, nullptr, 0, 0};
+  if (shown.subject == MistakeSubject::layer && snapshot && !snapshot->sequences.empty()) {
+    const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
+    question.headDim = 0;
+    question.snapshot = snapshot;
+    question.sequence = std::clamp<Index>(scene.cursor.sequence, 0, last);
+    question.head = std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1);
+  }
+  mistake_.ask(std::move(question), Lane::front);
+  if (aboutScale(shown.mistake) && !page_.presents) curve_.ask(shown.mistake, Lane::back);
+}
+
+/// What mistakes are made on; in narrow windows the list of mistakes too.
+void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
+  View& view = page_.view;
+  HeadLabCursor& shown = scene.cursor.lab;
+  const Snapshot* snapshot = page_.snapshot.get();
+  const bool computed = snapshot && !snapshot->sequences.empty();
+  const char* none = snapshot && snapshot->empty && !snapshot->error ? "There is no text."
+                                                                     : "This layer has no numbers yet.";
+  const Choice subjects[] = {{"on a random layer", "", std::string(kMistakeSubjectNames[0])},
+                             {"on this layer", computed ? "" : none, std::string(kMistakeSubjectNames[1])}};
+  // What is shown without numbers is the random layer, whatever is chosen for when there are some.
+  const bool instead = !computed && shown.subject == MistakeSubject::layer;
+  int chosen = computed ? static_cast<int>(shown.subject) : 0;
+  float x = line.Max.x - textWidth(view.fonts->text, subjects[chosen].label) - view.px(24);
+  ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
+  if (dropdown(view, "wrong.subject", subjects, chosen, 0, "Which queries and keys the mistake is made on."))
+    shown.subject = static_cast<MistakeSubject>(chosen);
+  if (instead) {
+    const std::string why = std::string(none, std::strlen(none) - 1) + ":";
+    x -= textWidth(view.fonts->text, why) + view.px(14);
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(x, line.GetCenter().y),
+              view.theme->secondary, why);
+  }
+  if (!page_.small) return;
+  std::vector<Choice> names;
+  for (const attention::MistakeInfo& info : attention::mistakes())
+    names.push_back({std::string(info.title), "", std::string(info.key)});
+  int at = static_cast<int>(shown.mistake);
+  x -= textWidth(view.fonts->text, names[static_cast<std::size_t>(at)].label) + view.px(40);
+  ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
+  if (dropdown(view, "wrong.mistake", names, at, 0, "The mistake (← and →)."))
+    shown.mistake = static_cast<attention::Mistake>(at);
+}
+
+}  // namespace
+
+std::unique_ptr<HeadLabTab> makeMistakesTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<MistakesTab>(services, page);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,284 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/head_lab/map_view.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Matrix;
+using attention::MatrixView;
+
+}  // namespace
+
+void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LayerParts& layer = *page.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const HeadParts& head = *page.head;
+  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Index n = layer.x.rows(), m = layer.keySource().rows();
+  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
+  const float space = view.px(44), top = area.Min.y + view.px(64);
+  const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - view.px(84);
+  const float least = page.presents ? 8 : 12;
+  const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48), at.query);
+  const CellsInSight cols = windowOf(m, std::min<Index>(cellsThatFit(view, wide, least), 48), at.key);
+  float size =
+      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
+  if (size >= 4) size = std::floor(size);
+  Matrix before(rows.count, cols.count), after(rows.count, cols.count);
+  const Stage from = scene.cursor.lab.step == Step::scale     ? Stage::dots
+                     : scene.cursor.lab.step == Step::bias    ? Stage::dots
+                     : scene.cursor.lab.step == Step::softmax ? Stage::scores
+                     : head.steps.biased.size() > 0           ? Stage::biased
+                                                              : Stage::dots;
+  const Stage to = scene.cursor.lab.step == Step::scale  ? Stage::dots
+                   : scene.cursor.lab.step == Step::bias ? Stage::biased
+                   : scene.cursor.lab.step == Step::mask ? Stage::scores
+                                                         : Stage::weights;
+  const auto scores = sequence.attention.scores[cell.head];
+  const auto weights = sequence.probabilities()[cell.head];
+  for (Index i = 0; i < rows.count; ++i)
+    for (Index j = 0; j < cols.count; ++j) {
+      const Index row = rows.first + i, col = cols.first + j;
+      const float dot = head.steps.dots(row, col), scaled = dot * head.steps.factor;
+      before(i, j) = scene.cursor.lab.step == Step::scale     ? dot
+                     : scene.cursor.lab.step == Step::bias    ? scaled
+                     : scene.cursor.lab.step == Step::softmax ? scores(row, col)
+                                                              : head.steps.unmasked(row, col);
+      after(i, j) = scene.cursor.lab.step == Step::scale     ? scaled
+                    : scene.cursor.lab.step == Step::bias    ? head.steps.unmasked(row, col)
+                    : scene.cursor.lab.step == Step::softmax ? weights(row, col)
+                                                             : scores(row, col);
+      // What the mask hides keeps its hatch through the softmax.
+      if (scene.cursor.lab.step == Step::softmax && scores(row, col) == -INFINITY) after(i, j) = -INFINITY;
+    }
+  const auto map = [&](const char* name, float x, Stage stage, float factor, bool isWeights) {
+    const StagePicture& picture = head.picture(stage);
+    MapView view_{name,
+                  Ink::map,
+                  ImRect(x, top, x + size * static_cast<float>(cols.count),
+                         top + size * static_cast<float>(rows.count)),
+                  rows,
+                  cols,
+                  cell.query,
+                  cell.key,
+                  theme.query,
+                  theme.key};
+    view_.low = std::min(picture.low * factor, picture.high * factor);
+    view_.high = std::max(picture.low * factor, picture.high * factor);
+    view_.weights = isWeights;
+    return view_;
+  };
+  const float scaling = head.steps.factor;
+  const float factorBefore =
+      (scene.cursor.lab.step == Step::bias || scene.cursor.lab.step == Step::mask) && from == Stage::dots
+          ? scaling
+          : 1;
+  const float factorAfter = scene.cursor.lab.step == Step::scale ? scaling : 1;
+  const float x0 = std::round(area.Min.x + labels),
+              x1 = std::round(x0 + size * static_cast<float>(cols.count) + space);
+  const MapView left = map("before", x0, from, factorBefore, false);
+  const MapView right = map("after", x1, to, factorAfter, scene.cursor.lab.step == Step::softmax);
+  paintMap(scene, page, left, before);
+  paintMap(scene, page, right, after);
+  rowNames(page, left, sequence.queries, labels);
+  columnNames(page, left, sequence.keys);
+  columnNames(page, right, sequence.keys);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::vector<Step> steps = stepsOf(page);
+  const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
+  // A step in which nothing happens leaves what the one before made.
+  const bool idle = here[-1] == Step::scale && page.head->steps.factor == 1;
+  std::string was = "after " + stepTitle(page, here[idle ? -2 : -1]);
+  if (textWidth(view.fonts->title, was) > left.cells.GetWidth()) was = "before";
+  const float y = area.Min.y + view.px(14);
+  const float each = left.cells.GetWidth();
+  paintText(list, view.fonts->title, ImVec2(x0, y), theme.secondary, fitted(view.fonts->title, was, each));
+  paintText(list, view.fonts->title, ImVec2(x1, y), theme.text,
+            fitted(view.fonts->title, stepTitle(page, scene.cursor.lab.step), each));
+  paintText(list, view.fonts->mono, ImVec2(x0, y + view.px(24)), theme.secondary, shapeText(n, m));
+  paintText(list, view.fonts->mono, ImVec2(x1, y + view.px(24)), theme.secondary, shapeText(n, m));
+  const float middle = (left.cells.Max.x + right.cells.Min.x) / 2;
+  paintText(list, view.fonts->hero, ImVec2(middle, left.cells.GetCenter().y), theme.secondary, "→",
+            Align::center);
+  paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), top - view.px(10)), theme.query, "query ↓",
+            Align::right);
+  paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), left.cells.Max.y + view.px(12)), theme.key,
+            "key →", Align::right);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+            fitted(view.fonts->small, partInSight(rows, n, cols, m, "columns"), area.GetWidth()));
+  chooseCell(scene, page, hitMap(left));
+  chooseCell(scene, page, hitMap(right));
+}
+
+namespace {
+
+/// Heads side by side: the same numbers, cut into slices or put together.
+struct Strip {
+  const char* name;
+  Ink ink;
+  const attention::Stack* heads;
+  bool ofQueries;
+};
+
+float paintStrip(Scene& scene, HeadLabState& page, const ImRect& area, float top, const Strip& strip,
+                 CellsInSight rows, float rowHigh, float labels) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const attention::AttentionConfig& config = page.layer->config();
+  const Cell cell = headLabCell(scene, page);
+  const Index count = strip.heads->count(),
+              lit = count == config.heads ? cell.head : config.kvHeadOf(cell.head);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float left = area.Min.x + labels, width = area.GetWidth() - labels;
+  const Index shown = std::min<Index>(count, std::max<Index>(1, static_cast<Index>(width / view.px(26))));
+  const CellsInSight window = windowOf(count, shown, lit);
+  const float space = view.px(window.count > 16 ? 3 : 8);
+  const float each =
+      (width - space * static_cast<float>(window.count - 1)) / static_cast<float>(window.count);
+  float most = 1e-6f;
+  for (Index h = 0; h < count; ++h) most = std::max(most, attention::largestFinite((*strip.heads)[h]));
+  const float bottom = top + rowHigh * static_cast<float>(rows.count);
+  for (Index h = window.first; h < window.end(); ++h) {
+    const float x = std::round(left + (each + space) * static_cast<float>(h - window.first));
+    const Index group = count == config.heads ? config.kvHeadOf(h) : h;
+    list.AddRectFilled(ImVec2(x, top - view.px(7)), ImVec2(x + each, top - view.px(4)),
+                       groupColor(theme, group));
+    MapView map{fmt::format("{}.{}", strip.name, h),
+                strip.ink,
+                ImRect(x, top, std::round(x + each), bottom),
+                rows,
+                {0, config.headDim},
+                strip.ofQueries ? cell.query : cell.key,
+                -1,
+                strip.ink == Ink::query ? theme.query
+                : strip.ink == Ink::key ? theme.key
+                                        : theme.value,
+                0,
+                -most,
+                most};
+    const Matrix values =
+        attention::poolFarthest((*strip.heads)[h].middleRows(rows.first, rows.count), rows.count,
+                                std::max<Index>(2, static_cast<Index>(each / view.px(2))));
+    map.cols.count = values.cols();
+    if (h != lit) map.litRow = -1;
+    paintMap(scene, page, map, values);
+    if (h != lit)
+      list.AddRectFilled(map.cells.Min, map.cells.Max, faded(theme.background, 0.45f));
+    else
+      paintMark(view, list, "chosen head", {ImVec2(x - 1, top - 1), ImVec2(map.cells.Max.x + 1, bottom + 1)},
+                theme.text);
+    const MapHit hit = hitMap(map);
+    if (hit.clicked && count == config.heads) scene.cursor.cell.head = h;
+    const std::string label = std::to_string(h);
+    if (textWidth(view.fonts->monoSmall, label) < each)
+      paintText(list, view.fonts->monoSmall, ImVec2(x + each / 2, top - view.px(16)),
+                h == lit ? theme.text : theme.secondary, label, Align::center);
+    if (h == window.first)
+      rowNames(page,
+               MapView{"",
+                       strip.ink,
+                       map.cells,
+                       rows,
+                       {0, 1},
+                       strip.ofQueries ? cell.query : cell.key,
+                       -1,
+                       strip.ofQueries ? theme.query : theme.key},
+               strip.ofQueries ? page.layer->sequence().queries : page.layer->sequence().keys, labels);
+  }
+  return bottom;
+}
+
+}  // namespace
+
+void splitStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const attention::AttentionResult& result = page.layer->sequence().attention;
+  const attention::AttentionConfig& config = page.layer->config();
+  const Index n = page.layer->x.rows(), m = page.layer->keySource().rows();
+  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
+  const bool joins = scene.cursor.lab.step == Step::concat;
+  const std::vector<Strip> strips = joins
+                                        ? std::vector<Strip>{{"concat", Ink::value, &result.headOutput, true}}
+                                        : std::vector<Strip>{{"split.q", Ink::query, &result.q, true},
+                                                             {"split.k", Ink::key, &result.k, false},
+                                                             {"split.v", Ink::value, &result.v, false}};
+  const float head = view.px(48);
+  const float high = area.GetHeight() / static_cast<float>(strips.size()) - head;
+  float top = area.Min.y;
+  Canvas list = *ImGui::GetWindowDrawList();
+  for (const Strip& strip : strips) {
+    const Index total = strip.ofQueries ? n : m;
+    const CellsInSight rows = windowOf(total, std::min<Index>(cellsThatFit(view, high, 8), 48),
+                                       strip.ofQueries ? scene.cursor.cell.query : scene.cursor.cell.key);
+    const float each =
+        std::max(2.0f, std::floor(std::min(high / static_cast<float>(rows.count), view.px(joins ? 30 : 18))));
+    const bool q = strip.ink == Ink::query;
+    const std::string title = joins ? fmt::format("concat: heads 0–{} side by side", config.heads - 1)
+                              : q   ? "Q"
+                              : strip.ink == Ink::key ? "K"
+                                                      : "V";
+    const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x + labels, top + view.px(10)),
+                                 inkColor(theme, strip.ink), title);
+    paintText(list, view.fonts->mono, ImVec2(area.Min.x + labels + used + view.px(12), top + view.px(10)),
+              theme.secondary,
+              fmt::format("{} × {}", strip.heads->count(), shapeText(total, config.headDim)));
+    paintStrip(scene, page, area, top + head - view.px(6), strip, rows, each, labels);
+    top += high + head;
+  }
+}
+
+void inputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LayerParts& layer = *page.layer;
+  const Cell cell = headLabCell(scene, page);
+  const Index n = layer.x.rows(), d = layer.x.cols();
+  const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
+  const float top = area.Min.y + view.px(64);
+  const CellsInSight rows =
+      windowOf(n, std::min<Index>(cellsThatFit(view, area.Max.y - top - view.px(40), 12), 48),
+               scene.cursor.cell.query);
+  const float each =
+      std::floor(std::min((area.Max.y - top - view.px(40)) / static_cast<float>(rows.count), view.px(30)));
+  const auto columns = static_cast<Index>((area.GetWidth() - labels) / view.px(3));
+  const Matrix values =
+      attention::poolFarthest(layer.x.middleRows(rows.first, rows.count), rows.count, columns);
+  MapView map{"input",
+              Ink::stream,
+              ImRect(area.Min.x + labels, top, area.Max.x, top + each * static_cast<float>(rows.count)),
+              rows,
+              {0, values.cols()},
+              cell.query,
+              -1,
+              theme.query,
+              0};
+  map.high = largestOf(page.head->picture(Stage::x));
+  map.low = -map.high;
+  paintMap(scene, page, map, values);
+  rowNames(page, map, layer.sequence().queries, labels);
+  paintFormula(view, ImVec2(area.Min.x + labels, area.Min.y), {{"X", shapeText(n, d), theme.text}},
+               area.GetWidth());
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->small, ImVec2(map.cells.Min.x, map.cells.Max.y + view.px(14)), theme.secondary,
+            values.cols() < d ? fmt::format("{} dimensions; each line is the largest of about {}", d,
+                                            (d + values.cols() / 2) / values.cols())
+                              : fmt::format("{} dimensions", d));
+  const MapHit hit = hitMap(map);
+  if (hit.row < 0) return;
+  view.nextHover.query = hit.row;
+  if (hit.clicked) scene.cursor.cell.query = hit.row;
+}
+
+}  // namespace headscope::app

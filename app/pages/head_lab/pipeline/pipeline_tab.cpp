@@ -1,0 +1,169 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/head_lab/pipeline/film_frames.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+class PipelineTab : public HeadLabTab {
+ public:
+  PipelineTab(PageServices& services, HeadLabState& page)
+      : HeadLabTab(services, page),
+        fault_(services.workers, [this](const FaultQuestion& question, std::stop_token stop) {
+          return layerFault(question, services_.resources, stop);
+        }) {}
+
+  bool take(const Scene&) override {
+    const auto answer = fault_.current();
+    const bool known = answer && answer->value && answer->request.snapshot == page_.snapshot;
+    const auto before = std::exchange(page_.fault, known ? *answer->value : nullptr);
+    return page_.fault != before;
+  }
+
+  void prepare(Scene& scene) override {
+    const double now = page_.view.time;
+    if (!page_.playing || now - page_.playedAt < kPlayInterval) return;
+    moveStep(scene, page_, 1);
+    page_.playedAt = now;
+    page_.playing = scene.cursor.lab.step != stepsOf(page_).back();
+  }
+
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
+  void drawMissing(Scene& scene, const ImRect& area, const Layout& layout) override;
+
+  void ask(const Scene& scene) override {
+    if (!page_.missing() || !page_.snapshot->error || page_.snapshot->error->waits) return fault_.forget();
+    const Index last = page_.snapshot->config.heads - 1;
+    fault_.ask({page_.snapshot, scene.cursor.sequence, std::clamp<Index>(scene.cursor.cell.head, 0, last)},
+               Lane::front);
+  }
+  void leave() override {
+    fault_.forget();
+    page_.fault.reset();
+  }
+
+  std::vector<CaptionPart> caption(const Scene& scene) const override {
+    return page_.head && !page_.missing() ? stepWords(scene, page_).sentence : std::vector<CaptionPart>{};
+  }
+
+ private:
+  /// The film, or dots where there is little room; returns what is left below it.
+  ImRect filmAbove(Scene& scene, const FilmReel& reel, const ImRect& area, const Layout& layout);
+  void controls(const Scene& scene, const ImRect& area);
+  void mapChoice(Scene& scene, const ImRect& area);
+
+  Answer<FaultQuestion, std::shared_ptr<const LayerFault>> fault_;
+};
+
+void PipelineTab::controls(const Scene& scene, const ImRect& area) {
+  View& view = page_.view;
+  const std::vector<Step> steps = stepsOf(page_);
+  const auto at = std::find(steps.begin(), steps.end(), scene.cursor.lab.step) - steps.begin();
+  const auto last = static_cast<std::ptrdiff_t>(steps.size()) - 1;
+  const auto label = [&](std::ptrdiff_t i) {
+    const Step step = steps[static_cast<std::size_t>(i)];
+    return fmt::format("{}  {}", i + 1, step == Step::output ? "output" : stepTitle(page_, step));
+  };
+  ImGui::SetCursorScreenPos(area.Min);
+  if (button(view, "lab.previous", at > 0 ? "←  " + label(at - 1) : "←",
+             at > 0 ? "" : "This is the first step."))
+    view.request("lab.previous");
+  ImGui::SameLine(0, view.px(12));
+  if (button(view, "lab.play", page_.playing ? "Pause" : "Play")) view.request("lab.play");
+  ImGui::SameLine(0, view.px(12));
+  if (button(view, "lab.next", at < last ? label(at + 1) + "  →" : "→",
+             at < last ? "" : "This is the last step."))
+    view.request("lab.next");
+  const float used = ImGui::GetItemRectMax().x;
+  Canvas list = *ImGui::GetWindowDrawList();
+  for (const char* keys :
+       {"← → step     ↑ ↓ query     Shift ← → key     PgUp PgDn head", "← → step   ↑ ↓ query", ""})
+    if (textWidth(view.fonts->small, keys) < area.Max.x - used - view.px(24)) {
+      paintText(list, view.fonts->small, ImVec2(area.Max.x, area.Min.y + view.px(14)), view.theme->secondary,
+                keys, Align::right);
+      break;
+    }
+}
+
+/// Which of Q, K and V the second step works out; `area` ends where the buttons end.
+void PipelineTab::mapChoice(Scene& scene, const ImRect& area) {
+  View& view = page_.view;
+  static constexpr const char* kNames[] = {"Q", "K", "V"};
+  std::vector<Choice> choices;
+  for (const char* name : kNames) choices.push_back({name, "", name});
+  int chosen = static_cast<int>(scene.cursor.lab.map);
+  ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(120), area.Max.y - view.px(30)));
+  ImGui::BeginChild("lab.maps", ImVec2(view.px(120), view.px(32)), false,
+                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+  if (segmented(view, "lab.map", choices, chosen, "Which of the three maps is worked out."))
+    scene.cursor.lab.map = static_cast<MapShown>(chosen);
+  compat::endChild();
+}
+
+ImRect PipelineTab::filmAbove(Scene& scene, const FilmReel& reel, const ImRect& area, const Layout& layout) {
+  const View& view = page_.view;
+  const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
+  const bool folds = layout.presents || unitsWide < 1100 || unitsHigh < 520;
+  const bool small = layout.narrow || unitsHigh < 760;
+  const float high = view.px(folds ? 44 : small ? 150 : 282);
+  const ImRect strip(area.Min.x, area.Min.y, area.Max.x, area.Min.y + high);
+  folds ? foldedFilm(scene, page_, reel, strip) : film(scene, page_, reel, strip, small);
+  return ImRect(area.Min.x, strip.Max.y, area.Max.x, area.Max.y);
+}
+
+void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& layout) {
+  View& view = page_.view;
+  const LayerFault* fault = page_.fault.get();
+  const ImRect below = filmAbove(scene, emptyReel(*page_.snapshot, fault), area, layout);
+  HeadLabTab::drawMissing(scene, below, layout);
+  if (!fault || fault->found.empty()) return;
+  const float y = below.GetCenter().y - view.px(66);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::string found = "found " + fault->found, expected = "   expected " + fault->expected;
+  ImFont* font = view.fonts->monoTitle;
+  const float left = below.GetCenter().x - textWidth(font, found + expected) / 2;
+  const float used = paintText(list, font, ImVec2(left, y), view.theme->error, found);
+  paintText(list, font, ImVec2(left + used, y), view.theme->text, expected);
+}
+
+void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
+  View& view = page_.view;
+  const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
+  // Who presents words beside the page has room for the product alone.
+  if (layout.presents && unitsWide < 640) {
+    ImRect alone = area;
+    alone.Expand(ImVec2(-view.px(20), -view.px(14)));
+    return stage(scene, page_, alone);
+  }
+  const bool small = layout.narrow || layout.presents || unitsHigh < 760;
+  const ImRect below = filmAbove(scene, headReel(scene, page_), area, layout);
+  const float margin = view.px(small ? 16 : 24), top = below.Min.y + view.px(small ? 10 : 18);
+  const float bottom = area.Max.y - view.px(small ? 10 : 16);
+  const float split = std::round(area.Min.x + area.GetWidth() * (unitsWide < 1100 ? 0.46f : 0.365f));
+  ImRect left(area.Min.x + margin, top, split - margin, bottom);
+  if (scene.cursor.lab.step == Step::project) {
+    mapChoice(scene, left);
+    left.Max.y -= view.px(24);
+  }
+  stage(scene, page_, left);
+  const float buttons = view.px(layout.presents ? 0 : 40);
+  workedOut(scene, page_,
+            ImRect(split + margin, top, area.Max.x - margin, bottom - buttons - view.px(small ? 2 : 12)));
+  if (!layout.presents)
+    controls(scene, ImRect(split + margin, bottom - view.px(30), area.Max.x - margin, bottom));
+}
+
+}  // namespace
+
+std::unique_ptr<HeadLabTab> makePipelineTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<PipelineTab>(services, page);
+}
+
+}  // namespace headscope::app

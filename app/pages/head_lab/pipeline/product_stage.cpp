@@ -1,0 +1,366 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/head_lab/map_view.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Matrix;
+using attention::MatrixView;
+
+/// A product C = A·B: A stands left of C, B above it.
+struct Product {
+  std::string name;
+  Ink a, b, c;
+  Matrix left;                ///< [rows in sight, inner]
+  Matrix above;               ///< [inner, columns in sight]
+  Matrix cells;               ///< [rows in sight, columns in sight]
+  float leftMost, aboveMost;  ///< ends of their ramps; 0: of what is in sight
+  float low, high;            ///< of C
+  CellsInSight rows, cols;
+  Index litRow, litCol;
+  std::uint32_t rowColor, colColor;
+  const std::vector<attention::Token>*rowTokens,
+      *colTokens;  ///< the latter null where columns are dimensions
+  bool leftIsMap = false;
+  std::vector<FormulaPart> formula;
+  std::string rowTitle, colTitle;
+  Index totalRows, totalCols;
+  Index kv = -1;  ///< whose numbers are read: named with whom it serves; −1: none
+};
+
+float mostOf(const Matrix& values, float given) {
+  if (given > 0) return given;
+  const float most = values.size() ? attention::largestFinite(values) : 1;
+  return most > 0 ? most : 1;
+}
+
+/// Places of a product's three matrices.
+struct ProductPlace {
+  ImRect left, above, cells;
+  float labels;
+};
+
+/// How many rows and columns fit, at `least` units each.
+struct ProductRoom {
+  float labels, leftWide, aboveHigh, cellsWide, cellsHigh;
+};
+ProductRoom roomOf(const View& view, const ImRect& area) {
+  ProductRoom room;
+  const float width = area.GetWidth(), height = area.GetHeight();
+  room.labels = view.px(std::clamp(width / view.unit * 0.16f, 60.0f, 104.0f));
+  room.leftWide = std::min(view.px(190), (width - room.labels) * 0.32f);
+  room.aboveHigh = std::min(view.px(192), height * 0.3f);
+  room.cellsWide = width - room.labels - room.leftWide - view.px(20);
+  room.cellsHigh = height - room.aboveHigh - view.px(16) - view.px(72);
+  return room;
+}
+
+ProductPlace placeOf(const View& view, const ImRect& area, const Product& product) {
+  const ProductRoom room = roomOf(view, area);
+  const auto rows = static_cast<float>(product.rows.count), cols = static_cast<float>(product.cols.count);
+  float high = std::min(room.cellsHigh / rows, view.px(30)),
+        wide = std::min(room.cellsWide / cols, view.px(30));
+  if (product.colTokens) high = wide = std::min(high, wide);
+  if (high >= 4) high = std::floor(high);
+  if (wide >= 4) wide = std::floor(wide);
+  ProductPlace place;
+  place.labels = room.labels;
+  const float left = std::round(area.Min.x + room.labels), top = std::round(area.Min.y);
+  const float x = std::round(left + room.leftWide + view.px(20)),
+              y = std::round(top + room.aboveHigh + view.px(16));
+  place.left = ImRect(left, y, std::round(left + room.leftWide), y + high * rows);
+  place.above = ImRect(x, top, x + wide * cols, std::round(top + room.aboveHigh));
+  place.cells = ImRect(x, y, x + wide * cols, y + high * rows);
+  return place;
+}
+
+/// "KV 0  K₀ serves heads 0–3", below the formula.
+void paintServes(const HeadLabState& page, ImVec2 at, float width, const Product& product) {
+  const View& view = page.view;
+  const Index group = page.layer->config().groupSize(), first = product.kv * group;
+  if (product.kv < 0 || group == 1) return;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float badge = paintBadge(view, list, at, groupColor(*view.theme, product.kv), kvName(product.kv));
+  const std::string words = fmt::format("serves heads {}–{}", first, first + group - 1);
+  if (badge + view.px(8) + textWidth(view.fonts->text, words) < width)
+    paintText(list, view.fonts->text, ImVec2(at.x + badge + view.px(8), at.y), view.theme->secondary, words);
+}
+
+/// The row of A and the column of B that make the lit cell, lit as far as that cell.
+MapHit paintProduct(const Scene& scene, HeadLabState& page, const ImRect& area, const Product& product) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const ProductPlace place = placeOf(view, area, product);
+  const Index inner = product.left.cols();
+  const auto columns = static_cast<Index>(std::max(8.0f, place.left.GetWidth() / view.px(3)));
+  const auto lines = static_cast<Index>(std::max(8.0f, place.above.GetHeight() / view.px(3)));
+  MapView left{
+      product.name + ".left", product.a, place.left,       product.rows,    {0, std::min(inner, columns)},
+      product.litRow,         -1,        product.rowColor, product.rowColor};
+  const float leftMost = mostOf(product.left, product.leftMost);
+  left.low = product.leftIsMap ? 0 : -leftMost;
+  left.high = leftMost;
+  if (page.term >= 0) left.litCol = page.term * left.cols.count / std::max<Index>(inner, 1);
+  paintMap(scene, page, left, attention::poolFarthest(product.left, product.rows.count, left.cols.count));
+  MapView above{product.name + ".above",
+                product.b,
+                place.above,
+                {0, std::min(inner, lines)},
+                product.cols,
+                -1,
+                product.litCol,
+                product.colColor,
+                product.colColor};
+  above.high = mostOf(product.above, product.aboveMost);
+  above.low = -above.high;
+  if (page.term >= 0) above.litRow = page.term * above.rows.count / std::max<Index>(inner, 1);
+  paintMap(scene, page, above, attention::poolFarthest(product.above, above.rows.count, product.cols.count));
+  MapView cells{product.name,     product.c,      place.cells,    product.rows,
+                product.cols,     product.litRow, product.litCol, product.rowColor,
+                product.colColor, product.low,    product.high};
+  paintMap(scene, page, cells, product.cells);
+  rowNames(page, left, *product.rowTokens, place.labels);
+  if (product.colTokens)
+    columnNames(page, cells, *product.colTokens);
+  else
+    columnNumbers(page, cells, product.colColor);
+  // The map's scale stands below the matrix at its left, where names leave room.
+  if (product.c == Ink::map && place.left.GetWidth() >= view.px(60))
+    mapScale(scene, page, cells, ImVec2(place.left.Max.x, place.left.Max.y + view.px(24)),
+             std::min(place.left.GetWidth(), view.px(150)), product.formula.front().text);
+  paintFormula(view, ImVec2(area.Min.x, area.Min.y), product.formula,
+               place.cells.Min.x - area.Min.x - view.px(12));
+  if (place.above.GetHeight() > view.px(120))
+    paintServes(page, ImVec2(area.Min.x, area.Min.y + view.px(82)),
+                place.cells.Min.x - area.Min.x - view.px(16), product);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = place.left.Min.y - view.px(14);
+  paintText(list, view.fonts->text, ImVec2(place.left.Min.x, y), product.rowColor, product.rowTitle);
+  paintText(list, view.fonts->text, ImVec2(place.cells.Min.x - view.px(10), place.above.Max.y - view.px(10)),
+            product.colColor, product.colTitle, Align::right);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
+            fitted(view.fonts->small,
+                   partInSight(product.rows, product.totalRows, product.cols, product.totalCols, "columns"),
+                   area.GetWidth()));
+  return hitMap(cells);
+}
+
+/// As many tokens a side as can be told apart.
+CellsInSight tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
+  const ProductRoom room = roomOf(view, area);
+  return windowOf(
+      total,
+      std::min<Index>(
+          cellsThatFit(view, std::min(room.cellsHigh, rows ? room.cellsHigh : room.cellsWide), 12), 48),
+      around);
+}
+
+CellsInSight dimsInSight(const View& view, const ImRect& area, Index total, Index around) {
+  return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
+}
+
+std::string subscriptOf(const char* letter, Index index) {
+  return withIndex(letter, index);
+}
+
+}  // namespace
+
+void dotStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LayerParts& layer = *page.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Index kv = layer.config().kvHeadOf(cell.head), n = layer.x.rows(), m = layer.keySource().rows();
+  const MatrixView q = sequence.attention.q[cell.head], k = sequence.attention.k[kv];
+  Product product{};
+  product.name = "dot";
+  product.kv = kv;
+  product.a = Ink::query;
+  product.b = Ink::key;
+  product.c = Ink::map;
+  product.rows = tokensInSight(view, area, n, at.query, true);
+  product.cols = tokensInSight(view, area, m, at.key, false);
+  product.left = q.middleRows(product.rows.first, product.rows.count);
+  product.above = k.middleRows(product.cols.first, product.cols.count).transpose();
+  product.cells = page.head->steps.dots.block(product.rows.first, product.cols.first, product.rows.count,
+                                              product.cols.count);
+  const StagePicture& picture = page.head->picture(Stage::dots);
+  product.low = picture.low;
+  product.high = picture.high;
+  product.litRow = cell.query;
+  product.litCol = cell.key;
+  product.rowColor = theme.query;
+  product.colColor = theme.key;
+  product.rowTokens = &sequence.queries;
+  product.colTokens = &sequence.keys;
+  product.rowTitle = "query ↓";
+  product.colTitle = "key →";
+  product.totalRows = n;
+  product.totalCols = m;
+  product.formula = {{"S", shapeText(n, m), theme.text},
+                     {"=", "", theme.secondary},
+                     {subscriptOf("Q", cell.head), shapeText(n, q.cols()), theme.query},
+                     {"·", "", theme.secondary},
+                     {subscriptOf("K", kv) + "ᵀ", shapeText(q.cols(), m), theme.key}};
+  chooseCell(scene, page, paintProduct(scene, page, area, product));
+}
+
+void mixStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LayerParts& layer = *page.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Index kv = layer.config().kvHeadOf(cell.head), n = layer.x.rows(), m = layer.keySource().rows();
+  const Index dims = layer.config().headDim, dim = headLabDim(page, cell);
+  Product product{};
+  product.name = "mix";
+  product.kv = kv;
+  product.a = Ink::map;
+  product.leftIsMap = true;
+  product.b = product.c = Ink::value;
+  product.rows = tokensInSight(view, area, n, at.query, true);
+  product.cols = dimsInSight(view, area, dims, dim);
+  product.left = sequence.attention.weights[cell.head].middleRows(product.rows.first, product.rows.count);
+  // The picture is of the weights before dropout, which makes those it keeps larger.
+  const float dropout = layer.config().dropout.probability;
+  product.leftMost = std::max(page.head->picture(Stage::weights).high / (1 - dropout), 1e-6f);
+  product.above = sequence.attention.v[kv].middleCols(product.cols.first, product.cols.count);
+  product.cells = sequence.attention.headOutput[cell.head].block(product.rows.first, product.cols.first,
+                                                                 product.rows.count, product.cols.count);
+  product.high = largestOf(page.head->picture(Stage::headOutput));
+  product.low = -product.high;
+  product.litRow = cell.query;
+  product.litCol = dim;
+  product.rowColor = theme.query;
+  product.colColor = theme.value;
+  product.rowTokens = &sequence.queries;
+  product.rowTitle = "query ↓";
+  product.colTitle = "dimension →";
+  product.totalRows = n;
+  product.totalCols = dims;
+  product.formula = {{subscriptOf("O", cell.head), shapeText(n, dims), theme.value},
+                     {"=", "", theme.secondary},
+                     {dropout > 0 ? "dropout(A)" : "A", shapeText(n, m), theme.text},
+                     {"·", "", theme.secondary},
+                     {subscriptOf("V", kv), shapeText(m, dims), theme.value}};
+  const MapHit hit = paintProduct(scene, page, area, product);
+  if (hit.row < 0) return;
+  view.nextHover.query = hit.row;
+  if (!hit.clicked) return;
+  scene.cursor.cell.query = hit.row;
+  page.dim = hit.col;
+}
+
+void projectStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LayerParts& layer = *page.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const bool ofQuery = scene.cursor.lab.map == MapShown::q;
+  const Index kv = layer.config().kvHeadOf(cell.head), dims = layer.config().headDim;
+  const Index dim = headLabDim(page, cell);
+  const attention::Matrix& x = ofQuery ? layer.x : layer.keySource();
+  const MapRows& map = ofQuery                               ? page.head->q
+                       : scene.cursor.lab.map == MapShown::k ? page.head->k
+                                                             : page.head->v;
+  const MatrixView made = ofQuery                               ? sequence.attention.q[cell.head]
+                          : scene.cursor.lab.map == MapShown::k ? sequence.attention.k[kv]
+                                                                : sequence.attention.v[kv];
+  const char* letter = ofQuery ? "Q" : scene.cursor.lab.map == MapShown::k ? "K" : "V";
+  Product product{};
+  product.name = "project";
+  product.a = Ink::stream;
+  product.b = product.c = ofQuery ? Ink::query : scene.cursor.lab.map == MapShown::k ? Ink::key : Ink::value;
+  product.litRow = ofQuery ? cell.query : cell.key;
+  product.rows = tokensInSight(view, area, x.rows(), ofQuery ? at.query : at.key, true);
+  product.cols = dimsInSight(view, area, dims, dim);
+  product.left = x.middleRows(product.rows.first, product.rows.count);
+  product.leftMost = largestOf(page.head->picture(ofQuery ? Stage::x : Stage::context));
+  product.above = map.weight.middleRows(product.cols.first, product.cols.count).transpose();
+  product.cells = made.block(product.rows.first, product.cols.first, product.rows.count, product.cols.count);
+  product.high = made.size() ? std::max(attention::largestFinite(made), 1e-6f) : 1;
+  product.low = -product.high;
+  product.litCol = dim;
+  product.rowColor = ofQuery ? theme.query : theme.key;
+  product.colColor = inkColor(theme, product.b);
+  product.rowTokens = ofQuery ? &sequence.queries : &sequence.keys;
+  product.rowTitle = ofQuery ? "query ↓" : "key ↓";
+  product.colTitle = "dimension →";
+  product.totalRows = x.rows();
+  product.totalCols = dims;
+  product.formula = {
+      {subscriptOf(letter, ofQuery ? cell.head : kv), shapeText(x.rows(), dims), product.colColor},
+      {"=", "", theme.secondary},
+      {ofQuery || layer.context.size() == 0 ? "X" : "C", shapeText(x.rows(), x.cols()), theme.text},
+      {"·", "", theme.secondary},
+      {std::string("W_") + letter, shapeText(x.cols(), dims), product.colColor}};
+  const MapHit hit = paintProduct(scene, page, area, product);
+  if (hit.row < 0) return;
+  (ofQuery ? view.nextHover.query : view.nextHover.key) = hit.row;
+  if (!hit.clicked) return;
+  (ofQuery ? scene.cursor.cell.query : scene.cursor.cell.key) = hit.row;
+  page.dim = hit.col;
+}
+
+void outputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LayerParts& layer = *page.layer;
+  const SequenceSnapshot& sequence = layer.sequence();
+  const Cell cell = headLabCell(scene, page);
+  const Index n = layer.x.rows(), wide = layer.config().heads * layer.config().headDim;
+  const Index d = layer.config().modelDim, column = headLabColumn(page, cell);
+  const HeadParts& head = *page.head;
+  const Index first = head.question.firstColumn, have = head.outputRows.rows();
+  Product product{};
+  product.name = "output";
+  product.a = Ink::value;
+  product.b = product.c = Ink::stream;
+  product.rows = tokensInSight(view, area, n, scene.cursor.cell.query, true);
+  const CellsInSight window = windowOf(have, cellsThatFit(view, roomOf(view, area).cellsWide, 9),
+                                       std::clamp<Index>(column - first, 0, have - 1));
+  product.cols = {first + window.first, window.count};
+  product.left.resize(product.rows.count, wide);
+  for (Index h = 0; h < layer.config().heads; ++h)
+    product.left.middleCols(h * layer.config().headDim, layer.config().headDim) =
+        sequence.attention.headOutput[h].middleRows(product.rows.first, product.rows.count);
+  product.leftMost = largestOf(head.picture(Stage::concat));
+  product.above = head.outputRows.middleRows(window.first, window.count).transpose();
+  product.cells = sequence.attention.output.block(product.rows.first, product.cols.first, product.rows.count,
+                                                  product.cols.count);
+  product.high = largestOf(head.picture(Stage::output));
+  product.low = -product.high;
+  product.litRow = cell.query;
+  product.litCol = column;
+  product.rowColor = theme.query;
+  product.colColor = theme.text;
+  product.rowTokens = &sequence.queries;
+  product.rowTitle = "query ↓";
+  product.colTitle = "column →";
+  product.totalRows = n;
+  product.totalCols = d;
+  product.formula = {{"Y", shapeText(n, d), theme.text},
+                     {"=", "", theme.secondary},
+                     {"concat", shapeText(n, wide), theme.value},
+                     {"·", "", theme.secondary},
+                     {"W_O", shapeText(wide, d), theme.text}};
+  const MapHit hit = paintProduct(scene, page, area, product);
+  if (hit.row < 0) return;
+  view.nextHover.query = hit.row;
+  if (!hit.clicked) return;
+  scene.cursor.cell.query = hit.row;
+  page.column = hit.col;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,323 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/pages/head_lab/head_lab_state.h"
+#include "app/pages/head_lab/pipeline/columns.h"
+#include "app/pages/head_lab/pipeline/worked_parts.h"
+#include "app/platform/track.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/scripted_text.h"
+#include "attention/heads/worked_sum.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Σ a[c]·b[c] and what it is called.
+struct Sum {
+  std::string formula;  ///< "Σ q₇[c] · k₆[c]"
+  std::string place, a, b, product;
+  std::uint32_t aColor, bColor;
+  Eigen::RowVectorXf left, right;
+  double bias = 0;
+  bool hasBias = false;
+  std::string note;
+  std::function<std::string(Index)> label;
+};
+
+std::span<const float> spanOf(const Eigen::RowVectorXf& row) {
+  return {row.data(), static_cast<std::size_t>(row.size())};
+}
+
+}  // namespace
+
+void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
+                   const std::string& how) {
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(14);
+  float x = area.Min.x + paintScripted(view, list, view.fonts->monoTitle, ImVec2(area.Min.x, y),
+                                       theme.secondary, formula + " = ");
+  paintText(list, view.fonts->monoHero, ImVec2(x + view.px(6), y), theme.text, cellText(total));
+  paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(24)), theme.secondary, how,
+                Align::left, area.GetWidth());
+}
+
+ImRect belowSumTitle(const View& view, const ImRect& area) {
+  return ImRect(area.Min.x, area.Min.y + view.px(50), area.Max.x, area.Max.y);
+}
+
+std::size_t tableRoom(const HeadLabState& page, const ImRect& table) {
+  return page.presents ? linesThatFit(page.view, table) : columnsThatFit(page.view, table);
+}
+
+int paintTable(const HeadLabState& page, const ImRect& table, const Columns& columns) {
+  return page.presents ? paintLines(page.view, table, columns) : paintColumns(page.view, table, columns);
+}
+
+namespace {
+
+void paintSum(HeadLabState& page, const ImRect& area, const Sum& sum) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const auto all = static_cast<std::size_t>(sum.left.size());
+  const std::size_t extra = sum.hasBias ? 1 : 0;
+  // Who presents shows the 8 largest and the rest, where there is room.
+  const ImRect table = belowSumTitle(view, area);
+  const std::size_t room = std::min(tableRoom(page, table), page.presents ? 9 + extra : 17);
+  const std::size_t most = all + extra <= room ? all : room - 1 - extra;
+  const attention::WorkedSum worked = attention::workedSum(spanOf(sum.left), spanOf(sum.right), most);
+  Columns columns;
+  columns.name = "sum";
+  columns.place = sum.place;
+  columns.joined = true;
+  columns.rowNames = {sum.a, sum.b, sum.product};
+  columns.rowColors = {sum.aColor, sum.bColor, theme.text};
+  const std::uint32_t bar = mixed(theme.background, theme.text, 0.72f);
+  double running = 0;
+  const auto add = [&](const std::string& label, double value, std::vector<std::string> numbers, bool plain) {
+    Column column{label,
+                  running,
+                  running + value,
+                  cellText(running + value),
+                  std::move(numbers),
+                  plain ? bar : mixed(theme.background, theme.text, 0.42f),
+                  value < 0};
+    running += value;
+    columns.low = std::min({columns.low, column.from, column.to});
+    columns.high = std::max({columns.high, column.from, column.to});
+    columns.columns.push_back(std::move(column));
+  };
+  for (const attention::SumTerm& term : worked.terms) {
+    add(sum.label(term.at), term.product,
+        {cellText(static_cast<double>(term.a)), cellText(static_cast<double>(term.b)),
+         cellText(term.product)},
+        true);
+    columns.columns.back().lit = term.at == page.term;
+  }
+  if (!worked.nothingOmitted)
+    add(fmt::format("{} more", worked.omitted), worked.rest, {"", "", cellText(worked.rest)}, false);
+  if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);
+  std::string how =
+      worked.omitted == 0    ? fmt::format("all {} products, in order", all)
+      : worked.terms.empty() ? fmt::format("all {} products are 0", all)
+      : worked.nothingOmitted
+          ? fmt::format("{} of {} products, in order; the others are 0", worked.terms.size(), all)
+          : fmt::format("{} largest of {} products, in order; the rest in one", worked.terms.size(), all);
+  if (!sum.note.empty()) how += ". " + sum.note;
+  paintSumTitle(view, area, sum.formula, running, how);
+  const int pointed = paintTable(page, table, columns);
+  if (pointed >= 0 && pointed < static_cast<int>(worked.terms.size()))
+    page.nextTerm = worked.terms[static_cast<std::size_t>(pointed)].at;
+}
+
+std::string dimension(Index at) {
+  return std::to_string(at);
+}
+
+void dotSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = headLabCell(scene, page);
+  const attention::AttentionResult& result = page.layer->sequence().attention;
+  const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key);
+  paintSum(page, area,
+           {fmt::format("Σ {}[c] · {}[c]", q, k), "c", q + "[c]", k + "[c]", "q · k", theme.query, theme.key,
+            result.q[cell.head].row(cell.query),
+            result.k[page.layer->config().kvHeadOf(cell.head)].row(cell.key), 0, false, "", dimension});
+}
+
+void projectSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = headLabCell(scene, page);
+  const LayerParts& layer = *page.layer;
+  const attention::AttentionResult& result = layer.sequence().attention;
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = headLabDim(page, cell);
+  const bool q = scene.cursor.lab.map == MapShown::q, v = scene.cursor.lab.map == MapShown::v;
+  const MapRows& map = q ? page.head->q : v ? page.head->v : page.head->k;
+  const Index row = q ? cell.query : cell.key;
+  const char* letter = q ? "Q" : v ? "V" : "K";
+  const float shown = q   ? result.q.at(cell.head, row, dim)
+                      : v ? result.v.at(kv, row, dim)
+                          : result.k.at(kv, row, dim);
+  Sum sum{fmt::format("Σ {}[c] · W_{}[c, {}]", withIndex("x", row), letter, dim),
+          "c",
+          withIndex("x", row) + "[c]",
+          fmt::format("W_{}", letter),
+          "x · W",
+          theme.secondary,
+          q   ? theme.query
+          : v ? theme.value
+              : theme.key,
+          (q ? layer.x : layer.keySource()).row(row),
+          map.weight.row(dim),
+          static_cast<double>(map.bias[dim]),
+          !map.bias.isZero(0),
+          "",
+          dimension};
+  const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
+  const double tolerance = 1e-3 * (1 + std::abs(made));
+  if (std::abs(made - static_cast<double>(shown)) > tolerance)
+    sum.note =
+        fmt::format("{} then turns it into {}",
+                    layer.config().ropeTheta ? "RoPE, by its position," : "The model's norm or rotation",
+                    cellText(static_cast<double>(shown)));
+  paintSum(page, area, sum);
+}
+
+void mixSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = headLabCell(scene, page);
+  const LayerParts& layer = *page.layer;
+  const attention::AttentionResult& result = layer.sequence().attention;
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = headLabDim(page, cell);
+  const std::vector<attention::Token>& keys = layer.sequence().keys;
+  const float dropout = layer.config().dropout.probability;
+  const std::string left =
+      dropout > 0 ? fmt::format("a is what dropout leaves of the weight: 0, or weight ÷ {:.4g}", 1 - dropout)
+                  : "";
+  paintSum(page, area,
+           {fmt::format("Σ a[j] · v[j, {}]", dim), "j", dropout > 0 ? "a" : "weight",
+            fmt::format("v[j, {}]", dim), "a · v", theme.query, theme.value,
+            result.weights[cell.head].row(cell.query), result.v[kv].col(dim).transpose(), 0, false, left,
+            [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
+}
+
+void outputSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+  const Theme& theme = *page.view.theme;
+  const Cell cell = headLabCell(scene, page);
+  const LayerParts& layer = *page.layer;
+  const HeadParts& head = *page.head;
+  const attention::AttentionConfig& config = layer.config();
+  const attention::AttentionResult& result = layer.sequence().attention;
+  const Index column = headLabColumn(page, cell);
+  const Index row = std::clamp<Index>(column - head.question.firstColumn, 0, head.outputRows.rows() - 1);
+  Eigen::RowVectorXf concat(config.heads * config.headDim);
+  for (Index h = 0; h < config.heads; ++h)
+    concat.segment(h * config.headDim, config.headDim) = result.headOutput[h].row(cell.query);
+  Sum sum{fmt::format("Σ concat[c] · W_O[c, {}]", column),
+          "c",
+          "concat",
+          "W_O",
+          "product",
+          theme.value,
+          theme.secondary,
+          concat,
+          head.outputRows.row(row),
+          static_cast<double>(head.outputBias[row]),
+          !head.outputBias.isZero(0),
+          "",
+          [dim = config.headDim](Index at) { return fmt::format("h{}·{}", at / dim, at % dim); }};
+  const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
+  if (std::abs(made - static_cast<double>(result.output(cell.query, column))) > 1e-3 * (1 + std::abs(made)))
+    sum.note = "Heads that are switched off are left out of the output";
+  paintSum(page, area, sum);
+}
+
+/// A vector's numbers, those farthest from 0.
+void vectorBars(HeadLabState& page, const ImRect& area, const std::string& formula,
+                const Eigen::RowVectorXf& values, std::uint32_t color, const std::string& how) {
+  const View& view = page.view;
+  const ImRect table = belowSumTitle(view, area);
+  const Eigen::RowVectorXf ones = Eigen::RowVectorXf::Ones(values.size());
+  const attention::WorkedSum worked = attention::workedSum(
+      spanOf(values), spanOf(ones), std::min<std::size_t>(tableRoom(page, table), page.presents ? 8 : 17));
+  Columns columns;
+  columns.name = "vector";
+  columns.rowNames = {"value"};
+  columns.rowColors = {color};
+  for (const attention::SumTerm& term : worked.terms) {
+    columns.columns.push_back(
+        {std::to_string(term.at), 0, term.product, "", {cellText(term.product)}, color, term.product < 0});
+    columns.low = std::min(columns.low, term.product);
+    columns.high = std::max(columns.high, term.product);
+  }
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
+            formula);
+  paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(38)), view.theme->secondary,
+            fitted(view.fonts->small,
+                   worked.omitted > 0 ? fmt::format("{} farthest from 0 of {} numbers. {}",
+                                                    worked.terms.size(), values.size(), how)
+                                      : how,
+                   area.GetWidth()));
+  paintTable(page, table, columns);
+}
+
+void concatRow(const Scene& scene, HeadLabState& page, const ImRect& area) {
+  const Cell cell = headLabCell(scene, page);
+  const Index dim = headLabDim(page, cell), wide = page.layer->config().headDim;
+  vectorBars(page, area,
+             fmt::format("column {} of head {} = column {} · {} + {} = {}", dim, cell.head, cell.head, wide,
+                         dim, cell.head * wide + dim),
+             page.layer->sequence().attention.headOutput[cell.head].row(cell.query), page.view.theme->value,
+             "Nothing is computed: the head's output keeps its numbers and gets a place.");
+}
+
+/// A sentence in parts, wrapped at words; returns its height.
+float paintSentence(const View& view, const ImRect& area, const std::vector<CaptionPart>& parts) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont* font = view.fonts->title;
+  const float line = lineHeight(font) * 1.25f, space = textWidth(font, " ");
+  float x = area.Min.x, y = area.Min.y + line / 2;
+  for (const CaptionPart& part : parts)
+    for (std::size_t at = 0; at < part.text.size();) {
+      const std::size_t end = std::min(part.text.find(' ', at), part.text.size());
+      const std::string word = part.text.substr(at, end - at);
+      const float wide = textWidth(font, word);
+      if (x > area.Min.x && x + wide > area.Max.x) {
+        x = area.Min.x;
+        y += line;
+      }
+      x += paintText(list, font, ImVec2(x, y), part.color, word);
+      if (end < part.text.size()) x += space;
+      at = end + 1;
+    }
+  return y + line / 2 - area.Min.y;
+}
+
+}  // namespace
+
+void workedOut(Scene& scene, HeadLabState& page, const ImRect& area) {
+  View& view = page.view;
+  page.term = std::exchange(page.nextTerm, -1);
+  if (page.term >= 0) view.redraw(2);
+  const StepWords words = stepWords(scene, page);
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->hero, ImVec2(area.Min.x, area.Min.y + view.px(14)), view.theme->text,
+            fitted(view.fonts->hero, words.title, area.GetWidth()));
+  const float top = area.Min.y + view.px(34);
+  const bool roomy = area.GetHeight() > view.px(200) && !page.presents;
+  const float used =
+      roomy ? paintSentence(view, ImRect(area.Min.x, top, area.Max.x, area.Max.y), words.sentence) : 0;
+  const ImRect rest(area.Min.x, top + used + view.px(area.GetHeight() > view.px(480) ? 36 : 10), area.Max.x,
+                    area.Max.y);
+  switch (scene.cursor.lab.step) {
+    case Step::input: {
+      const Cell cell = headLabCell(scene, page);
+      return vectorBars(page, rest, withIndex("x", cell.query), page.layer->x.row(cell.query),
+                        mixed(view.theme->background, view.theme->text, 0.72f), "");
+    }
+    case Step::project:
+      return projectSum(scene, page, rest);
+    case Step::split:
+      return groupTable(scene, page, rest);
+    case Step::dot:
+      return dotSum(scene, page, rest);
+    case Step::scale:
+    case Step::bias:
+    case Step::mask:
+    case Step::softmax:
+      return rowTable(scene, page, rest);
+    case Step::mix:
+      return mixSum(scene, page, rest);
+    case Step::concat:
+      return concatRow(scene, page, rest);
+    case Step::output:
+      return outputSum(scene, page, rest);
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,307 @@
+#include "app/pages/head_lab/tabs/detectors_tab.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/head_lab/map_view.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+using attention::Detector;
+using attention::DetectorScore;
+
+DetectorsTab::DetectorsTab(PageServices& services, HeadLabState& page)
+    : HeadLabTab(services, page),
+      scores_(services.workers,
+              [](const DetectorQuestion& question, std::stop_token stop) {
+                return attention::Result<std::shared_ptr<const DetectorStudy>>(
+                    std::make_shared<const DetectorStudy>(studyDetectors(question, stop)));
+              }),
+      cells_(services.workers, [](const TargetQuestion& question, std::stop_token stop) {
+        return attention::Result<std::shared_ptr<const TargetStudy>>(
+            std::make_shared<const TargetStudy>(studyTargets(question, stop)));
+      }) {}
+
+bool DetectorsTab::take(const Scene&) {
+  bool any = false;
+  if (const auto answer = scores_.current(); answer && answer->value && *answer->value != study_) {
+    study_ = *answer->value;
+    any = true;
+  }
+  if (const auto answer = cells_.current(); answer && answer->value && *answer->value != targets_) {
+    targets_ = *answer->value;
+    any = true;
+  }
+  return any;
+}
+
+void DetectorsTab::ask(const Scene& scene) {
+  if (!page_.layer) return;
+  scores_.ask({page_.layer, scene.cursor.lab.reads, scene.cursor.lab.likeness}, Lane::front);
+  if (!study_) return;
+  const ScorePlace place = shownPlace(scene);
+  cells_.ask({study_, place.head, place.detector}, Lane::front);
+}
+
+void DetectorsTab::leave() {
+  scores_.forget();
+  cells_.forget();
+  study_.reset();
+  targets_.reset();
+  pointed_ = nextPointed_ = {};
+}
+
+ScorePlace DetectorsTab::shownPlace(const Scene& scene) const {
+  const auto last = std::ssize(study_->profiles) - 1;
+  ScorePlace place = pointed_;
+  if (place.head < 0) place.head = scene.cursor.cell.head;
+  place.head = std::clamp<Index>(place.head, 0, last);
+  if (!place.detector) place.detector = detectorCalled(scene.cursor.lab.detector);
+  if (!place.detector)
+    place.detector = attention::labelHead(study_->profiles[static_cast<std::size_t>(place.head)],
+                                          scene.look.labelThreshold)
+                         .detector;
+  return place;
+}
+
+std::vector<Index> DetectorsTab::rows(const Scene& scene) const {
+  const HeadLabCursor& at = scene.cursor.lab;
+  const Detector* const chosen = detectorCalled(at.detector);
+  const auto score = [&](Index head) {
+    const DetectorScore& one = study_->profiles[static_cast<std::size_t>(head)][chosen->name];
+    return one.rows == 0 ? -INFINITY : at.aboveEven ? one.above() : one.raw;
+  };
+  std::vector<Index> heads;
+  for (Index head = 0; head < std::ssize(study_->profiles); ++head) heads.push_back(head);
+  if (at.order == HeadOrder::likeness && std::ssize(study_->order) == std::ssize(heads))
+    heads = study_->order;
+  if (!chosen) return heads;
+  if (at.order == HeadOrder::score)
+    std::ranges::stable_sort(heads,
+                             [&](Index a, Index b) { return attention::descends(score(a), score(b)); });
+  if (at.only)
+    std::erase_if(heads, [&](Index head) {
+      const DetectorScore& one = study_->profiles[static_cast<std::size_t>(head)][chosen->name];
+      return one.rows == 0 || !(one.above() >= scene.look.labelThreshold);
+    });
+  return heads;
+}
+
+/// A control in a window of its own, as wide as it is asked to be.
+template <class Draw>
+void inBox(View& view, const char* name, ImVec2 at, float width, Draw draw) {
+  ImGui::SetCursorScreenPos(at);
+  ImGui::BeginChild(
+      name, ImVec2(width, view.px(34)), false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  draw();
+  compat::endChild();
+}
+
+void DetectorsTab::controls(Scene& scene, const ImRect& area) {
+  View& view = page_.view;
+  const float y = area.Min.y;
+  float x = area.Min.x;
+  const bool chosen = detectorCalled(scene.cursor.lab.detector) != nullptr;
+  const auto word = [&](std::string_view path) {
+    const Field& field = fieldAt(path);
+    const auto at = static_cast<std::size_t>(chosenIn(field, scene));
+    return textWidth(view.fonts->text, std::get<Selection>(field.control).labels[at]) + view.px(24);
+  };
+  const auto list = [&](const char* path, const std::vector<std::string>& reasons) {
+    const float wide = word(path);
+    inBox(view, path, ImVec2(x, y), wide, [&] { fieldChoice(view, scene, path, reasons, wide); });
+    x += wide + view.px(20);
+  };
+  list("cursor.lab.reads", {});
+  list("cursor.lab.order", {"", chosen ? "" : "Choose a detector: click on its column.", ""});
+  list("cursor.lab.likeness", {});
+  const auto toggle = [&](const char* path, const std::string& reason) {
+    const float wide =
+        textWidth(view.fonts->text, std::get<Toggle>(fieldAt(path).control).label) + view.px(56);
+    if (x + wide + view.px(200) > area.Max.x) return;
+    inBox(view, path, ImVec2(x, y), wide, [&] { fieldToggle(view, scene, path, reason); });
+    x += wide + view.px(20);
+  };
+  toggle("cursor.lab.above_even", "");
+  toggle("cursor.lab.only", chosen ? "" : "Choose a detector: click on its column.");
+  const float slider = std::min(area.Max.x - x, view.px(260));
+  inBox(view, "threshold", ImVec2(area.Max.x - slider, y), slider,
+        [&] { fieldSlider(view, scene, "look.label_threshold"); });
+}
+
+void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
+  if (!study_) return;
+  View& view = page_.view;
+  pointed_ = std::exchange(nextPointed_, ScorePlace{});
+  const float margin = view.px(page_.small ? 16 : 24);
+  const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // of controls
+  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 14), area.Max.x - margin,
+                     area.Max.y - view.px(page_.small ? 8 : 16));
+  if (!page_.presents) controls(scene, inner);
+  const float side = std::round(inner.GetWidth() * (page_.small ? 0.29f : 0.32f));
+  const ImRect table(inner.Min.x, inner.Min.y + line, inner.Max.x - side - margin, inner.Max.y);
+  const ImRect right(inner.Max.x - side, inner.Min.y + line, inner.Max.x, inner.Max.y);
+  const ScorePlace before = pointed_;
+  paintScores(scene, page_, table, {*study_, rows(scene), shownPlace(scene)}, nextPointed_);
+  const float square = std::min(right.GetHeight() * 0.32f, side * 0.7f);
+  picture(scene, ImRect(right.Min.x, right.Min.y, right.Max.x, right.Max.y - square - view.px(44)));
+  paintLikeness(scene, page_,
+                ImRect(right.Min.x, right.Max.y - square - view.px(24), right.Max.x, right.Max.y), *study_,
+                nextPointed_);
+  if (nextPointed_.head != before.head || nextPointed_.detector != before.detector) view.redraw(2);
+}
+
+std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
+  if (!study_) return {};
+  const ScorePlace place = shownPlace(scene);
+  const auto& profile = study_->profiles[static_cast<std::size_t>(place.head)];
+  const attention::HeadLabel label = attention::labelHead(profile, scene.look.labelThreshold);
+  std::vector<CaptionPart> parts{
+      {fmt::format("Head {}: {}", place.head, attention::describe(label)), page_.view.theme->text}};
+  if (place.detector) {
+    const DetectorScore& score = profile[place.detector->name];
+    parts.push_back({score.rows == 0 ? fmt::format("   {}: no row that it asks about", place.detector->title)
+                                     : fmt::format("   {} {} over {} {}", place.detector->title,
+                                                   scoreText(*place.detector, score, false), score.rows,
+                                                   score.rows == 1 ? "row" : "rows"),
+                     page_.view.theme->secondary});
+  }
+  return parts;
+}
+
+namespace {
+
+/// What the picture says: the score in words, and the detector's formula.
+std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
+  const Detector* const detector = shown.question.detector;
+  if (!detector) return "mixed: no detector stands out. Point at a score to see the cells that make it.";
+  const auto& profile = study.profiles[static_cast<std::size_t>(shown.question.head)];
+  const DetectorScore& score = profile[detector->name];
+  if (score.rows == 0) return std::string(detector->title) + ": the question does not arise on this text.";
+  std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
+                                 scoreText(*detector, score, false));
+  if (!detector->ofMaps)
+    text += fmt::format(" over {} {}, {} above even attention", score.rows, score.rows == 1 ? "row" : "rows",
+                        scoreText(*detector, score, true));
+  return text + ". " + std::string(detector->help);
+}
+
+/// Outlines the cells that count, in two tones so that they show on every colour.
+void markCounted(const View& view, const MapView& map, const TargetStudy& shown) {
+  if (!shown.question.detector) return;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float wide = map.cells.GetWidth() / static_cast<float>(map.cols.count),
+              high = map.cells.GetHeight() / static_cast<float>(map.rows.count);
+  const float thick = std::max(1.0f, view.px(wide >= view.px(16) ? 2 : 1));
+  for (Index row = map.rows.first; row < map.rows.end(); ++row)
+    for (const Index col : shown.counted[static_cast<std::size_t>(row)]) {
+      if (col < map.cols.first || col >= map.cols.end()) continue;
+      const ImVec2 from(map.cells.Min.x + wide * static_cast<float>(col - map.cols.first),
+                        map.cells.Min.y + high * static_cast<float>(row - map.rows.first));
+      const ImVec2 to(from.x + wide - 1, from.y + high - 1);
+      if (wide >= view.px(16))
+        compat::rectOutline(list, from + ImVec2(thick, thick), to - ImVec2(thick, thick),
+                            view.theme->background, 0, thick);
+      compat::rectOutline(list, from, to, view.theme->text, 0, thick);
+    }
+}
+
+}  // namespace
+
+/// The head's weights, with the cells outlined that make its score.
+void DetectorsTab::picture(Scene& scene, const ImRect& area) {
+  if (!targets_) return;
+  View& view = page_.view;
+  const Theme& theme = *view.theme;
+  const TargetStudy& shown = *targets_;
+  const SequenceSnapshot& sequence = shown.question.study->question.layer->sequence();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::string name = headName(shown.question.head);
+  const ImVec2 titleAt(area.Min.x, area.Min.y + view.px(10));
+  const float title = page_.presents ? 0 : paintText(list, view.fonts->title, titleAt, theme.text, name);
+  // The caption says it to who is presented to.
+  const float words = page_.presents
+                          ? 0
+                          : paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
+                                           ImVec2(area.Min.x, area.Min.y + view.px(26)), area.GetWidth(),
+                                           theme.secondary, sentenceOf(*shown.question.study, shown));
+  const Index n = shown.values.rows(), m = shown.values.cols();
+  const float labels = view.px(page_.small ? 62 : 84), below = view.px(page_.small ? 62 : 78);
+  // For the longest sentence, so that nothing moves.
+  const float room = view.px(page_.presents ? 0 : page_.small ? 58 : 80);
+  const float top = area.Min.y + view.px(46) + std::max(words, room);
+  const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
+  if (high < view.px(40) || wide < view.px(40)) return;
+  const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
+  const CellsInSight rows = windowOf(n, fits, scene.cursor.cell.query);
+  const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
+  // Beside the title, or in its place where the caption names the head.
+  const std::string part = partInSight(rows, n, cols, m);
+  const float taken = page_.presents ? 0 : title + view.px(12);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + taken, area.Min.y + view.px(11)),
+              area.GetWidth() - taken, theme.secondary, part);
+  if (page_.presents && part.empty()) paintText(list, view.fonts->title, titleAt, theme.text, name);
+  const float size = std::floor(
+      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)}));
+  const float x = std::round(area.Min.x + labels);
+  MapView map{"detect.map",
+              Ink::map,
+              ImRect(x, std::round(top), x + size * static_cast<float>(cols.count),
+                     std::round(top) + size * static_cast<float>(rows.count)),
+              rows,
+              cols,
+              -1,
+              -1,
+              theme.query,
+              theme.key,
+              0,
+              1,
+              true};
+  paintMap(scene, page_, map, shown.values.block(rows.first, cols.first, rows.count, cols.count));
+  markCounted(view, map, shown);
+  if (view.hover.query >= 0) map.litRow = view.hover.query;
+  if (view.hover.key >= 0) map.litCol = view.hover.key;
+  rowNames(page_, map, sequence.queries, labels);
+  columnNames(page_, map, sequence.keys);
+  paintText(list, view.fonts->small, ImVec2(x, map.cells.Min.y - view.px(9)), theme.query, "query ↓");
+  paintText(list, view.fonts->small, ImVec2(x - view.px(8), map.cells.Max.y + view.px(14)), theme.key,
+            "key →", Align::right);
+  if (const MapHit hit = hitMap(map); hit.row >= 0) {
+    view.nextHover = {shown.question.head, hit.row, hit.col};
+    const float value = shown.values(hit.row, hit.col);
+    tooltip(view, fmt::format("{} → {}  {}", sequence.queries[static_cast<std::size_t>(hit.row)].text,
+                              sequence.keys[static_cast<std::size_t>(hit.col)].text,
+                              value == -INFINITY ? "masked" : cellText(static_cast<double>(value))));
+    if (hit.clicked) scene.cursor.cell = {shown.question.head, hit.row, hit.col};
+  }
+}
+
+const Detector* detectorCalled(std::string_view name) {
+  const auto all = attention::allDetectors();
+  const auto found = std::ranges::find(all, name, &Detector::name);
+  return found == all.end() ? nullptr : *found;
+}
+
+std::string scoreText(const Detector& detector, const DetectorScore& score, bool above) {
+  const auto value = static_cast<double>(above ? score.above() : score.raw);
+  const std::string sign = value < 0 && std::abs(value) >= 0.005 ? "−" : "";
+  if (!detector.unit.empty()) return fmt::format("{}{:.1f} {}", sign, std::abs(value), detector.unit);
+  return fmt::format("{}{:.2f}", sign, std::abs(value));
+}
+
+std::unique_ptr<HeadLabTab> makeDetectorsTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<DetectorsTab>(services, page);
+}
+
+}  // namespace headscope::app

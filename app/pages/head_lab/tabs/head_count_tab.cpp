@@ -1,0 +1,224 @@
+#include "app/pages/head_lab/tabs/head_count_tab.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/head_lab/head_maps.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/scripted_text.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string sentenceOf(const HeadCountStudy& study) {
+  // The rank says along how many directions tokens are compared; without it the head dim bounds it.
+  const auto directions = [](const HeadCountSide& side) {
+    return side.spectra.empty() ? side.headDim : side.spectra.front().rank;
+  };
+  const Index dim = study.wide.headDim, wide = directions(study.wide);
+  const std::string along = study.wide.spectra.empty() ? fmt::format("up to {}", dim)
+                            : wide == dim              ? fmt::format("all {}", dim)
+                                                       : fmt::format("{} of {}", wide, dim);
+  return fmt::format(
+      "Both have {} weights. The wide head compares tokens along {} directions, but gives a row one "
+      "pattern; "
+      "each of the {} small ones along {}, and every one of them looks its own way.",
+      countText(study.parameters), along, study.small.heads, directions(study.small));
+}
+
+/// A number with what it says; returns how high it is.
+float sideFigure(const View& view, ImVec2 at, float width, const std::string& number,
+                 const std::string& words) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float used =
+      paintText(list, view.fonts->monoTitle, ImVec2(at.x, at.y + view.px(12)), view.theme->text, number);
+  paintScripted(view, list, view.fonts->text, ImVec2(at.x + used + view.px(10), at.y + view.px(13)),
+                view.theme->secondary, words, Align::left, width - used - view.px(10));
+  return view.px(28);
+}
+
+/// The singular values of all heads as steps over each other, the largest at the left; both sides share the
+/// scale.
+void spectra(const View& view, const ImRect& area, const HeadCountSide& side, double most, Index widest) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const float base = area.Max.y - view.px(20), high = base - area.Min.y;
+  list.AddLine(ImVec2(area.Min.x, base), ImVec2(area.Max.x, base), theme.line);
+  const float each = area.GetWidth() / static_cast<float>(widest);
+  for (std::size_t head = 0; head < side.spectra.size(); ++head) {
+    const auto& values = side.spectra[head].singular;
+    const std::uint32_t color =
+        side.heads == 1 ? theme.text : groupColor(theme, static_cast<std::int64_t>(head));
+    ImVec2 last(area.Min.x, base - static_cast<float>(values.front() / most) * high);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ImVec2 next(area.Min.x + each * static_cast<float>(i + 1),
+                        base - static_cast<float>(values[i] / most) * high);
+      list.AddLine(ImVec2(last.x, next.y), next, color, std::max(1.0f, view.px(1.2f)));
+      if (i > 0) list.AddLine(last, ImVec2(last.x, next.y), color, std::max(1.0f, view.px(1.2f)));
+      last = next;
+    }
+    list.AddLine(last, ImVec2(last.x, base), color, std::max(1.0f, view.px(1.2f)));
+  }
+  paintScripted(view, list, view.fonts->small, ImVec2(area.Min.x, base + view.px(11)), theme.secondary,
+                fmt::format("singular values of W_Q·W_Kᵀ, 1 to {}", widest), Align::left, area.GetWidth());
+}
+
+}  // namespace
+
+HeadCountTab::HeadCountTab(PageServices& services, HeadLabState& page)
+    : HeadLabTab(services, page),
+      answer_(services.workers, [](const HeadCountQuestion& question, std::stop_token stop) {
+        return attention::Result<std::shared_ptr<const HeadCountStudy>>(
+            std::make_shared<const HeadCountStudy>(studyMany(question, stop)));
+      }) {}
+
+bool HeadCountTab::take(const Scene&) {
+  const auto answer = answer_.current();
+  if (!answer || !answer->value || *answer->value == study_) return false;
+  study_ = *answer->value;
+  return true;
+}
+
+void HeadCountTab::ask(const Scene& scene) {
+  if (!page_.layer) return;
+  const WeightSetup& weights = scene.setup.weights;
+  const Index heads = smallHeads(page_.layer->config().modelDim, scene.cursor.lab.manyHeads);
+  answer_.ask({page_.layer, heads, weights.init, weights.gain, weights.seed}, Lane::front);
+}
+
+void HeadCountTab::leave() {
+  answer_.forget();
+  study_.reset();
+}
+
+bool HeadCountTab::move(Scene& scene, int by) {
+  const auto at = std::ranges::find(kManyHeads, scene.cursor.lab.manyHeads) - kManyHeads.begin();
+  const auto to = std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(kManyHeads) - 1);
+  scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(to)];
+  return true;
+}
+
+std::vector<CaptionPart> HeadCountTab::caption(const Scene&) const {
+  if (!study_) return {};
+  return {{"As many weights, one pattern for each row or many", page_.view.theme->secondary}};
+}
+
+std::string HeadCountTab::shape() const {
+  if (!study_) return "";
+  const HeadCountQuestion& asked = study_->question;
+  return fmt::format("random weights, {}, gain {}, seed {} · d {}",
+                     asked.init == WeightInit::normal ? "normal" : "Xavier",
+                     shortNumber(static_cast<double>(asked.gain)), asked.seed, study_->wide.headDim);
+}
+
+void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
+  if (!page_.layer) return;
+  View& view = page_.view;
+  const Index dim = page_.layer->config().modelDim;
+  std::vector<Choice> choices;
+  for (const Index heads : kManyHeads)
+    choices.push_back(
+        {fmt::format("against {} heads", heads),
+         dim % heads == 0 ? "" : fmt::format("{} doesn't divide the model dim, {}.", heads, dim),
+         std::to_string(heads)});
+  const Index shown = smallHeads(dim, scene.cursor.lab.manyHeads);
+  int chosen = static_cast<int>(std::ranges::find(kManyHeads, shown) - kManyHeads.begin());
+  chosen = std::min(chosen, static_cast<int>(choices.size()) - 1);
+  const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(chosen)].label);
+  ImGui::SetCursorScreenPos(ImVec2(line.Max.x - wide - view.px(24), line.GetCenter().y - view.px(13)));
+  if (dropdown(view, "many.heads", choices, chosen, 0, "How many small heads (← and →)."))
+    scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(chosen)];
+}
+
+/// Its maps side by side, their numbers, and the singular values.
+void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountSide& shown,
+                        const char* name) {
+  View& view = page_.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::string title = shown.heads == 1 ? fmt::format("1 head of {}", shown.headDim)
+                                             : fmt::format("{} heads of {}", shown.heads, shown.headDim);
+  paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
+  // One map leaves room at its side for what the many have below them, in the same lines.
+  const float below = view.px(page_.small ? 150 : 300), figures = 3 * view.px(28);
+  const float mapsHigh = area.GetHeight() - view.px(42) - below;
+  const bool beside = shown.heads == 1 && area.GetWidth() - mapsHigh - figures > view.px(250);
+  const SequenceSnapshot& sequence = study_->question.layer->sequence();
+  const float gap = shown.heads > 16 ? 4 : 10;
+  const NamedGrid named =
+      namedGrid(view,
+                ImRect(area.Min.x, area.Min.y + view.px(42), area.Max.x - (beside ? view.px(250) : 0),
+                       area.Max.y - below + (beside ? figures : 0)),
+                sequence, shown.heads, {gap, gap, 0});
+  const MapGrid& grid = named.grid;
+  std::vector<HeatTile> tiles;
+  for (Index head = 0; head < shown.heads; ++head) {
+    const StagePicture& picture = shown.weights[static_cast<std::size_t>(head)];
+    const ImVec2 from(
+        named.area.Min.x + (grid.width + view.px(gap)) * static_cast<float>(head % grid.columns),
+        named.area.Min.y + (grid.height + view.px(gap)) * static_cast<float>(head / grid.columns));
+    const ImRect cells(from, ImVec2(from.x + grid.width, from.y + grid.height));
+    Picture look{fmt::format("many.{}.{}", name, head), Ink::map, 0, 1};
+    look.gap =
+        grid.height / static_cast<float>(std::max<Index>(picture.values.rows(), 1)) >= view.px(8) ? 1.0f : 0;
+    paintPicture(page_, look, picture.values, cells, scene.look);
+    track(look.name, cells.Min, cells.Max);
+    tiles.push_back({cells, 0, 0, static_cast<float>(sequence.queries.size()),
+                     static_cast<float>(sequence.keys.size()), head, -1});
+  }
+  paintTokenNames(view, sequence, tiles, named, {-1, -1, -1});
+  const float under = area.Max.y - below + view.px(page_.small ? 4 : 12);
+  const float x = beside ? tiles.front().area.Max.x + view.px(40) : area.Min.x, width = area.Max.x - x;
+  float y = under;
+  const std::string rank = shown.spectra.empty() ? fmt::format("at most {}", shown.headDim)
+                                                 : fmt::format("{}", shown.spectra.front().rank);
+  y += sideFigure(view, ImVec2(x, y), width, rank,
+                  shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
+  y += sideFigure(view, ImVec2(x, y), width, fmt::format("{:.2f}", shown.entropy),
+                  "entropy of a row, 1 = even");
+  sideFigure(view, ImVec2(x, y), width, shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
+             shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
+  const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);
+  if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
+  double most = 1e-30;
+  for (const HeadCountSide* one : {&study_->wide, &study_->small})
+    for (const auto& spectrum : one->spectra)
+      if (!spectrum.singular.empty()) most = std::max(most, spectrum.singular.front());
+  spectra(view, bars, shown, most, study_->wide.headDim);
+}
+
+void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout&) {
+  if (!study_) return;
+  View& view = page_.view;
+  const float margin = view.px(page_.small ? 16 : 24);
+  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 20), area.Max.x - margin,
+                     area.Max.y - view.px(page_.small ? 8 : 20));
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (study_->small.heads == 1) {
+    paintText(
+        list, view.fonts->text, inner.Min, view.theme->secondary,
+        fmt::format("The model dim, {}, can't be divided among heads: it is odd.", study_->wide.headDim));
+    return;
+  }
+  const float words = paintParagraph(list, view.fonts->title, inner.Min, inner.GetWidth(),
+                                     view.theme->secondary, sentenceOf(*study_));
+  const float top = inner.Min.y + words + view.px(page_.small ? 10 : 24);
+  const float half = (inner.GetWidth() - view.px(48)) / 2;
+  side(scene, ImRect(inner.Min.x, top, inner.Min.x + half, inner.Max.y), study_->wide, "wide");
+  side(scene, ImRect(inner.Max.x - half, top, inner.Max.x, inner.Max.y), study_->small, "small");
+  paintColourBar(view, scene.look.colormap, {"0", "", "1"}, ImVec2(inner.Max.x, top + view.px(4)),
+                 view.px(140));
+}
+
+std::unique_ptr<HeadLabTab> makeHeadCountTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<HeadCountTab>(services, page);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/compute/heads/head_count_study.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+
+namespace headscope::app {
+
+/// One wide head beside many small ones of as many parameters: patterns and rank.
+class HeadCountTab : public HeadLabTab {
+ public:
+  HeadCountTab(PageServices& services, HeadLabState& page);
+
+  bool take(const Scene& scene) override;
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void choices(Scene& scene, const ImRect& line, float left) override;
+  bool move(Scene& scene, int by) override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  std::string shape() const override;
+
+  const HeadCountStudy* study() const { return study_.get(); }
+
+ private:
+  void side(const Scene& scene, const ImRect& area, const HeadCountSide& shown, const char* name);
+
+  Answer<HeadCountQuestion, std::shared_ptr<const HeadCountStudy>> answer_;
+  std::shared_ptr<const HeadCountStudy> study_;
+};
+
+}  // namespace headscope::app

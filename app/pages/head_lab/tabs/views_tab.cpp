@@ -1,0 +1,306 @@
+#include "app/pages/head_lab/tabs/views_tab.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/head_lab/map_view.h"
+#include "app/platform/track.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/scripted_text.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// A picture in words.
+struct PictureWords {
+  const char *name, *shortName;  ///< the latter over pictures that are narrower than the name
+  const char* formula;
+  const char* sentence;
+  const char* caption;  ///< the same in one line, for who presents
+};
+constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
+    {"Weights", "Weights", "A[i][j]", "What the softmax gives: how a row shares its attention out.",
+     "What the softmax gives: how a row shares its attention out"},
+    {"Value-weighted", "Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
+     "What reaches the output: a weight counts as much as what is written for it is long. A bright cell over "
+     "a value of nearly no length brings nothing.",
+     "What reaches the output: a weight counts as much as what is written for it is long"},
+    {"Without the first token", "Without first", "A[i][j] ÷ (1 − A[i][0])",
+     "Many heads park what they don't need on the first token. Without its column, rows sum to 1 again, and "
+     "what is left can be seen.",
+     "What a head looks at besides the first token, where many park what they don't need"},
+    {"Mean over heads", "Mean", "Σ_h A_h[i][j] ÷ H",
+     "All heads of the layer in one picture. What a single head does is thinned out by the others.",
+     "All heads of the layer in one picture: what a single head does is thinned out"},
+    {"Max over heads", "Max", "max_h A_h[i][j]",
+     "The strongest weight that any head puts on a cell: nothing that one head sees is lost, and rows "
+     "needn't sum to 1.",
+     "The strongest weight that any head puts on a cell; rows needn't sum to 1"},
+    {"Difference of two heads", "Difference", "A_h[i][j] − A_g[i][j]",
+     "Where the one head looks more than the other, and where less. Rows sum to 0.",
+     "Where the one head looks more than the other, and where less"},
+    {"Rollout", "Rollout", "R_l = (½·mean A_h + ½·I) · R_{l−1}",
+     "How much of each token has come through all layers up to this one, if half of a token stays in the "
+     "residual stream and all heads count alike (Abnar & Zuidema 2020). Values, norms and MLPs are left "
+     "out.",
+     "How much of each token has come through all layers up to this one"},
+}};
+
+const PictureWords& wordsOf(HeadPicture picture) {
+  return kWords[static_cast<std::size_t>(picture)];
+}
+
+/// The layers that it goes through.
+std::string rolloutTitle(const ViewQuestion& asked) {
+  const Index last = shownLayer(asked.layer->question.snapshot->setup);
+  return last == 0 ? "Rollout through layer 0" : fmt::format("Rollout through layers 0 to {}", last);
+}
+
+/// "Mean over 8 heads".
+std::string overHeads(HeadPicture picture, Index heads) {
+  return fmt::format("{} over {} {}", picture == HeadPicture::mean ? "Mean" : "Max", heads,
+                     heads == 1 ? "head" : "heads");
+}
+
+render::Colormap colormapOf(const Look& look, HeadPicture picture) {
+  return picture == HeadPicture::difference ? look.scoreColormap : look.colormap;
+}
+
+std::string valueText(HeadPicture picture, float value) {
+  if (value == -INFINITY && picture == HeadPicture::rollout) return "nothing comes through";
+  if (value == -INFINITY) return picture == HeadPicture::firstOut ? "left out or masked" : "masked";
+  return cellText(static_cast<double>(value));
+}
+
+}  // namespace
+
+ViewsTab::ViewsTab(PageServices& services, HeadLabState& page)
+    : HeadLabTab(services, page),
+      answer_(services.workers, [&services](const ViewQuestion& question, std::stop_token stop) {
+        return studyViews(question, services.resources, stop);
+      }) {}
+
+bool ViewsTab::take(const Scene&) {
+  const auto answer = answer_.current();
+  if (!answer || !answer->value || *answer->value == study_) return false;
+  study_ = *answer->value;
+  return true;
+}
+
+void ViewsTab::ask(const Scene& scene) {
+  if (!page_.layer) return;
+  const Index last = page_.layer->config().heads - 1;
+  answer_.ask({page_.layer, std::clamp<Index>(scene.cursor.cell.head, 0, last),
+               std::clamp<Index>(scene.cursor.lab.otherHead, 0, last)},
+              Lane::front);
+}
+
+void ViewsTab::leave() {
+  answer_.forget();
+  study_.reset();
+}
+
+bool ViewsTab::move(Scene& scene, int by) {
+  const int last = static_cast<int>(kWords.size()) - 1;
+  HeadPicture& picture = scene.cursor.lab.picture;
+  picture = static_cast<HeadPicture>(std::clamp(static_cast<int>(picture) + by, 0, last));
+  return true;
+}
+
+std::vector<CaptionPart> ViewsTab::caption(const Scene& scene) const {
+  return {{wordsOf(scene.cursor.lab.picture).caption, page_.view.theme->secondary}};
+}
+
+/// Which head is taken away.
+void ViewsTab::otherHead(Scene& scene, ImVec2 at) {
+  View& view = page_.view;
+  std::vector<Choice> heads;
+  for (Index head = 0; head < page_.layer->config().heads; ++head)
+    heads.push_back({fmt::format("less head {}", head), "", std::to_string(head)});
+  int chosen =
+      static_cast<int>(std::clamp<Index>(scene.cursor.lab.otherHead, 0, page_.layer->config().heads - 1));
+  ImGui::SetCursorScreenPos(at);
+  if (dropdown(view, "views.other", heads, chosen, 0, "The head whose weights are taken away."))
+    scene.cursor.lab.otherHead = chosen;
+}
+
+void ViewsTab::large(Scene& scene, const ImRect& area) {
+  View& view = page_.view;
+  const Theme& theme = *view.theme;
+  const ViewQuestion& asked = study_->question;
+  const SequenceSnapshot& sequence = asked.layer->sequence();
+  const HeadPicture picture = scene.cursor.lab.picture;
+  const HeadView& shown = (*study_)[picture];
+  const PictureWords& words = wordsOf(picture);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const bool ofAll = picture == HeadPicture::mean || picture == HeadPicture::max;
+  const std::string title = picture == HeadPicture::rollout ? rolloutTitle(asked)
+                            : picture == HeadPicture::difference
+                                ? fmt::format("Head {} less head {}", asked.head, asked.other)
+                            : ofAll ? overHeads(picture, asked.layer->config().heads)
+                                    : fmt::format("{} of head {}", words.name, asked.head);
+  float x = area.Min.x;
+  x += paintText(list, view.fonts->hero, ImVec2(x, area.Min.y + view.px(14)), theme.text,
+                 fitted(view.fonts->hero, title, area.GetWidth())) +
+       view.px(24);
+  if (x + scriptedWidth(view, view.fonts->mono, words.formula) < area.Max.x)
+    paintScripted(view, list, view.fonts->mono, ImVec2(x, area.Min.y + view.px(16)), theme.secondary,
+                  words.formula);
+  // The colour bar stands between the sentence, which the caption says to who is presented to, and the map.
+  float top = area.Min.y + view.px(68);
+  if (!page_.presents) {
+    const float sentence =
+        paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(34)), area.GetWidth(),
+                       theme.secondary, words.sentence);
+    const float room = view.px(44);  // for the longest sentence, so that nothing moves
+    top = area.Min.y + view.px(62) + std::max(sentence, room);
+  }
+  const float labels = view.px(page_.small ? 72 : 104), below = view.px(92);
+  const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
+  if (wide < view.px(60) || high < view.px(60)) return;
+  const Index n = shown.values.rows(), m = shown.values.cols();
+  if (n == 0) {
+    paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, top), area.GetWidth(), theme.secondary,
+                   study_->noRollout);
+    return;
+  }
+  const CellsInSight rows =
+      windowOf(n, std::min<Index>(cellsThatFit(view, high, 10), 64), scene.cursor.cell.query);
+  const CellsInSight cols =
+      windowOf(m, std::min<Index>(cellsThatFit(view, wide, 10), 64), scene.cursor.cell.key);
+  const float size = std::floor(
+      std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(60)}));
+  const ImVec2 from(std::round(area.Min.x + labels), std::round(top));
+  MapView map{"views.map",
+              Ink::map,
+              ImRect(from.x, from.y, from.x + size * static_cast<float>(cols.count),
+                     from.y + size * static_cast<float>(rows.count)),
+              rows,
+              cols,
+              scene.cursor.cell.query,
+              scene.cursor.cell.key,
+              theme.query,
+              theme.key,
+              shown.low,
+              shown.high,
+              picture != HeadPicture::difference,
+              colormapOf(scene.look, picture)};
+  if (view.hover.query >= 0) map.litRow = view.hover.query;
+  if (view.hover.key >= 0) map.litCol = view.hover.key;
+  paintMap(scene, page_, map, shown.values.block(rows.first, cols.first, rows.count, cols.count));
+  rowNames(page_, map, sequence.queries, labels);
+  columnNames(page_, map, sequence.keys);
+  axisTitles(page_, map);
+  const std::string low =
+      picture == HeadPicture::difference ? "−" + cellText(static_cast<double>(shown.high)) : "0";
+  paintColourBar(view, *map.colormap,
+                 {low, picture == HeadPicture::difference ? "0" : "",
+                  picture == HeadPicture::difference ? cellText(static_cast<double>(shown.high)) : "1"},
+                 ImVec2(map.cells.Max.x, from.y - view.px(26)), view.px(140));
+  const MapHit hit = hitMap(map);
+  if (hit.row < 0) return;
+  view.nextHover = {asked.head, hit.row, hit.col};
+  tooltip(view, fmt::format("{} → {}  {}", sequence.queries[static_cast<std::size_t>(hit.row)].text,
+                            sequence.keys[static_cast<std::size_t>(hit.col)].text,
+                            valueText(picture, shown.values(hit.row, hit.col))));
+  if (!hit.clicked) return;
+  scene.cursor.cell.query = hit.row;
+  scene.cursor.cell.key = hit.col;
+}
+
+void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) {
+  View& view = page_.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const bool chosen = scene.cursor.lab.picture == picture;
+  const std::string name(kHeadPictureNames[static_cast<std::size_t>(picture)]);
+  ImGui::SetCursorScreenPos(area.Min);
+  if (compat::invisibleButton(("views." + name).c_str(), area.GetSize())) scene.cursor.lab.picture = picture;
+  trackItem("views." + name);
+  if (chosen || ImGui::IsItemHovered())
+    list.AddRectFilled(area.Min, area.Max, chosen ? theme.raised : theme.panel, view.px(4));
+  if (chosen) list.AddRectFilled(area.Min, ImVec2(area.Min.x + view.px(3), area.Max.y), theme.text);
+  const PictureWords& words = wordsOf(picture);
+  ImFont* font = page_.small ? view.fonts->small : view.fonts->text;
+  const float width = area.GetWidth() - view.px(20);
+  const char* title = textWidth(font, words.name) <= width ? words.name : words.shortName;
+  paintText(list, font, ImVec2(area.Min.x + view.px(14), area.Min.y + view.px(16)),
+            chosen ? theme.text : theme.secondary, fitted(font, title, width));
+  const HeadView& shown = (*study_)[picture];
+  const float top = area.Min.y + view.px(32), room = area.Max.y - view.px(10) - top;
+  const float wide = area.GetWidth() - view.px(28);
+  const auto rows = static_cast<float>(shown.small.values.rows()),
+             cols = static_cast<float>(shown.small.values.cols());
+  if (rows < 1 || cols < 1 || room < 8) return;
+  const float each = std::min(room / rows, wide / cols);
+  Picture look{"views.small." + name, Ink::map, shown.low, shown.high};
+  look.gap = each >= view.px(8) ? 1.0f : 0;
+  Look colours = scene.look;
+  colours.colormap = colormapOf(scene.look, picture);
+  const ImVec2 from(std::round(area.Min.x + view.px(14)), std::round(top));
+  paintPicture(page_, look, shown.small.values,
+               ImRect(from.x, from.y, from.x + each * cols, from.y + each * rows), colours);
+}
+
+void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
+  if (!study_) return;
+  View& view = page_.view;
+  const float margin = view.px(page_.small ? 16 : 24);
+  const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 18), area.Max.x - margin,
+                     area.Max.y - view.px(page_.small ? 8 : 16));
+  const float space = view.px(page_.small ? 8 : 16);
+  const float split =
+      std::round(inner.Min.x + std::clamp(largeWidth(inner.GetHeight()) + 2 * margin,
+                                          inner.GetWidth() * 0.42f, inner.GetWidth() * 0.56f));
+  large(scene, ImRect(inner.Min.x, inner.Min.y, split - margin, inner.Max.y));
+  if (scene.cursor.lab.picture == HeadPicture::difference)
+    otherHead(scene, ImVec2(inner.Min.x, inner.Max.y - view.px(30)));
+  const std::size_t columns = thumbnailColumns(ImVec2(inner.Max.x - split, inner.GetHeight()), space);
+  const std::size_t rows = (kWords.size() + columns - 1) / columns;
+  const float wide = (inner.Max.x - split + space) / static_cast<float>(columns) - space,
+              high = (inner.GetHeight() + space) / static_cast<float>(rows) - space;
+  for (std::size_t i = 0; i < kWords.size(); ++i) {
+    const float x = split + (wide + space) * static_cast<float>(i % columns),
+                y = inner.Min.y + (high + space) * static_cast<float>(i / columns);
+    thumbnail(scene, ImRect(x, y, x + wide, y + high), static_cast<HeadPicture>(i));
+  }
+}
+
+/// As wide as the large map gets in that height, with its names: what is left is the small ones'.
+float ViewsTab::largeWidth(float height) const {
+  const View& view = page_.view;
+  const HeadView& shown = (*study_)[HeadPicture::weights];
+  if (shown.values.rows() == 0) return 0;
+  const float aspect =
+      static_cast<float>(shown.values.cols()) / static_cast<float>(std::max<Index>(shown.values.rows(), 1));
+  return view.px(page_.small ? 72 : 104) + (height - view.px(page_.presents ? 160 : 198)) * aspect;
+}
+
+/// So many columns that the small maps are largest; of equals the ones that leave fewest places empty.
+std::size_t ViewsTab::thumbnailColumns(ImVec2 area, float space) const {
+  const View& view = page_.view;
+  std::size_t best = 3;
+  float largest = 0;
+  for (std::size_t columns = 1; columns <= kWords.size(); ++columns) {
+    const std::size_t rows = (kWords.size() + columns - 1) / columns;
+    const float wide = (area.x + space) / static_cast<float>(columns) - space - view.px(28),
+                high = (area.y + space) / static_cast<float>(rows) - space - view.px(42);
+    const float blank = static_cast<float>(rows * columns - kWords.size());
+    const float worth = std::min(wide, high) * (1 - 0.05f * blank);
+    if (worth <= largest) continue;
+    largest = worth;
+    best = columns;
+  }
+  return best;
+}
+
+std::unique_ptr<HeadLabTab> makeViewsTab(PageServices& services, HeadLabState& page) {
+  return std::make_unique<ViewsTab>(services, page);
+}
+
+}  // namespace headscope::app

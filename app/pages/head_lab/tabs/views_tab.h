@@ -1,0 +1,33 @@
+#pragma once
+
+#include "app/compute/heads/view_study.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+
+namespace headscope::app {
+
+/// What people make of a layer's weights, side by side; the chosen picture large.
+class ViewsTab : public HeadLabTab {
+ public:
+  ViewsTab(PageServices& services, HeadLabState& page);
+
+  bool take(const Scene& scene) override;
+  void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  bool move(Scene& scene, int by) override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+
+  const ViewStudy* study() const { return study_.get(); }
+
+ private:
+  void large(Scene& scene, const ImRect& area);
+  void thumbnail(Scene& scene, const ImRect& area, HeadPicture picture);
+  float largeWidth(float height) const;
+  std::size_t thumbnailColumns(ImVec2 area, float space) const;
+  void otherHead(Scene& scene, ImVec2 at);
+
+  Answer<ViewQuestion, std::shared_ptr<const ViewStudy>> answer_;
+  std::shared_ptr<const ViewStudy> study_;
+};
+
+}  // namespace headscope::app

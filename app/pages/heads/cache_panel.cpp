@@ -1,0 +1,228 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/cache/cache_bytes.h"
+#include "app/compute/cache/cache_cost.h"
+#include "app/pages/heads/cache_strips.h"
+#include "app/platform/track.h"
+#include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence) {
+  StripState state;
+  state.tokens = sequence.keyLength;
+  state.now = scene.cursor.decoding ? std::clamp<Index>(scene.cursor.step, 1, state.tokens) : state.tokens;
+  if (snapshot.setup.input.cross) {
+    state.reason = "In cross-attention the context's keys and values are cached once; decoding adds none";
+    state.now = state.tokens;
+  } else if (!snapshot.causal) {
+    state.reason = "Decoding needs causality: without it earlier tokens would have to see later ones";
+    state.now = state.tokens;
+  }
+  return state;
+}
+
+void stepButtons(Scene& scene, HeadsState& page, const StripState& state, ImVec2 at) {
+  View& view = page.view;
+  ImGui::SetCursorScreenPos(at);
+  Cursor& cursor = scene.cursor;
+  if (button(view, "decode.back", "◀", state.reason, true)) view.request("decode.back");
+  ImGui::SameLine(0, view.px(2));
+  if (button(view, "decode.play", page.playing ? "Pause" : "▶ Play", state.reason, true))
+    view.request("decode.play");
+  ImGui::SameLine(0, view.px(2));
+  if (button(view, "decode.forward", "▶", state.reason, true)) view.request("decode.forward");
+  if (cursor.decoding && state.reason.empty()) {
+    ImGui::SameLine(0, view.px(2));
+    if (button(view, "decode.leave", "All", "", true)) view.request("decode.toggle");
+  }
+}
+
+std::string decodeStepText(const Scene& scene, const StripState& state) {
+  if (!scene.cursor.decoding || !state.reason.empty())
+    return state.tokens == 1 ? "1 token" : fmt::format("all {} tokens", state.tokens);
+  return fmt::format("step {} of {}", state.now, state.tokens);
+}
+
+/// Sliders for the step and the prefill, side by side.
+void decodeSliders(Scene& scene, HeadsState& page, const StripState& state, ImVec2 at, float width) {
+  View& view = page.view;
+  const float each = std::min((width - view.px(24)) / 2, view.px(420));
+  std::vector<Index> stops;
+  for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);
+  Index prefill = std::min(scene.setup.prefill, stops.back());
+  ImGui::SetCursorScreenPos(at);
+  ImGui::BeginChild(
+      "step", ImVec2(each, view.px(30)), false,
+      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+  Index step = state.now;
+  SliderSpec steps = sliderSpec(fieldAt("cursor.step"), {state.reason});
+  steps.track = {1, static_cast<double>(std::max<Index>(state.tokens, 2))};
+  const auto reachable = std::span<const Index>(stops).subspan(static_cast<std::size_t>(prefill - 1));
+  if (slider(view, steps, reachable, step)) {
+    scene.cursor.decoding = true;
+    scene.cursor.step = step;
+    page.playing = false;
+  }
+  compat::endChild();
+  ImGui::SetCursorScreenPos(ImVec2(at.x + each + view.px(24), at.y));
+  ImGui::BeginChild(
+      "prefill", ImVec2(each, view.px(30)), false,
+      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+  if (slider(view, sliderSpec(fieldAt("prefill"), {state.reason}), stops, prefill))
+    scene.setup.prefill = prefill;
+  compat::endChild();
+}
+
+/// Bytes now for MHA, GQA, MQA and latent attention of this configuration, this one in the accent; returns
+/// where it ends.
+float costs(Scene& scene, const Snapshot& snapshot, View& view, const StripState& state, const ImRect& area) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const attention::AttentionConfig& config = snapshot.config;
+  const float width = area.GetWidth();
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y - view.px(3)));
+  ImGui::BeginChild(
+      "costs", ImVec2(width, view.px(30)), false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::SetCursorScreenPos(area.Min);
+  sectionTitle(view, scene.cursor.decoding && state.reason.empty()
+                         ? fmt::format("BYTES AT STEP {}", state.now)
+                         : "BYTES OF THE CACHE");
+  ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
+  fieldChoice(view, scene, "look.cache_bytes");
+  compat::endChild();
+  // Groups in between, where the heads can be grouped at all; 0 where they can't.
+  const AttentionKind kind = kindOf(snapshot.setup.model);
+  Index gqa = kind == AttentionKind::gqa ? config.kvHeads : kvHeadsFor(AttentionKind::gqa, config.heads);
+  if (gqa == 1) gqa = 0;
+  const auto bytes = [&](Index kvHeads, Index tokens) {
+    return cacheBytes(snapshot, kvHeads, tokens, scene.look.cacheBytes);
+  };
+  struct Bar {
+    const char* label;
+    double bytes;
+    bool current;
+  };
+  std::vector<Bar> bars{{"MHA", bytes(config.heads, state.now), kind == AttentionKind::mha},
+                        {"GQA", bytes(gqa, state.now), kind == AttentionKind::gqa},
+                        {"MQA", bytes(1, state.now), kind == AttentionKind::mqa}};
+  // With a head or two a latent is more than what it stands for.
+  if (const double latent = latentCacheBytes(snapshot, state.now, scene.look.cacheBytes);
+      latent <= bars[0].bytes)
+    bars.push_back({"MLA", latent, false});
+  // The scale stays while the cache grows: MHA's when all tokens are in it.
+  const double most = std::max(bytes(config.heads, state.tokens), 1.0);
+  float y = area.Min.y + view.px(38);
+  for (const Bar& bar : bars) {
+    const float barFrom = area.Min.x + view.px(58), barTo = area.Max.x - view.px(88), half = view.px(5);
+    const std::uint32_t ink = bar.current ? view.theme->text : view.theme->secondary;
+    paintText(list, bar.current ? view.fonts->bold : view.fonts->text, ImVec2(area.Min.x, y), ink, bar.label);
+    list.AddRectFilled(ImVec2(barFrom, y - half), ImVec2(barTo, y + half), view.theme->raised, view.px(3));
+    list.AddRectFilled(ImVec2(barFrom, y - half),
+                       ImVec2(barFrom + static_cast<float>(bar.bytes / most) * (barTo - barFrom), y + half),
+                       bar.current ? view.theme->query : view.theme->faint, view.px(3));
+    paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), ink,
+              bar.bytes == 0 && gqa == 0 ? "–" : fourDigitBytes(bar.bytes), Align::right);
+    y += view.px(22);
+  }
+  paintFitted(view, list, view.fonts->bold, ImVec2(area.Min.x, y), width, view.theme->text,
+              shareText(config, bytesPerToken(scene, config)));
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, y + view.px(19)), width,
+              view.theme->secondary, cacheFormula(snapshot, state.tokens, scene.look.cacheBytes));
+  return y + view.px(27);
+}
+
+void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, float width) {
+  const DecodeCheck& check = sequence.decode;
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (!check.applies) return;
+  const std::string text = fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {} {}",
+                                       numberText(check.maxDifference, 2), check.prefill, check.steps,
+                                       check.steps == 1 ? "step" : "steps");
+  paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
+}
+
+/// The one-line form for low windows: buttons, step, bytes.
+void cacheLine(Scene& scene, HeadsState& page, const StripState& state, const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.GetCenter().y, width = area.GetWidth();
+  paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
+  stepButtons(scene, page, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
+  const float x = ImGui::GetItemRectMax().x + view.px(18);
+  const auto bytes = [&](Index tokens) {
+    return bytesText(cacheBytes(snapshot, snapshot.config.kvHeads, tokens, scene.look.cacheBytes));
+  };
+  std::string cost = decodeStepText(scene, state) + " · " + bytes(state.now);
+  if (!snapshot.setup.input.cross) cost += " · +" + bytes(1) + " a token";
+  const float costWidth = textWidth(view.fonts->small, cost);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
+              view.theme->secondary, cost, Align::right);
+  const float room = area.Max.x - costWidth - view.px(24) - x;
+  if (room > view.px(360) && width > 0) decodeSliders(scene, page, state, ImVec2(x, y - view.px(15)), room);
+}
+
+}  // namespace
+
+void cachePanel(Scene& scene, HeadsState& page, const Layout& layout) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (!layout.showCache) return;
+  Canvas(*ImGui::GetBackgroundDrawList())
+      .AddLine(layout.cache.Min, ImVec2(layout.cache.Max.x, layout.cache.Min.y), view.theme->line);
+  if (beginPanel(view, "cache", layout.cache, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    ImRect area = layout.cache;
+    area.Expand(ImVec2(-view.px(layout.presents ? 12 : 22),
+                       layout.cacheLine ? 0 : -view.px(layout.presents ? 2 : 12)));
+    Canvas list = *ImGui::GetWindowDrawList();
+    if (!sequence) {
+      paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(11)), view.theme->faint,
+                "KV CACHE");
+    } else if (const StripState state = stateOf(scene, *snapshot, *sequence); layout.presents) {
+      cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, area), area);
+    } else if (layout.cacheLine) {
+      cacheLine(scene, page, state, area);
+      if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1)) view.menu = {"picture.save_cache"};
+    } else {
+      const float costWidth = std::min(view.px(330), area.GetWidth() * 0.32f);
+      const ImRect left(area.Min.x, area.Min.y, area.Max.x - costWidth - view.px(28), area.Max.y);
+      const float y = left.Min.y + view.px(12);
+      const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint,
+                                      "KV CACHE", view.px(1.2f));
+      stepButtons(scene, page, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
+      const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
+      const auto strips = [&](float below) {
+        return ImRect(left.Min.x, left.Min.y + view.px(below), left.Max.x, left.Max.y);
+      };
+      const std::string step =
+          stripShare(stripPlan(scene, *snapshot, view, state, strips(34))) + decodeStepText(scene, state);
+      const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
+      // The sliders stand in the title's line where it is long enough, below it otherwise.
+      const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
+      if (oneLine)
+        decodeSliders(scene, page, state, ImVec2(slidersAt, y - view.px(15)),
+                      left.Max.x - stepWidth - slidersAt);
+      else
+        decodeSliders(scene, page, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
+      paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
+      const ImRect below = strips(oneLine ? 34 : 54);
+      cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, below), below);
+      const ImRect right(area.Max.x - costWidth, area.Min.y, area.Max.x, area.Max.y);
+      const float end = costs(scene, *snapshot, view, state, right);
+      checkText(*sequence, view, ImVec2(right.Min.x, end), costWidth);
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,160 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/heads/heads_state.h"
+#include "app/platform/track.h"
+#include "app/widgets/camera.h"
+#include "app/widgets/cells.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/token_labels.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Units below the cells that what a lesson's reader guessed takes.
+constexpr float kGuessRoom = 40;
+
+/// Left of the cells. Who presents has large type and little room: there it is what the labels take.
+float labelRoom(const View& view, const std::vector<attention::Token>& queries) {
+  const float usual = view.px(116);
+  if (!view.present || !view.guessedRow.empty()) return usual;
+  return std::clamp(longestLabel(view, queries, view.px(104)) + view.px(12), view.px(72), usual);
+}
+
+/// The cells' area: square cells, centred, with room for title and labels.
+ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence, bool besideReceipt) {
+  const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
+  const float guess = view.guessedRow.empty() ? 0 : kGuessRoom;
+  const float labels =
+      view.present ? longestLabel(view, sequence.keys, view.px(70)) * 0.9f + view.px(16) : view.px(100);
+  const float left = labelRoom(view, sequence.queries), bottom = labels + view.px(guess), top = view.px(44);
+  const float aspect = std::clamp(m / n, 0.2f, 5.0f);
+  // At the right a lesson's mark stands where somebody presents, unless a receipt takes that room.
+  const float right = view.px(!view.present ? 24 : besideReceipt ? 12 : 44);
+  const float roomX = area.GetWidth() - left - right, roomY = area.GetHeight() - top - bottom;
+  const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
+  const float height = std::floor(width / aspect);
+  const float x = std::round(area.Min.x + left + std::max(0.0f, (roomX - width) / 2));
+  const float y = std::round(area.Min.y + top);
+  return {x, y, x + width, y + height};
+}
+
+/// What was guessed for the lit query's row, framed below the cells, one place for each key.
+void paintGuess(const View& view, Canvas list, const HeatTile& tile, const Look& look,
+                const ValueRange& range) {
+  const std::vector<float>& row = view.guessedRow;
+  if (row.empty() || static_cast<float>(row.size()) != tile.cols) return;
+  attention::Matrix values(1, static_cast<Index>(row.size()));
+  std::copy(row.begin(), row.end(), values.data());
+  const ImRect area(tile.area.Min.x, tile.area.Max.y + view.px(10), tile.area.Max.x,
+                    tile.area.Max.y + view.px(34));
+  paintCells(view, list, area, values,
+             {colormapFor(look), range.low, range.high, std::max(1.0f, view.px(1))});
+  const HeatTile cells{area, 0, 0, 1, tile.cols, tile.head, -1};
+  paintValues(view, list, cells, 1, std::ssize(row), look, range,
+              [&](Index, Index key) -> std::optional<float> {
+                const float value = row[static_cast<std::size_t>(key)];
+                return std::isfinite(value) ? std::optional(value) : std::nullopt;
+              });
+  const float frame = view.px(2);
+  compat::rectOutline(list, ImVec2(area.Min.x - frame, area.Min.y - frame),
+                      ImVec2(area.Max.x + frame, area.Max.y + frame), view.theme->secondary, 0,
+                      std::max(1.5f, view.px(1.6f)));
+  track("lesson.guess", area.Min, area.Max);
+  paintText(list, view.fonts->text, ImVec2(area.Min.x - view.px(12), area.GetCenter().y),
+            view.theme->secondary, "your guess", Align::right);
+}
+
+/// Rows' names at their rows, keys' names under the guess.
+void paintLabelsBelowGuess(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {
+  static const std::vector<attention::Token> kNone;
+  AxisLabels rows = labels, keys = labels;
+  rows.keys = keys.queries = &kNone;
+  paintAxisLabels(view, list, tile, rows);
+  HeatTile lower = tile;
+  lower.area.Translate(ImVec2(0, view.px(kGuessRoom)));
+  paintAxisLabels(view, list, lower, keys);
+  ImRect both = tile.area;
+  both.Max.y += view.px(kGuessRoom);
+  paintAxisTitles(view, list, both, view.px(112));
+}
+
+/// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
+std::string whatIsShown(const HeadsState& page, const HeatTile& tile, Index n, Index m) {
+  const auto span = [](float first, float count, Index total) {
+    const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
+    return fmt::format("{}–{} of {}", static_cast<Index>(first), last, total);
+  };
+  std::string text = page.camera.zoom > 1.01f ? "queries " + span(tile.row, tile.rows, n) + ", keys " +
+                                                    span(tile.col, tile.cols, m)
+                     : !page.keysTurn ? "wheel zooms, drag moves"
+                                      : "wheel zooms, drag moves, Page Up and Page Down change the head";
+  if (page.focusFactor > 1) text += " · " + pooledText(page.focusFactor);
+  return text;
+}
+
+}  // namespace
+
+void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area,
+               bool besideReceipt) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
+  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
+  const ImRect cells = cellArea(view, area, sequence, besideReceipt);
+  ImGui::SetCursorScreenPos(cells.Min);
+  compat::invisibleButton("focus", cells.GetSize());
+  trackItem("focus");
+  const bool hovered = ImGui::IsItemHovered();
+  const float still = view.px(4);
+  const bool released =
+      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  moveCamera(page.camera, view, cells, rows, cols, true);
+  HeatTile tile = tileFor(page.camera, cells, n, m, head);
+  if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
+  track("focus.cells", ImVec2(tile.x(0), tile.y(0)), ImVec2(tile.x(cols), tile.y(rows)));
+
+  page.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
+  HeatmapTile picture = pictureOf(tile, page.focusFactor, range);
+  if (scene.cursor.decoding)
+    picture.view.litRows = static_cast<int>((scene.cursor.step + page.focusFactor - 1) / page.focusFactor);
+  view.heatmaps->draw(list, page.focus, styleFor(view, scene.look), {picture});
+
+  const Cell& chosen = scene.cursor.cell;
+  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
+  paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
+                 ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
+  paintCellValues(view, list, tile, sequence, scene.look, range);
+  const AxisLabels labels{&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true};
+  if (view.guessedRow.empty()) {
+    paintAxisLabels(view, list, tile, labels);
+    pointAtLabels(scene, page, tile, labels);
+    paintAxisTitles(view, list, cells, view.px(112));
+  } else {
+    paintGuess(view, list, tile, scene.look, range);
+    paintLabelsBelowGuess(view, list, tile, labels);
+  }
+  paintCrosshair(view, list, tile, query, key, n, m);
+  if (!view.present)
+    paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
+                area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));
+  const ImRect title(cells.Min.x, cells.Min.y - view.px(40), cells.Max.x, cells.Min.y - view.px(4));
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
+    offerForCell(scene, page, {head, chosen.query, chosen.key});
+  if (!hovered) return;
+  const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  if (!cell) return;
+  view.nextHover = {head, cell->row, cell->col};
+  if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
+  if (released) scene.cursor.cell = {head, cell->row, cell->col};
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {head, cell->row, cell->col});
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,134 @@
+// What the page of heads opens: weights and typed embeddings.
+
+#include <fmt/core.h>
+
+#include "app/compute/layer/layer_file.h"
+#include "app/pages/heads/heads_page.h"
+#include "app/pages/heads/table_editor.h"
+#include "app/scene/embedding_table.h"
+#include "app/scene/mask_rules.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// What the file says of sizes, positions and masks is taken over; what it leaves open stays as it was.
+void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string& path) {
+  const attention::AttentionConfig& config = weights.config;
+  ModelSetup& model = scene.setup.model;
+  scene.setup.weights.source = WeightSource::file;
+  scene.setup.weights.file = path;
+  scene.setup.weights.layer = weights.layer;
+  model.heads = config.heads;
+  model.kvHeads = config.kvHeads;
+  model.headDim = config.headDim;
+  model.modelDim = config.modelDim;
+  model.linked = model.headDim * model.heads == model.modelDim;
+  model.bias = weights.bias;
+  if (config.ropeTheta) {
+    model.position = PositionKind::rope;
+    model.ropeTheta = *config.ropeTheta;
+  } else if (config.alibi) {
+    model.position = PositionKind::alibi;
+  } else if (model.position == PositionKind::rope && model.headDim % 2 != 0) {
+    model.position = PositionKind::none;
+  }
+  if (config.softcap) model.softcap = *config.softcap;
+  if (attention::PlainRules rules = weights.rules; rules.causal || rules.window > 0) {
+    rules.padding = hasRule(scene.setup.mask.layers, attention::PatternKind::padding);
+    rules.window = std::min(rules.window, kMaxTokens);
+    rules.sinks = std::min(rules.sinks, kMaxTokens);
+    scene.setup.mask.layers = layersOf(rules);
+  }
+}
+
+}  // namespace
+
+void HeadsPage::openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  const Scene* scene = asker.scene();
+  const Index heads = scene ? scene->setup.model.heads : 1;
+  services_.files.read<LoadedWeights>(
+      path, [path, heads] { return readLoadedWeights(path, heads); },
+      [path, asker, outcome](attention::Result<LoadedWeights> weights) {
+        if (!weights) return outcome.fail(weights.error().message);
+        const std::string name = path.filename().string();
+        const auto taken = asker.edit(
+            name, [&](Scene& now) { applyWeights(now, *weights, std::filesystem::absolute(path).string()); });
+        if (!taken) return outcome.fail(taken.error().message);
+        std::string said = "Loaded " + name;
+        if (weights->layer >= 0)
+          said += fmt::format(", layer {}: the first of {}", weights->layer, weights->layers);
+        outcome.done(said);
+      });
+}
+
+void HeadsPage::openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  services_.files.read<attention::Table>(
+      path, [path] { return readEmbeddings(path); },
+      [path, asker, outcome](attention::Result<attention::Table> table) {
+        if (!table) return outcome.fail(table.error().message);
+        const std::string name = path.filename().string();
+        const auto taken = asker.edit(name, [&](Scene& now) { takeTable(now, *std::move(table)); });
+        taken ? outcome.done("Loaded " + name) : outcome.fail(taken.error().message);
+      });
+}
+
+bool HeadsPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  const std::string ending = file.path.extension().string();
+  // Pickles are opened to be told what to save instead.
+  if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
+    openWeights(file.path, asker, outcome);
+  else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")
+    openTable(file.path, asker, outcome);
+  else
+    return false;
+  return true;
+}
+
+std::vector<Action> HeadsPage::fileActions() {
+  const auto ask = [this](FileQuestion question) {
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+  };
+  return {
+      {"weights.open",
+       "Load weights from a file…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Load weights",
+              {".safetensors", ".npz", ".pt", ".pth"},
+              "",
+              [this](Scene&, const auto& path, const Outcome& outcome) {
+                openWeights(path, services_.asker(), outcome);
+              }});
+       },
+       "",
+       "import checkpoint"},
+      {"table.open",
+       "Load embeddings from a file…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Load embeddings",
+              {".npy", ".csv", ".tsv", ".txt"},
+              "",
+              [this](Scene&, const auto& path, const Outcome& outcome) {
+                openTable(path, services_.asker(), outcome);
+              }});
+       }},
+      {"table.edit",
+       "Edit embeddings as a table",
+       "Scene",
+       {Key::t, {.ctrl = true}},
+       true,
+       false,
+       [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
+  };
+}
+
+}  // namespace headscope::app

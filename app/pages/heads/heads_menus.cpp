@@ -1,0 +1,42 @@
+// What a right click offers on the page of heads.
+
+#include <algorithm>
+
+#include "app/pages/heads/heads_state.h"
+
+namespace headscope::app {
+
+void offerForCell(Scene& scene, HeadsState& page, const Cell& cell) {
+  scene.cursor.cell = cell;
+  page.token = -1;
+  const bool large = scene.cursor.focus >= 0;
+  if (large) scene.cursor.focus = cell.head;
+  page.view.menu = {large ? "look.back" : "look.focus",
+                    "head.copy",
+                    "picture.save_head",
+                    "picture.save_heads",
+                    "page.map",
+                    "page.mask"};
+}
+
+void offerForToken(Scene& scene, HeadsState& page, bool query, Index at) {
+  (query ? scene.cursor.cell.query : scene.cursor.cell.key) = at;
+  page.token = at;
+  page.tokenIsQuery = query;
+  page.view.menu = {query ? "token.copy_query" : "token.copy_key", "token.copy"};
+  if (page.snapshot && page.snapshot->causal) page.view.menu.emplace_back("decode.here");
+  page.view.menu.emplace_back("head.copy");
+}
+
+void pointAtLabels(Scene& scene, HeadsState& page, const HeatTile& tile, const AxisLabels& labels) {
+  if (!ImGui::IsWindowHovered()) return;
+  const auto under = labelAt(tile, labels, page.view, ImGui::GetIO().MousePos);
+  if (!under) return;
+  Crosshair& lit = page.view.nextHover;
+  (under->query ? lit.query : lit.key) = under->at;
+  if (!ImGui::IsMouseClicked(1)) return;
+  scene.cursor.cell.head = tile.head;
+  offerForToken(scene, page, under->query, under->at);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,270 @@
+#include "app/pages/heads/heads_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+
+#include "app/compute/cache/cache_picture.h"
+#include "app/compute/figures/matrix_csv.h"
+#include "app/compute/plots/thinning.h"
+#include "app/pages/common/kind_choice.h"
+#include "app/pages/common/layer_status.h"
+#include "app/pages/heads/table_editor.h"
+
+namespace headscope::app {
+
+namespace {
+constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
+}
+
+bool HeadsPage::take(const Scene& scene) {
+  page_.catchingUp = !services_.layer.upToDate(scene.setup);
+  page_.busySeconds = services_.layer.busySeconds();
+  if (page_.snapshot == services_.layer.snapshot()) return false;
+  page_.snapshot = services_.layer.snapshot();
+  return true;
+}
+
+void HeadsPage::prepare(Scene& scene) {
+  advancePlay(scene);
+  walk(scene);
+  if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
+  if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
+  fit_.apply(scene.cursor, *page_.snapshot, true);
+  const Snapshot& snapshot = *page_.snapshot;
+  const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may have come since take()
+  if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
+  fitHover(services_.view.hover, scene, snapshot);
+  showPictures(scene);
+}
+
+void HeadsPage::draw(Scene& scene, const Layout& layout) {
+  const auto sizes = std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain);
+  page_.keysTurn = layout.showLeft;
+  sidePanel(scene, page_, layout);
+  headsPanel(scene, page_, layout);
+  cachePanel(scene, page_, layout);
+  receiptPanel(scene, page_, layout);
+  if (sizes != std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain)) services_.view.redraw(2);
+}
+
+void HeadsPage::ask(const Scene& scene) {
+  services_.layer.ask(scene.setup, Lane::front);
+}
+
+void HeadsPage::leave() {
+  page_.playing = false;
+  shown_ = {};  // a picture that nobody sees holds no snapshot
+}
+
+void HeadsPage::reset() {
+  page_.camera = {};
+  page_.playing = false;
+  fit_.reset();
+}
+
+void HeadsPage::showPictures(const Scene& scene) {
+  const SequenceSnapshot& sequence = *shownSequence(scene, page_.snapshot.get());
+  View& view = services_.view;
+  const bool ease = !view.preferences.reducedMotion;
+  const PictureLevel& level = sequence.pictures.levelFor(page_.gridPixels);
+  const auto longest = static_cast<Index>(std::max(sequence.queries.size(), sequence.keys.size()));
+  const int focusFactor = static_cast<int>(powerOfTwoStep(page_.focusCell, 1, longest));
+  page_.gridFactor = level.factor;
+  page_.focusFactor = focusFactor;
+  const Quantity quantity = scene.look.quantity;
+  const Index focus = scene.cursor.focus;
+  Shown wanted{page_.snapshot, scene.cursor.sequence, quantity,        focus,
+               level.factor,   focusFactor,           page_.cacheGrain};
+  if (wanted == shown_) return;
+  const auto start = std::chrono::steady_clock::now();
+  page_.grid.set(level.of(quantity), view.time, ease);
+  page_.drawnCacheGrain = page_.cacheGrain;
+  page_.cache.set(cachePicture(sequence.attention, page_.cacheGrain), view.time, ease);
+  if (focus >= 0)
+    page_.focus.set(drawHead(sequence.attention, sequence.values(quantity), focus, focusFactor), view.time,
+                    ease && shown_.focus == focus);
+  shown_ = std::move(wanted);
+  uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void HeadsPage::advancePlay(Scene& scene) {
+  const double now = services_.view.time;
+  if (!page_.playing || now - page_.playedAt < kPlayInterval) return;
+  decode(scene, Decode::forward);
+  page_.playing = true;
+  page_.playedAt = now;
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence || scene.cursor.step >= sequence->queryLength) page_.playing = false;
+}
+
+void HeadsPage::decode(Scene& scene, Decode what) {
+  // The page of the cache steps through the same decode by itself.
+  if (scene.cursor.page == "cache") {
+    services_.view.request(what == Decode::back      ? "cache.back"
+                           : what == Decode::forward ? "cache.forward"
+                           : what == Decode::toggle  ? "cache.first"
+                                                     : "cache.play");
+    return;
+  }
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  Cursor& cursor = scene.cursor;
+  if (!sequence || !page_.snapshot->causal) return;
+  cursor.page = "heads";  // where the cache is seen
+  const Index last = sequence->queryLength, prefill = std::min(scene.setup.prefill, last);
+  const bool wasDecoding = cursor.decoding, wasPlaying = page_.playing;
+  page_.playing = what == Decode::play && !wasPlaying;
+  page_.playedAt = services_.view.time;
+  cursor.decoding = what != Decode::toggle || !wasDecoding;
+  switch (what) {
+    case Decode::toggle:
+      cursor.step = prefill;
+      break;
+    case Decode::play:
+      if (page_.playing && (!wasDecoding || cursor.step >= last)) cursor.step = prefill;
+      break;
+    case Decode::forward:
+      cursor.step = wasDecoding ? std::min(cursor.step + 1, last) : prefill;
+      break;
+    case Decode::back:
+      cursor.step =
+          wasDecoding ? std::max<Index>(cursor.step - 1, prefill) : std::max<Index>(last - 1, prefill);
+      break;
+  }
+  if (cursor.decoding) cursor.cell.query = cursor.step - 1;
+}
+
+/// Who presents walks with the arrows, or a clicker: through the steps of a decode, else through the heads.
+void HeadsPage::walk(Scene& scene) {
+  View& view = services_.view;
+  if (!view.present) return;
+  const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
+  const bool back = view.pressed(Key::left) || view.pressed(Key::up);
+  if (forward == back) return;
+  if (scene.cursor.decoding)
+    decode(scene, forward ? Decode::forward : Decode::back);
+  else
+    view.request(forward ? "look.next_head" : "look.previous_head");
+}
+
+/// One large head takes the room of the strip, but while it is decoded step by step.
+bool HeadsPage::showsStrip(const Scene& scene) const {
+  return scene.cursor.focus < 0 || (scene.cursor.decoding && !services_.view.present);
+}
+
+bool HeadsPage::showsSide(const Scene& scene) const {
+  return !services_.view.present || scene.cursor.focus >= 0;
+}
+
+std::vector<CaptionPart> HeadsPage::caption(const Scene& scene) const {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  return sequence ? headsCaption(scene, *page_.snapshot, *sequence, services_.view)
+                  : std::vector<CaptionPart>();
+}
+
+PageStatus HeadsPage::status(const Scene& scene) const {
+  return layerStatus(services_, scene);
+}
+
+std::optional<std::string> HeadsPage::error(const Scene&) const {
+  return layerError(page_.snapshot.get());
+}
+
+/// What the picture of the chosen head shows, with its tokens, to the clipboard.
+void HeadsPage::copyNumbers(const Scene& scene) {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return services_.view.messages.fail("There is no head to copy: type a sentence first.");
+  const Index head = std::clamp<Index>(scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head,
+                                       0, page_.snapshot->config.heads - 1);
+  const attention::MatrixView values = sequence->values(scene.look.quantity)[head];
+  ImGui::SetClipboardText(matrixCsv(values, sequence->queries, sequence->keys).c_str());
+  View& view = services_.view;
+  view.tell(fmt::format("Copied head {}: {} × {} numbers as CSV", head, values.rows(), values.cols()),
+            view.pressedAt);
+}
+
+double HeadsPage::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.playing) next = page_.playedAt + kPlayInterval - services_.view.time;
+  if (page_.busySeconds > 0) next = std::min(next, 0.2);  // the progress past half a second has to appear
+  return next;
+}
+
+std::size_t HeadsPage::gpuBytes() const {
+  return page_.grid.bytes() + page_.focus.bytes() + page_.cache.bytes();
+}
+
+std::vector<Action> HeadsPage::actions() {
+  const auto decodes = [this](Decode what) { return [this, what](Scene& scene) { decode(scene, what); }; };
+  const auto key = [](char at) { return KeyPress{static_cast<Key>(at), {}}; };
+  std::vector<Action> actions = fileActions();
+  actions.push_back({"decode.toggle", "Start or leave the decode", "Decode", key('D'), false, false,
+                     decodes(Decode::toggle)});
+  actions.push_back(
+      {"decode.play", "Play or pause the decode", "Decode", key(' '), false, false, decodes(Decode::play)});
+  actions.push_back(
+      {"decode.forward", "Decode one token", "Decode", key('.'), false, true, decodes(Decode::forward)});
+  actions.push_back(
+      {"decode.back", "Take one token back", "Decode", key(','), false, true, decodes(Decode::back)});
+  const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
+      {AttentionKind::mha, "set.kind.mha", "MHA: every head has its own keys"},
+      {AttentionKind::gqa, "set.kind.gqa", "GQA: groups of heads share keys"},
+      {AttentionKind::mqa, "set.kind.mqa", "MQA: all heads share one"}};
+  for (const auto& [kind, id, name] : kKinds)
+    actions.push_back({id, name, "Choices", {}, true, false, [kind = kind](Scene& scene) {
+                         ModelSetup& model = scene.setup.model;
+                         if (scene.setup.weights.source != WeightSource::file)
+                           model.kvHeads = kvHeadsFor(kind, model.heads);
+                       }});
+  actions.push_back({"look.focus",
+                     "Show this head large",
+                     "Look",
+                     {Key::enter, {}},
+                     false,
+                     false,
+                     [this](Scene& scene) {
+                       scene.cursor.page = "heads";
+                       scene.cursor.focus = scene.cursor.cell.head;
+                       page_.camera = {};
+                     },
+                     "heads",
+                     "zoom in enlarge"});
+  actions.push_back({"head.copy",
+                     "Copy the head's numbers as CSV",
+                     "Look",
+                     {},
+                     true,
+                     false,
+                     [this](Scene& scene) { copyNumbers(scene); },
+                     "",
+                     "export clipboard spreadsheet"});
+  for (Action& action : tokenActions()) actions.push_back(std::move(action));
+  for (Action& action : kindActions(services_.view)) actions.push_back(std::move(action));
+  actions.push_back({"input.sample",
+                     "Start with the opening sentence",
+                     "Scene",
+                     {},
+                     false,
+                     false,
+                     [](Scene& scene) {
+                       scene.setup.input.source = EmbeddingSource::text;
+                       scene.setup.input.text = openingScene().setup.input.text;
+                     },
+                     "",
+                     "reset example text"});
+  actions.push_back({"input.sample_context",
+                     "Cross-attention with a sample context",
+                     "Scene",
+                     {},
+                     false,
+                     false,
+                     [](Scene& scene) {
+                       scene.setup.input.cross = true;
+                       scene.setup.input.contextText = kSampleContext;
+                     }});
+  return actions;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "app/compute/layer/cursor_fit.h"
+#include "app/pages/common/page.h"
+#include "app/pages/heads/heads_state.h"
+
+namespace headscope::app {
+
+/// Every head of the layer, one of them taken apart, and its KV cache.
+class HeadsPage : public Page {
+ public:
+  explicit HeadsPage(PageServices& services) : services_(services), page_(services.view) {}
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  bool showsStrip(const Scene& scene) const override;
+  bool showsSide(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+
+  const HeadsState& state() const { return page_; }
+  HeadsState& state() { return page_; }
+  /// What sending pictures to the GPU took the last time there were any to send, in seconds.
+  double uploadSeconds() const { return uploadSeconds_; }
+
+ private:
+  void showPictures(const Scene& scene);
+  void copyNumbers(const Scene& scene);
+  const attention::Token* chosenToken(const Scene& scene, Index* at) const;
+  void copyToken(const Scene& scene);
+  void copyVectors(const Scene& scene, bool query);
+  void decodeTo(Scene& scene);
+  std::vector<Action> tokenActions();
+  void advancePlay(Scene& scene);
+  void walk(Scene& scene);
+  enum class Decode { toggle, play, forward, back };
+  void decode(Scene& scene, Decode what);
+  std::vector<Action> fileActions();
+  void openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+
+  PageServices& services_;
+  HeadsState page_;
+  CursorFit fit_;
+  double uploadSeconds_ = 0;
+  /// What the textures hold, so that they are filled anew only when something else is to be seen.
+  struct Shown {
+    std::shared_ptr<const Snapshot> snapshot;
+    Index sequence = -1;
+    Quantity quantity = Quantity::weights;
+    Index focus = -1;
+    int gridFactor = 0, focusFactor = 0;
+    CacheGrain cacheGrain = {};
+    bool operator==(const Shown&) const = default;
+  } shown_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,290 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/layer/head_switches.h"
+#include "app/pages/heads/grid.h"
+#include "app/pages/heads/heads_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text/token_labels.h"
+
+namespace headscope::app {
+
+namespace {
+
+void quantityChoice(Scene& scene, View& view) {
+  const std::string off = scene.setup.model.dropout > 0 ? "" : "Dropout is off: the weights are what is used";
+  if (fieldChoice(view, scene, "look.quantity", {"", "", off})) {
+    const bool perHeadOrShared =
+        scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
+    if (scene.look.quantity == Quantity::scores && !perHeadOrShared) scene.look.range = RangeMode::shared;
+    if (scene.look.quantity != Quantity::scores) scene.look.range = RangeMode::unit;
+  }
+}
+
+void rangeChoice(Scene& scene, View& view) {
+  const bool scores = scene.look.quantity == Quantity::scores;
+  const std::string reason = scores ? "Scores have no fixed range: choose per head or shared" : "";
+  const Field& field = fieldAt("look.range");
+  const bool fixedForScores =
+      scores && (scene.look.range == RangeMode::unit || scene.look.range == RangeMode::logarithmic);
+  int chosen = static_cast<int>(fixedForScores ? RangeMode::shared : scene.look.range);
+  if (dropdown(view, "range", choicesOf(field, {"", "", reason, reason}), chosen, 0, field.help))
+    scene.look.range = static_cast<RangeMode>(chosen);
+}
+
+float choicesWidth(const Scene& scene, const View& view) {
+  const auto width = [&](std::string_view path) {
+    const Field& field = fieldAt(path);
+    const auto chosen = static_cast<std::size_t>(chosenIn(field, scene));
+    return textWidth(view.fonts->text, std::get<Selection>(field.control).labels[chosen]) + view.px(24);
+  };
+  const bool weights = scene.look.quantity != Quantity::scores;
+  return width("look.quantity") + width("look.range") +
+         width(weights ? "look.colormap" : "look.score_colormap") + view.px(16);
+}
+
+std::string rangeEnd(const Look& look, float value) {
+  return look.quantity == Quantity::scores ? numberText(value, 3) : weightText(value);
+}
+
+/// The labelled colour bar, its right end at `right`.
+void colourBar(const View& view, const Look& look, const HeadPictures& pictures, Index head, ImVec2 right,
+               float width) {
+  const bool varies = look.range == RangeMode::perHead && head < 0;
+  ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
+  std::string low = rangeEnd(look, range.low), high = rangeEnd(look, range.high), middle;
+  if (range.logarithmic) {
+    low = "10⁻⁴";
+    middle = "0.01";
+  } else {
+    middle = rangeEnd(look, (range.low + range.high) / 2);
+  }
+  if (varies) {
+    low = look.quantity != Quantity::scores                  ? "0"
+          : colormapFor(look) == render::Colormap::diverging ? "−max"
+                                                             : "min";
+    high = "max";
+    middle = "of each head";
+  }
+  if (middle == "0.500") middle = "0.5";
+  paintColourBar(view, colormapFor(look), {low, middle, high}, right, width);
+}
+
+/// Title at the left, choices and colour bar at the right.
+void header(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(24);
+  float x = area.Min.x;
+  const Index focus = scene.cursor.focus;
+  if (focus >= 0) {
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(14)));
+    if (button(view, "back", "← All heads")) view.request("look.back");
+    x = ImGui::GetItemRectMax().x + view.px(14);
+  } else {
+    const Index heads = snapshot.config.heads;
+    x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
+                   layerPrefix(snapshot.setup) + std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
+         view.px(14);
+    std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
+    if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);
+    const float room = area.Max.x - x - choicesWidth(scene, view) - view.px(170 + 40);
+    if (room > view.px(60)) {
+      paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
+      x += std::min(room, textWidth(view.fonts->text, size)) + view.px(14);
+    }
+  }
+  const bool tight = area.Max.x - x < choicesWidth(scene, view) + view.px(190);
+  // In the smallest windows the lists take all there is.
+  const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
+  const float barWidth = view.px(noBar ? -28 : tight ? 70 : 170);
+  if (!noBar) colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
+  // The three lists stand before the bar; they are laid out from the right by their widths.
+  const float controls = choicesWidth(scene, view);
+  ImGui::SetCursorScreenPos(
+      ImVec2(std::max(x, area.Max.x - barWidth - view.px(28) - controls), y - view.px(13)));
+  quantityChoice(scene, view);
+  ImGui::SameLine(0, view.px(8));
+  rangeChoice(scene, view);
+  ImGui::SameLine(0, view.px(8));
+  fieldChoice(view, scene, scene.look.quantity == Quantity::scores ? "look.score_colormap" : "look.colormap");
+}
+
+/// Thin marks beside tiles that share a kv head, in its colour.
+void groupMark(const View& view, Canvas list, const HeatTile& tile, Index kvHead) {
+  list.AddRectFilled(ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(4)),
+                     ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)), groupColor(*view.theme, kvHead));
+}
+
+/// A title explains itself while it is pointed at, and offers what can be done with its head.
+void pointAtTitle(Scene& scene, HeadsState& page, const HeatTile& tile, float height) {
+  const ImRect title(tile.area.Min.x, tile.area.Min.y - height, tile.area.Max.x, tile.area.Min.y);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
+    offerForCell(scene, page, {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
+}
+
+void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsState& page, const HeatTile& tile) {
+  View& view = page.view;
+  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
+  const std::string name = fmt::format("head.{}", tile.head);
+  track(name, tile.area.Min, tile.area.Max);
+  ImGui::SetCursorScreenPos(tile.area.Min);
+  const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
+  if (!ImGui::IsItemHovered()) return;
+  const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  if (!cell) return;
+  view.nextHover = {tile.head, cell->row, cell->col};
+  cellTooltip(view, sequence, tile.head, cell->row, cell->col);
+  if (clicked) {
+    scene.cursor.cell = {tile.head, cell->row, cell->col};
+    scene.cursor.focus = tile.head;
+    page.camera = {};
+  }
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {tile.head, cell->row, cell->col});
+}
+
+/// The key that is lit, below its column; nothing else has room there.
+void paintLitKey(const View& view, Canvas list, const SequenceSnapshot& sequence, const HeatTile& tile,
+                 Index key) {
+  const std::string& text = sequence.keys[static_cast<std::size_t>(key)].text;
+  const std::string shown = fitted(view.fonts->monoSmall, text, tile.area.GetWidth());
+  const float half = textWidth(view.fonts->monoSmall, shown) / 2;
+  const float x = std::clamp(tile.x(static_cast<float>(key) + 0.5f), tile.area.Min.x + half,
+                             std::max(tile.area.Max.x - half, tile.area.Min.x + half));
+  paintText(list, view.fonts->monoSmall, ImVec2(x, tile.area.Max.y + view.px(12)), view.theme->key, shown,
+            Align::center);
+}
+
+/// Which tokens stand on the axes of a head of the grid: none where there is no room.
+AxisLabels labelsOf(const SequenceSnapshot& sequence, const GridPlan& plan, const HeatTile& tile, Index query,
+                    Index key) {
+  using Labels = GridPlan::Labels;
+  static const std::vector<attention::Token> kNone;
+  const bool first = static_cast<int>(tile.head) % plan.columns == 0, every = plan.labels == Labels::every;
+  const bool rows = every || (first && plan.labels == Labels::firstOfRow);
+  return {rows ? &sequence.queries : &kNone,
+          every ? &sequence.keys : &kNone,
+          query,
+          key,
+          every ? plan.leftRoom : plan.margin,
+          plan.bottomRoom};
+}
+
+/// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
+void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, const GridPlan& plan,
+               const HeatTile& tile, Index query, Index key) {
+  const bool first = static_cast<int>(tile.head) % plan.columns == 0;
+  const bool every = plan.labels == GridPlan::Labels::every;
+  const AxisLabels labels = labelsOf(sequence, plan, tile, query, key);
+  if (first) paintAxisTitles(view, list, tile.area, labels.leftRoom, plan.bottomRoom > 0);
+  if (!labels.queries->empty()) paintAxisLabels(view, list, tile, labels);
+  if (!every && plan.bottomRoom > 0 && key >= 0 && key < static_cast<Index>(sequence.keys.size()))
+    paintLitKey(view, list, sequence, tile, key);
+}
+
+/// Title, labels, numbers and the crosshair over the picture of one head.
+void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSnapshot& sequence,
+                   const GridPlan& plan, const HeatTile& tile) {
+  const View& view = page.view;
+  const Snapshot& snapshot = *page.snapshot;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Cell& cell = scene.cursor.cell;
+  const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
+  paintHeadTitle(view, list, scene.look, snapshot, sequence, tile.head,
+                 ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), plan.mapWidth,
+                 false);
+  if (snapshot.config.kvHeads < snapshot.config.heads)
+    groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
+  paintAxes(view, list, sequence, plan, tile, query, key);
+  paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
+  if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head))
+    paintOff(view, list, tile.area);
+  paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
+                 static_cast<Index>(sequence.keys.size()));
+}
+
+void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area) {
+  View& view = page.view;
+  const attention::AttentionConfig& config = page.snapshot->config;
+  const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
+  const int heads = static_cast<int>(config.heads), factor = page.gridFactor;
+  const float left = std::max(longestLabel(view, sequence.queries, view.px(76)) + view.px(8), view.px(62));
+  const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
+  const GridPlan plan =
+      planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
+  page.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
+  std::vector<HeatTile> tiles;
+  std::vector<HeatmapTile> pictures;
+  for (const ImRect& cells : mapAreas(view, plan, area, heads)) {
+    const auto head = static_cast<Index>(tiles.size());
+    tiles.push_back({cells, 0, 0, n, m, head, scene.cursor.decoding ? scene.cursor.step : -1});
+    HeatmapTile picture = pictureOf(tiles.back(), factor, rangeFor(scene.look, sequence.pictures, head));
+    picture.view.layer = static_cast<int>(head);
+    if (scene.cursor.decoding)
+      picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
+    pictures.push_back(picture);
+  }
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.grid, styleFor(view, scene.look),
+                      std::move(pictures));
+  for (const HeatTile& tile : tiles) paintOverTile(scene, page, sequence, plan, tile);
+  for (const HeatTile& tile : tiles) {
+    pointAtTile(scene, sequence, page, tile);
+    pointAtTitle(scene, page, tile, plan.titleHeight);
+    pointAtLabels(scene, page, tile, labelsOf(sequence, plan, tile, -1, -1));
+  }
+}
+
+}  // namespace
+
+void headsPanel(Scene& scene, HeadsState& page, const Layout& layout) {
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
+  if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float pad = view.px(layout.presents ? 12 : 22);
+    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
+                       layout.center.Max.y - view.px(layout.presents ? 2 : 8));
+    const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+    if (!snapshot) {
+      paintMessage(view, inner, "Computing…", "The first picture is on its way.", view.theme->text);
+    } else if (snapshot->error && snapshot->error->waits) {
+      emptyMessage(view, inner, "Nothing to read from yet", snapshot->error->message, "Use a sample context",
+                   "input.sample_context");
+    } else if (snapshot->error) {
+      paintMessage(view, inner, "This can't be computed", snapshot->error->message, view.theme->error);
+    } else if (!sequence) {
+      emptyMessage(view, inner, "Nothing to attend to yet",
+                   "Type a sentence on the left: every word becomes a query and a key.",
+                   "Start with a sentence", "input.sample");
+    } else {
+      if (!layout.presents) header(scene, page, *sequence, inner);
+      if (page.catchingUp && page.busySeconds > 0.5) {
+        // The picture is of the setting before; it says so until the new one is there.
+        Canvas list = *ImGui::GetWindowDrawList();
+        const float y = inner.Min.y + view.px(50);
+        list.AddRectFilled(ImVec2(inner.Min.x, y), ImVec2(inner.Max.x, y + view.px(2)), view.theme->line);
+        const float phase = static_cast<float>(page.busySeconds - std::floor(page.busySeconds / 2) * 2) / 2;
+        const float wide = inner.GetWidth() * 0.2f, at = inner.Min.x + phase * (inner.GetWidth() - wide);
+        list.AddRectFilled(ImVec2(at, y), ImVec2(at + wide, y + view.px(2)), view.theme->warning);
+      }
+      const ImRect area(inner.Min.x, inner.Min.y + view.px(layout.presents ? 4 : 52), inner.Max.x,
+                        inner.Max.y);
+      if (scene.cursor.focus >= 0)
+        focusView(scene, page, *sequence, area, layout.showRight);
+      else
+        grid(scene, page, *sequence, area);
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

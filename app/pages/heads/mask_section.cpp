@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/heads/heads_state.h"
+#include "app/platform/track.h"
+#include "app/scene/mask_rules.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/pattern_sliders.h"
+
+namespace headscope::app {
+
+using attention::Layer;
+using attention::PatternKind;
+
+namespace {
+
+void positionChoice(Scene& scene, View& view) {
+  const ModelSetup& model = scene.setup.model;
+  const std::string odd =
+      model.headDim % 2 != 0
+          ? fmt::format("RoPE rotates pairs of dimensions; the head size {} is odd", model.headDim)
+          : "";
+  if (!scene.setup.subject.model.empty()) {
+    const std::string own = "The model has positions of its own; ALiBi and T5 act beside them";
+    fieldChoice(view, scene, "model.position", {"", own, own});
+    return;
+  }
+  fieldChoice(view, scene, "model.position", {"", "", odd});
+  if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
+    hint(view,
+         "Planted offset and local heads read sinusoids from the embedding; without them they can't tell "
+         "places apart.");
+}
+
+struct Rule {
+  PatternKind kind;
+  const char *name, *label;
+};
+constexpr Rule kRules[] = {{PatternKind::causal, "causal", "Causal"},
+                           {PatternKind::window, "window", "Sliding window"},
+                           {PatternKind::streaming, "streaming", "Sinks + window"},
+                           {PatternKind::padding, "padding", "Padding"}};
+
+std::string ruleReason(const Snapshot* snapshot, PatternKind kind) {
+  if (kind != PatternKind::padding) return "";
+  const bool ragged =
+      snapshot && std::any_of(snapshot->sequences.begin(), snapshot->sequences.end(),
+                              [](const auto& s) { return s.keyLength < static_cast<Index>(s.keys.size()); });
+  return ragged ? "" : "All sequences have the same length: nothing is padded";
+}
+
+}  // namespace
+
+void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
+  attention::MaskLayers& layers = scene.setup.mask.layers;
+  sectionTitle(view, "MASK");
+  MaskedText text;
+  if (snapshot && !snapshot->sequences.empty())
+    text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
+  std::vector<const Layer*> shown;
+  if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causal) {
+    bool causal = true;
+    toggle(view, "model.causal", "Causal, the model's own", causal,
+           "The model was trained so: a token never sees a later one.");
+  }
+  for (const Rule& rule : kRules) {
+    const auto& opened = scene.setup.subject.opened;
+    if (opened &&
+        (rule.kind == PatternKind::padding || (rule.kind == PatternKind::causal && opened->config().causal)))
+      continue;
+    const std::string reason = ruleReason(snapshot, rule.kind);
+    bool on = hasRule(layers, rule.kind);
+    if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
+    Layer* layer = plainLayer(layers, rule.kind);
+    if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, text, view);
+    if (layer) shown.push_back(layer);
+  }
+  if (scene.setup.input.cross && attention::comparesPositions(layers))
+    hint(view,
+         "Both texts count from 0, and positions decide: causal shows query i the keys j ≤ i of the other "
+         "text.");
+  // What was put together in the studio has a switch each, as many as anyone looks through.
+  constexpr std::size_t kMaxSwitches = 32;
+  std::size_t switches = 0;
+  for (std::size_t i = 0; i < layers.size() && switches < kMaxSwitches; ++i)
+    if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end()) {
+      toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), layers[i].on);
+      ++switches;
+    }
+  if (const std::size_t more = layers.size() - std::min(layers.size(), shown.size() + switches); more > 0)
+    hint(view, "and " + countText(more) + " more layers, in the mask studio");
+  if (snapshot && !snapshot->hidesFuture.empty()) {
+    hint(view, fmt::format("{} hides the future too: without Causal nothing changes.",
+                           alternatives(snapshot->hidesFuture)));
+    trackItem("mask.future");
+  }
+  if (const PlacedError* error = errorAt(snapshot, Place::mask)) problem(view, error->message);
+  if (button(view, "open_studio", "Mask studio…")) view.request("page.mask");
+  gap(view, 8);
+  sectionTitle(view, "POSITION");
+  positionChoice(scene, view);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,286 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/compute/layer/layer_inputs.h"
+#include "app/pages/common/kind_choice.h"
+#include "app/pages/common/model_facts.h"
+#include "app/pages/heads/heads_state.h"
+#include "app/scene/model_fit.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string sizeText(Index value) {
+  return countText(static_cast<std::uint64_t>(value));
+}
+
+bool evenNeeded(const ModelSetup& model) {
+  return model.position == PositionKind::rope;
+}
+
+/// Whether a head size can be, apart from how it was asked for.
+bool headDimFits(const ModelSetup& model, Index headDim) {
+  return headDim >= 1 && headDim <= kMaxHeadDim && !(evenNeeded(model) && headDim % 2 != 0);
+}
+
+/// Why modelDim can't be split over `heads`, or "".
+std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
+  const std::string what =
+      sizeText(modelDim) + " dimensions over " + sizeText(heads) + (heads == 1 ? " head" : " heads");
+  if (modelDim % heads != 0)
+    return what + " leaves " + numberText(static_cast<double>(modelDim) / static_cast<double>(heads)) +
+           " a head, which is not whole. Choose a divisor, or unlink the head size.";
+  const Index headDim = modelDim / heads;
+  if (headDim > kMaxHeadDim)
+    return what + " makes a head size of " + sizeText(headDim) + "; at most " + sizeText(kMaxHeadDim) +
+           " can be.";
+  if (evenNeeded(model) && headDim % 2 != 0)
+    return what + " makes a head size of " + sizeText(headDim) +
+           "; RoPE rotates pairs and needs an even one.";
+  return "";
+}
+
+std::vector<Index> headStops(const Setup& setup, const ChosenHeads& chosen) {
+  const ModelSetup& model = setup.model;
+  const Suits suits = plantingSuits(setup);
+  std::vector<Index> stops;
+  for (Index heads = 1; heads <= kMaxHeads; ++heads) {
+    if (model.linked && !splitRefusal(model, model.modelDim, heads).empty()) continue;
+    ModelSetup trial = model;
+    if (ChosenHeads(chosen).setHeads(trial, heads, suits)) stops.push_back(heads);
+  }
+  return stops.empty() ? std::vector<Index>{model.heads} : stops;
+}
+
+std::vector<Index> kvHeadStops(const Setup& setup) {
+  const Suits suits = plantingSuits(setup);
+  std::vector<Index> stops;
+  for (const Index kvHeads : divisors(setup.model.heads)) {
+    ModelSetup trial = setup.model;
+    trial.kvHeads = kvHeads;
+    if (!suits || suits(trial)) stops.push_back(kvHeads);
+  }
+  return stops.empty() ? std::vector<Index>{setup.model.kvHeads} : stops;
+}
+
+/// Sizes that are pleasant to drag over: every one at first, then in growing steps. Where the head size is
+/// linked, those that `heads` divide, and below them those for which fewer heads can do.
+std::vector<Index> modelDimStops(const Setup& setup, const ChosenHeads& chosen, Index heads) {
+  const ModelSetup& model = setup.model;
+  const Suits suits = plantingSuits(setup);
+  const Index even = evenNeeded(model) ? 2 : 1, unit = model.linked ? heads * even : 1;
+  std::vector<Index> stops;
+  const auto add = [&](Index value) {
+    const bool fits = !model.linked || value < unit || headDimFits(model, value / heads);
+    if (value > kMaxModelDim || !fits) return;
+    ModelSetup trial = model;
+    if (ChosenHeads(chosen).setModelDim(trial, value, suits)) stops.push_back(value);
+  };
+  if (model.linked)
+    for (Index below = even; below < unit; below += below < 16 ? even : 8) add(below);
+  for (double wanted = 1; wanted <= kMaxModelDim * 1.0001; wanted *= 1.03) {
+    const Index value = std::max<Index>(1, std::lround(wanted / static_cast<double>(unit))) * unit;
+    add(value > 64 && unit == 1 ? value / 8 * 8 : value);
+  }
+  for (Index power = 16; power <= kMaxModelDim; power *= 2)
+    if (power % unit == 0) add(power);
+  std::sort(stops.begin(), stops.end());
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+  return stops.empty() ? std::vector<Index>{model.modelDim} : stops;
+}
+
+std::vector<Index> headDimStops(const Setup& setup) {
+  const ModelSetup& model = setup.model;
+  const Suits suits = plantingSuits(setup);
+  std::vector<Index> stops;
+  const Index step = evenNeeded(model) ? 2 : 1;
+  for (Index size = step; size <= kMaxHeadDim; size += size < 32 ? step : size < 128 ? 8 : 32) {
+    ModelSetup trial = model;
+    trial.headDim = size;
+    if (!suits || suits(trial)) stops.push_back(size);
+  }
+  return stops.empty() ? std::vector<Index>{model.headDim} : stops;
+}
+
+/// Worked out anew only when something they depend on has changed: every one of some hundred values is tried.
+const ModelStops& stopsOf(const Setup& setup, HeadsState& page) {
+  ModelStops& stops = page.modelStops;
+  const InputSetup& input = setup.input;
+  if (stops.model == setup.model && stops.weights == setup.weights && stops.embedding == input.source &&
+      stops.chosen == page.chosenHeads && !stops.heads.empty())
+    return stops;
+  const Index chosen = page.chosenHeads.heads(setup.model);
+  stops = {setup.model, setup.weights, input.source, page.chosenHeads};
+  stops.heads = headStops(setup, page.chosenHeads);
+  stops.kvHeads = kvHeadStops(setup);
+  stops.headDim = headDimStops(setup);
+  stops.modelDim = modelDimStops(setup, page.chosenHeads, chosen);
+  return stops;
+}
+
+void relink(ModelSetup& model) {
+  if (model.linked) model.headDim = model.modelDim / model.heads;
+}
+
+/// Marks the sliders whose values followed another's.
+void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& after, std::string_view moved) {
+  if (moved != "heads" && before.heads != after.heads) view.gaveWay("heads");
+  if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
+}
+
+void headSliders(Scene& scene, HeadsState& page, const std::string& locked) {
+  View& view = page.view;
+  ModelSetup& model = scene.setup.model;
+  const ModelSetup before = model;
+  const auto refuseHeads = [&](Index heads) -> std::string {
+    const std::string split = before.linked ? splitRefusal(before, before.modelDim, heads) : "";
+    if (!split.empty()) return split;
+    ModelSetup trial = before;
+    return ChosenHeads(page.chosenHeads).setHeads(trial, heads, plantingSuits(scene.setup))
+               ? ""
+               : plantedRefusal(scene.setup, trial);
+  };
+  if (fieldSlider(view, scene, "model.heads", {locked, stopsOf(scene.setup, page).heads, refuseHeads})) {
+    const Index heads = std::exchange(model.heads, before.heads);
+    page.chosenHeads.setHeads(model, heads, plantingSuits(scene.setup));
+    sayWhatGaveWay(view, before, model, "heads");
+  }
+  const auto refuseKv = [&](Index kvHeads) -> std::string {
+    ModelSetup trial = model;
+    trial.kvHeads = kvHeads;
+    if (model.heads % kvHeads == 0) return plantedRefusal(scene.setup, trial);
+    return sizeText(model.heads) + " query heads can't be shared evenly by " + sizeText(kvHeads) +
+           " kv heads: it has to be a divisor.";
+  };
+  const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
+  fieldSlider(view, scene, "model.kv_heads",
+              {one, stopsOf(scene.setup, page).kvHeads, refuseKv, "divisors of " + sizeText(model.heads)});
+}
+
+void sizeSliders(Scene& scene, HeadsState& page, const std::string& locked) {
+  View& view = page.view;
+  ModelSetup& model = scene.setup.model;
+  const ModelSetup before = model;
+  const std::string fromTable = scene.setup.input.source == EmbeddingSource::table
+                                    ? "The typed table has " + sizeText(model.modelDim) + " dimensions"
+                                    : locked;
+  const auto refuseModel = [&](Index modelDim) -> std::string {
+    const std::string split = before.linked ? splitRefusal(before, modelDim, before.heads) : "";
+    if (!split.empty()) return split;
+    ModelSetup trial = before;
+    return ChosenHeads(page.chosenHeads).setModelDim(trial, modelDim, plantingSuits(scene.setup))
+               ? ""
+               : plantedRefusal(scene.setup, trial);
+  };
+  if (fieldSlider(view, scene, "model.model_dim",
+                  {fromTable, stopsOf(scene.setup, page).modelDim, refuseModel})) {
+    const Index modelDim = std::exchange(model.modelDim, before.modelDim);
+    page.chosenHeads.setModelDim(model, modelDim, plantingSuits(scene.setup));
+    sayWhatGaveWay(view, before, model, "model_dim");
+  }
+  const std::string linked = model.linked ? "Follows model dim / heads; unlink to choose" : locked;
+  const auto refuseHead = [&](Index headDim) -> std::string {
+    ModelSetup trial = model;
+    trial.headDim = headDim;
+    return headDimFits(model, headDim) ? plantedRefusal(scene.setup, trial)
+                                       : "RoPE rotates pairs of dimensions and needs an even head size.";
+  };
+  fieldSlider(view, scene, "model.head_dim", {linked, stopsOf(scene.setup, page).headDim, refuseHead});
+  std::string cannotLink = locked;
+  if (cannotLink.empty() && !model.linked) cannotLink = splitRefusal(model, model.modelDim, model.heads);
+  if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
+}
+
+/// How many layers stand one upon the other, and which of them is looked at.
+void layerControls(Scene& scene, View& view) {
+  ModelSetup& model = scene.setup.model;
+  const std::string cross =
+      scene.setup.input.cross ? "Cross-attention reads a second text; several layers read one" : "";
+  if (fieldSlider(view, scene, "model.layers", {cross})) {
+    Index& shown = scene.setup.subject.layer;
+    shown = scene.cursor.model.layer = std::min(shown, model.layers - 1);
+    if (growModelDim(model, plantingSuits(scene.setup))) view.gaveWay("model_dim");
+  }
+  if (!isStack(scene.setup)) return;
+  layerSlider(scene, view);
+  fieldToggle(view, scene, "model.norm");
+}
+
+/// Which query heads read which kv head, in the colours of the groups.
+void sharingHint(const ModelSetup& model, View& view) {
+  const Index group = model.heads / model.kvHeads;
+  std::string text;
+  if (group == 1) {
+    text = "Every query head has keys and values of its own.";
+  } else {
+    const Index shown = std::min<Index>(model.kvHeads, 3);
+    for (Index kv = 0; kv < shown; ++kv)
+      text += (kv ? ", h" : "H") + std::string("eads ") + sizeText(kv * group) + "–" +
+              sizeText((kv + 1) * group - 1) + " read " + kvName(kv);
+    text += shown < model.kvHeads ? " … up to " + kvName(model.kvHeads - 1) + "." : ".";
+  }
+  hint(view, text);
+}
+
+}  // namespace
+
+/// A layer of an opened model: what it is made of can't be moved, what acts on it can.
+static void openedModelSection(Scene& scene, HeadsState& page) {
+  View& view = page.view;
+  modelFacts(scene, view);
+  if (scene.setup.subject.opened) {
+    gap(view, 4);
+    layerSlider(scene, view);
+    fieldSlider(view, scene, "model.sharpness");
+    hint(view, "Sharpness, masks and biases act");
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::SetCursorScreenPos(ImVec2(at.x, at.y - view.px(4)));
+    scopeChoice(scene, view);
+  }
+  if (button(view, "model.overview", "All layers")) view.request("page.model");
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "model.leave", "A layer made here", "", true)) view.request("model.leave");
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::model)) problem(view, error->message);
+  if (const PlacedError* error = errorAt(page.snapshot.get(), Place::memory)) problem(view, error->message);
+}
+
+void modelSection(Scene& scene, HeadsState& page) {
+  if (!scene.setup.subject.model.empty()) return openedModelSection(scene, page);
+  View& view = page.view;
+  const Snapshot* snapshot = page.snapshot.get();
+  ModelSetup& model = scene.setup.model;
+  const std::string locked =
+      scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+  sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
+  kindChoice(scene.setup, view, locked);
+  gap(view, 4);
+  headSliders(scene, page, locked);
+  sizeSliders(scene, page, locked);
+  layerControls(scene, view);
+  fieldSlider(view, scene, "model.sharpness");
+  sharingHint(model, view);
+  if (const PlacedError* error = errorAt(snapshot, Place::model)) problem(view, error->message);
+  if (const PlacedError* error = errorAt(snapshot, Place::memory)) problem(view, error->message);
+}
+
+void moreSection(Scene& scene, View& view) {
+  if (!scene.setup.subject.model.empty()) {
+    sectionTitle(view, "MORE");
+    return sectionSliders(view, scene, "MORE");
+  }
+  const std::string locked =
+      scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+  sectionTitle(view, "MORE");
+  fieldToggle(view, scene, "model.scaled");
+  fieldToggle(view, scene, "model.bias", locked);
+  sectionSliders(view, scene, "MORE");
+}
+
+}  // namespace headscope::app

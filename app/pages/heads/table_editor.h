@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/pages/heads/heads_state.h"
+#include "app/scene/embedding_table.h"
+#include "app/widgets/dialog.h"
+#include "attention/formats/tables.h"
+
+namespace headscope::app {
+
+/// The typed embeddings as a table of cells, with paste from a spreadsheet.
+class TableEditor : public Dialog {
+ public:
+  explicit TableEditor(HeadsState& page) : page_(page) {}
+  std::string name() const override { return "table"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+  /// The cell that is being typed in, and the last thing that went wrong.
+  struct Editing {
+    Index row = -2, col = -2;  ///< col −1 is the name
+    std::string text, problem;
+    bool justOpened = false;
+  };
+
+ private:
+  HeadsState& page_;
+  Editing editing_;
+};
+
+}  // namespace headscope::app

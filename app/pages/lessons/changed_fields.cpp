@@ -1,0 +1,108 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/lessons/lessons_state.h"
+#include "app/scene/fields.h"
+#include "app/scene/text/number_text.h"
+#include "attention/masks/expression.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::size_t kMostCharacters = 60;
+
+std::string shortened(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (text.size() <= kMostCharacters) return "“" + text + "”";
+  std::size_t end = kMostCharacters;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return "“" + text.substr(0, end) + "…”";
+}
+
+struct ValueText {
+  const Field& field;
+
+  std::string operator()(bool value) const { return value ? "on" : "off"; }
+  std::string operator()(Index value) const {
+    return value < 0 ? std::to_string(value) : countText(static_cast<std::uint64_t>(value));
+  }
+  std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+  std::string operator()(float value) const { return shortNumber(static_cast<double>(value)); }
+  std::string operator()(double value) const { return shortNumber(value); }
+  std::string operator()(const std::string& value) const { return value.empty() ? "none" : shortened(value); }
+  std::string operator()(const SharedText& value) const {
+    return value->empty() ? "none" : shortened(*value);
+  }
+  std::string operator()(const attention::MaskLayers& layers) const {
+    return layers.empty() ? "everything visible" : attention::maskText(layers);
+  }
+  std::string operator()(const std::vector<SwitchedHead>& heads) const {
+    std::string all;
+    for (const SwitchedHead& head : heads)
+      all += (all.empty() ? "" : ", ") + fmt::format("{}.{}", head.layer, head.head);
+    return all.empty() ? "none" : all;
+  }
+  std::string operator()(const std::vector<attention::PlantedHead>& heads) const {
+    std::string all;
+    for (const attention::PlantedHead& head : heads)
+      all += (all.empty() ? "" : ", ") + attention::describe(head);
+    return all.empty() ? "as they come" : all;
+  }
+  template <typename T>
+  std::string operator()(const T&) const {
+    return "edited";
+  }
+};
+
+std::string valueText(const Field& field, const Scene& scene) {
+  return std::visit(
+      [&](const auto& member) -> std::string {
+        if constexpr (std::is_same_v<decltype(member), const EnumMember&>) {
+          const auto value = static_cast<std::size_t>(member.of(scene));
+          if (const auto* choice = std::get_if<Selection>(&field.control)) return choice->labels[value];
+          return std::string(std::get<Names>(field.values).names[value]);
+        } else {
+          return ValueText{field}(member.of(scene));
+        }
+      },
+      field.access);
+}
+
+/// What its control is called, else the last word of its path.
+std::string labelOf(const Field& field) {
+  if (const auto* slider = std::get_if<Slider>(&field.control)) return slider->label;
+  if (const auto* toggle = std::get_if<Toggle>(&field.control)) return toggle->label;
+  const std::size_t dot = field.path.rfind('.');
+  std::string word(field.path.substr(dot + 1));
+  if (field.path.starts_with("mask.") && (word == "layers" || word == "expression")) return "mask";
+  std::replace(word.begin(), word.end(), '_', ' ');
+  return word;
+}
+
+void noteChange(const Field& field, const Scene& before, const Scene& now,
+                std::vector<ChangedField>& changes) {
+  if (field.path.starts_with("cursor.")) return;
+  ChangedField change{labelOf(field), valueText(field, before), valueText(field, now)};
+  if (change.before != change.now) changes.push_back(std::move(change));
+}
+
+}  // namespace
+
+std::vector<ChangedField> changesBetween(const std::vector<std::string>& paths, const Scene& before,
+                                         const Scene& now) {
+  std::vector<ChangedField> changes;
+  for (const Field& field : allFields())
+    if (std::find(paths.begin(), paths.end(), field.path) != paths.end())
+      noteChange(field, before, now, changes);
+  return changes;
+}
+
+std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now) {
+  std::vector<ChangedField> changes;
+  for (const Field& field : allFields()) noteChange(field, before, now, changes);
+  return changes;
+}
+
+}  // namespace headscope::app

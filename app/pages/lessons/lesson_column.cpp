@@ -1,0 +1,334 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/lessons/lessons_state.h"
+#include "app/platform/track.h"
+#include "app/scene/fields.h"
+#include "app/scene/mask_rules.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/pattern_sliders.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// One piece for each step: those that were seen, the one that is open, those that come.
+void progressBar(LessonsState& page, ImVec2 at, float width) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const auto steps = static_cast<Index>(page.lesson->steps.size());
+  const float gap = view.px(6);
+  const float wide = (width - gap * static_cast<float>(steps - 1)) / static_cast<float>(steps);
+  for (Index i = 0; i < steps; ++i) {
+    const float x = at.x + (wide + gap) * static_cast<float>(i);
+    const ImVec2 from(x, at.y), to(x + wide, at.y + view.px(4));
+    if (i > page.step)
+      compat::rectOutline(list, from, to, theme.faint, 0, 1);
+    else
+      list.AddRectFilled(from, to, i == page.step ? theme.text : theme.faint);
+    ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(8)));
+    const std::string name = fmt::format("lesson.step.{}", i);
+    if (compat::invisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.goTo = i;
+    trackItem(name);
+    if (ImGui::IsItemHovered()) tooltip(view, page.lesson->steps[static_cast<std::size_t>(i)].title);
+  }
+}
+
+/// Lesson, step and how long it goes on.
+float head(LessonsState& page, ImVec2 at, float width, bool small) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  float y = at.y;
+  ImGui::SetCursorScreenPos(ImVec2(at.x - view.px(4), y - view.px(3)));
+  const float linkWide = textWidth(view.fonts->text, "‹  All lessons");
+  const bool clicked = compat::invisibleButton("lesson.list", ImVec2(linkWide + view.px(8), view.px(26)));
+  trackItem("lesson.list");
+  paintText(list, view.fonts->text, ImVec2(at.x, y + view.px(10)),
+            ImGui::IsItemHovered() ? theme.text : theme.secondary, "‹  All lessons");
+  if (clicked) view.request("lesson.list");
+  const std::string number = fmt::format("{} of {}", page.lesson->number, page.library->shippedCount());
+  const bool numbered = page.lesson->number > 0 && page.lesson->number <= page.library->shippedCount();
+  const std::string step = fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size());
+  const auto right = [&](ImFont* font, const std::string& text) {
+    paintText(list, font, ImVec2(at.x + width, y + view.px(10)), theme.secondary, text, Align::right);
+  };
+  if (small)
+    right(view.fonts->small, step);
+  else if (numbered)
+    right(view.fonts->text, number);
+  y += view.px(small ? 34 : 44);
+  paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), width, theme.secondary, page.lesson->title);
+  y += view.px(small ? 18 : 22);
+  progressBar(page, ImVec2(at.x, y), width);
+  if (small) return y + view.px(14) - at.y;
+  y += view.px(22);
+  paintText(list, view.fonts->small, ImVec2(at.x, y), theme.secondary, step);
+  const Index minutes = minutesLeft(*page.lesson, page.step);
+  paintText(list, view.fonts->small, ImVec2(at.x + width, y), theme.secondary,
+            minutes == 1 ? "about a minute left" : fmt::format("about {} minutes left", minutes),
+            Align::right);
+  return y + view.px(30) - at.y;
+}
+
+/// What the step sets otherwise than it was.
+float changes(LessonsState& page, ImVec2 at, float width) {
+  const LessonStep& step = page.at();
+  const auto all = changesBetween(step.changed, sceneBefore(*page.lesson, step), step.scene);
+  if (all.empty()) return 0;
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::size_t shown = std::min<std::size_t>(all.size(), 4);
+  const float line = view.px(26), pad = view.px(10);
+  // What is too long for one line has what it is now on a second.
+  const auto fits = [&](const ChangedField& change) {
+    return textWidth(view.fonts->text, change.label) + textWidth(view.fonts->mono, change.before) +
+               textWidth(view.fonts->mono, change.now) + 2 * pad + view.px(50) <
+           width;
+  };
+  float high = 2 * pad;
+  for (std::size_t i = 0; i < shown; ++i) high += fits(all[i]) ? line : 2 * line;
+  list.AddRectFilled(at, ImVec2(at.x + width, at.y + high), mixed(theme.panel, theme.background, 0.6f),
+                     view.px(6));
+  float y = at.y + pad + line / 2;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ChangedField& change = all[i];
+    float x = at.x + pad;
+    x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, change.label) + view.px(12);
+    const float right = at.x + width - pad;
+    const std::string before = fitted(view.fonts->mono, change.before, right - x);
+    x += paintText(list, view.fonts->mono, ImVec2(x, y), theme.secondary, before) + view.px(8);
+    if (!fits(change)) {
+      y += line;
+      x = at.x + pad;
+    }
+    x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, "→") + view.px(8);
+    paintFitted(view, list, view.fonts->mono, ImVec2(x, y), right - x, theme.text, change.now);
+    y += line;
+  }
+  return high + view.px(18);
+}
+
+struct PlainMask {
+  const char *path, *label;
+  attention::PatternKind kind;
+};
+constexpr PlainMask kMaskKnobs[] = {{"mask.causal", "Causal", attention::PatternKind::causal},
+                                    {"mask.padding", "Padding", attention::PatternKind::padding},
+                                    {"mask.window", "Sliding window", attention::PatternKind::window},
+                                    {"mask.sinks", "Sinks + window", attention::PatternKind::streaming}};
+
+/// A plain mask's switch, and its sizes while it is on.
+void maskKnob(View& view, Scene& scene, const PlainMask& mask) {
+  attention::MaskLayers& layers = scene.setup.mask.layers;
+  bool on = hasRule(layers, mask.kind);
+  if (toggle(view, mask.path, mask.label, on)) setRule(layers, mask.kind, on);
+  attention::Layer* layer = plainLayer(layers, mask.kind);
+  if (layer && layer->on) parameterSliders(*layer, mask.path, {}, view);
+}
+
+void knob(LessonsState& page, const std::string& path) {
+  View& view = page.view;
+  Scene& scene = page.stage->scene();
+  for (const PlainMask& mask : kMaskKnobs)
+    if (path == mask.path) return maskKnob(view, scene, mask);
+  if (path == "mask.layers") {
+    for (std::size_t i = 0; i < scene.setup.mask.layers.size(); ++i)
+      parameterSliders(scene.setup.mask.layers[i], fmt::format("lesson.mask.{}", i), {}, view);
+    return;
+  }
+  const Field& field = fieldAt(path);
+  if (std::holds_alternative<Slider>(field.control)) fieldSlider(view, scene, path);
+  if (std::holds_alternative<Toggle>(field.control)) fieldToggle(view, scene, path);
+  if (std::holds_alternative<Selection>(field.control)) {
+    hint(view, field.help);
+    fieldChoice(view, scene, path);
+  }
+}
+
+/// At the right of the knobs' title, so that none of them moves when it comes.
+void wayBack(View& view, ImVec2 line) {
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  const char* label = "Back to the step  Esc";
+  const float width = textWidth(view.fonts->text, label) + view.px(24);
+  ImGui::SetCursorScreenPos(ImVec2(line.x + ImGui::GetContentRegionAvail().x - width, line.y - view.px(4)));
+  if (button(view, "lesson.restore", label)) view.request("lesson.restore");
+  ImGui::SetCursorScreenPos(below);
+}
+
+/// Knobs of this step, and the way back where something was moved.
+void knobs(LessonsState& page) {
+  View& view = page.view;
+  const LessonStep& step = page.at();
+  if (step.tries.empty() && !page.changed) return;
+  gap(view, 14);
+  const ImVec2 line = ImGui::GetCursorScreenPos();
+  sectionTitle(view, "TRY IT", page.changed ? "" : "as the lesson set it");
+  if (page.changed) wayBack(view, line);
+  if (!page.asking())
+    for (const std::string& path : step.tries) knob(page, path);
+  if (!page.changed) return;
+  const Scene& written = page.asking() ? sceneBefore(*page.lesson, step) : step.scene;
+  const auto moved = changesBetween(written, page.stage->scene());
+  gap(view, 6);
+  if (!moved.empty())
+    hint(view, fmt::format("You changed {}: {} → {}{}", moved.front().label, moved.front().before,
+                           moved.front().now,
+                           moved.size() > 1 ? fmt::format(", and {} more", moved.size() - 1) : ""));
+}
+
+struct WayOn {
+  std::string label, brief;
+};
+
+WayOn wayOn(const LessonsState& page) {
+  if (page.asking()) return {page.guess >= 0 ? "Show the answer" : "Skip: show the answer", "Answer"};
+  const auto next = static_cast<std::size_t>(page.step + 1);
+  if (next < page.lesson->steps.size()) return {page.lesson->steps[next].title, "Next"};
+  return {"Finish the lesson", "Finish"};
+}
+
+/// Back and on, always in sight.
+void ways(LessonsState& page, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
+  const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
+  const bool canBack = page.step > 0 || (page.answered && page.at().question);
+  const auto [label, brief] = wayOn(page);
+  // What comes next is worth more room than the word on the way back.
+  const float around = view.px(50 + 16), wanted = textWidth(view.fonts->bold, label) + around;
+  const bool wordless = wanted > area.GetWidth() - 2 * pad - view.px(104);
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, y - half));
+  const ImVec2 backSize(view.px(wordless ? 40 : 104), 2 * half);
+  if (compat::invisibleButton("lesson.back", backSize) && canBack) view.request("lesson.back");
+  trackItem("lesson.back");
+  const ImVec2 from(area.Min.x + pad, y - half);
+  list.AddRectFilled(from, ImVec2(from.x + backSize.x, y + half),
+                     ImGui::IsItemHovered() && canBack ? theme.line : theme.raised, view.px(6));
+  const std::uint32_t ink = canBack ? theme.text : theme.faint;
+  paintText(list, view.fonts->small, ImVec2(from.x + view.px(14), y), ink, "◀");
+  if (!wordless) paintText(list, view.fonts->text, ImVec2(from.x + view.px(36), y), ink, "Back");
+  const float left = std::max(from.x + backSize.x + view.px(16), area.Max.x - pad - view.px(252));
+  const ImVec2 nextFrom(left, y - half), nextTo(area.Max.x - pad, y + half);
+  ImGui::SetCursorScreenPos(nextFrom);
+  if (compat::invisibleButton("lesson.next", ImVec2(nextTo.x - left, 2 * half))) view.request("lesson.next");
+  trackItem("lesson.next");
+  const std::uint32_t ground = page.asking() ? theme.raised : theme.text;
+  const std::uint32_t words = page.asking() ? theme.text : theme.background;
+  list.AddRectFilled(nextFrom, nextTo, ImGui::IsItemHovered() ? mixed(ground, theme.line, 0.25f) : ground,
+                     view.px(6));
+  const float room = nextTo.x - left - view.px(50);
+  // A title of some length may end in dots; a few letters of it say nothing.
+  const bool tight = room < view.px(100) && textWidth(view.fonts->bold, label) > room;
+  paintFitted(view, list, view.fonts->bold, ImVec2(left + view.px(16), y), room, words,
+              tight ? brief : label);
+  paintText(list, view.fonts->small, ImVec2(nextTo.x - view.px(16), y), words, "▶", Align::right);
+  const float hintLeft = from.x + backSize.x + view.px(10);
+  if (left - hintLeft > view.px(110))
+    paintText(list, view.fonts->monoSmall, ImVec2(hintLeft, y), theme.faint, "PgUp  PgDn");
+}
+
+/// The step's title, which stays while what is below it scrolls; returns its height.
+float stepTitle(const LessonsState& page, ImVec2 at, float width) {
+  const View& view = page.view;
+  const std::string& title = page.at().title;
+  const std::uint32_t color = view.theme->text;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const RichFonts fonts{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text, color};
+  const RichText text{{{RichSpan::Kind::plain, title, nullptr}}};
+  const float line = lineHeight(fonts.plain);
+  // One that is long beyond measure leaves the words their room.
+  if (paintRichText(view, nullptr, fonts, text, at, width) < 3 * line)
+    return paintRichText(view, &list, fonts, text, at, width);
+  paintFitted(view, list, fonts.plain, ImVec2(at.x, at.y + line / 2), width, color, title);
+  return line;
+}
+
+/// Lines that scroll out of sight fade, so that none is cut through.
+void fadeEdges(const View& view, float width) {
+  const ImVec2 from = ImGui::GetWindowPos();
+  const float bottom = from.y + ImGui::GetWindowHeight(), high = view.px(18);
+  const std::uint32_t ground = view.theme->panel, clear = ground & ~IM_COL32_A_MASK;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float above = std::min(high, ImGui::GetScrollY()),
+              below = std::min(high, ImGui::GetScrollMaxY() - ImGui::GetScrollY());
+  list.AddRectFilledMultiColor(from, ImVec2(from.x + width, from.y + above), ground, ground, clear, clear);
+  list.AddRectFilledMultiColor(ImVec2(from.x, bottom - below), ImVec2(from.x + width, bottom), clear, clear,
+                               ground, ground);
+}
+
+/// From the step's words down to its knobs; what is too long scrolls.
+void reading(LessonsState& page, float width) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  float y = start.y;
+  const LessonStep& step = page.at();
+  if (!page.problem.empty()) {
+    y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.error, page.problem);
+  } else if (!page.study) {
+    y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.secondary, "Computing…");
+  } else {
+    y += paintRichText(view, &list, readingFonts(view, theme.text), richOrPlain(page.study->text),
+                       ImVec2(start.x, y), width) +
+         view.px(18);
+    y += changes(page, ImVec2(start.x, y), width);
+    if (step.question && !page.study->options.empty()) {
+      list.AddLine(ImVec2(start.x, y), ImVec2(start.x + width, y), theme.line);
+      y += view.px(20);
+      paintSpaced(list, view.fonts->smallBold, ImVec2(start.x, y), theme.secondary, "PREDICT", view.px(1.4f));
+      if (const GuessCount count = guessesOf(page.progress.lessons[page.lesson->id]); count.all > 0)
+        paintText(list, view.fonts->small, ImVec2(start.x + width, y), theme.secondary,
+                  fmt::format("{} of {} right so far", count.right, count.all), Align::right);
+      y += view.px(16);
+      // The answer is seen as soon as it is given.
+      if (std::exchange(page.showAnswer, false)) ImGui::SetScrollFromPosY(y - ImGui::GetWindowPos().y, 0.1f);
+      y += questionPart(page, ImVec2(start.x, y), width);
+    }
+  }
+  ImGui::SetCursorScreenPos(ImVec2(start.x, y));
+  ImGui::Dummy(ImVec2(width, 1));
+  knobs(page);
+  gap(view, 10);
+  if (button(view, "lesson.take", "Take it to its page  Shift+Enter", "", true)) view.request("lesson.take");
+  gap(view, 16);
+}
+
+}  // namespace
+
+void lessonColumn(LessonsState& page, const ImRect& area) {
+  View& view = page.view;
+  fillSide(view, area);
+  const float pad = view.px(28), bottom = view.px(58);
+  if (beginPanel(view, "lesson", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float width = area.GetWidth() - 2 * pad;
+    const bool small = area.GetHeight() < view.px(760);
+    const float above = view.px(small ? 12 : 20);
+    float top = head(page, ImVec2(area.Min.x + pad, area.Min.y + above), width, small) + above;
+    top += stepTitle(page, ImVec2(area.Min.x + pad, area.Min.y + top), width) + view.px(small ? 8 : 12);
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, area.Min.y + top));
+    // Another step begins at its top.
+    const std::string id = fmt::format("lesson.text.{}.{}", page.lesson->id, page.step);
+    const float high = area.GetHeight() - top - bottom;
+    ImGui::SetNextWindowContentSize(ImVec2(width, 0));
+    if (ImGui::BeginChild(id.c_str(), ImVec2(width + pad * 0.6f, high), false,
+                          ImGuiWindowFlags_NoBackground)) {
+      reading(page, width);
+      fadeEdges(view, width);
+    }
+    compat::endChild();
+    ways(page, ImRect(area.Min.x, area.Max.y - bottom, area.Max.x, area.Max.y));
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,309 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/lessons/lessons_state.h"
+#include "app/platform/track.h"
+#include "app/widgets/cells.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text/text_box.h"
+#include "attention/core/extremes.h"
+#include "attention/text/unicode.h"
+
+namespace headscope::app {
+
+namespace {
+
+const LessonProgress* progressOf(const LessonsState& page, const Lesson& lesson) {
+  const auto found = page.progress.lessons.find(lesson.id);
+  return found == page.progress.lessons.end() ? nullptr : &found->second;
+}
+
+bool isDone(const LessonsState& page, const Lesson& lesson) {
+  const LessonProgress* progress = progressOf(page, lesson);
+  return progress && std::all_of(lesson.steps.begin(), lesson.steps.end(),
+                                 [&](const LessonStep& step) { return progress->seen.contains(step.id); });
+}
+
+/// The step a lesson goes on with; −1 where it was not begun.
+Index lastStep(const LessonsState& page, const Lesson& lesson) {
+  const LessonProgress* progress = progressOf(page, lesson);
+  if (!progress) return -1;
+  const auto step = std::find_if(lesson.steps.begin(), lesson.steps.end(),
+                                 [&](const LessonStep& each) { return each.id == progress->last; });
+  return step == lesson.steps.end() ? -1 : step - lesson.steps.begin();
+}
+
+void cover(const LessonsState& page, std::size_t at, const ImRect& room) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (!page.covers[at] || page.covers[at]->size() == 0) {
+    compat::rectOutline(list, room.Min, room.Max, view.theme->line, 0, 1);
+    return;
+  }
+  const attention::Matrix& picture = *page.covers[at];
+  CellStyle style;
+  style.gap = std::max(1.0f, view.px(0.8f));
+  style.high = std::max(attention::finiteRange(picture).second, 1e-6f);  // masked cells are lower than any
+  paintCells(view, list, squareCells(room, picture.rows(), picture.cols()), picture, style);
+}
+
+void steps(const LessonsState& page, const Lesson& lesson, ImVec2 at, float width) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const LessonProgress* progress = progressOf(page, lesson);
+  const Index last = lastStep(page, lesson);
+  const auto count = static_cast<float>(lesson.steps.size());
+  const float gap = view.px(count > 12 ? 2 : 4), wide = (width - gap * (count - 1)) / count;
+  for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+    const float x = at.x + (wide + gap) * static_cast<float>(i);
+    const ImVec2 from(x, at.y), to(x + wide, at.y + view.px(3));
+    const bool seen = progress && progress->seen.contains(lesson.steps[i].id);
+    if (seen)
+      list.AddRectFilled(
+          from, to,
+          static_cast<Index>(i) == last && !isDone(page, lesson) ? view.theme->text : view.theme->faint);
+    else
+      compat::rectOutline(list, from, to, view.theme->faint, 0, 1);
+  }
+}
+
+/// A lesson with its picture, what it is about and how far it has come.
+void card(LessonsState& page, std::size_t at, const ImRect& area) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const LessonEntry& entry = page.library->lessons[at];
+  const Lesson& lesson = *entry.lesson;
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImGui::SetCursorScreenPos(area.Min);
+  const std::string name = "lesson.card." + lesson.id;
+  if (compat::invisibleButton(name.c_str(), area.GetSize())) page.open = lesson.id;
+  trackItem(name);
+  const bool current =
+      page.progress.last == lesson.id && lastStep(page, lesson) >= 0 && !isDone(page, lesson);
+  if (ImGui::IsItemHovered() || current)
+    list.AddRectFilled(area.Min, area.Max,
+                       current ? theme.raised : mixed(theme.background, theme.raised, 0.6f), view.px(6));
+  const float pad = view.px(10), side = std::min(area.GetHeight() - 2 * pad, area.GetWidth() * 0.38f);
+  cover(page, at,
+        ImRect(area.Min.x + pad, area.Min.y + pad, area.Min.x + pad + side, area.Min.y + pad + side));
+  const float x = area.Min.x + 2 * pad + side + view.px(8), width = area.Max.x - pad - x;
+  if (width < view.px(60)) return;
+  float y = area.Min.y + pad + view.px(6);
+  paintText(list, view.fonts->monoSmall, ImVec2(x, y), theme.secondary,
+            entry.own ? "yours" : std::to_string(lesson.number));
+  y += view.px(12);
+  const float bottom = area.Max.y - pad - view.px(28);
+  list.PushClipRect(ImVec2(x, y), ImVec2(x + width, bottom), true);
+  y += paintParagraph(list, view.fonts->title, ImVec2(x, y), width, theme.text, lesson.title) + view.px(4);
+  paintParagraph(list, view.fonts->text, ImVec2(x, y), width, theme.secondary, lesson.summary);
+  list.PopClipRect();
+  const Index last = lastStep(page, lesson);
+  std::string state = fmt::format("{} min", lesson.minutes);
+  if (isDone(page, lesson))
+    state += " · done";
+  else if (last >= 0)
+    state += fmt::format(" · step {} of {}", last + 1, lesson.steps.size());
+  paintText(list, view.fonts->small, ImVec2(x, area.Max.y - pad - view.px(18)), theme.secondary, state);
+  steps(page, lesson, ImVec2(x, area.Max.y - pad - view.px(6)), width);
+}
+
+bool matches(const Lesson& lesson, const std::string& search) {
+  return attention::foldCase(lesson.title + " " + lesson.summary).find(attention::foldCase(search)) !=
+         std::string::npos;
+}
+
+/// Files that are no lessons, and why.
+void problems(const LessonsState& page, ImVec2 at, float width) {
+  const View& view = page.view;
+  float y = at.y;
+  for (const std::string& problem : page.library->problems)
+    y += paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(at.x, y), width,
+                        view.theme->warning, problem) +
+         view.px(4);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy(ImVec2(width, y - at.y + 1));
+}
+
+/// The grid, as many columns as there is room for.
+void grid(LessonsState& page, const ImRect& area) {
+  View& view = page.view;
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < page.library->lessons.size(); ++i)
+    if (matches(*page.library->lessons[i].lesson, page.search)) found.push_back(i);
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (found.empty()) {
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(20)), view.theme->secondary,
+              page.library->lessons.empty() ? "There are no lessons here yet."
+                                            : "No lesson has these words. Clear the search to see all.");
+    problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
+    return;
+  }
+  const int columns = std::clamp(static_cast<int>(area.GetWidth() / view.px(400)), 1, 4);
+  const float gap = view.px(16);
+  const float width = (area.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  const auto rows = static_cast<float>((found.size() + static_cast<std::size_t>(columns) - 1) /
+                                       static_cast<std::size_t>(columns));
+  const float high = std::clamp((area.GetHeight() - gap * (rows - 1)) / rows, view.px(132), view.px(208));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
+    const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
+    const ImVec2 from(area.Min.x + (width + gap) * column, area.Min.y + (high + gap) * row);
+    card(page, found[i], {from, ImVec2(from.x + width, from.y + high)});
+  }
+  problems(page, ImVec2(area.Min.x, area.Min.y + (high + gap) * rows), area.GetWidth());
+}
+
+/// The lesson to go on with: the last one that is not done, else the first that isn't.
+const LessonEntry* toGoOnWith(const LessonsState& page) {
+  const auto& lessons = page.library->lessons;
+  if (const LessonEntry* last = page.library->find(page.progress.last); last && !isDone(page, *last->lesson))
+    return last;
+  const auto next = std::find_if(lessons.begin(), lessons.end(),
+                                 [&](const LessonEntry& entry) { return !isDone(page, *entry.lesson); });
+  return next == lessons.end() ? nullptr : &*next;
+}
+
+float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const LessonEntry* entry = toGoOnWith(page);
+  float y = at.y;
+  if (!entry) {
+    if (page.library->lessons.empty()) return 0;
+    paintText(list, view.fonts->hero, ImVec2(at.x, y + view.px(14)), theme.text, "All lessons are done.");
+    return view.px(40);
+  }
+  const Lesson& lesson = *entry->lesson;
+  const Index last = lastStep(page, lesson);
+  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.secondary, last >= 0 ? "GO ON" : "BEGIN",
+              view.px(1.4f));
+  y += view.px(20);
+  y += paintParagraph(list, view.fonts->hero, ImVec2(at.x, y), width, theme.text, lesson.title) + view.px(4);
+  const std::string where = last >= 0
+                                ? fmt::format("step {} of {}, “{}”", last + 1, lesson.steps.size(),
+                                              lesson.steps[static_cast<std::size_t>(last)].title)
+                                : fmt::format("{} minutes, {} steps", lesson.minutes, lesson.steps.size());
+  paintFitted(view, list, view.fonts->title, ImVec2(at.x, y + view.px(10)), width, theme.secondary, where);
+  y += view.px(34);
+  const float side = std::min(width, pictureRoom);
+  if (side > view.px(80)) {
+    cover(page, static_cast<std::size_t>(entry - page.library->lessons.data()),
+          ImRect(at.x, y, at.x + side, y + side));
+    y += side + view.px(20);
+  }
+  ImGui::SetCursorScreenPos(ImVec2(at.x, y));
+  const std::string label = last >= 0 ? fmt::format("Go on with step {}  ▶", last + 1) : "Begin  ▶";
+  const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
+  if (compat::invisibleButton("lesson.go_on", ImVec2(wide, high))) page.open = lesson.id;
+  trackItem("lesson.go_on");
+  list.AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + wide, y + high),
+                     ImGui::IsItemHovered() ? mixed(theme.text, theme.line, 0.25f) : theme.text, view.px(6));
+  paintText(list, view.fonts->bold, ImVec2(at.x + wide / 2, y + high / 2), theme.background, label,
+            Align::center);
+  if (last > 0) {
+    ImGui::SetCursorScreenPos(ImVec2(at.x + wide + view.px(14), y + view.px(4)));
+    if (button(view, "lesson.from_start", "From the start", "", true)) {
+      page.open = lesson.id;
+      page.fromStart = true;
+    }
+  }
+  return y + view.px(52) - at.y;
+}
+
+/// What has been done and guessed, and what can be done with it.
+void record(LessonsState& page, const ImRect& area, float top) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float pad = view.px(28), x = area.Min.x + pad;
+  float y = top + view.px(20);
+  const float bottom = area.Max.y - view.px(64);
+  const auto& lessons = page.library->lessons;
+  const auto done = std::count_if(lessons.begin(), lessons.end(),
+                                  [&](const LessonEntry& entry) { return isDone(page, *entry.lesson); });
+  GuessCount guesses;
+  for (const auto& [id, progress] : page.progress.lessons) {
+    const GuessCount count = guessesOf(progress);
+    guesses = {guesses.right + count.right, guesses.all + count.all};
+  }
+  const auto line = [&](Index number, const std::string& words) {
+    if (y > bottom) return;
+    const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), theme.text, std::to_string(number));
+    paintText(list, view.fonts->title, ImVec2(x + wide + view.px(10), y), theme.secondary, words);
+    y += view.px(34);
+  };
+  line(done, fmt::format("of {} lessons done", lessons.size()));
+  if (guesses.all > 0) line(guesses.right, fmt::format("of {} guesses right", guesses.all));
+  const Index wrong = wrongGuessCount(page);
+  if (wrong > 0 && y < bottom) {
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
+    if (button(view, "lesson.wrong",
+               wrong == 1 ? "A guess that was wrong is worth a second look  ›"
+                          : fmt::format("{} guesses that were wrong are worth a second look  ›", wrong),
+               "", true))
+      chooseWrongGuess(page);
+  }
+  ImGui::SetCursorScreenPos(ImVec2(x - view.px(8), area.Max.y - view.px(44)));
+  if (const bool back = page.canRemember(); back || page.progress != Progress{}) {
+    const std::string action = back ? "lesson.remember" : "lesson.forget";
+    if (button(view, action, back ? "Bring my progress back" : "Forget my progress", "", true))
+      view.request(action);
+    ImGui::SameLine(0, view.px(10));
+  }
+  if (button(view, "lesson.open", "Open a lesson of your own…", "", true)) view.request("lesson.open");
+}
+
+}  // namespace
+
+void lessonList(LessonsState& page, const Layout& layout) {
+  View& view = page.view;
+  const ImRect all(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
+  const bool side = all.GetWidth() > view.px(900);
+  const float column = side ? columnWidth(view, all) : 0;
+  if (!page.library) {
+    if (beginPanel(view, "lessons", all, 0, 0, 0))
+      paintMessage(view, all, "Reading the lessons…", "They are here in a moment.", view.theme->text);
+    return endPanel();
+  }
+  if (side) {
+    const ImRect area(all.Min.x, all.Min.y, all.Min.x + column, all.Max.y);
+    fillSide(view, area);
+    if (beginPanel(view, "lessons.side", area, 0, 0, 0)) {
+      const float pad = view.px(28);
+      const float room = area.GetHeight() - view.px(420);
+      const float high =
+          goOn(page, ImVec2(area.Min.x + pad, area.Min.y + view.px(36)), column - 2 * pad, room);
+      record(page, area, area.Min.y + view.px(36) + high);
+    }
+    endPanel();
+  }
+  const ImRect area(all.Min.x + column, all.Min.y, all.Max.x, all.Max.y);
+  if (beginPanel(view, "lessons", area, 0, 0, 0)) {
+    const float pad = view.px(side ? 36 : 20);
+    Canvas list = *ImGui::GetWindowDrawList();
+    const float x = area.Min.x + pad, y = area.Min.y + view.px(36), right = area.Max.x - pad;
+    Index minutes = 0;
+    for (const LessonEntry& entry : page.library->lessons) minutes += entry.lesson->minutes;
+    const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
+                                 fmt::format("{} lessons", page.library->lessons.size()));
+    const float box = view.px(200), left = x + wide + view.px(18);
+    paintFitted(view, list, view.fonts->text, ImVec2(left, y), right - box - view.px(16) - left,
+                view.theme->secondary, fmt::format("{} minutes in all; each stands alone", minutes));
+    ImGui::SetCursorScreenPos(ImVec2(right - box, y - view.px(15)));
+    lineBox(view, "lesson.search_box", page.search, box, std::exchange(page.focusSearch, false), "Search  /");
+    ImGui::SetCursorScreenPos(ImVec2(x - view.px(10), area.Min.y + view.px(70)));
+    const ImVec2 size(area.GetWidth() - 2 * pad + view.px(20), area.GetHeight() - view.px(78));
+    if (ImGui::BeginChild("lessons.grid", size, false, ImGuiWindowFlags_NoBackground)) {
+      const ImVec2 from = ImGui::GetCursorScreenPos();
+      grid(page, ImRect(from.x, from.y, from.x + size.x - view.px(8), from.y + size.y));
+    }
+    compat::endChild();
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,326 @@
+// The part of LessonsPage that moves through a lesson.
+
+#include <algorithm>
+#include <utility>
+
+#include "app/pages/lessons/lessons_page.h"
+#include "app/platform/configuration.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// What the stage shows: the step's scene, or until its question is answered what was there before, looked
+/// at from where the step looks. Which mistake is shown may itself be the answer.
+Scene sceneOf(const Lesson& lesson, const LessonStep& step, bool after) {
+  if (after) return step.scene;
+  Scene scene = sceneBefore(lesson, step);
+  const attention::Mistake mistake = scene.cursor.lab.mistake;
+  scene.cursor = step.scene.cursor;
+  scene.cursor.lab.mistake = mistake;
+  return scene;
+}
+
+}  // namespace
+
+void LessonsPage::arrange(Document& own) {
+  if (std::exchange(takes_, false)) takeToPage(own);
+  applyMoves(own.scene());
+  place(own.scene().cursor.lesson);
+  page_.shown = services_.layer.snapshot();
+  watchFile();
+  std::vector<float>& guessed = services_.view.guessedRow;
+  guessed.clear();
+  if (!page_.study || !page_.answered || page_.guess < 0) return;
+  const OptionStudy& option = page_.study->options[static_cast<std::size_t>(page_.guess)];
+  if (option.picture.rows() == 1)
+    guessed.assign(option.picture.data(), option.picture.data() + option.picture.size());
+}
+
+void LessonsPage::applyMoves(Scene& own) {
+  LessonCursor& at = own.cursor.lesson;
+  if (page_.openFirst && page_.library && !page_.library->lessons.empty()) {
+    page_.open = page_.library->lessons.front().lesson->id;
+    page_.openFirst = false;
+  }
+  if (std::string id = std::exchange(page_.open, {}); !id.empty()) {
+    const auto known = page_.progress.lessons.find(id);
+    at = {std::move(id), 0, -1, false};
+    if (const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
+        entry && known != page_.progress.lessons.end() && !page_.fromStart) {
+      const auto& steps = entry->lesson->steps;
+      const auto step = std::find_if(steps.begin(), steps.end(),
+                                     [&](const LessonStep& each) { return each.id == known->second.last; });
+      if (step != steps.end()) goTo(at, step - steps.begin());
+    }
+    page_.fromStart = false;
+  }
+  if (const auto step = std::exchange(page_.goTo, std::nullopt)) goTo(at, *step);
+  if (const auto option = std::exchange(page_.chosen, std::nullopt); option && page_.asking()) {
+    at.guess = *option;
+    // In a hall hands are counted first, and the answer is shown when all have voted.
+    if (!services_.view.present) answer(at);
+  }
+  const auto move = std::exchange(page_.move, std::nullopt);
+  if (!move) return;
+  page_.blank = false;
+  if (*move == Move::list) at = {};
+  if (!page_.lesson) return;
+  const auto last = static_cast<Index>(page_.lesson->steps.size()) - 1;
+  if (*move == Move::next) moveOn(at);
+  if (*move == Move::back) moveBack(at);
+  if (*move == Move::first) goTo(at, 0);
+  if (*move == Move::last) goTo(at, last);
+  if (*move == Move::restore) placed_ = {};
+}
+
+void LessonsPage::moveOn(LessonCursor& at) {
+  if (page_.asking()) return answer(at);
+  if (at.step + 1 < static_cast<Index>(page_.lesson->steps.size())) return goTo(at, at.step + 1);
+  at = {};  // the lesson is done: back to the list
+}
+
+/// Undoes exactly what moving on did.
+void LessonsPage::moveBack(LessonCursor& at) {
+  if (page_.at().question && at.answered) {
+    at.answered = false;
+    return;
+  }
+  if (at.step == 0) return;
+  goTo(at, at.step - 1);
+  at.answered = page_.lesson->steps[static_cast<std::size_t>(at.step)].question.has_value();
+}
+
+void LessonsPage::answer(LessonCursor& at) {
+  at.answered = page_.showAnswer = true;
+  const StepStudy* study = page_.study.get();
+  if (!study || at.guess < 0 || at.guess >= std::ssize(study->options)) return;
+  const bool right = study->options[static_cast<std::size_t>(at.guess)].holds;
+  page_.progress.lessons[at.lesson].guesses[page_.at().id] = {static_cast<int>(at.guess), right};
+  saveProgress();
+}
+
+void LessonsPage::goTo(LessonCursor& at, Index step) {
+  at.step = step;
+  at.guess = -1;
+  at.answered = false;
+}
+
+/// Brings the stage in line with where the person is in the lesson.
+void LessonsPage::place(LessonCursor& at) {
+  const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
+  if (entry && entry->lesson != placed_.lesson)
+    watched_ = entry->own ? Watched{entry->path, entry->writtenAt} : Watched{};
+  // What was open stays while its file is broken.
+  const bool open = placed_.lesson && placed_.lesson->id == at.lesson;
+  page_.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
+  if (!page_.lesson) {
+    staged_.reset();
+    placed_ = {};
+    page_.stage = nullptr;
+    page_.problem.clear();
+    return;
+  }
+  at.step = std::clamp<Index>(at.step, 0, static_cast<Index>(page_.lesson->steps.size()) - 1);
+  page_.step = at.step;
+  const LessonStep& step = page_.at();
+  const auto options = step.question ? static_cast<Index>(step.question->options.size()) : 0;
+  if (at.guess >= options) at.guess = -1;
+  page_.guess = at.guess;
+  page_.answered = at.answered && step.question;
+  const bool after = !page_.asking();
+  if (const Placed now{page_.lesson, at.step, after}; now != placed_) {
+    if (now.lesson != placed_.lesson || now.step != placed_.step) {
+      page_.study = nullptr;
+      page_.problem.clear();
+      studied_ = {};
+    }
+    staged_ = std::make_shared<Document>(sceneOf(*page_.lesson, step, after));
+    written_ = staged_->scene();
+    // A page can't stage itself.
+    if (staged_->scene().cursor.page == "lessons") staged_->scene().cursor.page = "heads";
+    placed_ = now;
+    page_.stands = false;
+    stillFrames_ = 0;
+    services_.view.controls = {};
+    services_.view.redraw();
+    remember(at);
+    takeStudy();
+  }
+  page_.stage = staged_.get();
+  page_.changed = !sameDocument(staged_->scene(), written_);
+}
+
+void LessonsPage::remember(const LessonCursor& at) {
+  LessonProgress& progress = page_.progress.lessons[at.lesson];
+  const std::string& id = page_.at().id;
+  const bool known = progress.seen.contains(id) && progress.last == id && page_.progress.last == at.lesson;
+  progress.seen.insert(id);
+  progress.last = id;
+  page_.progress.last = at.lesson;
+  if (!known) saveProgress();
+  // Who has opened a lesson needs none to be offered.
+  if (!std::exchange(services_.view.preferences.lessonOffered, true)) services_.keepPreferences();
+}
+
+void LessonsPage::saveProgress() {
+  if (!services_.view.showTimings) return;
+  const std::filesystem::path folder = stateFolder();
+  if (folder.empty()) return;
+  services_.files.keep(folder / "lessons.json",
+                       [folder, progress = page_.progress] { return writeProgress(folder, progress); });
+}
+
+/// Another scene than one's own, which stays in its file.
+void LessonsPage::takeToPage(Document& own) {
+  if (!staged_) return;
+  Scene taken = staged_->scene();
+  taken.cursor.lesson = own.scene().cursor.lesson;
+  own.open(std::move(taken), *staged_->file());
+  services_.view.say("The lesson's scene is yours now. Undo brings back your own.");
+}
+
+std::vector<Action> LessonsPage::actions() {
+  std::vector<Action> actions = movingActions();
+  for (Action& action : writingActions()) actions.push_back(std::move(action));
+  return actions;
+}
+
+std::vector<Action> LessonsPage::movingActions() {
+  const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
+  std::vector<Action> actions{
+      {"lesson.next",
+       "Next: the question's answer, or the next step",
+       "Lessons",
+       {Key::pageDown, {}},
+       false,
+       true,
+       moves(Move::next),
+       "lessons"},
+      {"lesson.back", "Back by one", "Lessons", {Key::pageUp, {}}, false, true, moves(Move::back), "lessons"},
+      {"lesson.first", "First step", "Lessons", {Key::home, {}}, false, false, moves(Move::first), "lessons"},
+      {"lesson.last", "Last step", "Lessons", {Key::end, {}}, false, false, moves(Move::last), "lessons"},
+      {"lesson.restore",
+       "Back to the step as written",
+       "Lessons",
+       {Key::escape, {}},
+       false,
+       false,
+       [this](Scene&) {
+         View& view = services_.view;
+         if (page_.lesson && page_.changed)
+           page_.move = Move::restore;
+         else if (view.present)
+           view.present = false;
+         else
+           page_.move = Move::list;
+       },
+       "lessons",
+       "reset"},
+      {"lesson.list",
+       "All lessons",
+       "Lessons",
+       {},
+       false,
+       false,
+       moves(Move::list),
+       "",
+       "tutorial course help"},
+      {"lesson.take",
+       "Take the lesson's scene to its page",
+       "Lessons",
+       {Key::enter, {.shift = true}},
+       false,
+       false,
+       [this](Scene&) { takes_ = true; },
+       "lessons"},
+      {"lesson.forget",
+       "Forget the progress of all lessons",
+       "Lessons",
+       {},
+       false,
+       false,
+       [this](Scene&) {
+         if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
+         saveProgress();
+         services_.view.say("Progress and guesses are forgotten.");
+       },
+       "",
+       "reset"},
+      {"lesson.remember",
+       "Bring back the progress that was forgotten",
+       "Lessons",
+       {},
+       false,
+       false,
+       [this](Scene&) {
+         const bool can = page_.canRemember();
+         if (can) page_.progress = std::exchange(page_.forgotten, {});
+         saveProgress();
+         services_.view.say(can ? "Progress and guesses are back."
+                                : "Nothing was forgotten that could come back: progress is only brought back "
+                                  "before a lesson is opened anew.");
+       }},
+      {"lesson.begin",
+       "Begin with the first lesson",
+       "Lessons",
+       {},
+       false,
+       false,
+       [this](Scene&) {
+         services_.view.preferences.lessonOffered = true;
+         page_.openFirst = page_.fromStart = true;
+         services_.view.request("page.lessons");
+       }},
+      {"lesson.decline",
+       "Don't offer the first lesson",
+       "Lessons",
+       {},
+       false,
+       false,
+       [this](Scene&) { services_.view.preferences.lessonOffered = true; }},
+      {"lesson.search",
+       "Search the lessons",
+       "Lessons",
+       {Key::slash, {}},
+       false,
+       false,
+       [this](Scene&) { page_.focusSearch = !page_.lesson; },
+       "lessons"},
+      {"lesson.steps",
+       "Go to a step",
+       "Lessons",
+       {static_cast<Key>('G'), {}},
+       false,
+       false,
+       [this](Scene&) {
+         if (page_.lesson) services_.view.dialog = stepChoice(page_);
+       },
+       "lessons"},
+  };
+  // A to D choose while a question waits; else they mean what they mean elsewhere.
+  constexpr const char* kElse[] = {"", "lesson.blank", "", "decode.toggle"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string letter = optionLetter(i);
+    actions.push_back({"lesson.guess." + letter,
+                       "Guess " + letter,
+                       "Lessons",
+                       {static_cast<Key>('A' + static_cast<int>(i)), {}},
+                       false,
+                       false,
+                       [this, i, otherwise = std::string(kElse[i])](Scene&) {
+                         const bool asked = page_.asking() && i < page_.at().question->options.size();
+                         if (asked)
+                           page_.chosen = static_cast<Index>(i);
+                         else if (!otherwise.empty())
+                           services_.view.request(otherwise);
+                       },
+                       "lessons"});
+  }
+  actions.push_back({"lesson.blank", "Darken the stage", "Lessons", {}, false, false, [this](Scene&) {
+                       page_.blank = page_.lesson && !page_.blank;
+                     }});
+  return actions;
+}
+
+}  // namespace headscope::app

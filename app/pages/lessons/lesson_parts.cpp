@@ -1,0 +1,192 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/lessons/lessons_state.h"
+#include "app/platform/track.h"
+#include "attention/core/mask.h"
+
+namespace headscope::app {
+
+float columnWidth(const View& view, const ImRect& area) {
+  return std::round(std::clamp(area.GetWidth() * 0.292f, view.px(250), view.px(560)));
+}
+
+float comparisonWidth(const View& view, const ImRect& area) {
+  return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
+}
+
+ImRect captionArea(const LessonsState& page, const ImRect& area) {
+  const Cursor* cursor = page.stage ? &page.stage->scene().cursor : nullptr;
+  const bool square =
+      cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
+                 (cursor->page == "lab" && cursor->lab.tab != "ablation"));
+  ImRect caption = area;
+  if (square)
+    caption.Min.x = std::round(area.Max.x - area.GetWidth() * 0.4f);
+  else
+    caption.Min.y = std::round(area.Max.y - area.GetHeight() * 0.32f);
+  return caption;
+}
+
+const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step) {
+  const int at = lesson.stepAt(step.from);
+  return at < 0 ? lesson.opening : lesson.steps[static_cast<std::size_t>(at)].scene;
+}
+
+RichText richOrPlain(const std::string& text) {
+  auto rich = parseRichText(text);
+  if (rich) return *std::move(rich);
+  return {{{RichSpan::Kind::plain, text, nullptr}}};
+}
+
+RichFonts readingFonts(const View& view, std::uint32_t color) {
+  const Fonts& fonts = *view.fonts;
+  return {fonts.reading, fonts.title, fonts.monoTitle, fonts.small, color};
+}
+
+std::string optionLetter(std::size_t option) {
+  return std::string(1, static_cast<char>('A' + option));
+}
+
+Index minutesLeft(const Lesson& lesson, Index step) {
+  const auto steps = static_cast<double>(lesson.steps.size());
+  return static_cast<Index>(std::ceil(lesson.minutes * (steps - static_cast<double>(step)) / steps));
+}
+
+GuessCount guessesOf(const LessonProgress& progress) {
+  GuessCount count;
+  for (const auto& [step, guess] : progress.guesses) {
+    ++count.all;
+    count.right += guess.right ? 1 : 0;
+  }
+  return count;
+}
+
+bool compares(const LessonsState& page) {
+  return page.lesson && page.stage && !page.view.present && !page.at().compare.empty() && page.study &&
+         page.study->before && !page.study->before->sequences.empty() &&
+         page.stage->scene().cursor.page == "heads" && page.stage->scene().cursor.focus >= 0;
+}
+
+namespace {
+
+/// The head's map, as it was drawn last; nothing where another one is large.
+std::optional<ImRect> headRect(const LessonsState& page) {
+  const Index focus = page.stage->scene().cursor.focus, head = std::max<Index>(page.at().look.head, 0);
+  if (focus < 0) return tracked(fmt::format("head.{}", head));
+  return focus == head || page.at().look.head < 0 ? tracked("focus") : std::nullopt;
+}
+
+/// Whether the stage has the step's own word at that place.
+bool isOfStep(const LessonsState& page, std::vector<attention::Token> SequenceSnapshot::*tokens, Index at) {
+  if (at < 0) return true;
+  const Scene& scene = page.stage->scene();
+  const SequenceSnapshot* shown = shownSequence(scene, page.shown.get());
+  const SequenceSnapshot* own = page.study ? shownSequence(scene, page.study->snapshot.get()) : nullptr;
+  const auto word = [&](const SequenceSnapshot* line) {
+    return line && at < std::ssize(line->*tokens) ? (line->*tokens)[static_cast<std::size_t>(at)].text : "";
+  };
+  return !word(shown).empty() && word(shown) == word(own);
+}
+
+}  // namespace
+
+std::optional<ImRect> lookRect(const LessonsState& page) {
+  if (!page.stage) return std::nullopt;
+  const LessonLook& look = page.at().look;
+  if (!look.control.empty()) return tracked(look.control);
+  if (page.stage->scene().cursor.page != "heads") return std::nullopt;
+  const auto seen = headRect(page);
+  const SequenceSnapshot* sequence = shownSequence(page.stage->scene(), page.shown.get());
+  if (!seen || !sequence) return seen;
+  // A head that is zoomed is larger than what is seen of it.
+  const ImRect whole = page.stage->scene().cursor.focus >= 0 ? tracked("focus.cells").value_or(*seen) : *seen;
+  ImRect rect = whole;
+  const Index rows = std::ssize(sequence->queries), cols = std::ssize(sequence->keys);
+  const float high = whole.GetHeight() / static_cast<float>(rows),
+              wide = whole.GetWidth() / static_cast<float>(cols);
+  const bool row = look.at == "row" || look.at == "cell", column = look.at == "column" || look.at == "cell";
+  // Before the answer, and after somebody typed, other words may stand there.
+  if (row && !isOfStep(page, &SequenceSnapshot::queries, look.query)) return std::nullopt;
+  if (column && !isOfStep(page, &SequenceSnapshot::keys, look.key)) return std::nullopt;
+  if (row && look.query >= 0) {
+    rect.Min.y = whole.Min.y + high * static_cast<float>(look.query);
+    rect.Max.y = rect.Min.y + high;
+  }
+  if (column && look.key >= 0) {
+    rect.Min.x = whole.Min.x + wide * static_cast<float>(look.key);
+    rect.Max.x = rect.Min.x + wide;
+  }
+  rect.ClipWith(*seen);
+  return rect.Min.x < rect.Max.x && rect.Min.y < rect.Max.y ? std::optional(rect) : std::nullopt;
+}
+
+namespace {
+
+/// Where a mark stands, and from where a line leads to it.
+struct MarkPlace {
+  ImVec2 center, edge;
+  bool tied = true;
+};
+
+/// Beside what is looked at, where neither words nor numbers stand.
+MarkPlace markPlace(const LessonsState& page, const ImRect& rect, const ImRect& area) {
+  const View& view = page.view;
+  const LessonLook& look = page.at().look;
+  const float y = rect.GetCenter().y, x = rect.GetCenter().x;
+  if (!look.control.empty() && look.at != "right" && look.at != "above") {
+    // Between the place and the window's edge there may be just room for it.
+    const float x0 = rect.Min.x - view.px(16), least = area.Min.x + view.px(12);
+    const bool squeezed = x0 < least && rect.Min.x - area.Min.x >= view.px(22);
+    return {ImVec2(squeezed ? area.Min.x + view.px(11) : x0, y), ImVec2(rect.Min.x, y), !squeezed};
+  }
+  if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
+  if (look.at == "column") {
+    // Causal masks leave the top of a column free; else it stands beside the title.
+    const Snapshot* snapshot = page.shown.get();
+    const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
+                      !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
+    if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
+    return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
+  }
+  // Between the heads of the grid is no room: there it stands in the corner, or at the end of the row.
+  if (look.control.empty() && page.stage->scene().cursor.focus < 0) {
+    const float inset = view.px(14);
+    return {ImVec2(rect.Max.x - inset, look.at == "head" ? rect.Min.y + inset : y), {}, false};
+  }
+  // A cell's row and column are outlined; its mark stands where a row's does.
+  const auto whole = look.at == "cell" ? headRect(page) : std::nullopt;
+  const float right = whole ? whole->Max.x : rect.Max.x;
+  // A small control has another one beside it, on which the mark finds room.
+  const float away = view.px(!look.control.empty() && rect.GetWidth() < view.px(40) ? 15 : 20);
+  // Not over the words at the right.
+  if (right + away + view.px(11) > area.Max.x) return {ImVec2(right - view.px(14), y), {}, false};
+  return {ImVec2(right + away, y), ImVec2(right, y)};
+}
+
+}  // namespace
+
+void lookMark(const LessonsState& page, const ImRect& area) {
+  const View& view = page.view;
+  const int mark = page.at().look.mark;
+  const auto rect = lookRect(page);
+  if (mark <= 0 || !rect || view.dialog) return;
+  ImRect free = area;
+  if (view.present && captionArea(page, area).Min.x > area.Min.x) free.Max.x = captionArea(page, area).Min.x;
+  if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
+  Canvas list = *ImGui::GetWindowDrawList();
+  MarkPlace place = markPlace(page, *rect, free);
+  // Where it would reach out of the window it stands in the place's corner.
+  if (place.center.x < free.Min.x + view.px(11))
+    place = {ImVec2(rect->Max.x - view.px(16), rect->Min.y + view.px(16)), {}, false};
+  const ImVec2 center = place.center;
+  if (place.tied) list.AddLine(place.edge, center, 0xFFFAF6F4, view.px(1.5f));
+  paintMark(view, list, center, std::to_string(mark));
+  track("lesson.mark", ImVec2(center.x - view.px(11), center.y - view.px(11)),
+        ImVec2(center.x + view.px(11), center.y + view.px(11)));
+  endPanel();
+}
+
+}  // namespace headscope::app

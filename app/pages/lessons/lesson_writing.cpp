@@ -1,0 +1,126 @@
+// The part of LessonsPage that helps to write lessons: from scenes, and while a file is edited elsewhere.
+
+#include <fmt/core.h>
+
+#include "app/pages/lessons/lessons_page.h"
+#include "app/platform/configuration.h"
+#include "app/widgets/file_picker.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+/// A lesson of the person's own is read again when its file was written, also while it can't be read.
+void LessonsPage::watchFile() {
+  const double now = services_.view.time;
+  if (watched_.path.empty() || now - watchedAt_ < kWatchInterval) return;
+  watchedAt_ = now;
+  using Time = std::filesystem::file_time_type;
+  services_.files.read<Time>(
+      watched_.path,
+      [watched = watched_]() -> attention::Result<Time> {
+        std::error_code failed;
+        const Time written = std::filesystem::last_write_time(watched.path, failed);
+        return failed ? watched.writtenAt : written;
+      },
+      [this, path = watched_.path](attention::Result<Time> written) {
+        if (!written || path != watched_.path || *written == watched_.writtenAt) return;
+        watched_.writtenAt = *written;
+        ++asked_.reading;
+      });
+}
+
+bool LessonsPage::open(const NamedFile& file, const Asker&, const Outcome& outcome) {
+  if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
+  openLesson(file.path, outcome);
+  return true;
+}
+
+void LessonsPage::openLesson(const std::filesystem::path& path, const Outcome& outcome) {
+  services_.files.read<std::shared_ptr<const Lesson>>(
+      path, [path, stop = services_.files.stopToken()] { return readLesson(path, stop); },
+      [this, path, outcome](attention::Result<std::shared_ptr<const Lesson>> lesson) {
+        if (!lesson) return outcome.fail(lesson.error().message);
+        asked_.opened.push_back(std::filesystem::absolute(path));
+        writing_ = asked_.opened.back();
+        page_.open = (*lesson)->id;
+        page_.fromStart = true;
+        services_.view.request("page.lessons");
+        outcome.done("Opened the lesson " + attention::shownPath(path.filename()));
+      });
+}
+
+void LessonsPage::saveAsLesson(const Scene& scene) {
+  auto saved = std::make_shared<const Scene>(scene);
+  const auto write = [this, saved](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
+    services_.files.write(
+        path,
+        [path, saved]() -> attention::Status {
+          return attention::writeFile(path, newLesson(*saved, path.stem().string()));
+        },
+        [this, path, outcome](attention::Status written) {
+          if (!written) return outcome.fail(written.error().message);
+          writing_ = std::filesystem::absolute(path);
+          asked_.opened.push_back(writing_);
+          ++asked_.reading;
+          outcome.tell("Saved the lesson " + attention::shownPath(path.filename()));
+        });
+  };
+  services_.view.dialog = std::make_shared<FilePicker>(
+      FileQuestion{"Save the scene as a lesson", {".json"}, "lesson.json", write}, services_.folders);
+}
+
+void LessonsPage::addStep(const Scene& scene) {
+  View& view = services_.view;
+  if (writing_.empty())
+    return view.messages.fail(
+        "There is no lesson to add to: save the scene as a lesson, or open one of yours.");
+  auto saved = std::make_shared<const Scene>(scene);
+  services_.files.write(
+      writing_,
+      [path = writing_, saved]() -> attention::Status {
+        const auto bytes = attention::readFile(path, kMaxLessonBytes);
+        if (!bytes) return bytes.error();
+        const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        const attention::Result<std::string> lesson =
+            appendStep(text, *saved, "Next step", path.parent_path());
+        if (!lesson) return lesson.error();
+        return attention::writeFile(path, *lesson);
+      },
+      [this](attention::Status written) {
+        if (!written) return services_.view.messages.fail(written.error().message);
+        ++asked_.reading;
+        services_.view.tell("Added a step to " + attention::shownPath(writing_.filename()),
+                            services_.view.pressedAt);
+      });
+}
+
+std::vector<Action> LessonsPage::writingActions() {
+  return {{"lesson.save",
+           "Save the scene as a lesson…",
+           "Lessons",
+           {},
+           true,
+           false,
+           [this](Scene& scene) { saveAsLesson(scene); }},
+          {"lesson.add_step",
+           "Add the scene as the lesson's next step",
+           "Lessons",
+           {},
+           true,
+           false,
+           [this](Scene& scene) { addStep(scene); }},
+          {"lesson.open", "Open a lesson…", "Lessons", {}, true, false, [this](Scene&) {
+             services_.view.dialog = std::make_shared<FilePicker>(
+                 FileQuestion{"Open a lesson",
+                              {".json"},
+                              "",
+                              [this](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
+                                openLesson(path, outcome);
+                              }},
+                 services_.folders);
+           }}};
+}
+
+}  // namespace headscope::app

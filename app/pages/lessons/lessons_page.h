@@ -1,0 +1,91 @@
+#pragma once
+
+#include "app/pages/common/page.h"
+#include "app/pages/lessons/lessons_state.h"
+
+namespace headscope::app {
+
+/// Lessons: a list, or one that is open, with the page it is about on a stage beside its words. The scene on
+/// the stage is the lesson's; the window's waits.
+class LessonsPage : public Page {
+ public:
+  explicit LessonsPage(PageServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void arrange(Document& own) override;
+  std::shared_ptr<Document> staged() const override { return staged_; }
+  Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+
+  const LessonsState& state() const { return page_; }
+
+ private:
+  struct StepQuestion {
+    std::shared_ptr<const Lesson> lesson;
+    Index step = -1;
+    bool operator==(const StepQuestion&) const = default;
+  };
+  struct CoverQuestion {
+    std::shared_ptr<const Lesson> lesson;
+    bool operator==(const CoverQuestion&) const = default;
+  };
+  /// What is on the stage.
+  struct Placed {
+    std::shared_ptr<const Lesson> lesson;
+    Index step = -1;
+    bool after = false;  ///< the step's scene, not the one before its question
+    bool operator==(const Placed&) const = default;
+  };
+  static constexpr double kWatchInterval = 1;  ///< seconds between looks at a lesson that is being written
+  using StudyAnswer = Answer<StepQuestion, std::shared_ptr<const StepStudy>>;
+
+  bool takeLibrary();
+  bool takeCovers();
+  bool takeStudy();
+  void applyMoves(Scene& own);
+  void moveOn(LessonCursor& at);
+  void moveBack(LessonCursor& at);
+  void answer(LessonCursor& at);
+  void goTo(LessonCursor& at, Index step);
+  void place(LessonCursor& at);
+  void remember(const LessonCursor& at);
+  void saveProgress();
+  void watchFile();
+  void takeToPage(Document& own);
+  void openLesson(const std::filesystem::path& path, const Outcome& outcome);
+  void saveAsLesson(const Scene& scene);
+  void addStep(const Scene& scene);
+  std::vector<Action> movingActions();
+  std::vector<Action> writingActions();
+
+  PageServices& services_;
+  LessonsState page_;
+  std::shared_ptr<Document> staged_;
+  Scene written_;  ///< what is on the stage as the lesson has it
+  Placed placed_;
+  LibraryQuestion asked_;
+  StepQuestion studied_;           ///< what page_.study is of
+  int stillFrames_ = 0;            ///< in which nothing was under way for the step
+  bool takes_ = false;             ///< the scene on the stage was asked for as the window's own
+  std::filesystem::path writing_;  ///< the lesson that steps are added to
+  /// The person's own lesson that was opened last, and when its file was written as far as it was read.
+  struct Watched {
+    std::filesystem::path path;
+    std::filesystem::file_time_type writtenAt;
+  } watched_;
+  double watchedAt_ = 0;  ///< when that was looked at
+  Answer<LibraryQuestion, std::shared_ptr<const std::pair<LessonLibrary, Progress>>> library_;
+  Answer<CoverQuestion, attention::Matrix> cover_;
+  StudyAnswer study_, ahead_;
+};
+
+}  // namespace headscope::app

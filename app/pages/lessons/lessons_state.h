@@ -1,0 +1,122 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/compute/lessons/lesson_library.h"
+#include "app/compute/lessons/lesson_study.h"
+#include "app/scene/document.h"
+#include "app/scene/lessons/lesson_progress.h"
+#include "app/scene/text/rich_text.h"
+#include "app/widgets/dialog.h"
+#include "app/widgets/layout.h"
+#include "app/widgets/text/rich_text.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// How one moves through a lesson. A question stands between its step and the next.
+enum class Move { next, back, first, last, restore, list };
+
+/// What the page of lessons shows beside the scene: free for its panels to change.
+struct LessonsState {
+  explicit LessonsState(View& window) : view(window) {}
+
+  View& view;
+  std::shared_ptr<const LessonLibrary> library;          ///< null until it was read
+  std::vector<std::optional<attention::Matrix>> covers;  ///< a picture for each lesson of the library
+  Progress progress;
+  Progress forgotten;  ///< what "Forget my progress" took, until the program ends
+  std::string search;  ///< in the list: words that titles have to hold
+
+  std::shared_ptr<const Lesson> lesson;    ///< that is open; null: the list is shown
+  Index step = 0;                          ///< of it
+  Index guess = -1;                        ///< the option that was chosen
+  bool answered = false;                   ///< the question's answer is shown
+  Document* stage = nullptr;               ///< what the step shows; null without a lesson
+  std::shared_ptr<const StepStudy> study;  ///< of the step; null until it is there
+  std::shared_ptr<const Snapshot> shown;   ///< what the stage's heads are of; null before the first
+  std::string problem;                     ///< why there is none
+  bool stands = false;                     ///< the stage has all that it asked for since it was set
+  bool changed = false;                    ///< the person moved something on the stage
+  bool blank = false;                      ///< the stage is dark, so that people listen
+
+  std::optional<Move> move;     ///< asked for in this frame
+  std::optional<Index> goTo;    ///< a step that was asked for
+  std::optional<Index> chosen;  ///< an option that was chosen
+  std::string open;             ///< the id of a lesson that was asked for
+  bool showAnswer = false;      ///< the question scrolls into sight
+  bool openFirst = false;       ///< the first lesson was asked for
+  bool fromStart = false;       ///< which is not gone on with, but begun
+  bool focusSearch = false;     ///< the search box gets the keyboard
+
+  const LessonStep& at() const { return lesson->steps[static_cast<std::size_t>(step)]; }
+  bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
+  /// Whether the step's question waits for its answer: until then the stage shows what was before.
+  bool asking() const { return lesson && at().question && !answered; }
+};
+
+/// The scene that a step's patch was laid over.
+const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step);
+
+/// Words of a lesson, set; what doesn't parse is shown as it stands.
+RichText richOrPlain(const std::string& text);
+RichFonts readingFonts(const View& view, std::uint32_t color);
+
+/// One field that a step changed, as it was and as it is: "Window", "4", "6".
+struct ChangedField {
+  std::string label, before, now;
+};
+/// Cursor fields are no changes.
+std::vector<ChangedField> changesBetween(const std::vector<std::string>& paths, const Scene& before,
+                                         const Scene& now);
+/// Every field of the document in which two scenes differ.
+std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now);
+
+// How the window is shared out, in pixels; `area` is all between the bars.
+
+float columnWidth(const View& view, const ImRect& area);
+float comparisonWidth(const View& view, const ImRect& area);
+/// While presenting: where the words stand. Beside maps, which are square; below pages that are wide.
+ImRect captionArea(const LessonsState& page, const ImRect& area);
+
+/// All lessons with their pictures, and at the left what to go on with.
+void lessonList(LessonsState& page, const Layout& layout);
+/// The open lesson's column: place, text, question, knobs, and the way on.
+void lessonColumn(LessonsState& page, const ImRect& area);
+/// The step's question with its options; returns how far down it goes. `width` from `at` on.
+float questionPart(LessonsState& page, ImVec2 at, float width);
+/// Why the answer is right, and why the guess was tempting; returns how far down that goes.
+float questionReason(const LessonsState& page, ImVec2 at, float width);
+/// While presenting: the text, or the question with its options.
+void lessonCaption(LessonsState& page, const ImRect& area);
+/// What was before beside what is now: the head's map, what it says, how far that moved.
+void comparison(LessonsState& page, const ImRect& area);
+/// Whether the step has something to compare with, on a page where that can be drawn.
+bool compares(const LessonsState& page);
+/// The numbered mark at what the text points to, where it is on screen; `area` is all between the bars.
+void lookMark(const LessonsState& page, const ImRect& area);
+/// Where that is; nothing where it is not on screen.
+std::optional<ImRect> lookRect(const LessonsState& page);
+
+/// Questions of the library's lessons whose guess was wrong.
+Index wrongGuessCount(const LessonsState& page);
+/// Opens the question whose guess was wrong, or of several the list to choose one from. `page` must outlive
+/// it.
+void chooseWrongGuess(LessonsState& page);
+/// The steps to choose one from. `page` must outlive it.
+std::shared_ptr<Dialog> stepChoice(LessonsState& page);
+
+/// "A", "B", ….
+std::string optionLetter(std::size_t option);
+/// Minutes that the rest of the lesson takes.
+Index minutesLeft(const Lesson& lesson, Index step);
+/// How many of a lesson's questions were answered rightly, and how many were guessed at.
+struct GuessCount {
+  Index right = 0, all = 0;
+};
+GuessCount guessesOf(const LessonProgress& progress);
+
+}  // namespace headscope::app

@@ -1,0 +1,281 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "app/pages/common/unknown_words.h"
+#include "app/pages/map/map_page.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The state when there is a head to show, else null.
+const MapSnapshot* shownState(const MapState& page) {
+  const MapSnapshot* state = page.state.get();
+  return state && !state->empty ? state : nullptr;
+}
+
+void textSource(Scene& scene, View& view) {
+  constexpr std::size_t kEditable = 20000;
+  InputSetup& input = scene.setup.input;
+  if (input.source == EmbeddingSource::table)
+    hint(view, "The typed embeddings of the Heads page.");
+  else if (input.text.size() <= kEditable)
+    textBox(view, "map.text", input.text, 3, "Type a sentence.");
+  else
+    hint(view,
+         bytesText(static_cast<double>(input.text.size())) + " of text, to be edited on the Heads page.");
+  unknownWords(scene, view);
+}
+
+/// Whole and one-and-a-half powers of two.
+const std::vector<Index>& lengthStops() {
+  static const std::vector<Index> kStops = [] {
+    std::vector<Index> stops;
+    for (Index n = kMinMapTokens; n <= kMaxMapTokens; n *= 2) {
+      stops.push_back(n);
+      if (n < kMaxMapTokens) stops.push_back(n / 2 * 3);
+    }
+    return stops;
+  }();
+  return kStops;
+}
+
+void generatedSource(Scene& scene, View& view) {
+  fieldSlider(view, scene, "map.tokens", {"", lengthStops()});
+  if (button(view, "map.another", "Another text")) ++scene.map.seed;
+}
+
+/// The file's name and what of it is shown.
+void fileSource(Scene& scene, MapState& page) {
+  View& view = page.view;
+  const MapSnapshot* state = shownState(page);
+  if (!scene.map.file.empty()) {
+    std::string name = std::filesystem::path(scene.map.file).filename().string();
+    if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
+      name += fmt::format(" · {} {}", state->heads, state->heads == 1 ? "head" : "heads");
+      if (state->kvHeads < state->heads) name += fmt::format(" over {}", state->kvHeads);
+      name += fmt::format(" of size {}", state->map->field().k.cols());
+      if (!state->layerName.empty()) name += " · " + state->layerName;
+      if (state->layers > 1) {
+        std::vector<Index> layers(static_cast<std::size_t>(state->layers));
+        std::iota(layers.begin(), layers.end(), 0);
+        const auto refuse = [&](Index) {
+          return fmt::format("The file has {} layers, counted from 0.", state->layers);
+        };
+        fieldSlider(view, scene, "map.layer", {"", layers, refuse});
+      }
+    }
+    hint(view, name);
+  }
+  if (button(view, "map.open", scene.map.file.empty() ? "Open Q and K…" : "Open another…"))
+    view.request("map.open");
+}
+
+void sourceSection(Scene& scene, MapState& page) {
+  View& view = page.view;
+  const MapSnapshot* state = shownState(page);
+  sectionTitle(view, "TOKENS",
+               state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
+  // Over so many keys a weight is a small number: from 0 to 1 nothing but the diagonal would be seen.
+  if (fieldChoice(view, scene, "map.source") && scene.map.source != MapSource::scene &&
+      scene.look.range == RangeMode::unit)
+    scene.look.range = RangeMode::logarithmic;
+  gap(view, 4);
+  if (scene.map.source == MapSource::scene) textSource(scene, view);
+  if (scene.map.source == MapSource::generated) generatedSource(scene, view);
+  if (scene.map.source == MapSource::file) fileSource(scene, page);
+}
+
+/// The whole head with the window's frame on it; pointing moves the window there.
+void minimap(Scene& scene, MapState& page) {
+  View& view = page.view;
+  const MapSnapshot* state = shownState(page);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = std::min(ImGui::GetContentRegionAvail().x, view.px(208));
+  const float aspect = state ? static_cast<float>(state->queries) / static_cast<float>(state->keys) : 1;
+  const float scale = aspect > 1 ? 1 / aspect : 1;
+  const ImRect area(at, ImVec2(at.x + std::max(view.px(24), std::round(width * scale)),
+                               at.y + std::max(view.px(24), std::round(width * scale * aspect))));
+  Canvas list = *ImGui::GetWindowDrawList();
+  compat::invisibleButton("minimap", area.GetSize());
+  trackItem("minimap");
+  const bool held = ImGui::IsItemActive();
+  if (!state || !drawWhole(scene, page, list, area))
+    list.AddRectFilled(area.Min, area.Max, view.theme->background);
+  compat::rectOutline(list, area.Min, area.Max, view.theme->line, 0, 1);
+  if (!state || !page.window) return;
+  MapCursor& cursor = scene.cursor.map;
+  const double rowsAPixel = static_cast<double>(state->queries) / static_cast<double>(area.GetHeight()),
+               colsAPixel = static_cast<double>(state->keys) / static_cast<double>(area.GetWidth());
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (held) {
+    cursor.row = std::clamp(static_cast<double>(mouse.y - area.Min.y) * rowsAPixel, 0.0,
+                            static_cast<double>(state->queries));
+    cursor.col = std::clamp(static_cast<double>(mouse.x - area.Min.x) * colsAPixel, 0.0,
+                            static_cast<double>(state->keys));
+  }
+  const MapWindow& window = *page.window;
+  const ImRect cells = window.cells();
+  const auto inside = [&](ImVec2 point) {
+    return ImVec2(area.Min.x + static_cast<float>(window.colAt(point.x) / colsAPixel),
+                  area.Min.y + static_cast<float>(window.rowAt(point.y) / rowsAPixel));
+  };
+  ImVec2 from = inside(cells.Min), to = inside(cells.Max);
+  const float least = view.px(7);  // a frame round single cells can still be seen
+  for (float ImVec2::*axis : {&ImVec2::x, &ImVec2::y})
+    if (to.*axis - from.*axis < least) {
+      const float middle =
+          std::clamp((from.*axis + to.*axis) / 2, area.Min.*axis + least / 2, area.Max.*axis - least / 2);
+      from.*axis = middle - least / 2;
+      to.*axis = middle + least / 2;
+    }
+  paintMark(view, list, "window", {from, to}, view.theme->text);
+  track("minimap.window", from, to);
+}
+
+void goToBox(Scene& scene, MapState& page) {
+  View& view = page.view;
+  const std::string before = page.goTo;
+  const bool entered = lineBox(view, "map.go_to", page.goTo, ImGui::GetContentRegionAvail().x, page.goToKeeps,
+                               "Go to query, key or a word");
+  page.goToKeeps = false;
+  const MapSnapshot* state = shownState(page);
+  if (entered && state) {
+    const auto place = findPlace(page.goTo, *state, scene.cursor.map);
+    page.goToProblem = place.ok() ? "" : place.error().message;
+    page.goToField = state->field;
+    if (place.ok()) goToCell(scene.cursor.map, view, place->query, place->key);
+    page.goToKeeps = true;  // Enter once more goes on to the next
+  }
+  // The sentence goes with its cause: other words, another head or another text.
+  if (page.goTo != before || (state && page.goToField != state->field)) page.goToProblem.clear();
+  if (!page.goToProblem.empty()) {
+    problem(view, page.goToProblem);
+    trackItem("map.go_to.problem");
+  }
+}
+
+void whereSection(Scene& scene, MapState& page) {
+  View& view = page.view;
+  const std::optional<MapWindow>& window = page.window;
+  sectionTitle(view, "WHERE", window && shownState(page) ? zoomText(*window) : "");
+  minimap(scene, page);
+  gap(view, 6);
+  goToBox(scene, page);
+}
+
+/// A number for each head, with its KV group's mark.
+void headChoice(Scene& scene, MapState& page) {
+  View& view = page.view;
+  const MapSnapshot* state = page.state.get();
+  const bool known = state && !state->empty;
+  const Index heads = known ? state->heads : scene.setup.model.heads;
+  const Index kvHeads = known ? state->kvHeads : scene.setup.model.kvHeads;
+  sectionTitle(view, "HEADS");
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  constexpr Index kColumns = 8;
+  const float space = view.px(4), width = ImGui::GetContentRegionAvail().x;
+  const float side = std::floor(std::min(view.px(30), (width - space * (kColumns - 1)) / kColumns));
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Index shown = std::min(mapHead(scene), heads - 1);
+  for (Index head = 0; head < heads; ++head) {
+    const ImVec2 from(start.x + static_cast<float>(head % kColumns) * (side + space),
+                      start.y + static_cast<float>(head / kColumns) * (side + space));
+    const ImVec2 to(from.x + side, from.y + side);
+    ImGui::SetCursorScreenPos(from);
+    ImGui::PushID(static_cast<int>(head));
+    if (compat::invisibleButton("head", ImVec2(side, side))) {
+      scene.cursor.cell.head = head;
+    }
+    trackItem(fmt::format("map.head.{}", head));
+    ImGui::PopID();
+    const bool lit = head == shown, hovered = ImGui::IsItemHovered();
+    list.AddRectFilled(from, to, lit || hovered ? view.theme->raised : view.theme->background, view.px(5));
+    if (lit && drawsMark(list, "chosen head", from, to))
+      compat::rectOutline(list, from, to, view.theme->text, view.px(5), view.px(1.6f));
+    paintText(list, view.fonts->monoSmall, ImVec2((from.x + to.x) / 2, (from.y + to.y) / 2 - view.px(1)),
+              lit ? view.theme->text : view.theme->secondary, std::to_string(head), Align::center);
+    if (kvHeads > 1 && kvHeads < heads)
+      list.AddRectFilled(ImVec2(from.x + view.px(6), to.y - view.px(5)),
+                         ImVec2(to.x - view.px(6), to.y - view.px(3)),
+                         groupColor(*view.theme, head / (heads / kvHeads)));
+  }
+  const Index rows = (heads + kColumns - 1) / kColumns;
+  ImGui::SetCursorScreenPos(start);
+  ImGui::Dummy(ImVec2(width, static_cast<float>(rows) * (side + space)));
+}
+
+void lookSection(Scene& scene, View& view) {
+  sectionTitle(view, "A PIXEL SHOWS");
+  fieldChoice(view, scene, "map.pooling");
+  gap(view, 2);
+  static constexpr RangeMode kModes[] = {RangeMode::unit, RangeMode::perHead, RangeMode::logarithmic};
+  static const std::vector<Choice> kRanges{
+      {"0 to 1", "", "unit"}, {"0 to brightest in view", "", "per_head"}, {"Logarithmic", "", "logarithmic"}};
+  int range = scene.look.range == RangeMode::unit ? 0 : scene.look.range == RangeMode::logarithmic ? 2 : 1;
+  if (dropdown(view, "map.range", kRanges, range, 0, fieldAt("look.range").help))
+    scene.look.range = kModes[range];
+  ImGui::SameLine(0, view.px(8));
+  fieldChoice(view, scene, "look.colormap");
+}
+
+/// "label … value" over the full width.
+void memoryLine(const View& view, const std::string& label, const std::string& value) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(20), y = at.y + height / 2;
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
+  paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->text, value, Align::right);
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+void memorySection(MapState& page) {
+  View& view = page.view;
+  const MapSnapshot* state = shownState(page);
+  if (!state) return;
+  gap(view, 8);
+  sectionTitle(view, "MEMORY");
+  const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
+  memoryLine(
+      view, "all weights would take",
+      bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)));
+  memoryLine(view, "held for this head", text(state->bytes));
+  memoryLine(view, "tiles", text(page.cache->bytes()) + " of " + text(page.cache->budget()));
+  trackItem("map.tiles");
+  memoryLine(view, "on the GPU", text(page.textures->bytes()) + " of " + text(MapTextures::kBudget));
+  for (const std::string& sentence : state->omitted) hint(view, sentence);
+}
+
+}  // namespace
+
+void mapControls(Scene& scene, MapState& page, const Layout& layout) {
+  View& view = page.view;
+  if (!layout.showLeft) return;
+  fillSide(view, layout.left);
+  if (beginPanel(view, "map.controls", layout.left, 20, 14, 0)) {
+    sourceSection(scene, page);
+    gap(view, 8);
+    whereSection(scene, page);
+    gap(view, 8);
+    headChoice(scene, page);
+    gap(view, 8);
+    lookSection(scene, view);
+    memorySection(page);
+    gap(view, 10);
+    scrollEdge(view, layout.left);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

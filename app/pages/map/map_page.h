@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/pages/common/page.h"
+#include "app/pages/map/map_state.h"
+
+namespace headscope::app {
+
+/// One long head, panned and zoomed like a map.
+class MapPage : public Page {
+ public:
+  static constexpr std::uint64_t kTileBudget = std::uint64_t{256} << 20;
+
+  explicit MapPage(PageServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  Index heads(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene&) const override { return mapCaption(page_); }
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override { return textures_.bytes(); }
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+
+  const MapState& state() const { return page_; }
+  MapState& state() { return page_; }
+
+ private:
+  void copyPlace(const Scene& scene);
+  void openFile(const std::filesystem::path& path, Scene& scene) const;
+
+  PageServices& services_;
+  TileCache cache_;
+  MapTextures textures_;
+  MapState page_;
+  MapJob job_;  // last: it ends before anything it touches goes
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/map/map_page.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string pooledWords(Pooling pooling, Index cells) {
+  const std::string side = countText(static_cast<std::uint64_t>(cells));
+  if (cells <= 1) return "single cells";
+  return std::string(pooling == Pooling::max ? "brightest of " : "mean of ") + side + " × " + side + " cells";
+}
+
+/// What the picture's values are made of, as what is said of a pointed pixel has it. Where they are single
+/// cells, several of them may share a pixel on screen.
+std::string shownWords(const Scene& scene, const MapState& page) {
+  if (page.level > 0 || !page.window || page.window->cellsPerPixel <= 1 + 1e-6)
+    return pooledWords(scene.map.pooling, factorOf(page.level));
+  return scene.map.pooling == Pooling::max ? "brightest of the cells in a pixel"
+                                           : "mean of the cells in a pixel";
+}
+
+std::string sizeWords(const MapSnapshot& state) {
+  return countText(static_cast<std::uint64_t>(state.queries)) + " × " +
+         countText(static_cast<std::uint64_t>(state.keys)) + " tokens";
+}
+
+BarLabels barLabels(const ValueRange& range) {
+  if (!range.logarithmic)
+    return {"0", range.high == 1 ? "0.5" : weightText(range.high / 2), weightText(range.high)};
+  const auto power = static_cast<int>(std::lround(std::log10(range.low)));
+  static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const auto ten = [&](int exponent) {
+    return exponent == 0 ? std::string("1") : std::string("10⁻") + kDigits[std::clamp(-exponent, 0, 9)];
+  };
+  return {ten(power), power % 2 == 0 ? ten(power / 2) : "log", "1"};
+}
+
+/// Name, size, how it was pooled and whether it is exact at the left; the colours at the right.
+void paintHeader(const Scene& scene, MapState& page, const ImRect& area) {
+  View& view = page.view;
+  const MapSnapshot& state = *page.state;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const float y = area.Min.y + view.px(24), bar = view.px(area.GetWidth() > view.px(760) ? 190 : 120);
+  const float end = area.Max.x - bar - view.px(20);
+  const Index head = state.map->field().head;
+  float x = area.Min.x;
+  const float named =
+      paintText(list, view.fonts->title, ImVec2(x, y), theme.text,
+                (scene.map.source == MapSource::file ? "" : layerPrefix(scene.setup)) + headName(head));
+  track("map.title." + std::to_string(head), ImVec2(x, y - view.px(10)), ImVec2(x + named, y + view.px(10)));
+  x += named + view.px(10);
+  if (state.kvHeads < state.heads) {
+    const Index kvHead = head / (state.heads / state.kvHeads);
+    x += paintBadge(view, list, ImVec2(x, y), groupColor(theme, kvHead), kvName(kvHead)) + view.px(12);
+  }
+  if (page.preview) {
+    const std::string rows = countText(static_cast<std::uint64_t>(state.previewStep));
+    const std::string words = "preview: 1 row in " + rows;
+    const float width = paintBadge(view, list, ImVec2(x, y), theme.warning, words);
+    track("map.preview", ImVec2(x, y - view.px(10)), ImVec2(x + width, y + view.px(10)));
+    x += width + view.px(12);
+  }
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
+              sizeWords(state) + " · " + shownWords(scene, page) + (page.coarser ? ", on its way" : "") +
+                  (page.catchingUp ? " · catching up" : ""));
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  paintColourBar(view, look.colormap, barLabels(mapRange(page, look)), ImVec2(area.Max.x, y), bar);
+}
+
+/// Wheel, drag, click and keys; the window is worked out anew after each.
+void moveMap(Scene& scene, View& view, MapWindow& window) {
+  MapCursor& cursor = scene.cursor.map;
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto renew = [&] { window = mapWindow(cursor, view, window.area, window.n, window.m); };
+  for (const InputEvent& event : view.input.events) {
+    if (event.kind != InputEvent::Kind::wheel || !hovered || event.y == 0) continue;
+    zoomMap(cursor, window, std::pow(1.25, -static_cast<double>(event.y)), mouse);
+    renew();
+  }
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(4))) {
+    const ImVec2 moved = ImGui::GetIO().MouseDelta;
+    panMap(cursor, window, -moved.x, -moved.y);
+    renew();
+  }
+  const float still = view.px(4);
+  if (ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still) {
+    const auto row = static_cast<Index>(std::floor(window.rowAt(mouse.y))),
+               col = static_cast<Index>(std::floor(window.colAt(mouse.x)));
+    if (row >= 0 && col >= 0 && row < window.n && col < window.m) {
+      cursor.query = row;
+      cursor.key = col;
+    }
+  }
+  const float x = window.area.GetWidth() / 8, y = window.area.GetHeight() / 8;
+  if (view.pressed(Key::left)) panMap(cursor, window, -x, 0);
+  if (view.pressed(Key::right)) panMap(cursor, window, x, 0);
+  if (view.pressed(Key::up)) panMap(cursor, window, 0, -y);
+  if (view.pressed(Key::down)) panMap(cursor, window, 0, y);
+  const bool plus = view.pressed(Key::equal) || view.pressed(Key::equal, {.shift = true});
+  if (plus) zoomMap(cursor, window, 0.5, window.area.GetCenter());
+  if (view.pressed(Key::minus)) zoomMap(cursor, window, 2, window.area.GetCenter());
+  if (view.pressed(Key::home)) cursor.cellsPerPixel = 0;
+  renew();
+}
+
+/// Tokens, places, and the weight and score of a cell or the value of the many that are one pixel.
+void pointTooltip(const Scene& scene, MapState& page, Index query, Index key) {
+  View& view = page.view;
+  const MapSnapshot& state = *page.state;
+  const Pooling pooling = scene.map.pooling;
+  const auto token = [](const std::vector<attention::Token>& tokens, Index at) {
+    return at < static_cast<Index>(tokens.size()) ? tokens[static_cast<std::size_t>(at)].text : "";
+  };
+  const std::string from = token(state.text->queries, query), to = token(state.text->keys, key);
+  std::string text = from.empty() && to.empty() ? "" : from + " → " + to + "\n";
+  text += "query " + countText(static_cast<std::uint64_t>(query)) + " · key " +
+          countText(static_cast<std::uint64_t>(key)) + "\n";
+  const std::optional<MapValue> value = mapValue(page, pooling, page.level, query, key);
+  if (!value)
+    text += "on its way";
+  else if (value->value == render::kDeadCell)
+    text += page.level == 0 ? "this query sees no key: its weights are 0"
+                            : "these queries see no key: their weights are 0";
+  else if (value->value == render::kMaskedCell)
+    text += page.level == 0 ? "masked" : "all masked";
+  else if (page.level == 0)
+    text += "weight " + weightText(value->value) + " · " + mapScoreText(state.map->field(), query, key);
+  else
+    text += pooledWords(pooling, factorOf(page.level)) + ": " + weightText(value->value) +
+            (value->preview ? " (preview)" : "");
+  tooltip(view, text);
+}
+
+/// Crosshair and numbers, in places counted from the window's first cell.
+void paintOver(const Scene& scene, MapState& page, Canvas list, const MapWindow& window, Index query,
+               Index key) {
+  View& view = page.view;
+  const ImRect cells = window.cells();
+  const auto firstRow = static_cast<Index>(std::floor(std::max(0.0, window.row))),
+             firstCol = static_cast<Index>(std::floor(std::max(0.0, window.col)));
+  HeatTile tile;
+  tile.area = cells;
+  tile.row = static_cast<float>(window.rowAt(cells.Min.y) - static_cast<double>(firstRow));
+  tile.col = static_cast<float>(window.colAt(cells.Min.x) - static_cast<double>(firstCol));
+  tile.rows = static_cast<float>(cells.GetHeight() * window.cellsPerPixel);
+  tile.cols = static_cast<float>(cells.GetWidth() * window.cellsPerPixel);
+  const Index n = window.n - firstRow, m = window.m - firstCol;
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  if (page.level == 0)
+    paintValues(view, list, tile, n, m, look, mapRange(page, look),
+                [&](Index row, Index col) -> std::optional<float> {
+                  const auto value = mapValue(page, scene.map.pooling, 0, firstRow + row, firstCol + col);
+                  if (!value || value->value <= render::kDeadCell) return std::nullopt;
+                  return value->value;
+                });
+  paintCrosshair(view, list, tile, query >= 0 ? query - firstRow : -1, key >= 0 ? key - firstCol : -1, n, m);
+}
+
+void paintMap(Scene& scene, MapState& page, const ImRect& inner) {
+  View& view = page.view;
+  const MapSnapshot& state = *page.state;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(56)),
+                    std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
+  MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);
+  ImGui::SetCursorScreenPos(area.Min);
+  compat::invisibleButton("map", area.GetSize());
+  trackItem("map");
+  const bool hovered = ImGui::IsItemHovered();
+  moveMap(scene, view, window);
+  page.window = window;
+  drawTiles(scene, page, list, window);
+  const ImRect cells = window.cells();
+  track("map.cells", cells.Min, cells.Max);
+  compat::rectOutline(list, ImVec2(cells.Min.x - 1, cells.Min.y - 1),
+                      ImVec2(cells.Max.x + 1, cells.Max.y + 1), view.theme->line, 0, 1);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool points = hovered && cells.Contains(mouse);
+  const MapCursor& cursor = scene.cursor.map;
+  Index query = std::min(cursor.query, state.queries - 1), key = std::min(cursor.key, state.keys - 1);
+  if (points) {
+    query = std::clamp<Index>(static_cast<Index>(window.rowAt(mouse.y)), 0, state.queries - 1);
+    key = std::clamp<Index>(static_cast<Index>(window.colAt(mouse.x)), 0, state.keys - 1);
+    if (!ImGui::IsMouseDragging(0, view.px(4))) pointTooltip(scene, page, query, key);
+    if (ImGui::IsMouseClicked(1)) {
+      scene.cursor.map.query = query;
+      scene.cursor.map.key = key;
+      view.menu = {"map.cells", "map.whole", "map.copy_place", "picture.save_map", "page.heads", "page.mask"};
+    }
+  }
+  paintHeader(scene, page, inner);
+  paintMapAxes(view, list, window, *state.text, query, key);
+  paintOver(scene, page, list, window, query, key);
+}
+
+}  // namespace
+
+void mapPanel(Scene& scene, MapState& page, const Layout& layout) {
+  View& view = page.view;
+  if (beginPanel(view, "map", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float pad = view.px(22);
+    const ImRect inner(layout.center.Min.x + pad, layout.center.Min.y, layout.center.Max.x - pad,
+                       layout.center.Max.y - view.px(6));
+    const MapSnapshot* state = page.state.get();
+    if (!state)
+      paintMessage(view, inner, "Mapping…", "The first picture is on its way.", view.theme->text);
+    else if (scene.map.source == MapSource::file && scene.map.file.empty())
+      emptyMessage(view, inner, "No file yet",
+                   "A safetensors file with queries and keys becomes a map of any size.", "Open a file…",
+                   "map.open");
+    else if (state->error || !page.trouble.empty())
+      paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : page.trouble,
+                   view.theme->error);
+    else if (state->empty)
+      paintMessage(view, inner, "Nothing to map yet",
+                   "Type a sentence at the left, or choose a generated text of up to 131,072 tokens.",
+                   view.theme->text);
+    else
+      paintMap(scene, page, inner);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "app/pages/map/map_page.h"
+#include "app/widgets/heat_tile.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// A tile as it can be drawn: itself, or the part of a coarser one that shows the same cells.
+struct Found {
+  TileKey key;
+  Tile tile;
+};
+std::optional<Found> findTile(MapState& page, TileKey key) {
+  for (const int last = page.state->levels.single; key.place.level <= last;) {
+    if (auto tile = page.cache->find(key)) return Found{key, *std::move(tile)};
+    key.place = {key.place.level + 1, key.place.row / 2, key.place.col / 2};
+  }
+  return std::nullopt;
+}
+
+/// The tiles of a level that lie in the window.
+struct TileRange {
+  Index firstRow = 0, endRow = 0, firstCol = 0, endCol = 0;
+  Index count() const { return (endRow - firstRow) * (endCol - firstCol); }
+};
+TileRange tilesInSight(const MapWindow& window, int level) {
+  const double side = static_cast<double>(kTileSide * factorOf(level));
+  const auto range = [&](double from, double to, Index tiles, Index& first, Index& end) {
+    first = std::clamp<Index>(static_cast<Index>(std::floor(from / side)), 0, tiles);
+    end = std::clamp<Index>(static_cast<Index>(std::ceil(to / side)), first, tiles);
+  };
+  TileRange in;
+  range(window.row, window.rowAt(window.area.Max.y), tilesAt(window.n, level), in.firstRow, in.endRow);
+  range(window.col, window.colAt(window.area.Max.x), tilesAt(window.m, level), in.firstCol, in.endCol);
+  return in;
+}
+
+/// The middle first, as that is where the person looks.
+std::vector<TilePlace> middleFirst(const TileRange& in, int level) {
+  std::vector<TilePlace> places;
+  for (Index row = in.firstRow; row < in.endRow; ++row)
+    for (Index col = in.firstCol; col < in.endCol; ++col) places.push_back({level, row, col});
+  const double middleRow = static_cast<double>(in.firstRow + in.endRow - 1) / 2,
+               middleCol = static_cast<double>(in.firstCol + in.endCol - 1) / 2;
+  const auto distance = [&](const TilePlace& place) {
+    return std::hypot(static_cast<double>(place.row) - middleRow, static_cast<double>(place.col) - middleCol);
+  };
+  std::stable_sort(places.begin(), places.end(),
+                   [&](const TilePlace& a, const TilePlace& b) { return distance(a) < distance(b); });
+  return places;
+}
+
+/// The ring around what is in sight.
+std::vector<TilePlace> around(const TileRange& in, int level, const MapWindow& window) {
+  std::vector<TilePlace> places;
+  for (Index row = in.firstRow - 1; row <= in.endRow; ++row)
+    for (Index col = in.firstCol - 1; col <= in.endCol; ++col) {
+      const bool inside = row >= in.firstRow && row < in.endRow && col >= in.firstCol && col < in.endCol;
+      if (!inside && row >= 0 && col >= 0 && row < tilesAt(window.n, level) && col < tilesAt(window.m, level))
+        places.push_back({level, row, col});
+    }
+  return places;
+}
+
+/// The tile at `place` as a part of the one that was found, where the window has it.
+HeatmapTile placed(const MapWindow& window, const TilePlace& place, const Found& found, int layer) {
+  const Index factor = factorOf(place.level), firstRow = place.row * kTileSide,
+              firstCol = place.col * kTileSide;
+  const Index rows = std::min(kTileSide, pixelsAt(window.n, place.level) - firstRow);
+  const Index cols = std::min(kTileSide, pixelsAt(window.m, place.level) - firstCol);
+  const auto x = [&](Index pixel) { return window.x(static_cast<double>(pixel * factor)); };
+  const auto y = [&](Index pixel) { return window.y(static_cast<double>(pixel * factor)); };
+  HeatmapTile tile;
+  tile.view.target = {x(firstCol), y(firstRow), x(firstCol + cols), y(firstRow + rows)};
+  const ImRect cells = window.cells();
+  tile.view.clip = {cells.Min.x, cells.Min.y, cells.Max.x, cells.Max.y};
+  tile.view.layer = layer;
+  const double scale = 1 / static_cast<double>(factorOf(found.key.place.level - place.level));
+  const auto at = [&](Index pixel, Index tileOfFound) {
+    return static_cast<float>(static_cast<double>(pixel) * scale -
+                              static_cast<double>(tileOfFound * kTileSide));
+  };
+  tile.view.firstRow = at(firstRow, found.key.place.row);
+  tile.view.firstCol = at(firstCol, found.key.place.col);
+  tile.view.rows = static_cast<float>(static_cast<double>(rows) * scale);
+  tile.view.cols = static_cast<float>(static_cast<double>(cols) * scale);
+  return tile;
+}
+
+Look weightsLook(Look look) {
+  look.quantity = Quantity::weights;
+  if (look.range == RangeMode::shared) look.range = RangeMode::perHead;
+  return look;
+}
+
+void send(const Look& look, const ValueRange& range, MapState& page, Canvas list,
+          std::vector<HeatmapTile> tiles) {
+  View& view = page.view;
+  for (HeatmapTile& tile : tiles) tile.range = range;
+  view.heatmaps->draw(list, page.textures->textures(), styleFor(view, look), std::move(tiles));
+}
+
+}  // namespace
+
+ValueRange mapRange(const MapState& page, const Look& look) {
+  if (look.range == RangeMode::logarithmic) {
+    // Down to where a row that looks at all keys alike would be.
+    const double even = 1 / static_cast<double>(std::max<Index>(1, page.state->keys));
+    return {static_cast<float>(std::min(1e-4, std::pow(10, std::floor(std::log10(even))))), 1, true};
+  }
+  const bool brightest = look.range != RangeMode::unit && page.brightest > 0;
+  return {0, brightest ? page.brightest : 1, false};
+}
+
+namespace {
+
+/// The levels a window is drawn from, and their tiles in it.
+struct DrawnLevels {
+  int needed = 0;                 ///< one of its pixels is at least one on screen
+  int finest = 0;                 ///< the next one, where there is room for it
+  std::vector<TilePlace> places;  ///< of the finest
+};
+
+/// Drawn from the finer level, edges have steps of a pixel and not of two. Where that is not held anyway, it
+/// is made once all else is there.
+DrawnLevels drawnLevels(const MapWindow& window, MapState& page) {
+  const OverviewLevels& held = page.state->levels;
+  constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
+  const auto fits = [&](int level) { return tilesInSight(window, level).count() <= kMost; };
+  DrawnLevels drawn;
+  drawn.needed = std::min(window.level(), held.single);
+  while (drawn.needed < held.single && !fits(drawn.needed)) ++drawn.needed;
+  const int finer = std::min(window.finerLevel(), held.single);
+  drawn.finest = fits(finer) ? std::min(finer, drawn.needed) : drawn.needed;
+  const TileRange in = tilesInSight(window, drawn.needed);
+  drawn.places = middleFirst(tilesInSight(window, drawn.finest), drawn.finest);
+  if (drawn.finest < held.finest) page.near = drawn.places;
+  if (drawn.needed < held.finest) {
+    page.visible = middleFirst(in, drawn.needed);
+    const std::vector<TilePlace> ring = around(in, drawn.needed, window);
+    page.near.insert(page.near.end(), ring.begin(), ring.end());
+  }
+  return drawn;
+}
+
+}  // namespace
+
+void drawTiles(const Scene& scene, MapState& page, Canvas list, const MapWindow& window) {
+  const MapSnapshot& state = *page.state;
+  const DrawnLevels drawn = drawnLevels(window, page);
+  page.level = drawn.finest;
+  std::vector<HeatmapTile> tiles;
+  float brightest = 0;
+  page.preview = page.coarser = false;
+  try {
+    for (const TilePlace& place : drawn.places) {
+      page.inView.push_back({state.field, scene.map.pooling, place});
+      std::optional<Found> found = findTile(page, page.inView.back());
+      while (found) {
+        if (const auto layer = page.textures->layerOf(found->key, found->tile)) {
+          tiles.push_back(placed(window, place, *found, *layer));
+          tiles.back().view.pooling =
+              scene.map.pooling == Pooling::max ? render::CellPooling::max : render::CellPooling::mean;
+          break;
+        }
+        // Its turn has not come: what is coarser may be there already.
+        const TilePlace& fine = found->key.place;
+        TileKey coarser = found->key;
+        coarser.place = {fine.level + 1, fine.row / 2, fine.col / 2};
+        found = findTile(page, coarser);
+      }
+      if (!found || found->key.place.level > drawn.needed) page.coarser = true;
+      if (!found || found->key.place != place) page.level = drawn.needed;
+      if (!found) continue;
+      if (found->key.place != place) page.inView.push_back(found->key);
+      page.preview = page.preview || found->tile.preview;
+      brightest = std::max(brightest, found->tile.most);
+    }
+    page.trouble.clear();
+  } catch (const std::runtime_error& broken) {
+    page.trouble = broken.what();
+    return;
+  }
+  page.brightest = brightest;
+  const Look look = weightsLook(scene.look);
+  send(look, mapRange(page, look), page, list, std::move(tiles));
+}
+
+bool drawWhole(const Scene& scene, MapState& page, Canvas list, const ImRect& area) {
+  if (!page.state || page.state->empty || !page.trouble.empty()) return false;
+  const TileKey key{page.state->field, scene.map.pooling, {page.state->levels.single, 0, 0}};
+  const std::optional<Tile> tile = page.cache->find(key);
+  if (!tile) return false;
+  page.inView.push_back(key);
+  const std::optional<int> layer = page.textures->layerOf(key, *tile);
+  if (!layer) return false;
+  MapWindow whole;
+  whole.area = area;
+  whole.n = page.state->queries;
+  whole.m = page.state->keys;
+  whole.cellsPerPixel = wholeZoom(area, whole.n, whole.m);
+  const Look look = weightsLook(scene.look);
+  ValueRange range = mapRange(page, look);
+  // What is brightest in the window may be far from what is brightest here.
+  if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
+  HeatmapTile picture = placed(whole, key.place, {key, *tile}, *layer);
+  picture.view.pooling =
+      scene.map.pooling == Pooling::max ? render::CellPooling::max : render::CellPooling::mean;
+  send(look, range, page, list, {picture});
+  return true;
+}
+
+std::optional<MapValue> mapValue(MapState& page, Pooling pooling, int level, Index query, Index key) {
+  const Index row = query / factorOf(level), col = key / factorOf(level);
+  const TilePlace place{level, row / kTileSide, col / kTileSide};
+  const std::optional<Tile> tile = page.cache->find({page.state->field, pooling, place});
+  if (!tile) return std::nullopt;
+  return MapValue{(*tile->values)(row % kTileSide, col % kTileSide), tile->preview};
+}
+
+}  // namespace headscope::app

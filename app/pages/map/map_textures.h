@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "app/pages/map/tile_cache.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+/// The tiles in view on the GPU: one texture array with a layer for each, within a budget. Tiles travel once,
+/// and again only when they changed.
+class MapTextures {
+ public:
+  static constexpr std::size_t kBudget = std::size_t{64} << 20;
+  static constexpr int kMostUploads = 16;  ///< in a frame that has to be quick
+
+  /// Without `quick`, everything that is missing is uploaded at once.
+  void beginFrame(bool quick);
+  /// The layer that holds a tile. Nothing where it is not there and can't be in this frame: every layer is in
+  /// use, or enough was uploaded. Throws std::runtime_error where there is no graphics memory at all.
+  std::optional<int> layerOf(const TileKey& key, const Tile& tile);
+
+  const render::HeatmapTextures& textures() const { return textures_; }
+  std::size_t bytes() const { return textures_.bytes(); }
+  std::size_t layers() const { return slots_.size(); }
+  std::size_t uploads() const { return uploads_; }  ///< tiles sent so far
+  /// Whether a tile was put off to the next frame.
+  bool unfinished() const { return putOff_; }
+
+ private:
+  struct Slot {
+    TileKey key;
+    std::uint64_t revision = 0, usedAt = 0;  ///< 0 = never
+  };
+  void allocate();
+  Slot* freeSlot();
+
+  render::HeatmapTextures textures_;
+  std::vector<Slot> slots_;
+  std::map<TileKey, std::size_t> slotOf_;
+  std::vector<float> padded_;
+  std::uint64_t frame_ = 0;
+  std::size_t uploads_ = 0;
+  int leftInFrame_ = 0;
+  bool putOff_ = false;
+};
+
+}  // namespace headscope::app

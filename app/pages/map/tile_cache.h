@@ -1,0 +1,86 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "app/compute/jobs/memory_budget.h"
+#include "attention/core/head_map.h"
+
+namespace headscope::app {
+
+using attention::Index;
+using attention::Pooling;
+
+/// Pixels along a tile's side. At level L a pixel is 2^L × 2^L cells.
+inline constexpr Index kTileSide = 256;
+
+/// Where a tile lies in a head.
+struct TilePlace {
+  int level = 0;
+  Index row = 0, col = 0;  ///< in tiles
+  auto operator<=>(const TilePlace&) const = default;
+};
+
+/// A tile of one head under one pooling.
+struct TileKey {
+  std::uint64_t field = 0;  ///< which head of which scene, counted by the job that maps them
+  Pooling pooling = Pooling::max;
+  TilePlace place;
+  auto operator<=>(const TileKey&) const = default;
+};
+
+struct Tile {
+  std::shared_ptr<const attention::Matrix> values;  ///< [≤ kTileSide, ≤ kTileSide], marks as render/heatmap.h
+  float most = 0;                                   ///< the largest of the finite values
+  bool preview = false;                             ///< not all of it is exact
+  std::uint64_t revision = 0;                       ///< no two tiles that differ have the same
+};
+
+/// Tiles within a budget of memory. What was seen least recently makes room first, what is in view never.
+/// Safe to use from several threads.
+class TileCache {
+ public:
+  /// What is kept is counted as used of `memory` too.
+  explicit TileCache(std::uint64_t budget, MemoryBudget memory = MemoryBudget(0))
+      : budget_(budget), memory_(std::move(memory)) {}
+
+  /// The tile if it is there; asking counts as seeing.
+  std::optional<Tile> find(const TileKey& key);
+  bool has(const TileKey& key) const;
+  /// Keeps a tile, in place of an older one of that key. False, and it is not kept, where all the room is
+  /// taken by what is in view.
+  bool put(const TileKey& key, attention::Matrix values, bool preview);
+  /// What is in view, until the next call.
+  void keepInView(const std::vector<TileKey>& keys);
+  /// Drops the tiles of all other heads.
+  void keepOnly(std::uint64_t field);
+
+  std::uint64_t budget() const { return budget_; }
+  std::uint64_t bytes() const;
+  std::uint64_t mostBytes() const;  ///< the most there ever was
+  std::size_t tiles() const;
+
+ private:
+  struct Entry {
+    Tile tile;
+    std::uint64_t bytes = 0, seen = 0;
+    MemoryShare memory;
+  };
+  bool makeRoom(std::uint64_t needed);
+
+  const std::uint64_t budget_;
+  const MemoryBudget memory_;
+  mutable std::mutex mutex_;
+  std::map<TileKey, Entry> entries_;
+  std::set<TileKey> inView_;
+  std::uint64_t bytes_ = 0, mostBytes_ = 0, clock_ = 0, revision_ = 0;
+};
+
+}  // namespace headscope::app

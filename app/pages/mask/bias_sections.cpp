@@ -1,0 +1,149 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/plots/thinning.h"
+#include "app/pages/mask/mask_state.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "attention/core/positions.h"
+
+namespace headscope::app {
+
+namespace {
+
+void biasPositionChoice(Scene& scene, View& view) {
+  // Sinusoids and RoPE live in the embeddings and in Q and K; here are those that add to the scores.
+  static const std::vector<Choice> kBiases{
+      {"None", "", "none"}, {"ALiBi", "", "alibi"}, {"T5 buckets", "", "t5"}};
+  PositionKind& position = scene.setup.model.position;
+  int chosen = position == PositionKind::alibi ? 1 : position == PositionKind::t5 ? 2 : 0;
+  if (segmented(view, "bias_position", kBiases, chosen, fieldAt("model.position").help))
+    position = chosen == 1 ? PositionKind::alibi : chosen == 2 ? PositionKind::t5 : PositionKind::sinusoidal;
+}
+
+void alibiNotes(const Scene& scene, View& view) {
+  const std::vector<float> slopes = attention::alibiSlopes(scene.setup.model.heads);
+  const auto head =
+      static_cast<std::size_t>(std::min<Index>(scene.cursor.cell.head, scene.setup.model.heads - 1));
+  hint(view, fmt::format("ALiBi takes slope · |i − j| from each score. Head {} has the slope {}; over all "
+                         "heads they run from {} to {}.",
+                         head, numberText(slopes[head], 3), numberText(slopes.front(), 3),
+                         numberText(slopes.back(), 3)));
+}
+
+/// Each bucket's number as a bar, the bucket of the crosshair's pair lit.
+void bucketBars(const Scene& scene, const attention::BucketBias& bias, View& view) {
+  const attention::Matrix values = attention::t5Values(bias, scene.setup.model.heads);
+  const Index head = std::min<Index>(scene.cursor.cell.head, values.rows() - 1);
+  const Index query = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : scene.cursor.cell.key;
+  const Index lit = attention::t5Bucket(bias, query - key);
+  const float most = std::max(1e-6f, values.row(head).cwiseAbs().maxCoeff());
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(64), middle = at.y + height / 2;
+  const float each = width / static_cast<float>(bias.buckets);
+  Canvas list = *ImGui::GetWindowDrawList();
+  list.AddLine(ImVec2(at.x, middle), ImVec2(at.x + width, middle), view.theme->line);
+  for (Index bucket = 0; bucket < bias.buckets; ++bucket) {
+    const float x = at.x + each * static_cast<float>(bucket);
+    const float y = middle - values(head, bucket) / most * height / 2;
+    list.AddRectFilled(ImVec2(x, std::min(y, middle)),
+                       ImVec2(x + std::max(1.0f, each - 1), std::max(y, middle) + 1),
+                       bucket == lit ? view.theme->text : view.theme->faint);
+  }
+  ImGui::Dummy(ImVec2(width, height + view.px(4)));
+  hint(view, fmt::format("Distance {} falls into bucket {} of {}: {} is added. The numbers are drawn from a "
+                         "normal distribution by the weights' seed; training would find them.",
+                         query - key, lit, bias.buckets, numberText(values(head, lit), 3)));
+}
+
+void t5Controls(Scene& scene, const Snapshot* snapshot, View& view) {
+  ModelSetup& model = scene.setup.model;
+  static const std::vector<Index> kBuckets{4, 8, 16, 32, 64, 128};
+  std::vector<Index> distances;
+  for (Index d = 16; d <= kMaxTokens; d *= 2)
+    if (d > model.t5Buckets / 2) distances.push_back(d);
+  if (std::find(distances.begin(), distances.end(), model.t5Distance) == distances.end())
+    distances.insert(std::upper_bound(distances.begin(), distances.end(), model.t5Distance),
+                     model.t5Distance);
+  if (fieldSlider(view, scene, "model.t5_buckets", {"", kBuckets}))
+    model.t5Distance = std::max(model.t5Distance, std::max<Index>(16, model.t5Buckets));
+  const auto refuse = [&](Index wanted) {
+    return wanted > model.t5Buckets / 2
+               ? ""
+               : fmt::format("The nearest distances have a bucket each: expected more than {}.",
+                             model.t5Buckets / 2);
+  };
+  fieldSlider(view, scene, "model.t5_distance", {"", distances, refuse});
+  fieldSlider(view, scene, "model.t5_strength");
+  if (snapshot && snapshot->config.t5) bucketBars(scene, *snapshot->config.t5, view);
+}
+
+/// c·tanh(s/c) with the head's own scores marked on it.
+void capCurve(const Scene& scene, const SequenceSnapshot& sequence, View& view) {
+  const float cap = scene.setup.model.softcap;
+  const auto head = static_cast<std::size_t>(
+      std::min<Index>(scene.cursor.cell.head, static_cast<Index>(sequence.pictures.maxScore.size()) - 1));
+  const float low = sequence.pictures.minScore[head], high = sequence.pictures.maxScore[head];
+  const float range = std::max({2 * cap, std::abs(low), std::abs(high)});
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(110);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const auto x = [&](float score) { return at.x + width * (score / range + 1) / 2; };
+  const auto y = [&](float score) { return at.y + height * (1 - score / (1.15f * cap)) / 2; };
+  list.AddLine(ImVec2(at.x, y(0)), ImVec2(at.x + width, y(0)), view.theme->line);
+  list.AddLine(ImVec2(x(0), at.y), ImVec2(x(0), at.y + height), view.theme->line);
+  for (const float end : {cap, -cap})
+    for (const float dash : placesBetween(at.x, at.x + width, view.px(8)))
+      list.AddLine(ImVec2(dash, y(end)), ImVec2(dash + view.px(4), y(end)), view.theme->faint);
+  std::vector<ImVec2> points;
+  for (int i = 0; i <= 96; ++i) {
+    const float score = range * (static_cast<float>(i) / 48 - 1);
+    points.emplace_back(x(score), y(cap * std::tanh(score / cap)));
+  }
+  for (std::size_t i = 1; i < points.size(); ++i)
+    list.AddLine(points[i - 1], points[i], view.theme->text, std::max(1.5f, view.px(1.5f)));
+  ImGui::Dummy(ImVec2(width, height + view.px(4)));
+  hint(view, "c·tanh(s/c) keeps scores within ±" + numberText(cap, 3) +
+                 "; this head's capped scores run from " + numberText(low, 3) + " to " + numberText(high, 3) +
+                 ".");
+}
+
+void additiveControls(Scene& scene, View& view) {
+  const attention::Matrix& additive = scene.setup.mask.additive->values;
+  const bool any = additive.size() > 0 && !additive.isZero(0);
+  if (any)
+    hint(view, "Values from " + numberText(additive.minCoeff(), 3) + " to " +
+                   numberText(additive.maxCoeff(), 3) + " are added to every head's scores.");
+  else
+    hint(view, "Nothing is added: paint values onto the map with the brush, or load a matrix.");
+  if (button(view, "additive_load", "Load file…")) view.request("mask.open");
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "additive_clear", "Clear", any ? "" : "There is nothing to clear"))
+    scene.setup.mask.additive = {};
+}
+
+}  // namespace
+
+void biasSections(Scene& scene, const Snapshot* snapshot, View& view) {
+  sectionTitle(view, "POSITION BIAS");
+  biasPositionChoice(scene, view);
+  const PositionKind position = scene.setup.model.position;
+  if (position == PositionKind::alibi) alibiNotes(scene, view);
+  if (position == PositionKind::t5) t5Controls(scene, snapshot, view);
+  if (scene.setup.weights.source == WeightSource::planted &&
+      (position == PositionKind::alibi || position == PositionKind::t5))
+    hint(view, "Planted offset heads read places from sinusoids, which these biases replace.");
+  gap(view, 10);
+  sectionTitle(view, "SOFT-CAP", scene.setup.model.softcap > 0 ? "c·tanh(s/c)" : "off");
+  fieldSlider(view, scene, "model.softcap");
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (scene.setup.model.softcap > 0 && sequence) capCurve(scene, *sequence, view);
+  gap(view, 10);
+  sectionTitle(view, "ADDITIVE MATRIX");
+  additiveControls(scene, view);
+}
+
+}  // namespace headscope::app

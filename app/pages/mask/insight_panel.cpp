@@ -1,0 +1,296 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/pages/mask/mask_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// "0, 3, 4, … ": the first few of a longer list.
+std::string listText(const std::vector<Index>& values, Index total) {
+  const auto shown = std::span(values).first(std::min<std::size_t>(values.size(), 6));
+  const bool more = static_cast<Index>(shown.size()) < total;
+  return fmt::format("{}{}", fmt::join(shown, ", "), more ? ", …" : "");
+}
+
+std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index position) {
+  return position >= 0 && position < static_cast<Index>(tokens.size())
+             ? "“" + tokens[static_cast<std::size_t>(position)].text + "”"
+             : std::to_string(position);
+}
+
+}  // namespace
+
+void statisticsSection(const Scene& scene, MaskState& page) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
+  const Theme& theme = *view.theme;
+  sectionTitle(view, "MASK SUMMARY", fmt::format("head {}", page.study->question.head));
+  trackItem("says.head." + std::to_string(page.study->question.head));
+  if (mask->error) return problem(view, *mask->error);
+  for (const std::string& note : mask->notes) {
+    hint(view, note);
+    trackItem("says.note");
+  }
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->mono, at, width, theme.text,
+                                      mask->formulaText.empty() ? "true" : mask->formulaText);
+  ImGui::Dummy(ImVec2(width, height + view.px(2)));
+  if (!mask->formulaLegend.empty()) {
+    hint(view, mask->formulaLegend);
+    trackItem("says.legend");
+  }
+  gap(view, 6);
+  const attention::MaskStatistics& statistics = mask->statistics;
+  const MaskStudy& study = *page.study;
+  const std::string about = statistics.sampled ? "≈ " : "";
+  figure(view, "Visible cells",
+         about + percentText(statistics.density()) + " of " + countText(statistics.cells), theme.text);
+  figure(view, "Rows that see nothing",
+         statistics.emptyRows == 0 ? "none" : about + std::to_string(statistics.emptyRows),
+         statistics.emptyRows > 0 ? theme.warning : theme.text);
+  if (statistics.emptyRows > 0)
+    hint(view, "Queries " + listText(statistics.firstEmptyRows, statistics.emptyRows) +
+                   " have no key: their weights are 0 and their output is the bias alone.");
+  if (statistics.unseenKeys >= 0) {
+    figure(view, "Keys nobody sees",
+           statistics.unseenKeys == 0 ? "none" : std::to_string(statistics.unseenKeys),
+           statistics.unseenKeys > 0 ? theme.warning : theme.text);
+    if (statistics.unseenKeys > 0)
+      hint(view, "Keys " + listText(statistics.firstUnseenKeys, statistics.unseenKeys) +
+                     " are computed and never read.");
+  }
+  if (statistics.sampled) hint(view, fmt::format("From a sample of {} rows.", statistics.rowsCounted));
+  if (study.geometry.cross) return;
+  figure(view, "Sees its future", mask->seesFuture ? "yes" : "no",
+         mask->seesFuture ? theme.warning : theme.text);
+  const bool first = mask == &study.mask;  // whose ways were followed
+  if (!mask->seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
+  const std::vector<Index>& leak = page.reach->leak;
+  std::string way = tokenOrPosition(study.line()->queries, leak.front());
+  for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenOrPosition(study.line()->keys, leak[i]);
+  hint(view, fmt::format("Shortest way: {} (query {} reads position {})", way, leak.front(), leak.back()));
+}
+
+namespace {
+
+/// The blocks as a small map, and how many there are of each kind beside it.
+void blockPicture(const attention::BlockMap& blocks, View& view) {
+  const Theme& theme = *view.theme;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, side = std::min(width * 0.4f, view.px(128));
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::uint32_t colors[] = {theme.line, mixed(theme.background, theme.text, 0.42f),
+                                  mixed(theme.background, theme.text, theme.light ? 0.7f : 0.85f)};
+  const float longer = static_cast<float>(std::max<Index>(1, std::max(blocks.rows, blocks.cols)));
+  const float each = side / longer, space = each > 5 ? 1.0f : 0.0f;
+  const auto kindAt = [&](Index row, Index col) {
+    return static_cast<std::size_t>(blocks.kinds[static_cast<std::size_t>(row * blocks.cols + col)]);
+  };
+  for (Index row = 0; row < blocks.rows; ++row)
+    for (Index col = 0; col < blocks.cols;) {
+      // Small blocks of one kind are drawn as one.
+      Index end = col + 1;
+      while (space == 0 && end < blocks.cols && kindAt(row, end) == kindAt(row, col)) ++end;
+      const ImVec2 from(at.x + each * static_cast<float>(col), at.y + each * static_cast<float>(row));
+      const ImVec2 to(at.x + each * static_cast<float>(end) - space, from.y + each - space);
+      list.AddRectFilled(from, to, colors[kindAt(row, col)]);
+      col = end;
+    }
+  track("block_map", at, ImVec2(at.x + side, at.y + side));
+  const float x = at.x + side + view.px(18);
+  float y = at.y + view.px(12);
+  const std::pair<const char*, Index> kinds[] = {
+      {"full", blocks.full}, {"partial", blocks.partial}, {"empty", blocks.empty}};
+  for (int i = 0; i < 3; ++i, y += view.px(24)) {
+    list.AddRectFilled(ImVec2(x, y - view.px(5)), ImVec2(x + view.px(10), y + view.px(5)), colors[2 - i]);
+    paintText(list, view.fonts->text, ImVec2(x + view.px(18), y), theme.secondary, kinds[i].first);
+    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), theme.text,
+              countText(static_cast<std::uint64_t>(kinds[i].second)), Align::right);
+  }
+  ImGui::Dummy(ImVec2(width, side + view.px(6)));
+}
+
+}  // namespace
+
+void blockSection(Scene& scene, MaskState& page) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
+  if (mask->error) return;
+  const Theme& theme = *view.theme;
+  const attention::BlockMap& blocks = mask->blocks;
+  gap(view, 8);
+  sectionTitle(view, "BLOCKS", fmt::format("{} × {}", blocks.rows, blocks.cols));
+  static const std::vector<Index> kSizes{16, 32, 64, 128};
+  fieldSlider(view, scene, "cursor.studio.block_size", {"", kSizes});
+  blockPicture(blocks, view);
+  const attention::MaskGeometry& geometry = page.study->geometry;
+  const double dense =
+      attention::denseAttentionFlops(geometry.queries, geometry.keys, scene.setup.model.headDim, 1);
+  figure(view, "FLOPs saved", percentText(1 - blocks.computedShare()), theme.text);
+  hint(view, "Q·Kᵀ and weights·V of this head: " + flopsText(dense * blocks.computedShare()) +
+                 " instead of " + flopsText(dense) + " dense; empty blocks are skipped.");
+}
+
+namespace {
+
+/// Whether the key has reached the query within the layers.
+bool reached(const attention::ReachMap& reach, Index query, Index key) {
+  return reach.layer[static_cast<std::size_t>(query * reach.tokens + key)] > 0;
+}
+
+/// By which tokens the query learns of the key: "it ← because ← The".
+void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Index key, const View& view,
+              ImVec2 at, float width) {
+  const ReachQuestion& question = reach.question;
+  const Index tokens = std::min(reach.reach.tokens, question.mask->queries());
+  if (query < 0 || key < 0 || query >= tokens || key >= tokens) return;
+  // A search that finds nothing takes longest: where the map says so, nothing is searched for.
+  std::vector<Index> way;
+  if (!question.residual || reached(reach.reach, query, key))
+    way = attention::shortestPath(*question.mask, variantsOf(question), query, key, question.layers);
+  std::string text;
+  for (const Index position : way)
+    text += (text.empty() ? "" : " ← ") + tokenOrPosition(study.line()->queries, position);
+  if (way.empty())
+    text = "Nothing of " + tokenOrPosition(study.line()->queries, key) + " gets to " +
+           tokenOrPosition(study.line()->queries, query);
+  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
+}
+
+/// Which token has reached which as a picture that can be pointed at; returns where it is.
+ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskState& page, Index query, Index key) {
+  View& view = page.view;
+  const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  compat::invisibleButton("reach_map", ImVec2(side, side));
+  trackItem("reach_map");
+  const bool hovered = ImGui::IsItemHovered();
+  const Index tokens = reach.reach.tokens;
+  const auto count = static_cast<float>(tokens);
+  const HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, count, count, 0};
+  HeatmapTile picture = pictureOf(tile, reach.factor, {});
+  Canvas list = *ImGui::GetWindowDrawList();
+  picture.view.clip.y0 = std::max(picture.view.clip.y0, list.GetClipRectMin().y);
+  picture.view.clip.y1 = std::min(picture.view.clip.y1, list.GetClipRectMax().y);
+  render::HeatmapStyle style = styleFor(view, Look{});
+  style.colormap = render::Colormap::cividis;
+  style.gap = 0;
+  if (picture.view.clip.y1 > picture.view.clip.y0)
+    view.heatmaps->draw(list, page.surface(MaskSurface::reach), style, {picture});
+  paintCrosshair(view, list, tile, query, key, tokens, tokens);
+  if (hovered)
+    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens))
+      view.nextHover = {scene.cursor.cell.head, under->row, under->col};
+  return tile.area;
+}
+
+/// What its colours stand for, from `at` on; returns how far down that goes.
+float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  float y = at.y;
+  for (const Index layer : {Index{1}, reach.layers}) {
+    const float value = static_cast<float>(reach.layers + 1 - layer) / static_cast<float>(reach.layers);
+    list.AddRectFilled(ImVec2(at.x, y - view.px(5)), ImVec2(at.x + view.px(10), y + view.px(5)),
+                       packed(render::sample(render::Colormap::cividis, value)));
+    paintText(list, view.fonts->small, ImVec2(at.x + view.px(16), y), view.theme->secondary,
+              fmt::format("after {} {}", layer, layer == 1 ? "layer" : "layers"));
+    y += view.px(18);
+    if (reach.layers == 1) break;
+  }
+  return y;
+}
+
+/// How many tokens the query has learned of, in words.
+std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
+  Index known = 0;
+  for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
+  return fmt::format("{} knows of {} of {} tokens", tokenOrPosition(study.line()->queries, query), known,
+                     reach.tokens);
+}
+
+}  // namespace
+
+void reachSection(Scene& scene, MaskState& page) {
+  View& view = page.view;
+  const MaskStudy& study = *page.study;
+  if (!page.reach || study.geometry.cross || study.mask.error) return;
+  const ReachStudy& reach = *page.reach;
+  gap(view, 8);
+  sectionTitle(view, "REACH OVER LAYERS", scene.setup.mask.compare ? "mask A" : "");
+  fieldSlider(view, scene, "cursor.studio.layers");
+  const Cell& cell = scene.cursor.cell;
+  const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const ImRect area = reachPicture(reach, scene, page, query, key);
+  // The legend and the row in words beside the picture.
+  const float x = area.Max.x + view.px(14), width = right - x;
+  const float y = reachLegend(reach.reach, view, ImVec2(x, area.Min.y + view.px(8))) + view.px(4);
+  paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y), width, view.theme->text,
+                 knownText(reach.reach, study, std::clamp<Index>(query, 0, reach.reach.tokens - 1)));
+  paintWay(reach, study, query, key, view, ImVec2(x, y + view.px(34)), width);
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Max.y + view.px(6)));
+  ImGui::Dummy(ImVec2(1, 1));
+  fieldToggle(view, scene, "cursor.studio.residual");
+  fieldToggle(view, scene, "cursor.studio.all_heads");
+}
+
+void exportSection(Scene& scene, MaskState& page) {
+  View& view = page.view;
+  gap(view, 8);
+  sectionTitle(view, "EXPORT");
+  const bool error = editedStudy(scene, page)->error.has_value();
+  const std::string reason = error ? "The mask has an error" : "";
+  const auto row = [&](std::initializer_list<std::tuple<const char*, const char*, const char*>> items) {
+    bool first = true;
+    for (const auto& [name, label, action] : items) {
+      if (!first) ImGui::SameLine(0, view.px(6));
+      first = false;
+      if (button(view, name, label, reason)) view.request(action);
+    }
+  };
+  hint(view, "Copy as");
+  row({{"copy.flex", "FlexAttention", "mask.copy.flex"},
+       {"copy.torch", "PyTorch", "mask.copy.torch"},
+       {"copy.numpy", "NumPy", "mask.copy.numpy"}});
+  row({{"copy.formula", "Formula", "mask.copy.formula"},
+       {"copy.text", "Expression", "mask.copy.text"},
+       {"save_mask", "Save file…", "mask.save"}});
+  static const std::vector<Choice> kConventions{{"Files: true = visible", "", "visible"},
+                                                {"Files: true = masked", "", "masked"},
+                                                {"Files: additive, 0 and −inf", "", "additive"}};
+  dropdown(view, "save_convention", kConventions, page.saveConvention, ImGui::GetContentRegionAvail().x);
+}
+
+void insightPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout) {
+  View& view = page.view;
+  if (!layout.showRight) return;
+  if (beginPanel(view, "insight", layout.right, 20, 14, 0)) {
+    fillDrawer(view, layout, {"studio"});
+    if (!editedStudy(scene, page)) {
+      sectionTitle(view, "MASK SUMMARY");
+      hint(view, "A mask over tokens is taken apart here.");
+    } else if (scene.cursor.studio.tab == StudioTab::biases) {
+      biasSections(scene, snapshot, view);
+    } else if (scene.cursor.studio.tab == StudioTab::compare) {
+      compareSections(scene, snapshot, page);
+    } else {
+      statisticsSection(scene, page);
+      blockSection(scene, page);
+      reachSection(scene, page);
+      exportSection(scene, page);
+    }
+    gap(view, 12);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

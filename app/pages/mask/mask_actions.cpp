@@ -1,0 +1,275 @@
+// What the mask studio does by name: painting a cell, copying, files.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/jobs/memory_budget.h"
+#include "app/compute/layer/mask_inputs.h"
+#include "app/compute/mask/mask_picture.h"
+#include "app/pages/mask/mask_dialogs.h"
+#include "app/pages/mask/mask_page.h"
+#include "app/widgets/file_picker.h"
+#include "attention/formats/masks/mask_file.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::MaskConvention;
+using attention::Result;
+
+namespace {
+
+Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConvention convention) {
+  Result<attention::MaskFile> file = attention::readMaskFile(path, convention, defaultLimits().memoryBytes);
+  if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
+    return Error{fmt::format("{}: the mask is {} × {}, the window shows at most {} a side",
+                             path.filename().string(), file->cells->queries, file->cells->keys, kMaxTokens)};
+  return file;
+}
+
+/// The mask as code, over the line of the text that is shown.
+Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
+                           const attention::MaskLayers& layers, InputCache& cache) {
+  const TokenBatch batch = tokenizeBatch(scene.setup);
+  if (batch.lines.empty()) return Error{"There is no text, and a mask needs tokens to be laid over."};
+  const Index line = std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(batch.lines.size()) - 1);
+  const auto sources = maskSources(scene.setup, cache);
+  if (!sources) return sources.error();
+  return attention::maskCode(
+      language, layers, geometryOf(scene.setup, batch.lines[static_cast<std::size_t>(line)], line), *sources);
+}
+
+/// A file's mask becomes a layer, and its finite numbers a bias.
+void addMaskFile(Scene& scene, const attention::MaskFile& file, const std::filesystem::path& path,
+                 MaskConvention convention) {
+  scene.cursor.page = "mask";
+  const auto& rows = file.cells->rows;
+  const bool masks =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row && !row->masked.empty(); });
+  // A file of finite numbers alone is a bias and masks nothing.
+  if (masks || file.additive.empty()) {
+    attention::Layer layer;
+    layer.pattern.kind = attention::PatternKind::file;
+    layer.pattern.arguments = {attention::Argument{{}, std::filesystem::absolute(path).string()},
+                               attention::Argument{{}, attention::conventionName(convention)}};
+    attention::MaskLayers& layers = editedLayers(scene);
+    layers.push_back(std::move(layer));
+    scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
+  }
+  if (file.additive.empty()) return;
+  // A file with one matrix for each head gives that of the head in sight.
+  const Index head = std::min(scene.cursor.cell.head, file.additive.count() - 1);
+  scene.setup.mask.additive = attention::Table{{}, file.additive[head]};
+}
+
+}  // namespace
+
+void MaskPage::toggleCell(Scene& scene) {
+  const StudiedMask* studied = editedStudy(scene, page_);
+  if (scene.cursor.page != "mask" || !studied || !studied->formula) return;
+  const attention::MaskFormula& mask = *studied->formula;
+  const Crosshair& hover = services_.view.hover;
+  const Index query = hover.query >= 0 ? hover.query : scene.cursor.cell.query;
+  const Index key = hover.key >= 0 ? hover.key : scene.cursor.cell.key;
+  if (query >= mask.queries() || key >= mask.keys()) return;
+  const bool visible = mask.visible(studied->variant, query, key);
+  MaskSetup& setup = scene.setup.mask;
+  const std::string name = paintingFor(setup, editedLayers(scene), scene.cursor.studio.selected);
+  paint(setup.paintings[name].edit(), {PaintTool::brush, query, key, query, key, 1, false}, mask.queries(),
+        mask.keys(), !visible);
+}
+
+void MaskPage::copy(const std::string& text, const std::string& what, ImVec2 asked) {
+  ImGui::SetClipboardText(text.c_str());
+  services_.view.tell("Copied the mask as " + what, asked);
+}
+
+void MaskPage::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
+  Scene asked = scene;
+  attention::MaskLayers layers = editedLayers(asked);
+  // A mask may name files, which are read away from the thread that draws.
+  services_.files.read<std::string>(
+      "the mask",
+      [scene = std::move(asked), layers = std::move(layers), language, &cache = services_.resources.inputs] {
+        return codeOf(scene, language, layers, cache);
+      },
+      [this, what, asked = services_.view.pressedAt](Result<std::string> code) {
+        code.ok() ? copy(*code, what, asked) : services_.view.messages.fail(code.error().message);
+      });
+}
+
+void MaskPage::inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  using Conventions = std::vector<MaskConvention>;
+  services_.files.read<Conventions>(
+      path, [path] { return attention::possibleConventions(path); },
+      [this, path, asker, outcome](Result<Conventions> possible) {
+        if (!possible) return outcome.fail(possible.error().message);
+        outcome.done();
+        services_.view.dialog = std::make_shared<ConventionQuestion>(
+            path, *possible, [this, path, asker](MaskConvention chosen) { loadFile(path, asker, chosen); });
+      });
+}
+
+void MaskPage::loadFile(const std::filesystem::path& path, const Asker& asker, MaskConvention convention) {
+  services_.files.read<attention::MaskFile>(
+      path, [path, convention] { return readMask(path, convention); },
+      [this, path, asker, convention](Result<attention::MaskFile> file) {
+        if (!file) return services_.view.messages.fail(file.error().message);
+        const std::string name = path.filename().string();
+        const auto taken =
+            asker.edit(name, [&](Scene& scene) { addMaskFile(scene, *file, path, convention); });
+        if (!taken) return services_.view.messages.fail(taken.error().message);
+        services_.view.say(
+            "Loaded " + name +
+            (file->largeNumbers > 0 ? "; " + attention::largeNumbersText(file->largeNumbers) : ""));
+      });
+}
+
+void MaskPage::saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome) {
+  const StudiedMask* studied = editedStudy(scene, page_);
+  if (!studied || !studied->formula)
+    return outcome.fail("There is no mask to save: it has no text to be laid over.");
+  // As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
+  const auto write = [formula = studied->formula, head = scene.cursor.cell.head, path,
+                      convention = static_cast<MaskConvention>(page_.saveConvention)] {
+    return path.extension() == ".png" ? writeMaskPicture(path, *formula, formula->variantOf(head))
+                                      : attention::writeMaskFile(path, *formula, convention);
+  };
+  services_.files.write(path, write, [path, outcome](attention::Status written) {
+    written.ok() ? outcome.tell("Saved " + path.filename().string()) : outcome.fail(written.error().message);
+  });
+}
+
+bool MaskPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  const std::string ending = file.path.extension().string();
+  if (ending != ".npy" && ending != ".csv" && ending != ".tsv" && ending != ".txt") return false;
+  inspectFile(file.path, asker, outcome);
+  return true;
+}
+
+std::vector<Action> MaskPage::copyActions() {
+  using Language = attention::MaskCode;
+  const auto code = [this](Language language, const char* what) {
+    return [this, language, what](Scene& scene) { copyCode(scene, language, what); };
+  };
+  return {
+      {"mask.copy.text",
+       "Copy the mask as an expression",
+       "Mask",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         copy(attention::maskText(editedLayers(scene)), "an expression", services_.view.pressedAt);
+       },
+       "",
+       "export"},
+      {"mask.copy.formula",
+       "Copy the mask as a formula",
+       "Mask",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         if (const StudiedMask* edited = editedStudy(scene, page_))
+           copy(edited->formulaText, "a formula", services_.view.pressedAt);
+       },
+       "",
+       "export latex"},
+      {"mask.copy.flex",
+       "Copy the mask as FlexAttention code",
+       "Mask",
+       {},
+       true,
+       false,
+       code(Language::flexAttention, "FlexAttention code"),
+       "",
+       "export"},
+      {"mask.copy.torch",
+       "Copy the mask as PyTorch code",
+       "Mask",
+       {},
+       true,
+       false,
+       code(Language::pytorch, "PyTorch code"),
+       "",
+       "export"},
+      {"mask.copy.numpy",
+       "Copy the mask as NumPy code",
+       "Mask",
+       {},
+       true,
+       false,
+       code(Language::numpy, "NumPy code"),
+       "",
+       "export"},
+  };
+}
+
+std::vector<Action> MaskPage::fileActions() {
+  const auto ask = [this](FileQuestion question) {
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+  };
+  return {
+      {"mask.open",
+       "Load a mask from a file…",
+       "Mask",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Load a mask",
+              {".npy", ".csv", ".safetensors"},
+              "",
+              [this](Scene&, const auto& path, const Outcome& outcome) {
+                inspectFile(path, services_.asker(), outcome);
+              }});
+       },
+       "",
+       "import upload"},
+      {"mask.save",
+       "Save the mask to a file…",
+       "Mask",
+       {},
+       true,
+       false,
+       [this, ask](Scene&) {
+         ask({"Save the mask",
+              {".npy", ".csv", ".safetensors", ".png"},
+              "mask.npy",
+              [this](Scene& scene, const auto& path, const Outcome& outcome) {
+                saveFile(scene, path, outcome);
+              }});
+       },
+       "",
+       "export npy csv png"},
+  };
+}
+
+std::vector<Action> MaskPage::actions() {
+  std::vector<Action> actions{
+      {"mask.gallery",
+       "Add a mask pattern…",
+       "Mask",
+       {static_cast<Key>('G'), {}},
+       false,
+       false,
+       [this](Scene& scene) {
+         scene.cursor.page = "mask";
+         services_.view.dialog = std::make_shared<Gallery>(page_);
+       }},
+      {"mask.toggle",
+       "Mask or show the cell under the crosshair",
+       "Mask",
+       {Key::x, {}},
+       false,
+       false,
+       [this](Scene& scene) { toggleCell(scene); }},
+  };
+  for (auto more : {fileActions(), copyActions(), layerActions(page_), markActions(page_)})
+    actions.insert(actions.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return actions;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,48 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/mask/mask_state.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::string quoted(const std::vector<attention::Token>& tokens, Index at) {
+  return "“" + tokens[static_cast<std::size_t>(at)].text + "”";
+}
+
+/// Keys that a query sees.
+Index seenBy(const attention::MaskFormula& mask, Index variant, Index query) {
+  attention::KeyRuns runs;
+  mask.visibleRuns(variant, query, runs);
+  Index seen = 0;
+  for (const attention::KeyRun& run : runs) seen += run.end - run.begin;
+  return seen;
+}
+
+}  // namespace
+
+std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  const MaskStudy* study = page.study;
+  if (!study || !study->line()) return {};
+  const StudiedMask* mask = editedStudy(scene, page);
+  if (!mask || !mask->formula) return {};
+  const LineTokens& line = *study->line();
+  const auto last = [](const auto& tokens) { return static_cast<Index>(tokens.size()) - 1; };
+  const Cell& chosen = scene.cursor.cell;
+  const Index query =
+      std::clamp<Index>(view.hover.query >= 0 ? view.hover.query : chosen.query, 0, last(line.queries));
+  const Index key = std::clamp<Index>(view.hover.key >= 0 ? view.hover.key : chosen.key, 0, last(line.keys));
+  const bool visible = mask->formula->visible(mask->variant, query, key);
+  return {{quoted(line.queries, query), theme.query},
+          {visible ? " sees " : " doesn't see ", theme.text},
+          {quoted(line.keys, key), theme.key},
+          {fmt::format(", and {} of {} keys in all: {}", seenBy(*mask->formula, mask->variant, query),
+                       line.keys.size(), mask->formulaText.empty() ? "every one" : mask->formulaText),
+           theme.text}};
+}
+
+}  // namespace headscope::app

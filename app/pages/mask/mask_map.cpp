@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/mask/mask_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/token_labels.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The colours of weights and their range, its right end above the cells' right end; returns its left end.
+float weightBar(Scene& scene, View& view, const std::string& name, const ValueRange& range,
+                const ImRect& cells) {
+  ImFont* font = view.fonts->monoSmall;
+  const std::string low = range.logarithmic ? "10⁻⁴" : "0", high = weightText(range.high);
+  const float y = cells.Min.y - view.px(16), half = view.px(4), space = view.px(4);
+  const float to = cells.Max.x - textWidth(font, high) - space;
+  const float from = to - std::min(view.px(120), cells.GetWidth() * 0.3f);
+  const float left = from - space - textWidth(font, low);
+  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(10)));
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(cells.Max.x - left, view.px(20)));
+  trackItem(name);
+  RangeMode& mode = scene.look.range;
+  const bool unit = mode == RangeMode::unit;
+  const char* now = unit                             ? "From 0 to 1. Click: to the largest weight of the head"
+                    : mode == RangeMode::logarithmic ? "Logarithmic. Click: from 0 to 1"
+                                                     : "Up to the largest weight. Click: logarithmic";
+  if (ImGui::IsItemHovered()) tooltip(view, now);
+  if (clicked)
+    mode = unit                             ? RangeMode::perHead
+           : mode == RangeMode::logarithmic ? RangeMode::unit
+                                            : RangeMode::logarithmic;
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintRamp(list, scene.look.colormap, ImVec2(from, y - half), ImVec2(to, y + half));
+  paintText(list, font, ImVec2(left, y), view.theme->secondary, low);
+  paintText(list, font, ImVec2(to + space, y), view.theme->secondary, high);
+  return left;
+}
+
+/// The colours from −extreme to +extreme in the same place.
+float signedBar(const View& view, float extreme, const ImRect& cells) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont* font = view.fonts->monoSmall;
+  const float top = cells.Min.y - view.px(25), bottom = top + view.px(8), below = bottom + view.px(9);
+  const float to = cells.Max.x, from = to - std::min(view.px(150), cells.GetWidth() * 0.45f);
+  paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
+  const std::string end = numberText(extreme, 3);
+  const float needed = textWidth(font, "−" + end) + textWidth(font, "+" + end) + textWidth(font, "0");
+  if (needed + view.px(16) > to - from) {  // one number says both ends
+    paintText(list, font, ImVec2(to, below), view.theme->secondary, "±" + end, Align::right);
+    return std::min(from, to - textWidth(font, "±" + end));
+  }
+  paintText(list, font, ImVec2(from, below), view.theme->secondary, "−" + end);
+  paintText(list, font, ImVec2((from + to) / 2, below), view.theme->secondary, "0", Align::center);
+  paintText(list, font, ImVec2(to, below), view.theme->secondary, "+" + end, Align::right);
+  return from;
+}
+
+/// Title above the cells, and a quiet word or the colour bar at the right of it.
+void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells) {
+  const float y = cells.Min.y - view.px(16), space = view.px(12);
+  float end = cells.Max.x + space;
+  if (spec.scale == MapScale::weights)
+    end = weightBar(scene, view, std::string(spec.name) + ".range", spec.range, cells);
+  if (spec.scale == MapScale::signedValues) end = signedBar(view, spec.range.high, cells);
+  const float aside = spec.aside.empty() ? 0 : textWidth(view.fonts->small, spec.aside);
+  if (aside > 0 && aside + space < cells.GetWidth() * 0.7f) {
+    end = cells.Max.x - aside;
+    paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
+  }
+  // "Mask, head 3": which head it is goes first.
+  const float room = end - space - cells.Min.x;
+  const bool whole = textWidth(view.fonts->bold, spec.title) <= room;
+  paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), room, view.theme->text,
+              whole ? spec.title : spec.title.substr(0, spec.title.find(',')));
+}
+
+/// A rectangle round the cells the brush would paint.
+void paintBrush(const MaskState& page, Canvas list, const HeatTile& tile, const HeatTile::RowCol& cell) {
+  const View& view = page.view;
+  const Brush& brush = page.brush;
+  if (brush.tool != PaintTool::brush && brush.tool != PaintTool::line) return;
+  const Index half = (brush.size - 1) / 2;
+  const float x0 = tile.x(static_cast<float>(cell.col - half)),
+              y0 = tile.y(static_cast<float>(cell.row - half));
+  const float x1 = tile.x(static_cast<float>(cell.col - half + brush.size)),
+              y1 = tile.y(static_cast<float>(cell.row - half + brush.size));
+  list.PushClipRect(tile.area.Min, tile.area.Max, true);
+  paintMark(view, list, "brush", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text);
+  list.PopClipRect();
+}
+
+/// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
+void pointAtLabels(Scene& scene, MaskState& page, const HeatTile& tile, const AxisLabels& labels) {
+  View& view = page.view;
+  if (!ImGui::IsWindowHovered()) return;
+  const auto under = labelAt(tile, labels, view, ImGui::GetIO().MousePos);
+  if (!under) return;
+  (under->query ? view.nextHover.query : view.nextHover.key) = under->at;
+  if (!ImGui::IsMouseClicked(1)) return;
+  Cell& cell = scene.cursor.cell;
+  (under->query ? cell.query : cell.key) = page.token = under->at;
+  view.menu = tokenMenu(scene);
+}
+
+constexpr float kTitleRoom = 32, kMargin = 8;
+
+NameRoom roomForNames(const MaskState& page) {
+  const LineTokens& line = *page.study->line();
+  return nameRoom(page.view, line.queries, line.keys);
+}
+
+}  // namespace
+
+ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area) {
+  const View& view = page.view;
+  const LineTokens& line = *page.study->line();
+  const NameRoom names = roomForNames(page);
+  const float left = spec.rowLabels ? names.left : view.px(kMargin), top = view.px(kTitleRoom);
+  const float aspect =
+      std::clamp(static_cast<float>(line.keys.size()) / static_cast<float>(line.queries.size()), 0.2f, 5.0f);
+  const float roomX = std::max(view.px(40), area.GetWidth() - left - view.px(kMargin)),
+              roomY = std::max(view.px(40), area.GetHeight() - top - names.below);
+  const float width = std::floor(std::min(roomX, roomY * aspect));
+  const float height = std::floor(width / aspect);
+  // A little above the middle of what is left over.
+  const float x = std::round(area.Min.x + left + (roomX - width) / 2),
+              y = std::round(area.Min.y + top + (roomY - height) * 0.3f);
+  return {x, y, x + width, y + height};
+}
+
+std::vector<ImRect> mapColumns(const MaskState& page, const ImRect& area, int count) {
+  const View& view = page.view;
+  const float extra = roomForNames(page).left - view.px(kMargin), space = view.px(10);
+  const float each =
+      (area.GetWidth() - extra - space * static_cast<float>(count - 1)) / static_cast<float>(count);
+  std::vector<ImRect> columns;
+  float x = area.Min.x;
+  for (int i = 0; i < count; ++i) {
+    const float width = each + (i == 0 ? extra : 0);
+    columns.emplace_back(x, area.Min.y, x + width, area.Max.y);
+    x += width + space;
+  }
+  return columns;
+}
+
+MapPlaces mapPlaces(const MapSpec& spec, const MaskState& page, const ImRect& area, int count) {
+  MapPlaces beside{mapColumns(page, area, count)}, below{{}, true};
+  const float each = area.GetHeight() / static_cast<float>(count);
+  for (int i = 0; i < count; ++i) {
+    const float top = area.Min.y + each * static_cast<float>(i);
+    below.areas.emplace_back(area.Min.x, top, area.Max.x, top + each);
+  }
+  const auto shown = [&](const MapPlaces& places) { return mapCells(spec, page, places.areas[0]).GetArea(); };
+  return shown(below) > shown(beside) ? below : beside;
+}
+
+MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRect& area) {
+  View& view = page.view;
+  const MaskStudy& study = *page.study;
+  const LineTokens& line = *study.line();
+  const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
+  const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
+  const ImRect cells = mapCells(spec, page, area);
+  Canvas list = *ImGui::GetWindowDrawList();
+  titleBar(scene, view, list, spec, cells);
+  ImGui::SetCursorScreenPos(cells.Min);
+  compat::invisibleButton(spec.name, cells.GetSize());
+  trackItem(spec.name);
+  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  const float still = view.px(4);
+  const bool clicked =
+      ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
+  const bool brushing = spec.paints && page.brush.tool != PaintTool::look;
+  moveCamera(page.camera, view, cells, rows, cols, !brushing);
+  const Cell& chosen = scene.cursor.cell;
+  MapAnswer answer{tileFor(page.camera, cells, n, m, chosen.head), std::nullopt};
+  const HeatTile& tile = answer.tile;
+  page.mapPixels = std::exp2(
+      std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * page.camera.zoom))));
+
+  list.AddRectFilled(cells.Min, cells.Max, view.theme->background);
+  view.heatmaps->draw(list, page.surface(spec.surface), spec.style,
+                      {pictureOf(tile, spec.factor, spec.range)});
+
+  const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
+  const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
+  static const std::vector<attention::Token> kNone;
+  const NameRoom names = roomForNames(page);
+  const AxisLabels labels{spec.rowLabels ? &line.queries : &kNone,
+                          &line.keys,
+                          query,
+                          key,
+                          names.left - view.px(4),
+                          names.below - view.px(4),
+                          false};
+  paintAxisLabels(view, list, tile, labels);
+  pointAtLabels(scene, page, tile, labels);
+  if (spec.rowLabels) paintAxisTitles(view, list, cells, names.left);
+  paintCrosshair(view, list, tile, query, key, n, m);
+  if (hovered || (held && brushing)) answer.cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
+  if (answer.cell && hovered) {
+    view.nextHover = {chosen.head, answer.cell->row, answer.cell->col};
+    if (brushing) paintBrush(page, list, tile, *answer.cell);
+    const bool offers = ImGui::IsMouseClicked(1);
+    if (clicked || offers) scene.cursor.cell = {chosen.head, answer.cell->row, answer.cell->col};
+    if (offers) view.menu = cellMenu(page);
+  }
+  if (brushing) useBrush(scene, page, answer, held);
+  return answer;
+}
+
+}  // namespace headscope::app

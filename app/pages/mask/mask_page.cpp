@@ -1,0 +1,202 @@
+#include "app/pages/mask/mask_page.h"
+
+#include <algorithm>
+
+#include "app/pages/common/layer_status.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The finest level that has no more cells than pixels, else the coarsest: 1 << it of them are one.
+std::size_t levelFor(const StudiedMask& mask, float pixels) {
+  const auto longer = [&](std::size_t level) {
+    return static_cast<float>(std::max(mask.levels[level].rows(), mask.levels[level].cols()));
+  };
+  std::size_t level = 0;
+  while (level + 1 < mask.levels.size() && longer(level) > pixels) ++level;
+  return level;
+}
+
+/// The value of an answer that is none or an error is null.
+template <class Answered>
+auto valueOf(const std::shared_ptr<const Answered>& answer) {
+  return answer && answer->value.ok() ? &*answer->value : nullptr;
+}
+
+/// A study that is a part of the budget for as long as somebody has it.
+template <class Study>
+attention::Result<Study> counted(Study study, const MemoryBudget& memory) {
+  study.memory = memory.count(bytesOf(study));
+  return study;
+}
+
+}  // namespace
+
+MaskPage::MaskPage(PageServices& services)
+    : services_(services),
+      page_(services.view),
+      study_(services.workers,
+             [&shared = services.resources](const MaskQuestion& question, std::stop_token stop) {
+               return counted(studyMask(question, shared.inputs, stop), shared.memory);
+             }),
+      headStudy_(services.workers,
+                 [&shared = services.resources](const HeadQuestion& question, std::stop_token stop) {
+                   return counted(studyHead(question, stop), shared.memory);
+                 }),
+      reach_(services.workers,
+             [&shared = services.resources](const ReachQuestion& question, std::stop_token stop) {
+               return counted(studyReach(question, stop), shared.memory);
+             }) {}
+
+bool MaskPage::take(const Scene&) {
+  Shown newest;
+  newest.snapshot = services_.layer.snapshot();
+  newest.study = study_.current();
+  newest.headStudy = headStudy_.current();
+  newest.reach = reach_.current();
+  if (newest == taken_) return false;
+  const auto note = [&](const auto& before, const auto& now) {
+    if (now && now != before && !now->value.ok()) services_.view.messages.fail(now->value.error().message);
+  };
+  note(taken_.study, newest.study);
+  note(taken_.headStudy, newest.headStudy);
+  note(taken_.reach, newest.reach);
+  taken_ = std::move(newest);
+  page_.snapshot = taken_.snapshot;
+  page_.study = valueOf(taken_.study);
+  page_.headStudy = valueOf(taken_.headStudy);
+  page_.reach = valueOf(taken_.reach);
+  return true;
+}
+
+void MaskPage::prepare(Scene& scene) {
+  walk(scene);
+  if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
+  if (page_.snapshot && !page_.snapshot->sequences.empty()) {
+    fit_.apply(scene.cursor, *page_.snapshot, false);
+    fitHover(services_.view.hover, scene, *page_.snapshot);
+  }
+  showMasks(scene);
+}
+
+/// Who presents walks through the heads with the arrows or a clicker.
+void MaskPage::walk(Scene& scene) {
+  View& view = services_.view;
+  if (!view.present) return;
+  const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
+  const bool back = view.pressed(Key::left) || view.pressed(Key::up);
+  const Index count = heads(scene);
+  if (forward != back) scene.cursor.cell.head = (scene.cursor.cell.head + (forward ? 1 : count - 1)) % count;
+}
+
+void MaskPage::draw(Scene& scene, const Layout& layout) {
+  const float pixels = page_.mapPixels;
+  const Snapshot* snapshot = page_.snapshot.get();
+  layersPanel(scene, snapshot, page_, layout);
+  studioPanel(scene, snapshot, page_, layout);
+  insightPanel(scene, snapshot, page_, layout);
+  if (pixels != page_.mapPixels) services_.view.redraw(2);
+}
+
+void MaskPage::ask(const Scene& scene) {
+  // The masks are looked at first; the weights below them take longer.
+  const StudioCursor& studio = scene.cursor.studio;
+  study_.ask({scene.setup, scene.cursor.sequence, scene.cursor.cell.head, studio.blockSize}, Lane::front);
+  services_.layer.ask(scene.setup, Lane::back);
+  const MaskStudy* study = page_.study;
+  if (study && study->mask.formula && !study->geometry.cross)
+    reach_.ask(
+        {study->mask.formula, studio.allHeads ? -1 : study->mask.variant, studio.layers, studio.residual},
+        Lane::back);
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence || studio.tab == StudioTab::mask) return;
+  headStudy_.ask({page_.snapshot, scene.cursor.sequence,
+                  std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1)},
+                 Lane::back);
+}
+
+void MaskPage::leave() {
+  study_.cancel();
+  reach_.cancel();
+  // What nobody sees holds no snapshot: the budget has room for the shown one and the next.
+  headStudy_.forget();
+  shown_ = {};
+}
+
+void MaskPage::reset() {
+  page_.camera = {};
+  fit_.reset();
+}
+
+void MaskPage::show(MaskSurface surface, const attention::Matrix& values) {
+  View& view = services_.view;
+  if (values.size() > 0) page_.surface(surface).set(values, view.time, !view.preferences.reducedMotion);
+}
+
+void MaskPage::showPair() {
+  const MaskStudy* study = page_.study;
+  const StudiedMask* a = study && study->mask.formula ? &study->mask : nullptr;
+  const StudiedMask* b = study && study->other && study->other->formula ? &*study->other : nullptr;
+  if (!a && !b) return;
+  // Both lie over the same tokens, so that their levels are of the same sizes.
+  const std::size_t level = levelFor(a ? *a : *b, page_.mapPixels);
+  page_.maskFactor = 1 << level;
+  if (a) show(MaskSurface::mask, a->levels[level]);
+  if (b) show(MaskSurface::otherMask, b->levels[level]);
+  if (a && b && !page_.compareWeights)
+    show(MaskSurface::difference, maskDifference(a->levels[level], b->levels[level]));
+}
+
+void MaskPage::showMasks(const Scene& scene) {
+  Shown wanted = taken_;
+  wanted.sequence = scene.cursor.sequence;
+  wanted.head = scene.cursor.cell.head;
+  wanted.pixels = page_.mapPixels;
+  wanted.editsOther = scene.cursor.studio.editsOther;
+  wanted.compareWeights = page_.compareWeights;
+  if (wanted == shown_) return;
+  shown_ = std::move(wanted);
+  showPair();
+  if (const StudiedMask* edited = page_.study ? editedStudy(scene, page_) : nullptr;
+      edited && edited->formula)
+    page_.surface(MaskSurface::maskStrip)
+        .set(edited->thumbnails, page_.view.time, !page_.view.preferences.reducedMotion);
+  if (page_.reach) show(MaskSurface::reach, page_.reach->picture);
+  if (page_.headStudy) {
+    show(MaskSurface::bias, page_.headStudy->bias.values);
+    show(MaskSurface::effect, page_.headStudy->effect.values);
+    if (page_.compareWeights) show(MaskSurface::difference, page_.headStudy->difference.values);
+  }
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return;
+  const Index head = std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1);
+  const PictureLevel& level = sequence->pictures.levelFor(page_.mapPixels);
+  page_.weightsFactor = level.factor;
+  show(MaskSurface::weights, level.weights[head]);
+  if (sequence->other)
+    show(MaskSurface::otherWeights, sequence->other->pictures.levelFor(page_.mapPixels).weights[head]);
+}
+
+PageStatus MaskPage::status(const Scene& scene) const {
+  return layerStatus(services_, scene);
+}
+
+std::optional<std::string> MaskPage::error(const Scene&) const {
+  return layerError(page_.snapshot.get());
+}
+
+double MaskPage::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (page_.expression.typedAt >= 0) next = page_.expression.typedAt + kTypingRests + 0.02 - page_.view.time;
+  if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
+  return next;
+}
+
+std::size_t MaskPage::gpuBytes() const {
+  std::size_t total = 0;
+  for (const EasedTextures& surface : page_.surfaces) total += surface.bytes();
+  return total;
+}
+
+}  // namespace headscope::app

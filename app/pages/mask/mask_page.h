@@ -1,0 +1,67 @@
+#pragma once
+
+#include "app/compute/layer/cursor_fit.h"
+#include "app/pages/common/page.h"
+#include "app/pages/mask/mask_state.h"
+#include "attention/masks/code.h"
+
+namespace headscope::app {
+
+/// The mask studio: masks composed, painted, compared and explained.
+class MaskPage : public Page {
+ public:
+  explicit MaskPage(PageServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void reset() override;
+  /// Who presents shows the masks alone.
+  bool showsSide(const Scene&) const override { return !services_.view.present; }
+  std::vector<CaptionPart> caption(const Scene& scene) const override { return maskCaption(scene, page_); }
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override;
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+
+  const MaskState& state() const { return page_; }
+  MaskState& state() { return page_; }
+
+ private:
+  void showMasks(const Scene& scene);
+  void showPair();
+  void show(MaskSurface surface, const attention::Matrix& values);
+  void walk(Scene& scene);
+  void toggleCell(Scene& scene);
+  std::vector<Action> copyActions();
+  std::vector<Action> fileActions();
+  void copy(const std::string& text, const std::string& what, ImVec2 asked);
+  void copyCode(const Scene& scene, attention::MaskCode language, const std::string& what);
+  void inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void loadFile(const std::filesystem::path& path, const Asker& asker, attention::MaskConvention convention);
+  void saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome);
+
+  PageServices& services_;
+  MaskState page_;
+  CursorFit fit_;
+  Answer<MaskQuestion, MaskStudy> study_;
+  Answer<HeadQuestion, HeadStudy> headStudy_;
+  Answer<ReachQuestion, ReachStudy> reach_;
+  /// What the panels and the textures show: answers that are kept as long.
+  struct Shown {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const Answered<MaskQuestion, MaskStudy>> study;
+    std::shared_ptr<const Answered<HeadQuestion, HeadStudy>> headStudy;
+    std::shared_ptr<const Answered<ReachQuestion, ReachStudy>> reach;
+    Index sequence = -1, head = -1;
+    float pixels = 0;
+    bool editsOther = false, compareWeights = true;
+    bool operator==(const Shown&) const = default;
+  } shown_, taken_;
+};
+
+}  // namespace headscope::app

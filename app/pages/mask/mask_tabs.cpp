@@ -1,0 +1,276 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "app/compute/layer/score_text.h"
+#include "app/pages/mask/mask_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Surface = MaskSurface;
+
+MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
+                const MaskState& page) {
+  const View& view = page.view;
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.aside = percentText(mask.statistics.density()) + " visible";
+  if (page.maskFactor > 1) spec.aside += fmt::format(" · share of {} × {}", page.maskFactor, page.maskFactor);
+  spec.style = maskStyle(view);
+  spec.factor = page.maskFactor;
+  return spec;
+}
+
+Look weightsLook(const Scene& scene) {
+  Look look = scene.look;
+  look.quantity = Quantity::weights;
+  return look;
+}
+
+Index shownHead(const Scene& scene, const SequenceSnapshot& sequence) {
+  return std::min(scene.cursor.cell.head, sequence.attention.weights.count() - 1);
+}
+
+/// As the heads' page has it; two masks share one scale.
+ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
+  const Index head = shownHead(scene, sequence);
+  ValueRange range = rangeFor(weightsLook(scene), sequence.pictures, head);
+  if (sequence.other && scene.cursor.studio.tab == StudioTab::compare)
+    range.high = std::max(range.high, rangeFor(weightsLook(scene), sequence.other->pictures, head).high);
+  return range;
+}
+
+MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const char* name, Surface surface,
+                   const std::string& title, const MaskState& page) {
+  const View& view = page.view;
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.style = styleFor(view, weightsLook(scene));
+  spec.range = weightsRange(scene, sequence);
+  spec.scale = MapScale::weights;
+  spec.factor = page.weightsFactor;
+  if (spec.factor > 1) spec.title += " · " + pooledText(spec.factor);
+  return spec;
+}
+
+/// Values around 0.
+MapSpec signedMap(const char* name, Surface surface, const std::string& title, float extreme, int factor,
+                  const View& view) {
+  MapSpec spec;
+  spec.name = name;
+  spec.surface = surface;
+  spec.title = title;
+  spec.style = signedStyle(view);
+  spec.range.high = extreme > 0 ? extreme : 1;
+  spec.range.low = -spec.range.high;
+  spec.scale = MapScale::signedValues;
+  spec.factor = factor;
+  return spec;
+}
+
+/// A map of values around 0 with its scale, and the value under the pointer; where a cell is one cell of the
+/// matrix, `parts` are the lines that say what the value is made of.
+void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
+                MaskState& page, const ImRect& area,
+                const std::function<std::string(Index row, Index col)>& parts = nullptr) {
+  View& view = page.view;
+  const MapAnswer map = drawMap(spec, scene, page, area);
+  if (!map.cell || page.brush.painting) return;
+  const Index row = map.cell->row / picture.factor, col = map.cell->col / picture.factor;
+  if (row >= picture.values.rows() || col >= picture.values.cols()) return;
+  const float value = picture.values(row, col);
+  if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
+  std::string text = std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3);
+  if (picture.factor > 1)
+    text += fmt::format(", the farthest from 0 of {} × {} cells", picture.factor, picture.factor);
+  else if (const std::string lines = parts ? parts(row, col) : ""; !lines.empty())
+    text += "\n" + lines;
+  tooltip(view, text);
+}
+
+/// Where a map would be, a sentence says why it isn't.
+void instead(const View& view, const ImRect& area, const std::string& text, std::uint32_t color) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float width = std::min(area.GetWidth() - view.px(40), view.px(420));
+  const ImVec2 at(area.GetCenter().x - width / 2, area.Min.y + area.GetHeight() * 0.35f);
+  paintParagraph(list, view.fonts->text, at, width, color, text);
+}
+
+/// Of the head that was asked about, which is that of the picture.
+std::string headTitle(const char* what, const Setup& setup, Index head) {
+  return std::string(what) + ", " + headWords(setup, head);
+}
+
+}  // namespace
+
+void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area) {
+  View& view = page.view;
+  const StudiedMask* mask = editedStudy(scene, page);
+  const std::vector<ImRect> columns = mapColumns(page, area, 2);
+  const ImRect &left = columns[0], &right = columns[1];
+  const bool other = mask != &page.study->mask;
+  if (mask->error) {
+    instead(view, left, *mask->error, view.theme->error);
+  } else {
+    MapSpec spec =
+        maskMap(*mask, "mask_map", other ? Surface::otherMask : Surface::mask,
+                headTitle(other ? "Mask B" : "Mask", scene.setup, page.study->question.head), page);
+    spec.paints = true;
+    const MapAnswer map = drawMap(spec, scene, page, left);
+    if (map.cell && page.brush.tool == PaintTool::look)
+      verdictTooltip(page, *mask, map.cell->row, map.cell->col);
+  }
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
+  if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);
+  const Surface surface = other ? Surface::otherWeights : Surface::weights;
+  if (page.surface(surface).empty() || (other && !sequence->other))
+    return instead(view, right, "Computing…", view.theme->secondary);
+  MapSpec weights = weightsMap(scene, *sequence, "weights_map", surface,
+                               other          ? "Weights under mask B"
+                               : view.present ? "Weights"
+                                              : "Weights under it",
+                               page);
+  weights.rowLabels = false;
+  const MapAnswer map = drawMap(weights, scene, page, right);
+  const attention::AttentionResult& shown = other ? sequence->other->attention : sequence->attention;
+  if (map.cell && map.cell->row < shown.scores.rows() && map.cell->col < shown.scores.cols())
+    cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col, other);
+}
+
+void biasTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area) {
+  View& view = page.view;
+  const std::vector<ImRect> columns = mapColumns(page, area, 2);
+  const ImRect &left = columns[0], &right = columns[1];
+  const HeadStudy* study = page.headStudy;
+  if (snapshot && snapshot->error) return instead(view, left, snapshot->error->message, view.theme->error);
+  if (!study || !snapshot) return instead(view, left, "Computing…", view.theme->secondary);
+  MapSpec bias = signedMap("bias_map", Surface::bias,
+                           headTitle("Added to the scores", scene.setup, study->question.head),
+                           study->bias.extreme, study->bias.factor, view);
+  bias.paints = true;
+  drawSigned(bias, study->bias, "added to the score", scene, page, left, [&](Index row, Index col) {
+    const HeadQuestion& asked = study->question;
+    const auto& sequence = asked.snapshot->sequences[static_cast<std::size_t>(asked.sequence)];
+    return addedText(asked.snapshot->config, sequence.mask, asked.head, row, col);
+  });
+  if (!study->biased)
+    return instead(view, right,
+                   "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "
+                   "with the brush.",
+                   view.theme->secondary);
+  MapSpec effect = signedMap("effect_map", Surface::effect, "What that does to the weights",
+                             study->effect.extreme, study->effect.factor, view);
+  effect.rowLabels = false;
+  drawSigned(effect, study->effect, "weight changes by", scene, page, right);
+}
+
+namespace {
+
+/// A second mask to compare with has to be made first.
+void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.32f);
+  paintText(list, view.fonts->title, at, view.theme->text, "Two masks on the same tokens", Align::center);
+  paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary,
+            "Mask B starts as a copy of the mask there is. Change either and see what moves.", Align::center);
+  const std::string label = "Make mask B";
+  ImGui::SetCursorScreenPos(
+      ImVec2(at.x - textWidth(view.fonts->text, label) / 2 - view.px(11), at.y + view.px(52)));
+  if (!button(view, "make_other", label)) return;
+  scene.setup.mask.compare = true;
+  scene.setup.mask.other = scene.setup.mask.layers;
+  scene.cursor.studio.editsOther = true;
+}
+
+void wipeMap(Scene& scene, MaskState& page, MapSpec a, const MapSpec& b, const ImRect& area) {
+  View& view = page.view;
+  a.title += " and B";
+  a.aside = "A " + a.aside + ", B " + b.aside;
+  const ImRect cells = mapCells(a, page, area);
+  StudioCursor& studio = scene.cursor.studio;
+  Canvas list = *ImGui::GetWindowDrawList();
+  float x = cells.Min.x + studio.wipe * cells.GetWidth();
+  // Of two items in one place the first has the pointer.
+  ImGui::SetCursorScreenPos(ImVec2(x - view.px(9), cells.Min.y));
+  compat::invisibleButton("wipe", ImVec2(view.px(18), cells.GetHeight()));
+  trackItem("wipe");
+  if (ImGui::IsItemActive())
+    studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);
+  const MapAnswer map = drawMap(a, scene, page, area);
+  x = std::round(cells.Min.x + studio.wipe * cells.GetWidth());
+  HeatmapTile picture = pictureOf(map.tile, b.factor, b.range);
+  picture.view.clip.x0 = x;
+  if (x < cells.Max.x) view.heatmaps->draw(list, page.surface(b.surface), b.style, {picture});
+  const auto n = static_cast<Index>(page.study->line()->queries.size());
+  const auto m = static_cast<Index>(page.study->line()->keys.size());
+  const Cell& chosen = scene.cursor.cell;
+  paintCrosshair(view, list, map.tile, view.hover.query >= 0 ? view.hover.query : chosen.query,
+                 view.hover.key >= 0 ? view.hover.key : chosen.key, n, m);
+  paintSpot(view, list, "wipe",
+            {ImVec2(x - view.px(1.5f), cells.Min.y), ImVec2(x + view.px(1.5f), cells.Max.y)},
+            view.theme->text);
+  list.AddCircleFilled(ImVec2(x, cells.GetCenter().y), view.px(9), view.theme->text, 24);
+  const auto letter = [&](const char* text, float middle) {
+    const float half = view.px(9), y = cells.Min.y + view.px(14);
+    if (middle - half < cells.Min.x || middle + half > cells.Max.x) return;
+    list.AddRectFilled(ImVec2(middle - half, y - half), ImVec2(middle + half, y + half),
+                       view.theme->background, view.px(4));
+    paintText(list, view.fonts->smallBold, ImVec2(middle, y), view.theme->text, text, Align::center);
+  };
+  letter("A", x - view.px(18));
+  letter("B", x + view.px(18));
+}
+
+}  // namespace
+
+void compareTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area) {
+  View& view = page.view;
+  if (!scene.setup.mask.compare) return offerSecondMask(scene, view, area);
+  const MaskStudy& study = *page.study;
+  const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
+  if (study.mask.error || (study.other && study.other->error))
+    return instead(view, area,
+                   study.mask.error ? "Mask A: " + *study.mask.error : "Mask B: " + *study.other->error,
+                   view.theme->error);
+  if (snapshot && snapshot->error) return instead(view, area, snapshot->error->message, view.theme->error);
+  if (!study.other || !sequence || !sequence->other || page.surface(MaskSurface::otherWeights).empty())
+    return instead(view, area, "Computing…", view.theme->secondary);
+  const bool weights = page.compareWeights;
+  const std::string what = weights ? headTitle("weights", scene.setup, shownHead(scene, *sequence))
+                                   : headTitle("mask", scene.setup, study.question.head);
+  const MapSpec a = weights ? weightsMap(scene, *sequence, "a_map", Surface::weights, "A · " + what, page)
+                            : maskMap(study.mask, "a_map", Surface::mask, "A · " + what, page);
+  MapSpec b = weights ? weightsMap(scene, *sequence, "b_map", Surface::otherWeights, "B · " + what, page)
+                      : maskMap(*study.other, "b_map", Surface::otherMask, "B · " + what, page);
+  if (page.wipe) return wipeMap(scene, page, a, b, area);
+  const auto [columns, stacked] = mapPlaces(a, page, area, 3);
+  b.rowLabels = stacked;
+  drawMap(a, scene, page, columns[0]);
+  drawMap(b, scene, page, columns[1]);
+  const HeadStudy* head = page.headStudy;
+  if (weights && (!head || head->difference.values.size() == 0))
+    return instead(view, columns[2], "Computing…", view.theme->secondary);
+  MapSpec difference =
+      weights ? signedMap("difference_map", Surface::difference, "B − A", head->difference.extreme,
+                          head->difference.factor, view)
+              : signedMap("difference_map", Surface::difference, "B − A", 1, page.maskFactor, view);
+  difference.rowLabels = stacked;
+  if (weights) return drawSigned(difference, head->difference, "B − A", scene, page, columns[2]);
+  drawMap(difference, scene, page, columns[2]);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,184 @@
+// What the model would say next, and what would be left of that without some heads.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/model/model_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Filled: now; the hollow outline: without the scene's changes.
+void guessBar(const View& view, ImVec2 from, float width, float height, const Guess& guess,
+              std::uint32_t color) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 to(from.x + width, from.y + height);
+  list.AddRectFilled(from, to, view.theme->raised);
+  list.AddRectFilled(from, ImVec2(from.x + std::max(1.0f, width * guess.probability), to.y), color);
+  if (guess.unchanged >= 0)
+    compat::rectOutline(list, ImVec2(from.x, from.y - 1),
+                        ImVec2(from.x + std::max(3.0f, width * guess.unchanged), to.y + 1), view.theme->text,
+                        0, std::max(1.0f, view.px(1.4f)));
+}
+
+/// Whether a word can be put behind the query: what was typed stays.
+std::string cannotGoOn(const Scene& scene, const ModelState& page) {
+  if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
+  const Index query = scene.cursor.cell.query;
+  if (query + 1 < page.study->text.typed) return "Typed words follow here: choose the last word of the text";
+  return "";
+}
+
+/// The text goes on with this token behind the query; what was written there goes.
+void goOnWith(Scene& scene, ModelState& page, Index id) {
+  auto& written = scene.setup.subject.written;
+  written.resize(static_cast<std::size_t>(scene.cursor.cell.query + 1 - page.study->text.typed));
+  written.push_back(id);
+  page.followsLast = true;
+}
+
+void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, float width) {
+  View& view = page.view;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = view.px(26), y = at.y + height / 2;
+  const std::string name = fmt::format("guess.{}", place);
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
+  trackItem(name);
+  const std::string reason = cannotGoOn(scene, page);
+  const bool hovered = ImGui::IsItemHovered();
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (hovered && reason.empty())
+    list.AddRectFilled(ImVec2(at.x - view.px(6), at.y), ImVec2(at.x + width + view.px(6), at.y + height),
+                       view.theme->raised, view.px(5));
+  paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint, std::to_string(place + 1));
+  const float wordWidth = std::min(view.px(90), width * 0.26f);
+  const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
+  paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
+              page.word(guess));
+  const bool change = guess.unchanged >= 0;
+  const float numbers = view.px(change ? 116 : 58), left = at.x + view.px(18) + wordWidth;
+  guessBar(view, ImVec2(left, y - view.px(7)), std::max(8.0f, width - view.px(18) - wordWidth - numbers),
+           view.px(14), guess, color);
+  paintText(list, view.fonts->mono, ImVec2(at.x + width - (change ? view.px(58) : 0), y), color,
+            probabilityText(guess.probability), Align::right);
+  if (change) {
+    const float by = guess.probability - guess.unchanged;
+    paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->secondary,
+              fmt::format("{}{:.3f}",
+                          std::abs(by) < 0.0005f ? ""
+                          : by < 0               ? "−"
+                                                 : "+",
+                          std::abs(by)),
+              Align::right);
+  }
+  if (hovered)
+    tooltip(view,
+            fmt::format("{} · id {} · {}{}", page.word(guess), guess.id, probabilityText(guess.probability),
+                        reason.empty() ? "\nclick: the text goes on with it" : "\n" + reason));
+  if (clicked && reason.empty()) goOnWith(scene, page, guess.id);
+}
+
+void winner(ModelState& page, const Guess& guess, float width) {
+  const View& view = page.view;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = at.y + view.px(15);
+  const std::string number = probabilityText(guess.probability);
+  paintText(list, view.fonts->hero, ImVec2(at.x + width, y), view.theme->text, number, Align::right);
+  float room = width - textWidth(view.fonts->hero, number) - view.px(12);
+  if (guess.unchanged >= 0) {
+    const std::string before = "unchanged " + probabilityText(guess.unchanged);
+    const float wide = textWidth(view.fonts->monoSmall, before);
+    paintText(list, view.fonts->monoSmall, ImVec2(at.x + room, y), view.theme->secondary, before,
+              Align::right);
+    room -= wide + view.px(10);
+  }
+  paintFitted(view, list, view.fonts->hero, ImVec2(at.x, y), room, view.theme->text, page.word(guess));
+  ImGui::Dummy(ImVec2(width, view.px(34)));
+}
+
+/// "Real next Mary · rank 1 · loss 0.872 nats".
+void realNext(const ModelState& page, const Guesses& guesses, const std::string& word) {
+  if (!guesses.real) return;
+  const View& view = page.view;
+  const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
+  std::string text =
+      fmt::format("{} “{}” · rank {} · loss {:.3f} nats", page.config->causal ? "Real next" : "Really", word,
+                  countText(static_cast<std::uint64_t>(guesses.rank)), loss(guesses.real->probability));
+  if (guesses.real->unchanged >= 0) text += fmt::format(", unchanged {:.3f}", loss(guesses.real->unchanged));
+  hint(view, text);
+}
+
+void forecastLines(ModelState& page, float width) {
+  const View& view = page.view;
+  if (page.forecasts.empty()) return;
+  gap(view, 6);
+  const Index id = page.forecasts.front().question.id;
+  sectionTitle(view, "IF SWITCHED OFF", "forecast for “" + page.word(id) + "”");
+  const ForecastAnswer* answer = page.forecast.get();
+  const bool here = answer && answer->request == page.forecasts;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Guess now = page.guesses && page.guesses->value && !page.guesses->value->lens.empty()
+                        ? page.guesses->value->lens.back()
+                        : Guess{};
+  for (std::size_t i = 0; i < page.forecasts.size(); ++i) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float y = at.y + view.px(12), barWidth = width * 0.26f, numbers = view.px(58);
+    paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - barWidth - numbers - view.px(12),
+                view.theme->text, page.forecasts[i].words);
+    const float left = at.x + width - numbers - barWidth;
+    const bool known = here && answer->value && i < answer->value->size();
+    const float left_ = known ? (*answer->value)[i] : 0;
+    guessBar(view, ImVec2(left, y - view.px(6)), barWidth, view.px(12),
+             {id, known ? left_ : 0, now.probability}, view.theme->secondary);
+    std::string says = "…";
+    if (known) says = probabilityText(left_);
+    if (here && !answer->value) says = "–";
+    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, says, Align::right);
+    ImGui::Dummy(ImVec2(width, view.px(25)));
+  }
+  if (here && !answer->value) hint(view, answer->value.error().message);
+}
+
+}  // namespace
+
+void guessSection(Scene& scene, ModelState& page, float width) {
+  View& view = page.view;
+  const GuessAnswer* answer = page.guesses.get();
+  const Index last = static_cast<Index>(page.layers.size());
+  const Index stop = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
+  const std::string where = stop == 0      ? "at the embedding"
+                            : stop == last ? fmt::format("after layer {}, the last", last - 1)
+                                           : fmt::format("after layer {}", stop - 1);
+  const std::string& token = page.token(scene.cursor.cell.query);
+  if (!page.saysTokens()) {
+    sectionTitle(view, "GUESSES");
+    hint(view, page.opened->model->whyNoGuesses());
+    trackItem("model.headless");
+    return;
+  }
+  sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "WHAT STANDS AT “") + token + "”", where);
+  if (!answer || !answer->value) {
+    hint(view, answer && !answer->value ? answer->value.error().message : "…");
+    return;
+  }
+  if (answer->value->best.empty()) return;
+  winner(page, answer->value->best.front(), width);
+  const float end = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
+  for (std::size_t i = 0; i < answer->value->best.size(); ++i) {
+    // Nobody scrolls while presenting: what doesn't fit whole isn't begun.
+    if (view.present && ImGui::GetCursorScreenPos().y + view.px(30) > end) return;
+    guessLine(scene, page, answer->value->best[i], static_cast<Index>(i), width);
+  }
+  gap(view, 4);
+  if (answer->value->real) realNext(page, *answer->value, page.word(answer->value->real->id));
+  forecastLines(page, width);
+}
+
+}  // namespace headscope::app

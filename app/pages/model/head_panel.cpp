@@ -1,0 +1,194 @@
+// The head that is pointed at, large.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/model/model_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/text/token_labels.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// "LAYER 9 · HEAD 6", whose keys it shares, what it does; below: the cell that is lit.
+void title(const Scene& scene, const ModelState& page, ImVec2 at, float width) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Cell& cell = scene.cursor.cell;
+  const Index layer = scene.cursor.model.layer;
+  const HeadSummary& head = *page.summary(layer, cell.head);
+  float y = at.y + view.px(9);
+  float x = at.x + paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.faint,
+                               fmt::format("LAYER {} · HEAD {}", layer, cell.head), view.px(1.2f));
+  const attention::ModelConfig& config = *page.config;
+  if (config.kvHeads < config.heads) {
+    const Index kv = cell.head * config.kvHeads / config.heads;
+    x += view.px(8) + paintBadge(view, list, ImVec2(x + view.px(8), y), groupColor(theme, kv), kvName(kv));
+  }
+  const attention::HeadLabel label = head.label(scene.look.labelThreshold);
+  std::string does = attention::describe(label);
+  if (label.detector) does += fmt::format(" {:.3f}", head.profile[label.detector->name].raw);
+  paintFitted(view, list, view.fonts->small, ImVec2(at.x + width, y), at.x + width - x - view.px(12),
+              theme.text, does, Align::right);
+  const ImVec2 from(at.x, y - view.px(9)), to(at.x + width, y + view.px(9));
+  track("model.head_title", from, to);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
+    tooltip(view, headHelp(label, head.profile, scene.look.labelThreshold));
+  y += view.px(30);
+  const LayerSummary& summary = *page.layer(layer);
+  const std::string weight = weightText(summary.weights.at(cell.head, cell.query, cell.key));
+  const float numbers = textWidth(view.fonts->hero, weight);
+  paintText(list, view.fonts->hero, ImVec2(at.x + width, y), theme.text, weight, Align::right);
+  const float room = (width - numbers - view.px(60)) / 2;
+  const std::string query = fitted(view.fonts->hero, page.queryToken(cell.query), room);
+  x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, query) + view.px(10);
+  x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.faint, "→") + view.px(10);
+  paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
+            fitted(view.fonts->hero, page.token(cell.key), room));
+}
+
+/// The head's weights with its tokens; returns the bottom.
+float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float height) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const auto& keys = page.study->text.tokens;
+  const auto& queries = page.study->queryTokens();
+  const auto [left, bottom] = nameRoom(view, queries, keys);
+  const float top = view.px(18);
+  const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.tokens());
+  float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
+  if (side >= 8) side = std::floor(side);
+  // Few rows over many keys are as high as can be pointed at, and the other way round.
+  const ImVec2 least(std::min(width - left, m * view.px(8)), std::min(height - bottom - top, n * view.px(8)));
+  const ImVec2 size(std::max({side * m, least.x * (m < n ? 1.0f : 0.0f), 8.0f}),
+                    std::max({side * n, least.y * (n < m ? 1.0f : 0.0f), 8.0f}));
+  const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
+  page.pictures.headCell = std::min(size.x / m, size.y / n);
+  const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
+  const ValueRange range = weightRange(scene.look);
+  render::HeatmapStyle style = styleFor(view, scene.look);
+  style.colormap = scene.look.colormap;
+  view.heatmaps->draw(list, page.pictures.head.textures, style,
+                      {pictureOf(tile, page.pictures.head.factor, range)});
+  const Cell& cell = scene.cursor.cell;
+  const Index rows = page.queries(), cols = page.tokens();
+  paintAxisTitles(view, list, cells, left, true);
+  paintAxisLabels(view, list, tile, {&queries, &keys, cell.query, cell.key, left, bottom});
+  const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
+  if (!scene.cursor.model.firstOut) {
+    Look look = scene.look;
+    look.quantity = Quantity::weights;
+    paintValues(view, list, tile, rows, cols, look, range, [&](Index row, Index col) -> std::optional<float> {
+      const float weight = layer.weights.at(cell.head, row, col);
+      return weight == 0 ? std::nullopt : std::optional(weight);
+    });
+  }
+  paintCrosshair(view, list, tile, cell.query, cell.key, rows, cols);
+  track("model.large", cells.Min, cells.Max);
+  ImGui::SetCursorScreenPos(cells.Min);
+  compat::invisibleButton("model.large", cells.GetSize());
+  if (ImGui::IsItemHovered())
+    if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, rows, cols)) {
+      view.nextHover = {-1, under->row, under->col};
+      scene.cursor.cell.query = under->row;
+      scene.cursor.cell.key = under->col;
+      tooltip(view, fmt::format("{} → {}  {}", page.queryToken(under->row), page.token(under->col),
+                                weightText(layer.weights.at(cell.head, under->row, under->col))));
+    }
+  return cells.Max.y + bottom;
+}
+
+void facts(const Scene& scene, ModelState& page, float x, float y) {
+  View& view = page.view;
+  const float left = x;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Cell& cell = scene.cursor.cell;
+  const Index layer = scene.cursor.model.layer;
+  const auto word = [&](const std::string& text) {
+    x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
+  };
+  const auto number = [&](const std::string& text) {
+    x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->text, text);
+  };
+  word("entropy ");
+  number(fmt::format("{:.2f}", page.summary(layer, cell.head)->entropy));
+  word("    writes ");
+  number(fmt::format("{:.2f}", headShare(*page.study, layer, cell.head, cell.query)));
+  word(" of the stream    copies ");
+  const auto copying = page.copying.find({layer, cell.head});
+  number(copying == page.copying.end()
+             ? "…"
+             : fmt::format("{}{:.2f}", copying->second < 0 ? "−" : "", std::abs(copying->second)));
+  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));
+  compat::invisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
+  trackItem("model.facts_of_head");
+  if (ImGui::IsItemHovered())
+    restingHelp(
+        view, "model.facts_of_head",
+        "entropy: 0 looks at one key, 1 at all evenly.\n"
+        "writes: ‖head · W_O‖ over ‖the stream before the layer‖, at this query.\n"
+        "copies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, whatever the text: 1 writes what it reads, "
+        "−1 its opposite (Elhage et al. 2021).");
+}
+
+void buttons(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+  if (button(view, "model.switch", off ? "Switch on (X)" : "Switch off (X)")) view.request("model.switch");
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "model.open_heads", "Open in Heads")) view.request("model.heads");
+  if (!page.held) return;
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "model.hold", "Held (H)", "", true)) view.request("model.hold");
+}
+
+}  // namespace
+
+void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
+  View& view = page.view;
+  if (!layout.showRight) return;
+  if (beginPanel(view, "model.side", layout.right, 20, 14)) {
+    fillDrawer(view, layout, {"overview", "strip"});
+    const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
+    if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.tokens()) {
+      sectionTitle(view, "HEAD");
+      hint(view, page.madeHere()
+                     ? "The head that is pointed at comes here, large."
+                     : "The head that is pointed at comes here: what it looks at, and what it does to "
+                       "the next word.");
+    } else {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const float width = ImGui::GetContentRegionAvail().x;
+      title(scene, page, at, width);
+      const float heatTop = at.y + view.px(60);
+      // The guesses below need their room whatever the window's height.
+      const float below = view.px(view.present ? 128 : 430);
+      const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
+      const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
+      if (page.opened->recorded) {
+        ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
+        recordedPanel(scene, page);
+      } else {
+        facts(scene, page, at.x, bottom + view.px(10));
+        ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
+        if (!view.present) {
+          buttons(scene, page);
+          gap(view, 12);
+        }
+        if (!page.madeHere()) guessSection(scene, page, width);
+      }
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,238 @@
+// What can be done with a model by name: writing on, and switching heads off.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/pages/model/model_page.h"
+#include "app/pages/model/strip_parts.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+
+namespace headscope::app {
+
+const std::string& ModelState::word(Index id) {
+  auto [at, isNew] = words.try_emplace(id);
+  if (isNew && id < 0)
+    at->second = "—";
+  else if (isNew && study)
+    at->second = modelTokens(study->opened->tokenizer.value(), std::span(&id, 1)).front().text;
+  return at->second;
+}
+
+std::string probabilityText(float probability) {
+  if (probability >= 0.0005f || probability == 0) return fmt::format("{:.3f}", probability);
+  return numberText(probability, 1);
+}
+
+std::string filterName(const attention::HeadLabel& label) {
+  return label.detector ? std::string(label.detector->title) : "mixed";
+}
+
+bool isDeliberate(const attention::HeadLabel& label) {
+  if (!label.detector) return false;
+  const std::string_view name = label.detector->name;
+  return name == "previous" || name == "induction" || name == "same_token" || name == "offset";
+}
+
+bool isOff(const Scene& scene, Index layer, Index head) {
+  const auto& off = scene.setup.subject.switchedOff;
+  return std::any_of(off.begin(), off.end(),
+                     [&](const SwitchedHead& one) { return one.layer == layer && one.head == head; });
+}
+
+void switchHead(Scene& scene, Index layer, Index head) {
+  auto& off = scene.setup.subject.switchedOff;
+  if (std::erase_if(off, [&](const SwitchedHead& one) { return one.layer == layer && one.head == head; }) ==
+      0)
+    off.push_back({layer, head, HeadOff::zero});
+}
+
+std::vector<Action> ModelPage::playActions() {
+  const auto key = [](Key key) { return KeyPress{key, {}}; };
+  const auto lens = [this](Index by) {
+    return [this, by](Scene& scene) {
+      if (!page_.config) return;
+      const Index last = page_.config->layerCount();
+      Index& stop = scene.cursor.model.stop;
+      stop = std::clamp<Index>((stop < 0 ? last : stop) + by, 0, last);
+      if (stop == last) stop = -1;
+    };
+  };
+  return {
+      {"model.play", "Generate, or pause", "Model", key(Key::space), false, false,
+       [this](Scene&) {
+         page_.writing = !page_.writing && page_.ready();
+         page_.wroteAt = 0;
+       },
+       "model", "generate sample"},
+      {"model.step", "Generate one token", "Model", key(Key::period), false, true,
+       [this](Scene& scene) {
+         page_.writing = false;
+         if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
+           page_.followsLast = writeOn(scene, *page_.study);
+       },
+       "model", "generate next token"},
+      {"model.back", "Take one written token back", "Model", key(Key::comma), false, true,
+       [this](Scene& scene) {
+         page_.writing = false;
+         auto& written = scene.setup.subject.written;
+         if (!written.empty()) written.pop_back();
+       },
+       "model"},
+      {"model.forget",
+       "Forget what the model wrote",
+       "Model",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         page_.writing = false;
+         scene.setup.subject.written.clear();
+       },
+       "",
+       "reset clear generated"},
+      {"model.cut",
+       "Discard what was generated after this token",
+       "Model",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         page_.writing = false;
+         if (!page_.study) return;
+         const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page_.study->text.typed);
+         auto& written = scene.setup.subject.written;
+         if (static_cast<Index>(written.size()) > keep) written.resize(static_cast<std::size_t>(keep));
+       }},
+      {"model.edit_token",
+       "Change this word of what was written",
+       "Model",
+       {},
+       false,
+       false,
+       [this](Scene& scene) {
+         if (const std::string reason = cannotChange(page_, scene.cursor.cell.query); !reason.empty())
+           return page_.view.say(reason);
+         openTokenEdit(page_, scene.cursor.cell.query);
+       }},
+      {"model.lens_earlier",
+       "Read guesses off one layer earlier",
+       "Model",
+       {static_cast<Key>('['), {}},
+       false,
+       true,
+       lens(-1),
+       "model",
+       "logit lens"},
+      {"model.lens_later",
+       "Read guesses off one layer later",
+       "Model",
+       {static_cast<Key>(']'), {}},
+       false,
+       true,
+       lens(1),
+       "model",
+       "logit lens"},
+  };
+}
+
+std::vector<Action> ModelPage::headActions() {
+  const auto step = [this](Index layers, Index heads) {
+    return [this, layers, heads](Scene& scene) {
+      if (!page_.config) return;
+      page_.view.nextHover = page_.view.hover = {};
+      Cursor& cursor = scene.cursor;
+      cursor.model.layer = std::clamp<Index>(cursor.model.layer + layers, 0, page_.config->layerCount() - 1);
+      cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page_.config->heads - 1);
+    };
+  };
+  const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {
+    return Action{id, name, "Model", {key, {}}, false, true, step(layers, heads), "model"};
+  };
+  const auto alike = [this](Scene& scene) {
+    const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
+    if (!chosen) return;
+    const float threshold = scene.look.labelThreshold;
+    const std::string label = filterName(chosen->label(threshold));
+    const bool on = !isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+    for (Index l = 0; l < static_cast<Index>(page_.layers.size()); ++l)
+      for (Index h = 0; h < page_.config->heads; ++h)
+        if (filterName(page_.summary(l, h)->label(threshold)) == label && isOff(scene, l, h) != on)
+          switchHead(scene, l, h);
+  };
+  return {
+      arrow("model.left", "The head at the left", Key::left, 0, -1),
+      arrow("model.right", "The head at the right", Key::right, 0, 1),
+      arrow("model.up", "The layer above", Key::up, -1, 0),
+      arrow("model.down", "The layer below", Key::down, 1, 0),
+      {"model.switch",
+       "Switch this head off, or on again",
+       "Model",
+       {Key::x, {}},
+       false,
+       false,
+       [this](Scene& scene) {
+         if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+       },
+       "model",
+       "ablate ablation prune knock out disable"},
+      {"model.switch_alike",
+       "Switch all heads like this one off, or on",
+       "Model",
+       {Key::x, {.shift = true}},
+       false,
+       false,
+       alike,
+       "model",
+       "ablate ablation prune knock out disable"},
+      {"model.restore",
+       "Switch all heads on again",
+       "Model",
+       {Key::r, {.shift = true}},
+       false,
+       false,
+       [](Scene& scene) { scene.setup.subject.switchedOff.clear(); },
+       "model",
+       "reset ablate ablation prune enable"},
+      {"model.hold",
+       "Hold the large head while pointing elsewhere",
+       "Model",
+       {static_cast<Key>('H'), {}},
+       false,
+       false,
+       [this](Scene&) { page_.held = !page_.held; },
+       "model"},
+      {"model.heads",
+       "Open this layer on the heads page",
+       "Model",
+       {Key::enter, {}},
+       false,
+       false,
+       [this](Scene& scene) {
+         if (!page_.config) return;
+         scene.setup.subject.layer = scene.cursor.model.layer;
+         scene.cursor.focus = scene.cursor.cell.head;
+         scene.cursor.page = "heads";
+       },
+       "model"},
+      {"model.all_heads",
+       "All heads again, whatever they do",
+       "Model",
+       {Key::d0, {.shift = true}},
+       false,
+       false,
+       [](Scene& scene) { scene.cursor.model.detector.clear(); },
+       "model"},
+  };
+}
+
+std::vector<Action> ModelPage::actions() {
+  std::vector<Action> all = openActions();
+  for (auto&& more : {exampleActions(), playActions(), headActions(), filterActions(), moveActions()})
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return all;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,194 @@
+// Opening a model, and what was opened before.
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "app/pages/common/unknown_words.h"
+#include "app/pages/model/model_page.h"
+#include "app/platform/recent_models.h"
+#include "app/scene/models/open_model.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+void ModelPage::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
+                            const std::function<void(Scene&)>& then) {
+  page_.opening.name = model == kLearned ? "the learned model" : modelName(model);
+  page_.opening.problem.clear();
+  services_.view.redraw();
+  services_.files.read<std::shared_ptr<const OpenModel>>(
+      recordedFile(modelFolder(model).string()).path,
+      [model, stop = services_.files.stopToken()] { return openModel(model, stop); },
+      [this, model, asker, outcome, then](attention::Result<std::shared_ptr<const OpenModel>> opened) {
+        page_.opening.name.clear();
+        if (!opened) {
+          page_.opening.problem = opened.error().message;
+          return outcome.fail(opened.error().message);
+        }
+        const std::string name = (*opened)->name;
+        if (model != kLearned) changeRecent(model, true);
+        const auto taken = asker.edit(name, [&](Scene& scene) {
+          adoptModel(scene, model, *std::move(opened));
+          scene.cursor.page = "model";
+          scene.cursor.cell = {0, kMaxMapTokens, 0};  // the last token asks
+          if (then) then(scene);
+        });
+        taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
+      });
+}
+
+void ModelPage::lookForCached() {
+  if (std::exchange(page_.opening.lookedForCached, true)) return;
+  services_.files.read<std::vector<CachedModel>>(
+      hubCache(), [] { return cachedModels(); },
+      [this](attention::Result<std::vector<CachedModel>> found) {
+        if (found) page_.opening.cached = *std::move(found);
+      });
+}
+
+/// The list of models that were opened, on the files' thread; what is there of it is looked at with it.
+void ModelPage::lookForRecent() {
+  if (std::exchange(page_.opening.lookedForRecent, true)) return;
+  using Found = std::vector<ModelOpening::Recent>;
+  services_.files.read<Found>(
+      "",
+      []() -> attention::Result<Found> {
+        Found found;
+        std::error_code ignored;
+        for (const std::string& path : loadRecentModels())
+          found.push_back({path, modelName(path), std::filesystem::exists(recordedFile(path).path, ignored)});
+        return found;
+      },
+      [this](attention::Result<Found> found) {
+        if (found) page_.opening.recent = *std::move(found);
+      });
+}
+
+/// A model was opened, or is to leave the list.
+void ModelPage::changeRecent(const std::string& path, bool opened) {
+  page_.opening.lookedForRecent = false;
+  services_.files.write(
+      path,
+      [path, opened] {
+        if (opened) {
+          rememberModel(path);
+        } else {
+          std::vector<std::string> models = loadRecentModels();
+          std::erase(models, path);
+          saveRecentModels(models);
+        }
+        return attention::success();
+      },
+      [](const attention::Status&) {});
+}
+
+bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  std::error_code ignored;
+  const std::string ending = file.path.extension().string();
+  // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
+  const bool recorded =
+      file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+  if (!recorded && !file.folder) return false;
+  openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
+  return true;
+}
+
+std::vector<Action> ModelPage::exampleActions() {
+  auto read = readLearned(modelFolder(kLearned));
+  const auto learned = std::make_shared<const Learned>(read ? *std::move(read) : Learned{});
+  std::vector<Action> actions;
+  for (const LearnedSkill& skill : learned->skills)
+    actions.push_back({exampleAction(skill),
+                       "Example text: " + skill.title,
+                       "Model",
+                       {},
+                       true,
+                       false,
+                       [this, skill](Scene& scene) { showExample(scene, skill); }});
+  actions.push_back(
+      {"model.words", "Words that the small model knows…", "Model", {}, true, false, [this, learned](Scene&) {
+         services_.view.dialog = std::make_shared<WordList>(learned);
+       }});
+  return actions;
+}
+
+/// On whichever page is shown, where the small model is open; else it is opened first.
+void ModelPage::showExample(Scene& scene, const LearnedSkill& skill) {
+  if (scene.setup.subject.model != kLearned)
+    return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
+                       [this, skill](Scene& opened) { showExample(opened, skill); });
+  scene.setup.input.text = skill.text;
+  if (skill.head) {
+    scene.setup.subject.layer = scene.cursor.model.layer = skill.head->layer;
+    scene.cursor.cell.head = skill.head->head;
+    if (scene.cursor.focus >= 0) scene.cursor.focus = skill.head->head;
+  }
+  page_.followsLast = true;
+}
+
+std::vector<Action> ModelPage::openActions() {
+  return {
+      {"model.open",
+       "Open a model…",
+       "Scene",
+       {Key::o, {.ctrl = true, .shift = true}},
+       true,
+       false,
+       [this](Scene&) {
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{.title = "Open a model",
+                          .endings = {".json"},
+                          .proposal = "",
+                          .chosen =
+                              [this](Scene&, const auto& path, const Outcome& outcome) {
+                                openModelAt(path.parent_path().string(), services_.asker(), outcome);
+                              },
+                          .folderFile = "config.json"},
+             services_.folders);
+       },
+       "",
+       "load import checkpoint hugging face"},
+      {"model.recorded",
+       "Open attention that was recorded elsewhere…",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) {
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{"Open recorded attention",
+                          {".safetensors", ".npz", ".npy"},
+                          "",
+                          [this](Scene&, const auto& path, const Outcome& outcome) {
+                            openModelAt(path.string(), services_.asker(), outcome);
+                          }},
+             services_.folders);
+       },
+       "",
+       "import load npz safetensors output_attentions"},
+      {"model.learned",
+       "Open the bundled model",
+       "Scene",
+       {},
+       true,
+       false,
+       [this](Scene&) { openModelAt(kLearned, services_.asker(), Outcome(services_.view)); },
+       "",
+       "load bundled miniature"},
+      {"model.leave",
+       "A layer made here again, without a model",
+       "Scene",
+       {},
+       true,
+       false,
+       [](Scene& scene) {
+         leaveModel(scene);
+         scene.cursor.page = "heads";
+       },
+       "",
+       "close reset"},
+  };
+}
+
+}  // namespace headscope::app

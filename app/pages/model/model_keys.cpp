@@ -1,0 +1,91 @@
+// Choosing what heads do, and moving about cells and thumbnails, by keys.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/model/model_page.h"
+#include "app/pages/model/overview_parts.h"
+
+namespace headscope::app {
+
+/// The digits alone switch pages, here as everywhere: with Shift they choose what heads do.
+std::vector<Action> ModelPage::filterActions() {
+  std::vector<Action> actions;
+  for (std::size_t i = 0; i < 9; ++i)
+    actions.push_back({fmt::format("model.filter.{}", i + 1),
+                       fmt::format("Light up heads that do one thing: word {} above them", i + 1), "Model",
+                       KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
+                       [this, i](Scene& scene) {
+                         const std::vector<Behaviour> found = behavioursOf(page_, scene.look.labelThreshold);
+                         if (i >= found.size()) return;
+                         std::string& chosen = scene.cursor.model.detector;
+                         chosen = chosen == found[i].name ? "" : found[i].name;
+                       },
+                       "model"});
+  return actions;
+}
+
+std::vector<Action> ModelPage::moveActions() {
+  const auto cell = [this](Index queries, Index keys) {
+    return [this, queries, keys](Scene& scene) {
+      if (!page_.ready()) return;
+      page_.view.nextHover = page_.view.hover = {};
+      Cell& at = scene.cursor.cell;
+      at.query = std::clamp<Index>(at.query + queries, 0, page_.queries() - 1);
+      at.key = std::clamp<Index>(at.key + keys, 0, page_.tokens() - 1);
+    };
+  };
+  const auto arrow = [&](const char* id, const char* name, Key key, Index queries, Index keys) {
+    return Action{id, name, "Model", {key, {.shift = true}}, false, true, cell(queries, keys), "model"};
+  };
+  const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoomSteps = steps; }; };
+  return {
+      arrow("model.key_before", "The key before", Key::left, 0, -1),
+      arrow("model.key_after", "The key after", Key::right, 0, 1),
+      arrow("model.query_before", "The query before", Key::up, -1, 0),
+      arrow("model.query_after", "The query after", Key::down, 1, 0),
+      {"model.larger",
+       "Enlarge the thumbnails of a large model",
+       "Model",
+       {Key::equal, {}},
+       false,
+       true,
+       zoom(1),
+       "model",
+       "zoom in"},
+      {"model.smaller",
+       "Make them smaller",
+       "Model",
+       {Key::minus, {}},
+       false,
+       true,
+       zoom(-1),
+       "model",
+       "zoom out"},
+      {"model.stop",
+       "Stop reading the text, or go on",
+       "Model",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         if (page_.stopped) return page_.stopped.reset();
+         if (!page_.config || study_.busySeconds() == 0) return;
+         study_.cancel();
+         page_.stopped = modelQuestion(scene.setup);
+         page_.writing = false;
+       }},
+      {"model.all_in_sight",
+       "All heads in sight",
+       "Model",
+       {Key::home, {}},
+       false,
+       false,
+       [this](Scene&) { page_.zoom = {}; },
+       "model",
+       "zoom out reset"},
+  };
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,383 @@
+#include "app/pages/model/model_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/pages/model/overview_parts.h"
+#include "app/scene/text/number_text.h"
+#include "attention/models/sampling.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+constexpr float kStripHeight = 250;      // units, with all its rows
+constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
+
+}  // namespace
+
+ModelPage::ModelPage(PageServices& services)
+    : services_(services),
+      page_(services.view),
+      study_(services.workers,
+             [this](const ModelQuestion& question, std::stop_token stop) { return run(question, stop); }),
+      unchanged_(services.workers,
+                 [this](const ModelQuestion& question, std::stop_token stop) {
+                   return studyStreams(question, services_.resources, stop);
+                 }),
+      guesses_(services.workers, guess),
+      strip_(services.workers, foresee),
+      forecast_(services.workers, [this](const std::vector<Forecast>& wanted,
+                                         std::stop_token stop) { return forecastAll(wanted, stop); }),
+      losses_(services.workers,
+              [this](const HeadLossQuestion& question, std::stop_token stop) {
+                return headLosses(question, services_.resources, stop);
+              }),
+      copying_(services.workers, headCopying),
+      recorded_(services.workers, recordedRule) {}
+
+Result<ModelStudy> ModelPage::run(const ModelQuestion& question, std::stop_token stop) {
+  {
+    const std::lock_guard lock(arriving_.mutex);
+    arriving_.layers.clear();
+    arriving_.model = question.setup.subject.opened.get();
+    arriving_.changed = true;
+  }
+  return runner_.run(
+      question, services_.resources,
+      [this](Index, std::shared_ptr<const LayerSummary> layer) {
+        const std::lock_guard lock(arriving_.mutex);
+        arriving_.layers.push_back(std::move(layer));
+        arriving_.changed = true;
+      },
+      stop);
+}
+
+void ModelPage::takeArriving(const OpenModel* model) {
+  const std::lock_guard lock(arriving_.mutex);
+  if (arriving_.model != model || !std::exchange(arriving_.changed, false)) return;
+  page_.arrived = static_cast<Index>(arriving_.layers.size());
+  page_.layersRead = std::max(page_.layersRead, page_.arrived);
+  if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
+  std::copy(arriving_.layers.begin(), arriving_.layers.end(), page_.layers.begin());
+}
+
+void ModelPage::forgetModel() {
+  page_.study.reset();
+  page_.layers.clear();
+  page_.arrived = 0;
+  page_.words.clear();
+  page_.unchanged.reset();
+  page_.guesses.reset();
+  page_.strip.reset();
+  page_.forecast.reset();
+  page_.forecasts.clear();
+  page_.losses.reset();
+  page_.recorded.reset();
+  page_.copying.clear();
+  page_.zoom = {};
+  page_.edit = {};
+  page_.stopped.reset();
+  page_.layersRead = 0;
+  page_.headRead = false;
+  page_.writing = false;
+  taken_.reset();
+  page_.pictures = {};
+  study_.forget();
+  unchanged_.forget();
+  guesses_.forget();
+  strip_.forget();
+  forecast_.forget();
+  losses_.forget();
+  recorded_.forget();
+  copying_.forget();
+}
+
+void ModelPage::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
+  taken_ = answer;
+  page_.problem = answer->value ? "" : answer->value.error().message;
+  if (!answer->value) return;
+  page_.study = {answer, &*answer->value};
+  page_.layers = page_.study->layers;
+  page_.arrived = page_.layersRead = static_cast<Index>(page_.layers.size());
+  page_.headRead = page_.headRead || page_.study->lastLogits.size() > 0;
+  if (stack_) page_.copying.clear();  // the weights may be others
+}
+
+/// The page is about the layers as they were run: sliders may have gone on meanwhile.
+void ModelPage::takeStack(const Setup& setup) {
+  page_.opened = page_.study ? page_.study->opened : nullptr;
+  page_.config = page_.opened ? &page_.opened->config() : &page_.awaited;
+  if (page_.opened) return;
+  page_.awaited = {};
+  page_.awaited.causal = false;
+  page_.awaited.heads = setup.model.heads;
+  page_.awaited.kvHeads = setup.model.kvHeads;
+  page_.awaited.headDim = setup.model.headDim;
+  page_.awaited.modelDim = setup.model.modelDim;
+  page_.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
+}
+
+bool ModelPage::take(const Scene& scene) {
+  const auto& opened = scene.setup.subject.opened;
+  const bool stack = isStack(scene.setup), wasStack = std::exchange(stack_, stack);
+  if (std::exchange(opened_, opened) != opened || wasStack != stack) forgetModel();
+  page_.opened = opened;
+  page_.config = opened ? &opened->config() : nullptr;
+  page_.busySeconds = study_.busySeconds();
+  bool any = false;
+  if (page_.busySeconds > 0.3) {
+    if (!stack) takeArriving(opened.get());  // what is quick comes whole
+    any = true;
+  }
+  if (const auto answer = study_.current(); answer && answer != taken_ && (opened || stack)) {
+    takeStudy(answer);
+    any = true;
+  }
+  if (stack) takeStack(scene.setup);
+  const auto newer = [&](auto& held, const auto& answer) {
+    if (auto now = answer.current(); now != held) {
+      held = std::move(now);
+      any = true;
+    }
+  };
+  newer(page_.guesses, guesses_);
+  newer(page_.strip, strip_);
+  newer(page_.forecast, forecast_);
+  any = takeAboutHeads() || any;
+  const auto streams = unchanged_.current();
+  const bool wanted = streams && streams->value && changesModel(scene.setup) &&
+                      streams->request == unchangedQuestion(scene.setup);
+  if (wanted != (page_.unchanged != nullptr) || (wanted && page_.unchanged.get() != &*streams->value)) {
+    page_.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
+    any = true;
+  }
+  return any;
+}
+
+void ModelPage::prepare(Scene& scene) {
+  if (!page_.config) return;
+  advanceWriting(scene);
+  if (!page_.ready()) return page_.pictures.show(scene, page_);
+  if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
+    scene.cursor.cell.query = page_.queries() - 1;
+    page_.followsLast = false;
+  }
+  fitCursor(scene);
+  page_.pictures.show(scene, page_);
+}
+
+/// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
+/// what was chosen: once it has left them, what it rested on last is looked at again.
+void ModelPage::followPointer(Cursor& cursor) {
+  constexpr double kRests = 0.25;  // seconds on a head
+  const Crosshair& hover = services_.view.hover;
+  const double now = services_.view.time;
+  const Look shown{cursor.model.layer, cursor.cell};
+  if (hover.head < 0 || page_.held) {
+    if (rested_ && !page_.held && now - onHeadSince_ < kRests && shown == pointed_) {
+      cursor.model.layer = rested_->layer;
+      cursor.cell = rested_->cell;
+    }
+    rested_.reset();
+    return;
+  }
+  if (!rested_) rested_ = shown;
+  if (page_.hoverLayer != shown.layer || hover.head != shown.cell.head)
+    onHeadSince_ = now;
+  else if (now - onHeadSince_ >= kRests)
+    rested_ = shown;
+  pointed_ = {page_.hoverLayer,
+              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
+               hover.key >= 0 ? hover.key : shown.cell.key}};
+  cursor.model.layer = pointed_.layer;
+  cursor.cell = pointed_.cell;
+}
+
+/// All that is looked at is there.
+void ModelPage::fitCursor(Scene& scene) {
+  Crosshair& hover = services_.view.hover;
+  Cursor& cursor = scene.cursor;
+  const Index lastQuery = page_.queries() - 1, last = page_.tokens() - 1;
+  hover.query = std::min(hover.query, lastQuery);
+  hover.key = std::min(hover.key, last);
+  const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
+  followPointer(cursor);
+  cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
+  cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
+  if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // as older scenes call it
+  cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.config->heads - 1);
+  cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, lastQuery);
+  cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
+  if (before != ModelSpot{cursor.model.layer, cursor.cell.head, cursor.cell.query})
+    page_.restingSince = services_.view.time;
+}
+
+bool writeOn(Scene& scene, const ModelStudy& study) {
+  const GenerationSetup& setup = scene.generation;
+  if (study.lastLogits.size() == 0) return false;
+  const attention::ModelConfig& config = study.opened->config();
+  if (study.tokens() >= config.positionLimit().value_or(kMaxTokens) || study.tokens() >= kMaxTokens)
+    return false;
+  const auto ends = [&](Index id) {
+    return std::find(config.endTokens.begin(), config.endTokens.end(), id) != config.endTokens.end();
+  };
+  if (study.tokens() > study.text.typed && ends(study.text.ids.back())) return false;
+  const auto id = attention::chooseToken(
+      study.lastLogits.row(0), {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
+  if (!id) return false;
+  scene.setup.subject.written.push_back(*id);
+  return true;
+}
+
+void ModelPage::advanceWriting(Scene& scene) {
+  View& view = services_.view;
+  if (!page_.writing) return;
+  view.controls.continuousEdit = "writing";  // what is written in one go is one step of undo
+  if (view.time - page_.wroteAt < kWriteInterval || !page_.study || !page_.problem.empty() ||
+      !study_.upToDate(modelQuestion(scene.setup)))
+    return;
+  page_.writing = page_.followsLast = writeOn(scene, *page_.study);
+  page_.wroteAt = view.time;
+  page_.stripFrom = -1;
+}
+
+/// What thumbnails of all heads leave of the page's width goes to the large one.
+Layout ModelPage::divided(Layout layout) const {
+  const View& view = services_.view;
+  if (layout.narrow || layout.presents || !layout.showRight || !page_.config) return layout;
+  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(6);
+  const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
+  for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
+    const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
+    const auto pitch = [&](const ImRect& map) { return planMap(view, map, *page_.config, false).fit; };
+    if (pitch(area) < pitch(wide)) continue;
+    layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
+    break;
+  }
+  return layout;
+}
+
+float ModelPage::stripHeight(const Layout& layout) const {
+  const View& view = services_.view;
+  const bool tokensAlone = page_.config && !page_.config->family;  // nothing says what comes next
+  return view.px(tokensAlone ? 96 : layout.presents ? 120 : foldsStrip(layout) ? 148 : kStripHeight);
+}
+
+/// In low windows, and where many layers would leave thumbnails no room.
+bool ModelPage::foldsStrip(const Layout& layout) const {
+  const View& view = services_.view;
+  if (layout.presents || layout.center.GetHeight() < view.px(700)) return true;
+  if (!page_.config) return false;
+  if (!page_.config->family) return true;  // recorded: it has no rows
+  const float high = layout.center.GetHeight() - view.px(kStripHeight) - view.px(72);
+  return high / static_cast<float>(page_.config->layerCount()) < view.px(26);
+}
+
+void ModelPage::draw(Scene& scene, const Layout& whole) {
+  View& view = services_.view;
+  const Layout layout = divided(whole);
+  const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
+  modelSide(scene, page_, layout);
+  if (!page_.config) openingPanel(scene, page_, layout.center);
+  if (!page_.opening.wanted.empty())
+    openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
+  if (!page_.config) {
+    if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
+    return;
+  }
+  ImRect above = layout.center, below = layout.center;
+  above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
+  overviewPanel(scene, page_, above, layout.presents);
+  stripPanel(scene, page_, below, foldsStrip(layout));
+  changeToken(scene);
+  headPanel(scene, page_, layout);
+  if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
+}
+
+void ModelPage::leave() {
+  page_.writing = false;
+  guesses_.cancel();
+  strip_.cancel();
+  forecast_.cancel();
+  losses_.cancel();
+  recorded_.cancel();
+  copying_.cancel();
+  page_.edit = {};
+}
+
+void ModelPage::reset() {
+  page_.writing = page_.held = false;
+  page_.edit = {};
+  page_.stripFrom = -1;
+  page_.problem.clear();
+  page_.opening.problem.clear();
+}
+
+bool ModelPage::showsSide(const Scene& scene) const {
+  return scene.setup.subject.opened != nullptr || isStack(scene.setup);
+}
+
+std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
+  if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
+  const Theme& theme = *services_.view.theme;
+  const Cell& cell = scene.cursor.cell;
+  const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
+  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.tokens())
+    return {};
+  return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
+          {"“" + page_.queryToken(cell.query) + "”", theme.query},
+          {" looks at ", theme.text},
+          {"“" + page_.token(cell.key) + "”", theme.key},
+          {" with " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
+}
+
+PageStatus ModelPage::status(const Scene&) const {
+  PageStatus status;
+  if (page_.study && services_.view.showTimings)
+    status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
+  if (page_.study)
+    status.figures.push_back({"attention in sight", bytesText(static_cast<double>(page_.study->bytes)), 0});
+  if (page_.study) status.notFinite = page_.study->notFinite;
+  if (page_.study && page_.opened && page_.opened->model)
+    status.figures.push_back({"cache",
+                              bytesText(static_cast<double>(page_.study->tokens()) *
+                                        static_cast<double>(page_.opened->model->cacheBytesPerToken())),
+                              420});
+  if (page_.config)
+    status.shape =
+        fmt::format("{} · {} × {} heads{}", page_.madeHere() ? "made here" : page_.opened->name,
+                    page_.config->layerCount(), page_.config->heads, page_.config->causal ? " · causal" : "");
+  else
+    status.shape = "no model";
+  status.busySeconds = page_.busySeconds;
+  const Index layers = page_.config ? page_.config->layerCount() : 0;
+  status.busyWords =
+      page_.arrived < layers && page_.busySeconds > 0.3
+          ? fmt::format("layer {} of {}, {}", page_.arrived, layers, timeText(page_.busySeconds))
+          : "computing for " + timeText(page_.busySeconds);
+  return status;
+}
+
+std::optional<std::string> ModelPage::error(const Scene& scene) const {
+  if (!page_.problem.empty()) return page_.problem;
+  const SubjectSetup& subject = scene.setup.subject;
+  return subject.problem.empty() ? std::nullopt : std::optional(subject.problem);
+}
+
+double ModelPage::nextFrameIn() const {
+  double next = std::numeric_limits<double>::infinity();
+  const double now = services_.view.time;
+  if (page_.busySeconds > 0) next = 0.2;
+  if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
+  if (const double rest = page_.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
+    next = std::min(next, rest);
+  return next;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "app/pages/common/page.h"
+#include "app/pages/model/model_state.h"
+
+namespace headscope::app {
+
+/// All heads of all layers of a model on one text, what it would say next, and what switching heads off does
+/// to that.
+class ModelPage : public Page {
+ public:
+  explicit ModelPage(PageServices& services);
+
+  std::vector<Action> actions() override;
+  bool take(const Scene& scene) override;
+  void prepare(Scene& scene) override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene& scene) override;
+  void leave() override;
+  void letGo() override { forgetModel(); }
+  void reset() override;
+  bool showsSide(const Scene& scene) const override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  PageStatus status(const Scene& scene) const override;
+  std::optional<std::string> error(const Scene& scene) const override;
+  double nextFrameIn() const override;
+  std::size_t gpuBytes() const override { return page_.pictures.bytes(); }
+  bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
+
+  /// Opens a checkpoint's folder, or kLearned, in the background; the scene's layer is then the model's.
+  /// `then` is done to the scene once it has the model.
+  void openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
+                   const std::function<void(Scene&)>& then = {});
+
+  const ModelState& state() const { return page_; }
+  ModelState& state() { return page_; }
+
+ private:
+  /// Layers as the runner tells of them, from the thread that it runs on.
+  struct Arriving {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<const LayerSummary>> layers;
+    const OpenModel* model = nullptr;  ///< whose they are
+    bool changed = false;
+  };
+
+  attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
+  void takeArriving(const OpenModel* model);
+  void takeStudy(const std::shared_ptr<const StudyAnswer>& answer);
+  void takeStack(const Setup& setup);
+  void fitCursor(Scene& scene);
+  void followPointer(Cursor& cursor);
+  void advanceWriting(Scene& scene);
+  Layout divided(Layout layout) const;
+  float stripHeight(const Layout& layout) const;
+  bool foldsStrip(const Layout& layout) const;
+  static constexpr double kRestSeconds = 0.15;  ///< the pointer rests before heads are tried without
+  void askAboutHeads(const Scene& scene);
+  void askAboutRecorded(const Scene& scene);
+  bool takeAboutHeads();
+  void forgetModel();
+  void lookForCached();
+  void lookForRecent();
+  void changeRecent(const std::string& path, bool opened);
+  attention::Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted,
+                                                    std::stop_token stop);
+  std::vector<Forecast> forecastsFor(const Scene& scene) const;
+  std::optional<SwitchedHead> leansOn(const Scene& scene) const;
+  std::vector<Action> playActions();
+  std::vector<Action> headActions();
+  std::vector<Action> openActions();
+  std::vector<Action> exampleActions();
+  void showExample(Scene& scene, const LearnedSkill& skill);
+  void changeToken(Scene& scene);
+  std::vector<Action> filterActions();
+  std::vector<Action> moveActions();
+
+  PageServices& services_;
+  ModelState page_;
+  ModelRunner runner_;
+  Arriving arriving_;
+  std::shared_ptr<const StudyAnswer> taken_;
+  std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
+  bool stack_ = false;                       ///< that scene has layers made here
+
+  Answer<ModelQuestion, ModelStudy> study_;
+  Answer<ModelQuestion, StreamStudy> unchanged_;
+  Answer<GuessQuestion, Guesses> guesses_;
+  Answer<StripQuestion, std::vector<Foreseen>> strip_;
+  Answer<std::vector<Forecast>, std::vector<float>> forecast_;
+  Answer<HeadLossQuestion, HeadLosses> losses_;
+  Answer<CopyingQuestion, double> copying_;
+  Answer<RecordedQuestion, RecordedRule> recorded_;
+
+  /// What is looked at: a head and a cell of it.
+  struct Look {
+    Index layer = 0;
+    Cell cell;
+    bool operator==(const Look&) const = default;
+  };
+  std::optional<Look> rested_;  ///< while the pointer is over heads: where it rested last, or was before
+  Look pointed_;                ///< where the pointer is
+  double onHeadSince_ = 0;
+};
+
+/// Writes one token behind the text that was studied; false where it can't go on.
+bool writeOn(Scene& scene, const ModelStudy& study);
+
+}  // namespace headscope::app

@@ -1,0 +1,126 @@
+#include "app/pages/model/model_pictures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/plots/thinning.h"
+#include "app/pages/model/model_state.h"
+#include "attention/core/extremes.h"
+#include "render/heatmap.h"
+
+namespace headscope::app {
+
+using attention::Stack;
+
+namespace {
+
+/// Thumbnails as small as they are drawn: cells below a pixel would be left out.
+Stack pooledStack(const Stack& pictures, int factor) {
+  if (factor == 1) return pictures;
+  Stack out(pictures.count(), (pictures.rows() + factor - 1) / factor,
+            (pictures.cols() + factor - 1) / factor);
+  for (Index i = 0; i < pictures.count(); ++i)
+    render::maxPool(pictures[i].data(), static_cast<int>(pictures.rows()), static_cast<int>(pictures.cols()),
+                    factor, out[i].data());
+  return out;
+}
+
+const Stack& thumbnailsOf(const ModelPictures::Source& source) {
+  return source.firstOut ? source.layer->thumbnailsFirstOut : source.layer->thumbnails;
+}
+
+/// Cells that are one where a picture of these is drawn so large.
+int pooledFor(const Stack& pictures, float pixels) {
+  const Index longest = std::max(pictures.rows(), pictures.cols());
+  return static_cast<int>(powerOfTwoStep(pixels, static_cast<double>(longest), longest));
+}
+
+/// The strongest of the rows that share one, with its sign: at most `most` rows.
+Stack fewerRows(const Stack& picture, Index most) {
+  const Index share = (picture.rows() + most - 1) / most;
+  if (share <= 1) return picture;
+  Stack out(picture.count(), (picture.rows() + share - 1) / share, picture.cols());
+  for (Index i = 0; i < picture.count(); ++i) {
+    out[i].setZero();
+    for (Index row = 0; row < picture.rows(); ++row)
+      for (Index col = 0; col < picture.cols(); ++col)
+        out[i](row / share, col) = attention::stronger(out[i](row / share, col), picture[i](row, col));
+  }
+  return out;
+}
+
+}  // namespace
+
+void ModelPictures::showRow(const Scene& scene, const ModelState& page, std::size_t at, bool ease) {
+  const Layer& layer = page.layers[at];
+  if (!layer) return;
+  const Source wanted{layer, -1, 1, scene.cursor.model.firstOut};
+  const Stack& all = thumbnailsOf(wanted);
+  const int pooled = pooledFor(all, rowPixels);
+  Picture& row = rows[at];
+  if (row.source == Source{layer, -1, pooled, wanted.firstOut}) return;
+  row.textures.set(pooledStack(all, pooled), page.view.time, ease);
+  row.factor = pooled * thumbnailFactor(longestSide(*layer));
+  row.source = {layer, -1, pooled, wanted.firstOut};
+}
+
+void ModelPictures::showHead(const Scene& scene, const ModelState& page, bool ease) {
+  const ModelCursor& cursor = scene.cursor.model;
+  const auto at = static_cast<std::size_t>(cursor.layer);
+  if (at >= page.study->layers.size()) return;
+  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*page.study->layers[at])));
+  const Source wanted{page.study->layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
+  if (wanted == head.source) return;
+  const bool same = head.source.head == wanted.head && head.factor == factor;
+  head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), page.view.time,
+                    ease && same);
+  head.factor = factor;
+  head.source = wanted;
+}
+
+/// The heads that the magnifier asked for in the last frame, each as large as it draws them.
+void ModelPictures::showMagnified(const Scene& scene, const ModelState& page) {
+  const auto asked = std::exchange(magnified.wanted, {});  // it asks anew in every frame
+  std::vector<Source> sources;
+  for (const auto& [layer, one] : asked) {
+    const auto at = static_cast<std::size_t>(layer);
+    if (at >= page.layers.size() || !page.layers[at]) return magnified.heads.clear();
+    sources.push_back({page.layers[at], one, 1, scene.cursor.model.firstOut});
+    const Stack &first = thumbnailsOf(sources.front()), &last = thumbnailsOf(sources.back());
+    if (last.rows() != first.rows() || last.cols() != first.cols())
+      return magnified.heads.clear();  // a new text is arriving layer by layer
+  }
+  if (sources.empty()) return magnified.heads.clear();
+  const Stack& first = thumbnailsOf(sources.front());
+  const int pooled = pooledFor(first, magnified.pixels);
+  for (Source& source : sources) source.pooled = pooled;
+  if (magnified.heads == asked && sources == magnified.sources) return;
+  Stack pictures(static_cast<Index>(sources.size()), first.rows(), first.cols());
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    pictures[static_cast<Index>(i)] = thumbnailsOf(sources[i])[sources[i].head];
+  magnified.textures.set(pooledStack(pictures, pooled), page.view.time, false);
+  magnified.factor = pooled * thumbnailFactor(longestSide(*sources.front().layer));
+  magnified.heads = asked;
+  magnified.sources = std::move(sources);
+}
+
+void ModelPictures::show(const Scene& scene, const ModelState& page) {
+  const bool ease = !page.view.preferences.reducedMotion;
+  rows.resize(page.layers.size());
+  for (std::size_t at = 0; at < rows.size(); ++at) showRow(scene, page, at, ease);
+  showMagnified(scene, page);
+  if (!page.ready()) return;
+  showHead(scene, page, ease);
+  constexpr Index kCacheRows = 24;
+  if (cacheOf == page.study) return;
+  cache.set(fewerRows(page.study->cache, kCacheRows), page.view.time, false);
+  cacheOf = page.study;
+}
+
+std::size_t ModelPictures::bytes() const {
+  std::size_t bytes = head.textures.bytes() + cache.bytes() + magnified.textures.bytes();
+  for (const Picture& row : rows) bytes += row.textures.bytes();
+  return bytes;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/compute/model/model_study.h"
+#include "app/scene/scene.h"
+#include "app/widgets/heatmap_layer.h"
+
+namespace headscope::app {
+
+struct ModelState;
+
+/// What the page of a model has on the GPU. Each picture knows what it was made of, and is made anew only
+/// where that has changed. Panels write here how large they draw, and read the pictures that came of it.
+struct ModelPictures {
+  using Layer = std::shared_ptr<const LayerSummary>;
+  /// Made of a layer's thumbnails, `pooled` cells of theirs in one.
+  struct Source {
+    Layer layer;
+    Index head = -1;  ///< −1: all of them
+    int pooled = 0;
+    bool firstOut = false;
+    bool operator==(const Source&) const = default;
+  };
+  struct Picture {
+    EasedTextures textures;
+    int factor = 1;  ///< cells of the text in one of the picture
+    Source source;
+  };
+  /// What the magnifier draws: `heads`, by layer and head, of what it `wanted` in the last frame.
+  struct Magnified {
+    EasedTextures textures;
+    int factor = 1;
+    std::vector<std::pair<Index, Index>> wanted, heads;
+    float pixels = 0;  ///< of one head
+    std::vector<Source> sources;
+  };
+
+  std::vector<Picture> rows;  ///< a layer's thumbnails
+  float rowPixels = 64;       ///< of one of them, as drawn in the last frame
+  Picture head;               ///< the large one
+  float headCell = 8;         ///< pixels of its cell, as drawn in the last frame
+  Magnified magnified;
+  EasedTextures cache;
+  std::shared_ptr<const ModelStudy> cacheOf;
+
+  void show(const Scene& scene, const ModelState& page);
+  std::size_t bytes() const;
+
+ private:
+  void showRow(const Scene& scene, const ModelState& page, std::size_t at, bool ease);
+  void showHead(const Scene& scene, const ModelState& page, bool ease);
+  void showMagnified(const Scene& scene, const ModelState& page);
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,324 @@
+// The panel at the left: the model, its text, what still acts on it, and what is switched off.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/compute/jobs/bytes_read.h"
+#include "app/pages/common/model_facts.h"
+#include "app/pages/common/token_chips.h"
+#include "app/pages/common/unknown_words.h"
+#include "app/pages/model/model_state.h"
+#include "app/platform/track.h"
+#include "app/scene/mask_rules.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/field_controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/pattern_sliders.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+using attention::Layer;
+using attention::PatternKind;
+
+namespace {
+
+void textSection(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  std::string count;
+  if (page.study) {
+    const Index typed = page.study->text.typed, written = page.tokens() - typed;
+    count = tokenCountText(typed);
+    if (written > 0) count = fmt::format("{} typed + {} written", typed, written);
+  }
+  sectionTitle(view, "TEXT", count);
+  textBox(view, "text", scene.setup.input.text, 3,
+          page.madeHere() ? "Type a sentence. Each line is a sequence."
+                          : "Type a sentence: the model reads it at once.");
+  if (!page.problem.empty()) problem(view, page.problem);
+  unknownWords(scene, view);
+  if (!page.ready()) return;
+  gap(view, 2);
+  tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, true, page.study->text.typed},
+             scene.cursor);
+  const Cell& cell = scene.cursor.cell;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Canvas list = *ImGui::GetWindowDrawList();
+  float x = at.x;
+  const auto say = [&](const char* what, Index token, std::uint32_t color) {
+    const float y = at.y + view.px(8);
+    x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, what);
+    x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), color,
+                   fitted(view.fonts->monoSmall, page.token(token), view.px(80)));
+    const Index id = page.study->text.ids[static_cast<std::size_t>(token)];
+    x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->secondary,
+                   id < 0 ? "   " : fmt::format(" id {}   ", id));
+  };
+  say("query ", cell.query, view.theme->query);
+  say("key ", cell.key, view.theme->key);
+  ImGui::Dummy(ImVec2(1, view.px(18)));
+}
+
+/// What the layers made here are.
+void stackSection(Scene& scene, View& view) {
+  sectionTitle(view, "LAYERS MADE HERE");
+  fieldToggle(view, scene, "model.norm");
+  const ModelSetup& model = scene.setup.model;
+  hint(view,
+       fmt::format("x + Attn({}), {} heads over {} of size {}, model dim {}; no MLP.",
+                   model.norm ? "RMS x" : "x", model.heads, model.kvHeads, model.headDim, model.modelDim));
+  if (button(view, "model.sizes", "Change on Heads")) view.request("page.heads");
+  ImGui::SameLine(0, view.px(8));
+  if (button(view, "model.open", "Open a model…", "", true)) view.request("model.open");
+}
+
+/// Which attention of a file that has several is looked at.
+void groupChoice(const Scene& scene, ModelState& page) {
+  const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
+  if (file.groups().size() < 2) return;
+  sectionTitle(page.view, "ATTENTION OF THE");
+  std::vector<Choice> choices;
+  for (const std::string& group : file.groups())
+    choices.push_back({group == "cross" ? "decoder to the encoder (cross)" : group, "", group});
+  int chosen = static_cast<int>(std::ranges::find(file.groups(), file.group()) - file.groups().begin());
+  if (dropdown(page.view, "recorded.group", choices, chosen, ImGui::GetContentRegionAvail().x,
+               "The file has attention of more than one kind."))
+    page.opening.wanted = file.path().string() + "#" + file.groups()[static_cast<std::size_t>(chosen)];
+  gap(page.view, 8);
+}
+
+/// A recording's tokens, which can't be changed.
+void recordedSection(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  const bool other = page.study && !page.study->otherQueries.empty();
+  groupChoice(scene, page);
+  sectionTitle(view, other ? "KEYS" : "TOKENS", countText(static_cast<std::uint64_t>(page.tokens())));
+  if (!page.problem.empty()) problem(view, page.problem);
+  const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
+  if (const Index side = file.patchSide(); side > 0)
+    hint(view, fmt::format("The file names no tokens; {} × {}{} are taken for an image's patches, by row and "
+                           "column.",
+                           side, side, side * side == file.keys() ? "" : " and a class token"));
+  else if (!file.hasTokens())
+    hint(view, "No token text in the file; showing positions.");
+  if (page.ready())
+    tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);
+  if (page.ready() && other) {
+    gap(view, 8);
+    sectionTitle(view, "QUERIES", countText(static_cast<std::uint64_t>(page.queries())));
+    tokenChips(view, "query", page.study->otherQueries, {page.queries(), true, false}, scene.cursor);
+  }
+  gap(view, 8);
+  bool showFirst = !scene.cursor.model.firstOut;
+  if (toggle(view, "model.first", "Show the first token", showFirst))
+    scene.cursor.model.firstOut = !showFirst;
+}
+
+/// Masks and gains of the scene, beside the model's own.
+void actingSection(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  attention::MaskLayers& layers = scene.setup.mask.layers;
+  sectionTitle(view, page.madeHere() ? "ACTING ON ALL LAYERS" : "STILL ACTING");
+  const ImVec2 after = ImGui::GetCursorScreenPos();
+  const float wide = textWidth(view.fonts->text, "on layer 10 alone") + view.px(24);
+  if (!page.madeHere()) {
+    ImGui::SetCursorScreenPos(
+        ImVec2(after.x + ImGui::GetContentRegionAvail().x - wide, after.y - view.px(26)));
+    scopeChoice(scene, view);
+    ImGui::SetCursorScreenPos(after);
+  }
+  if (page.config->causal) {
+    bool causal = true;
+    toggle(view, "model.causal", "Causal, the model's own", causal,
+           "The model was trained so: a token never sees a later one.");
+  } else {
+    bool causal = hasRule(layers, PatternKind::causal);
+    if (toggle(view, "causal", "Causal", causal)) setRule(layers, PatternKind::causal, causal);
+  }
+  MaskedText text;
+  text.longest = std::max<Index>(2, page.tokens());
+  struct Rule {
+    PatternKind kind;
+    const char *name, *label;
+  };
+  for (const Rule& rule : {Rule{PatternKind::window, "window", "Sliding window"},
+                           Rule{PatternKind::streaming, "streaming", "Sinks + window"}}) {
+    bool on = hasRule(layers, rule.kind);
+    if (toggle(view, rule.name, rule.label, on)) setRule(layers, rule.kind, on);
+    Layer* layer = plainLayer(layers, rule.kind);
+    if (layer && layer->on) parameterSliders(*layer, rule.name, text, view);
+  }
+  const auto others = std::count_if(layers.begin(), layers.end(), [&](const Layer& layer) {
+    return &layer != plainLayer(layers, PatternKind::window) &&
+           &layer != plainLayer(layers, PatternKind::streaming) &&
+           &layer != plainLayer(layers, PatternKind::causal);
+  });
+  if (others > 0) hint(view, fmt::format("and {} more of the mask studio's layers", others));
+  fieldSlider(view, scene, "model.sharpness");
+  bool showFirst = !scene.cursor.model.firstOut;
+  if (toggle(
+          view, "model.first", "Show the first token", showFirst, "",
+          "Many heads rest on the first token. Without it the other columns are renormalised: rows sum to 1 "
+          "again. Only the pictures change."))
+    scene.cursor.model.firstOut = !showFirst;
+  if (scene.cursor.model.firstOut)
+    hint(view, "First token left out of the pictures; rows sum to 1 without it.");
+}
+
+/// How the next token is chosen.
+void writingSection(Scene& scene, View& view) {
+  GenerationSetup& generation = scene.generation;
+  sectionTitle(view, "WRITING");
+  const auto number = [&](const char* name, const char* label, const char* help, const Range& range,
+                          Track track, double& value) {
+    SliderSpec spec;
+    spec.name = name;
+    spec.label = label;
+    spec.help = help;
+    auto single = static_cast<float>(value);
+    if (slider(view, spec, range, track, single)) value = single;
+  };
+  number("temperature", "Temperature",
+         "The model draws from softmax(logits / temperature); at 0 it takes the likeliest token.", {0, 100},
+         {0, 2}, generation.temperature);
+  if (generation.temperature == 0) return hint(view, "0: always the likeliest token (greedy).");
+  number("top_p", "Top-p", "Only the likeliest tokens that together hold this probability count.", {0, 1},
+         {0, 1}, generation.topP);
+  const Index stops[] = {0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
+  SliderSpec spec;
+  spec.name = "top_k";
+  spec.label = "Top-k";
+  spec.help = "Only so many of the likeliest tokens count; 0: all.";
+  spec.shown = generation.topK == 0 ? "all" : "";
+  slider(view, spec, stops, generation.topK, [](Index wanted) {
+    return wanted >= 0 ? std::string() : "top-k is " + std::to_string(wanted) + ", expected 0 or more";
+  });
+  if (button(view, "model.seed", fmt::format("Another seed than {}", generation.seed), "", true))
+    ++generation.seed;
+}
+
+/// What the model was measured to have learned; a click shows it on a text of its own.
+void skillSection(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  const auto& skills = scene.setup.subject.opened->learned.skills;
+  if (skills.empty()) return;
+  gap(view, 12);
+  sectionTitle(view, "WHAT IT LEARNED", "click: its text");
+  for (std::size_t i = 0; i < skills.size(); ++i) {
+    const LearnedSkill& skill = skills[i];
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = view.px(28), y = at.y + height / 2;
+    const std::string name = fmt::format("skill.{}", i);
+    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
+    trackItem(name);
+    Canvas list = *ImGui::GetWindowDrawList();
+    const bool chosen = *scene.setup.input.text == skill.text, lit = chosen || ImGui::IsItemHovered();
+    if (lit)
+      list.AddRectFilled(ImVec2(at.x - view.px(8), at.y), ImVec2(at.x + width + view.px(8), at.y + height),
+                         view.theme->raised, view.px(5));
+    const std::string figure = skill.of > 0 ? fmt::format("{} of {}", skill.right, skill.of)
+                               : skill.head ? fmt::format("{:.2f}", skill.head->score)
+                                            : "";
+    const float wide = textWidth(view.fonts->mono, figure);
+    paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->secondary, figure, Align::right);
+    paintFitted(view, list, chosen ? view.fonts->bold : view.fonts->text, ImVec2(at.x, y),
+                width - wide - view.px(8), lit ? view.theme->text : view.theme->secondary, skill.title);
+    if (ImGui::IsItemHovered()) {
+      std::string help = skill.text;
+      if (skill.head)
+        help += fmt::format("\nlayer {} head {} looks there with {:.2f} of its weight", skill.head->layer,
+                            skill.head->head, skill.head->score);
+      if (skill.of > 0)
+        help +=
+            fmt::format("\nright on {} of {} sentences that it was not trained on", skill.right, skill.of);
+      tooltip(view, help);
+    }
+    if (!clicked) continue;
+    view.request(exampleAction(skill));
+  }
+}
+
+void offSection(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  auto& off = scene.setup.subject.switchedOff;
+  if (off.empty()) return;
+  gap(view, 12);
+  sectionTitle(view, "SWITCHED OFF");
+  const ImVec2 after = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos(ImVec2(
+      after.x + ImGui::GetContentRegionAvail().x - textWidth(view.fonts->text, "Restore all") - view.px(12),
+      after.y - view.px(26)));
+  if (button(view, "model.restore", "Restore all", "", true)) view.request("model.restore");
+  ImGui::SetCursorScreenPos(after);
+  constexpr std::size_t kMost = 24;
+  std::optional<std::size_t> removed;
+  for (std::size_t i = 0; i < std::min(off.size(), kMost); ++i) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(13)),
+              view.theme->text, fmt::format("layer {} head {}", off[i].layer, off[i].head));
+    ImGui::SetCursorScreenPos(ImVec2(at.x + view.px(118), at.y));
+    const Choice choices[] = {{"its output is zero", "", "zero"}, {"its mean", "", "mean"}};
+    int chosen = off[i].by == HeadOff::mean;
+    if (dropdown(view, fmt::format("off.{}", i), choices, chosen, 0,
+                 "What stands in for the head's output: nothing, or its mean over all tokens."))
+      off[i].by = chosen ? HeadOff::mean : HeadOff::zero;
+    ImGui::SetCursorScreenPos(ImVec2(at.x + width - view.px(28), at.y));
+    if (button(view, fmt::format("on.{}", i), "×", "", true)) removed = i;
+    ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(28)));
+    ImGui::Dummy(ImVec2(1, 1));
+  }
+  if (off.size() > kMost) hint(view, fmt::format("and {} more", off.size() - kMost));
+  if (removed) off.erase(off.begin() + static_cast<std::ptrdiff_t>(*removed));
+}
+
+}  // namespace
+
+void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
+  View& view = page.view;
+  if (!layout.showLeft) return;
+  fillSide(view, layout.left);
+  if (beginPanel(view, "model.controls", layout.left, 20, 14, 0)) {
+    if (scene.setup.subject.opened && scene.setup.subject.opened->recorded) {
+      modelFacts(scene, view);
+      gap(view, 12);
+      recordedSection(scene, page);
+    } else if (scene.setup.subject.opened) {
+      modelFacts(
+          scene, view,
+          bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
+      gap(view, 12);
+      textSection(scene, page);
+      gap(view, 12);
+      actingSection(scene, page);
+      offSection(scene, page);
+      skillSection(scene, page);
+      gap(view, 12);
+      writingSection(scene, view);
+    } else if (page.madeHere()) {
+      stackSection(scene, view);
+      gap(view, 12);
+      textSection(scene, page);
+      gap(view, 12);
+      actingSection(scene, page);
+      offSection(scene, page);
+    } else if (!scene.setup.subject.model.empty()) {
+      modelFacts(scene, view);
+    } else {
+      sectionTitle(view, "MODEL");
+      hint(view, "No model is open: the layer of the other pages was made here.");
+    }
+    if (!page.opening.problem.empty()) {
+      gap(view, 8);
+      problem(view, page.opening.problem);
+    }
+    gap(view, 16);
+    scrollEdge(view, layout.left);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

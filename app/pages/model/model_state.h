@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/compute/heads/head_copying.h"
+#include "app/compute/heads/head_losses.h"
+#include "app/compute/jobs/answer.h"
+#include "app/compute/model/model_guesses.h"
+#include "app/compute/model/recorded_receipt.h"
+#include "app/pages/model/model_pictures.h"
+#include "app/scene/models/model_cache.h"
+#include "app/widgets/layout.h"
+
+namespace headscope::app {
+
+/// What would be left of a guess without some heads.
+struct Forecast {
+  std::string words;  ///< "this head", "all 5 previous token heads"
+  ForecastQuestion question;
+  bool operator==(const Forecast&) const = default;
+};
+
+/// What the pointer rests on.
+struct ModelSpot {
+  Index layer, head, query;
+  bool operator==(const ModelSpot&) const = default;
+};
+
+using StudyAnswer = Answered<ModelQuestion, ModelStudy>;
+using StreamAnswer = Answered<ModelQuestion, StreamStudy>;
+using GuessAnswer = Answered<GuessQuestion, Guesses>;
+using StripAnswer = Answered<StripQuestion, std::vector<Foreseen>>;
+using LossAnswer = Answered<HeadLossQuestion, HeadLosses>;
+using RecordedAnswer = Answered<RecordedQuestion, RecordedRule>;
+using CopyingAnswer = Answered<CopyingQuestion, double>;
+using ForecastAnswer = Answered<std::vector<Forecast>, std::vector<float>>;
+
+/// How far the thumbnails of a large model are enlarged, and which part of them is in sight.
+struct OverviewZoom {
+  float pitch = 0;  ///< pixels from thumbnail to thumbnail; 0: so many that all are in sight
+  ImVec2 scroll;    ///< pixels
+};
+
+/// A token that the model wrote, while another word is typed in its place.
+struct TokenEdit {
+  Index token = -1;  ///< −1: none
+  std::string text, before;
+  bool justOpened = false;
+  bool wasWriting = false;  ///< the model goes on by itself when the word is there
+  bool entered = false;     ///< it is, and is to be taken over
+  std::string problem;
+};
+
+/// Models that can be opened, and the one that is being.
+struct ModelOpening {
+  std::string name, problem;        ///< what is being opened; why something could not be
+  std::vector<CachedModel> cached;  ///< on this machine
+  bool lookedForCached = false;
+  /// Models that were opened before, the newest first, and whether they are there still.
+  struct Recent {
+    std::string path, name;
+    bool there = true;
+  };
+  std::vector<Recent> recent;
+  bool lookedForRecent = false;
+  std::string wanted;     ///< the folder of the model that was chosen in this frame
+  std::string forgotten;  ///< the one that leaves the list of those opened before
+};
+
+/// What the page of a model shows besides the scene: free for its panels to change.
+struct ModelState {
+  explicit ModelState(View& window) : view(window) {}
+
+  View& view;
+  std::shared_ptr<const ModelStudy> study;  ///< the last that could be computed; null before the first
+  /// What each layer does, as it is drawn: of the study, or already of the next one.
+  std::vector<std::shared_ptr<const LayerSummary>> layers;
+  Index arrived = 0;    ///< layers of the next study that have come; = layers.size() where none is under way
+  std::string problem;  ///< why there is no study of what is asked
+  double busySeconds = 0;
+  std::optional<ModelQuestion> stopped;  ///< what is not computed to its end, because the person said so
+
+  std::shared_ptr<const StreamStudy> unchanged;  ///< null where the scene changes nothing of the model
+  std::shared_ptr<const GuessAnswer> guesses;
+  std::shared_ptr<const StripAnswer> strip;
+  std::shared_ptr<const ForecastAnswer> forecast;
+  std::shared_ptr<const LossAnswer> losses;
+  std::shared_ptr<const RecordedAnswer> recorded;
+  std::map<std::pair<Index, Index>, double> copying;  ///< of the heads that were looked at, by layer and head
+  std::vector<Forecast> forecasts;                    ///< that are asked for: what the pointer rests on
+  double restingSince = -1;                           ///< the pointer, on one head and query
+
+  ModelPictures pictures;
+
+  /// Of a model whose thumbnails are small: how they are enlarged and moved.
+  OverviewZoom zoom;
+  float zoomSteps = 0;    ///< that a key asks for
+  bool dragging = false;  ///< a button of the mouse went down on a thumbnail,
+  bool dragged = false;   ///< and they were moved since
+  std::pair<Index, Index> lastChosen{0, 0};
+
+  TokenEdit edit;
+
+  std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
+
+  bool held = false;     ///< the large head stays, wherever one points
+  Index hoverLayer = 0;  ///< of view.hover.head
+  bool writing = false;  ///< the model writes on by itself
+  double wroteAt = 0;
+  bool followsLast = false;  ///< the query becomes the last token when it has been read
+  Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
+
+  Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
+  bool headRead = false;  ///< and of its map to the vocabulary
+  ModelOpening opening;
+
+  /// The scene's model, or the layers made here that were run last; null without one.
+  std::shared_ptr<const OpenModel> opened;
+  const attention::ModelConfig* config = nullptr;  ///< of these; null without one
+  attention::ModelConfig awaited;                  ///< of layers made here, before they were run
+  std::map<Index, std::string> words;              ///< of ids, as people read them
+
+  bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
+  /// Whether it is about layers that were made here, which say nothing about tokens.
+  bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
+  /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
+  bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
+  Index tokens() const { return study ? study->tokens() : 0; }
+  /// As many as tokens but of recorded attention from one text to another.
+  Index queries() const { return study ? study->queries() : 0; }
+  const LayerSummary* layer(Index at) const {
+    return at >= 0 && at < static_cast<Index>(layers.size()) ? layers[static_cast<std::size_t>(at)].get()
+                                                             : nullptr;
+  }
+  const HeadSummary* summary(Index at, Index head) const {
+    const LayerSummary* found = layer(at);
+    return found && head < static_cast<Index>(found->heads.size())
+               ? &found->heads[static_cast<std::size_t>(head)]
+               : nullptr;
+  }
+  const std::string& token(Index at) const { return study->text.tokens[static_cast<std::size_t>(at)].text; }
+  const std::string& queryToken(Index at) const {
+    return study->queryTokens()[static_cast<std::size_t>(at)].text;
+  }
+  /// What heads are worth to the study that is shown; null where that isn't known.
+  const HeadLosses* currentLosses() const {
+    return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
+  }
+  /// A token's text by its id; "—" for −1.
+  const std::string& word(Index id);
+  /// The guess's token; nothing is guessed where the probability is no number.
+  const std::string& word(const Guess& guess) { return word(std::isnan(guess.probability) ? -1 : guess.id); }
+};
+
+/// "0.418", and small ones as "4·10⁻⁴".
+std::string probabilityText(float probability);
+/// What the filter calls a head: its detector's title, or "mixed".
+std::string filterName(const attention::HeadLabel& label);
+/// Whether this is something that was learned on purpose rather than a way to look nowhere.
+bool isDeliberate(const attention::HeadLabel& label);
+bool isOff(const Scene& scene, Index layer, Index head);
+/// Switches a head off, or on again.
+void switchHead(Scene& scene, Index layer, Index head);
+/// The heads of one layer as they stand from left to right.
+std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index layer);
+
+// The panels.
+void modelSide(Scene& scene, ModelState& page, const Layout& layout);
+/// `area` for all heads of all layers, with what they add to the stream.
+void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+void headPanel(Scene& scene, ModelState& page, const Layout& layout);
+/// Below the large head of recorded attention.
+void recordedPanel(const Scene& scene, const ModelState& page);
+void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded);
+/// Where no model is open: what can be.
+void openingPanel(Scene& scene, ModelState& page, const ImRect& area);
+
+/// What the model would say next, best first; below the large head.
+void guessSection(Scene& scene, ModelState& page, float width);
+
+}  // namespace headscope::app

@@ -1,0 +1,84 @@
+#include <optional>
+
+#include "app/pages/model/model_state.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The ways in as buttons, side by side as far as there is room; returns how far down they go.
+float waysIn(View& view, ImVec2 at, float width) {
+  constexpr std::pair<const char*, const char*> kWays[] = {{"model.learned", "Open the bundled model"},
+                                                           {"model.open", "Open a folder…"},
+                                                           {"model.recorded", "Recorded attention…"}};
+  const float start = at.x, height = view.px(28), space = view.px(10);
+  for (const auto& [action, label] : kWays) {
+    const float wide = textWidth(view.fonts->text, label) + view.px(22);
+    if (at.x > start && at.x + wide > start + width) at = ImVec2(start, at.y + height + space);
+    ImGui::SetCursorScreenPos(at);
+    if (button(view, std::string("empty.") + action, label)) view.request(action);
+    at.x += wide + space;
+  }
+  return at.y + height;
+}
+
+/// What was opened before; a folder that is gone says so, and can be left out of the list.
+void recentModels(ModelState& page) {
+  View& view = page.view;
+  if (page.opening.recent.empty()) return;
+  sectionTitle(view, "OPENED BEFORE");
+  std::optional<std::size_t> forgotten;
+  for (std::size_t i = 0; i < page.opening.recent.size(); ++i) {
+    const ModelOpening::Recent& one = page.opening.recent[i];
+    const std::string name = "recent." + std::to_string(i);
+    if (button(view, name, one.name, one.there ? "" : one.path + " is not there any more", true))
+      page.opening.wanted = one.path;
+    if (one.there && ImGui::IsItemHovered()) tooltip(view, one.path);
+    if (one.there) continue;
+    const float y = (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y) / 2;
+    const float x = ImGui::GetItemRectMax().x + view.px(10);
+    const float wide = paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y),
+                                 view.theme->faint, "not there any more");
+    ImGui::SameLine(0, wide + view.px(18));
+    if (button(view, "forget." + std::to_string(i), "×", "", true)) forgotten = i;
+  }
+  if (forgotten) page.opening.forgotten = page.opening.recent[*forgotten].path;
+  gap(view, 14);
+}
+
+}  // namespace
+
+void openingPanel(Scene&, ModelState& page, const ImRect& area) {
+  View& view = page.view;
+  if (beginPanel(view, "overview", area, 0, 0, 0)) {
+    Canvas list = *ImGui::GetWindowDrawList();
+    const float width = std::min(area.GetWidth() - view.px(60), view.px(620));
+    const float x = area.GetCenter().x - width / 2;
+    float y = area.Min.y + std::max(view.px(40), area.GetHeight() * 0.22f);
+    paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
+              page.opening.name.empty() ? "Open a model" : "Opening " + page.opening.name + "…");
+    y += view.px(26);
+    y += paintParagraph(
+        list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
+        "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
+        "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
+    y = waysIn(view, ImVec2(x, y + view.px(18)), width);
+    if (!page.opening.recent.empty() || !page.opening.cached.empty()) {
+      ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
+      ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
+                        ImGuiWindowFlags_NoBackground);
+      recentModels(page);
+      if (!page.opening.cached.empty()) sectionTitle(view, "ON THIS MACHINE ALREADY");
+      for (std::size_t i = 0; i < page.opening.cached.size(); ++i)
+        if (button(view, "cached." + std::to_string(i), page.opening.cached[i].name, "", true))
+          page.opening.wanted = page.opening.cached[i].folder.string();
+      compat::endChild();
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

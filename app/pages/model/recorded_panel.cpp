@@ -1,0 +1,117 @@
+// What recorded attention says of the lit cell: how its weight came about where the file has q and k, and
+// what it lacks.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/model/model_state.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "attention/core/extremes.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Numbers as bars from a line in the middle, all of one scale.
+void bars(const View& view, const attention::Vector& values, std::uint32_t color, const char* name) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = view.px(26), middle = at.y + height / 2;
+  Canvas list = *ImGui::GetWindowDrawList();
+  list.AddLine(ImVec2(at.x, middle), ImVec2(at.x + width, middle), view.theme->line);
+  const float most = std::max(attention::largestFinite(values), 1e-20f);
+  const float each = width / static_cast<float>(values.size());
+  for (Index d = 0; d < values.size(); ++d) {
+    const float x = at.x + each * static_cast<float>(d), y = middle - values[d] / most * height / 2;
+    list.AddRectFilled(ImVec2(x, std::min(y, middle)),
+                       ImVec2(x + std::max(1.0f, each - 1), std::max(y, middle)), color);
+  }
+  ImGui::Dummy(ImVec2(width, height));
+  trackItem(name);
+  if (!ImGui::IsItemHovered()) return;
+  const auto d = static_cast<Index>((ImGui::GetIO().MousePos.x - at.x) / each);
+  if (d >= 0 && d < values.size()) tooltip(view, fmt::format("dimension {}: {}", d, numberText(values[d])));
+}
+
+/// A name at the left, its number at the right.
+void line(const View& view, const std::string& name, const std::string& number) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(11);
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float wide =
+      paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->text, number, Align::right);
+  paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - wide - view.px(10),
+              view.theme->secondary, name);
+  ImGui::Dummy(ImVec2(width, view.px(22)));
+}
+
+std::string scaleText(const RecordedRule& rule, Index dims) {
+  return rule.byRootOfDim ? fmt::format("1/√{}", dims) : numberText(rule.scale);
+}
+
+/// From q and k to the weight, where they explain it.
+void weightLines(const View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
+  const Index dims = receipt.terms.size();
+  sectionTitle(view, "HOW THE WEIGHT CAME ABOUT");
+  line(view, fmt::format("q · k, a sum of {} terms", dims), numberText(receipt.dot));
+  bars(view, receipt.terms, view.theme->secondary, "recorded.terms");
+  line(view, "times " + scaleText(rule, dims), numberText(receipt.score));
+  line(view,
+       fmt::format("exp(score − {}), over {} {}", numberText(receipt.logSum), receipt.keys,
+                   receipt.keys == 1 ? "key" : "keys"),
+       weightText(receipt.weight));
+  line(view, "as the file has it", weightText(receipt.recorded));
+  hint(view, fmt::format("The file says no scale: {} explains all weights of this head within {}.",
+                         scaleText(rule, dims), numberText(rule.apart, 2)));
+}
+
+/// On to the values, where the file has them.
+void valueLines(const View& view, const RecordedReceipt& receipt) {
+  if (receipt.output.size() == 0)
+    return hint(view, "The file has no v: what the head makes of the weights isn't there.");
+  gap(view, 6);
+  sectionTitle(view, "WHAT IT BRINGS");
+  line(view, "‖weight · v‖ of this key", numberText(receipt.mixed.norm()));
+  bars(view, receipt.mixed, view.theme->value, "recorded.value");
+  line(view, "‖Σ weight · v‖, the head's output", numberText(receipt.output.norm()));
+  bars(view, receipt.output, view.theme->value, "recorded.output");
+  hint(view, "Before W_O, which the file doesn't have.");
+}
+
+}  // namespace
+
+void recordedPanel(const Scene& scene, const ModelState& page) {
+  const View& view = page.view;
+  const Cell& cell = scene.cursor.cell;
+  const Index at = scene.cursor.model.layer;
+  const LayerSummary& layer = *page.layer(at);
+  hint(view, fmt::format("entropy {:.2f}", page.summary(at, cell.head)->entropy));
+  gap(view, 6);
+  if (layer.q.size() == 0 || layer.k.size() == 0) {
+    hint(view, fmt::format("The file has no {}: weights can be looked at, but not how they came about.",
+                           layer.q.size() == 0 && layer.k.size() == 0 ? "q and k"
+                           : layer.q.size() == 0                      ? "q"
+                                                                      : "k"));
+  } else if (const RecordedAnswer* answer = page.recorded.get();
+             !answer || answer->request != RecordedQuestion{page.study, at, cell.head} || !answer->value) {
+    hint(view, answer && !answer->value ? answer->value.error().message : "…");
+  } else if (const RecordedRule& rule = *answer->value; rule.explains()) {
+    const RecordedReceipt receipt = recordedReceipt(layer, cell.head, cell.query, cell.key, rule.scale);
+    weightLines(view, rule, receipt);
+    valueLines(view, receipt);
+  } else {
+    hint(view,
+         fmt::format("q · k times one number doesn't make this head's weights: {} comes nearest and is up to "
+                     "{} apart. A bias, a soft-cap or a rotation that the file doesn't have belongs to "
+                     "them, so that there is no receipt.",
+                     scaleText(rule, layer.q.cols()), numberText(rule.apart, 2)));
+  }
+  gap(view, 6);
+  hint(view, "Recorded attention: no model is there that could say what comes next, or be changed.");
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,366 @@
+// The text as the model takes it in, a column a token: how well each next token was foreseen, and what the KV
+// cache keeps of it. Playing writes on.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/model/strip_parts.h"
+#include "app/platform/track.h"
+#include "app/scene/field.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// A round button with one of the transport's signs.
+bool transportButton(View& view, const std::string& name, const char* help, const std::string& reason,
+                     int sign) {
+  const float side = view.px(28);
+  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(side, side));
+  trackItem(name);
+  const bool enabled = reason.empty(), hovered = ImGui::IsItemHovered();
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  const ImVec2 at((from.x + to.x) / 2, (from.y + to.y) / 2);
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (hovered && enabled) list.AddRectFilled(from, to, view.theme->raised, view.px(6));
+  const std::uint32_t color = !enabled  ? faded(view.theme->faint, 0.6f)
+                              : hovered ? view.theme->text
+                                        : view.theme->secondary;
+  const float u = view.px(5), direction = sign < 0 ? -1.0f : 1.0f;
+  list.AddTriangleFilled(ImVec2(at.x - u * direction, at.y - u), ImVec2(at.x - u * direction, at.y + u),
+                         ImVec2(at.x + u * 0.7f * direction, at.y), color);
+  list.AddRectFilled(ImVec2(at.x + direction * u * 0.9f - view.px(1), at.y - u),
+                     ImVec2(at.x + direction * u * 0.9f + view.px(1), at.y + u), color);
+  if (hovered) tooltip(view, enabled ? help : reason);
+  return clicked && enabled;
+}
+
+std::string cannotWrite(const ModelState& page) {
+  if (!page.study) return "The text is being read";
+  const attention::ModelConfig& config = *page.config;
+  if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
+  if (page.tokens() == 0) return "Type a sentence to go on from";
+  if (const auto limit = config.positionLimit(); limit && page.tokens() >= *limit)
+    return fmt::format("The model has {} positions, and the text fills them", *limit);
+  if (page.tokens() >= kMaxTokens) return fmt::format("At most {} tokens are shown at once", kMaxTokens);
+  return "";
+}
+
+/// "temperature 0.8 · top-p 0.95 · seed 7".
+std::string samplingText(const GenerationSetup& generation) {
+  if (generation.temperature == 0) return "always the likeliest";
+  std::string text = "temperature " + shortNumber(generation.temperature);
+  if (generation.topK > 0) text += fmt::format(" · top-k {}", generation.topK);
+  if (generation.topP < 1) text += " · top-p " + shortNumber(generation.topP);
+  return text + fmt::format(" · seed {}", generation.seed);
+}
+
+void transport(const Scene& scene, ModelState& page, const ImRect& area) {
+  View& view = page.view;
+  const std::string reason = cannotWrite(page);
+  const std::string nothing = scene.setup.subject.written.empty() ? "Nothing is written yet" : "";
+  const float y = area.Min.y + view.px(6);
+  ImGui::SetCursorScreenPos(ImVec2(area.Min.x - view.px(8), y));
+  if (transportButton(view, "model.back", "Take one written token back  (,)", nothing, -1))
+    view.request("model.back");
+  ImGui::SameLine(0, view.px(2));
+  if (button(view, "model.play", page.writing ? "Pause" : "Generate", page.writing ? "" : reason))
+    view.request("model.play");
+  ImGui::SameLine(0, view.px(2));
+  if (transportButton(view, "model.step", "Generate one token  (.)", reason, 1)) view.request("model.step");
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float x = ImGui::GetItemRectMax().x + view.px(18), middle = y + view.px(14);
+  paintFitted(view, list, view.fonts->text, ImVec2(x, middle), area.Max.x - x - view.px(190),
+              view.theme->secondary, samplingText(scene.generation));
+  if (!page.study || !view.showTimings || page.study->seconds <= 0 || scene.setup.subject.written.empty())
+    return;
+  const double rate = 1 / page.study->seconds;
+  const std::string number = rate >= 100 ? fmt::format("{:.0f}", rate) : fmt::format("{:.1f}", rate);
+  const float wide = textWidth(view.fonts->mono, number);
+  paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), view.theme->text, number, Align::right);
+  paintText(list, view.fonts->small, ImVec2(area.Max.x - wide - view.px(6), middle), view.theme->faint,
+            "tokens a second", Align::right);
+}
+
+/// Which tokens have columns, and where.
+struct StripColumns {
+  float left, width;
+  Index first, count, slots;
+  float at(Index token) const { return left + width * static_cast<float>(token - first); }
+};
+
+StripColumns columnsFor(ModelState& page, const ImRect& area) {
+  const View& view = page.view;
+  const float labels = view.px(86);
+  StripColumns columns{area.Min.x + labels, 0, 0, 0, 0};
+  const float room = area.GetWidth() - labels;
+  float widest = view.px(40);
+  for (const auto& token : page.study->text.tokens)
+    widest = std::max(widest, textWidth(view.fonts->mono, token.text) + view.px(10));
+  columns.width = std::floor(std::min(widest, view.px(74)));
+  const Index slots = std::max<Index>(1, static_cast<Index>(room / columns.width));
+  const Index n = page.tokens(), spare = std::min<Index>(2, slots - 1);
+  const Index newest = std::max<Index>(0, n + spare - slots);
+  columns.first = page.stripFrom < 0 ? newest : std::min(page.stripFrom, newest);
+  columns.count = std::min(slots, n - columns.first);
+  columns.slots = slots;
+  return columns;
+}
+
+const std::vector<Foreseen>* foreseen(const ModelState& page) {
+  const StripAnswer* strip = page.strip.get();
+  return strip && strip->request.study == page.study && strip->value ? &*strip->value : nullptr;
+}
+
+/// Where a column's word stands.
+ImRect wordOf(const View& view, const StripColumns& columns, Index token, const ImRect& area) {
+  const float x = columns.at(token);
+  return {x, area.Min.y, x + columns.width - view.px(4), area.Min.y + view.px(24)};
+}
+
+/// How well a column's next token was foreseen.
+void foreseenBar(ModelState& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
+                 bool folded) {
+  const std::vector<Foreseen>* all = foreseen(page);
+  if (!all || static_cast<std::size_t>(token) >= all->size()) return;
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float x = columns.at(token), width = columns.width, center = x + (width - view.px(4)) / 2;
+  const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
+  const float top = wordY + view.px(18), bottom = top + view.px(folded ? 34 : 44);
+  const float half = std::min(view.px(14), width * 0.32f);
+  list.AddLine(ImVec2(x, bottom), ImVec2(x + width - view.px(4), bottom), view.theme->line);
+  if (page.config->causal && token + 1 >= page.tokens()) {
+    paintText(list, view.fonts->small, ImVec2(center, (top + bottom) / 2), view.theme->secondary,
+              fitted(view.fonts->small, page.word(one.top) + "?", width - view.px(4)), Align::center);
+    return;
+  }
+  list.AddRectFilled(ImVec2(center - half, bottom - (bottom - top) * one.real), ImVec2(center + half, bottom),
+                     fill);
+  if (one.unchanged >= 0)
+    compat::rectOutline(list, ImVec2(center - half - 1, bottom - (bottom - top) * one.unchanged - 1),
+                        ImVec2(center + half + 1, bottom), view.theme->text, 0,
+                        std::max(1.0f, view.px(1.2f)));
+  if (folded) return;
+  paintText(list, view.fonts->monoSmall, ImVec2(center, bottom + view.px(11)), fill,
+            "#" + (one.rank < 10000 ? std::to_string(one.rank) : std::to_string(one.rank / 1000) + "k"),
+            Align::center);
+  paintText(list, view.fonts->monoSmall, ImVec2(center, bottom + view.px(27)), fill,
+            fmt::format("{:.2f}", one.loss), Align::center);
+}
+
+/// The token of a column, its bar, and its figures.
+void column(const Scene& scene, ModelState& page, const StripColumns& columns, Index token,
+            const ImRect& area, bool folded) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImRect place = wordOf(view, columns, token, area);
+  const float center = place.GetCenter().x, wordY = area.Min.y + view.px(12);
+  const Cell& cell = scene.cursor.cell;
+  // Of attention from one text to another the columns are the keys.
+  const bool query = page.study->otherQueries.empty() && token == cell.query, key = token == cell.key;
+  if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
+  const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
+  if (page.edit.token != token) {
+    const std::string word = fitted(view.fonts->mono, page.token(token), columns.width - view.px(6));
+    const float wide = paintText(list, view.fonts->mono, ImVec2(center, wordY), color, word, Align::center);
+    if (token >= page.study->text.typed)
+      list.AddRectFilled(ImVec2(center - wide / 2, wordY + view.px(9)),
+                         ImVec2(center + wide / 2, wordY + view.px(10.5f)), color);
+  }
+  foreseenBar(page, columns, token, wordY, query ? view.theme->text : view.theme->secondary, folded);
+  // What stands behind a word that is being changed goes with it.
+  if (page.edit.token >= 0 && token > page.edit.token)
+    list.AddRectFilled(place.Min, ImVec2(place.Max.x + view.px(4), area.Max.y),
+                       faded(view.theme->background, 0.7f));
+}
+
+render::HeatmapStyle cacheStyle(const View& view, bool values) {
+  render::HeatmapStyle style;
+  style.background = unpacked(view.theme->background);
+  style.maskedHatch = style.deadHatch = style.background;
+  style.gap = 0;
+  const std::uint32_t ink = values ? view.theme->value : view.theme->key;
+  style.tint = render::Tint{unpacked(mixed(view.theme->background, ink, 0.12f)), unpacked(ink)};
+  return style;
+}
+
+/// Keys over values, one column a token, one row a layer and kv head (or several that share one).
+void cacheRows(const Scene& scene, ModelState& page, const StripColumns& columns, const ImRect& area) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (page.pictures.cache.empty() || page.study->bands == 0) return;
+  const float height = std::floor((area.GetHeight() - view.px(4)) / 2);
+  const auto bands = static_cast<float>(page.study->bands);
+  for (const bool values : {false, true}) {
+    const float top = area.Min.y + (values ? height + view.px(4) : 0);
+    std::vector<HeatmapTile> tiles;
+    for (Index i = 0; i < columns.count; ++i) {
+      HeatmapTile tile;
+      const float x = columns.at(columns.first + i);
+      tile.view.target = {x, top, x + columns.width - view.px(4), top + height};
+      tile.view.clip = tile.view.target;
+      tile.view.layer = values ? 1 : 0;
+      tile.view.rows = static_cast<float>(page.pictures.cache.current().rows());
+      tile.view.firstCol = static_cast<float>(columns.first + i) * bands;
+      tile.view.cols = bands;
+      tile.range = {-1, 1};
+      tiles.push_back(tile);
+    }
+    view.heatmaps->draw(list, page.pictures.cache, cacheStyle(view, values), std::move(tiles));
+    paintText(list, view.fonts->small, ImVec2(columns.left - view.px(80), top + height / 2),
+              values ? view.theme->value : view.theme->key, values ? "values" : "keys");
+  }
+  const auto outline = [&](Index token, std::uint32_t color) {
+    if (token < columns.first || token >= columns.first + columns.count) return;
+    const float x = columns.at(token);
+    paintMark(
+        view, list, "column",
+        {ImVec2(x, area.Min.y), ImVec2(x + columns.width - view.px(4), area.Min.y + 2 * height + view.px(4))},
+        color);
+  };
+  for (Index slot = page.tokens(); slot < columns.first + columns.slots && slot < page.tokens() + 2; ++slot) {
+    const float x = columns.at(slot);  // empty, ahead
+    compat::rectOutline(list, ImVec2(x, area.Min.y),
+                        ImVec2(x + columns.width - view.px(4), area.Min.y + 2 * height + view.px(4)),
+                        view.theme->line, 0, 1);
+  }
+  outline(scene.cursor.cell.key, view.theme->key);
+  if (!scene.setup.subject.written.empty()) outline(page.tokens() - 1, view.theme->text);
+}
+
+void rowNames(const ModelState& page, const ImRect& area, bool folded) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float x = area.Min.x, top = area.Min.y + view.px(12 + 18);
+  const auto line = [&](float y, const char* text) {
+    paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
+  };
+  if (!page.saysTokens())
+    return line(top + view.px(folded ? 10 : 14), page.opened->model->whyNoGuesses().c_str());
+  line(top + view.px(folded ? 10 : 14), "probability of");
+  line(top + view.px(folded ? 24 : 28), page.config->causal ? "the real next" : "what is there");
+  if (folded) return;
+  line(top + view.px(44 + 11), "rank");
+  line(top + view.px(44 + 27), "loss, nats");
+}
+
+void cacheFigures(const ModelState& page, const StripColumns& columns, float right, float y) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const attention::ModelConfig& config = *page.config;
+  const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
+  const Index rows = config.layerCount() * config.kvHeads;
+  const auto drawn = static_cast<Index>(page.pictures.cache.current().rows());
+  const std::string of = drawn == rows
+                             ? (config.kvHeads == 1 ? "one row a layer" : "one row a layer and kv head")
+                             : fmt::format("{} rows of layers and kv heads share one: the strongest",
+                                           (rows + drawn - 1) / drawn);
+  const std::string figures = fmt::format("{} · +{} a token = 2 · {} · {} · {} · 4 B",
+                                          bytesText(perToken * static_cast<double>(page.tokens())),
+                                          bytesText(perToken), countedText(config.layerCount(), "layer"),
+                                          countedText(config.kvHeads, "kv head"), config.headDim);
+  const float wide =
+      paintText(list, view.fonts->small, ImVec2(right, y), view.theme->secondary, figures, Align::right);
+  if (columns.left + textWidth(view.fonts->small, of) + view.px(20) < right - wide)
+    paintText(list, view.fonts->small, ImVec2(columns.left, y), view.theme->faint, of);
+}
+
+/// Pointing at a column picks the query; the wheel and dragging move through a long text.
+void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns, const ImRect& area) {
+  View& view = page.view;
+  ImGui::SetCursorScreenPos(ImVec2(columns.left, area.Min.y));
+  compat::invisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
+  trackItem("model.strip");
+  for (Index i = 0; i < columns.count; ++i) {
+    const float x = columns.at(columns.first + i);
+    track(fmt::format("strip.{}", columns.first + i), ImVec2(x, area.Min.y),
+          ImVec2(x + columns.width - view.px(4), area.Max.y));
+    const ImRect word = wordOf(view, columns, columns.first + i, area);
+    track(fmt::format("strip.word.{}", columns.first + i), word.Min, word.Max);
+  }
+  if (!ImGui::IsItemHovered()) return;
+  const Index n = page.tokens();
+  const Index newest = std::max<Index>(0, n + std::min<Index>(2, columns.slots - 1) - columns.slots);
+  if (const float wheel = ImGui::GetIO().MouseWheel; wheel != 0 && newest > 0) {
+    page.stripFrom = std::clamp<Index>(columns.first - static_cast<Index>(wheel > 0 ? 3 : -3), 0, newest);
+    if (page.stripFrom == newest) page.stripFrom = -1;
+  }
+  const Index token =
+      columns.first + static_cast<Index>((ImGui::GetIO().MousePos.x - columns.left) / columns.width);
+  if (token < 0 || token >= n) return;
+  const bool other = !page.study->otherQueries.empty();
+  (other ? view.nextHover.key : view.nextHover.query) = token;
+  const bool onWord = token >= page.study->text.typed && page.config->causal &&
+                      wordOf(view, columns, token, area).Contains(ImGui::GetIO().MousePos);
+  if (ImGui::IsMouseClicked(0)) {
+    (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
+    if (onWord) openTokenEdit(page, token);
+  }
+  if (ImGui::IsMouseClicked(1) && !page.madeHere() && page.opened->model) {
+    scene.cursor.cell.query = token;
+    view.menu = {"model.edit_token", "model.cut", "model.forget"};
+  }
+  std::string text = fmt::format("{} · token {}", page.token(token), token);
+  if (const Index id = page.study->text.ids[static_cast<std::size_t>(token)]; id >= 0)
+    text += fmt::format(" · id {}", id);
+  const std::vector<Foreseen>* all = foreseen(page);
+  if (all && static_cast<std::size_t>(token) < all->size()) {
+    const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
+    text += "\nlikeliest next: " + page.word(one.top);
+    if (token + 1 < n)
+      text +=
+          fmt::format("\nreal next: {} · {} · rank {} · {:.3f} nats", page.token(token + 1),
+                      probabilityText(one.real), countText(static_cast<std::uint64_t>(one.rank)), one.loss);
+  }
+  if (onWord) text += "\nclick: another word in its place, and the model goes on from it";
+  tooltip(view, text);
+}
+
+}  // namespace
+
+void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded) {
+  View& view = page.view;
+  Canvas back = *ImGui::GetBackgroundDrawList();
+  back.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), view.theme->line);
+  if (beginPanel(view, "strip", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float pad = view.px(20);
+    const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
+    const float bar = view.present ? 0 : view.px(42);
+    const bool recorded = page.madeHere() || page.opened->recorded;  // what has nothing to guess with
+    if (recorded) {
+      ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
+      hint(view, page.madeHere()
+                     ? "Layers made here have no vocabulary: nothing says what comes next. The text:"
+                     : "Imported attention (view only): no model is open to predict what comes next.");
+    } else if (bar > 0) {
+      transport(scene, page, inner);
+    }
+    if (page.ready()) {
+      ImRect rows(inner.Min.x, inner.Min.y + bar, inner.Max.x, inner.Max.y);
+      const StripColumns columns = columnsFor(page, rows);
+      const Index edited = page.edit.token;
+      if (edited >= page.tokens()) page.edit = {};
+      const bool editing = edited >= columns.first && edited < columns.first + columns.count;
+      if (editing) tokenEditBox(page, wordOf(view, columns, edited, rows));  // first: it is on top
+      pointAtColumns(scene, page, columns, rows);
+      for (Index i = 0; i < columns.count; ++i) column(scene, page, columns, columns.first + i, rows, folded);
+      if (!recorded) rowNames(page, rows, folded);
+      if (!folded && !recorded) {
+        const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);
+        cacheRows(scene, page, columns, ImRect(rows.Min.x, top, rows.Max.x, inner.Max.y - view.px(20)));
+        cacheFigures(page, columns, inner.Max.x, inner.Max.y - view.px(8));
+      }
+    }
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app

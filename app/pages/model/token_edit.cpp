@@ -1,0 +1,81 @@
+// Another word in place of one that the model wrote: it goes on from there.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/compute/layer/model_pass.h"
+#include "app/pages/model/model_page.h"
+#include "app/pages/model/strip_parts.h"
+#include "app/platform/track.h"
+#include "app/scene/models/open_model.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+std::string cannotChange(const ModelState& page, Index token) {
+  if (!page.ready()) return "The text is being read";
+  if (token < page.study->text.typed)
+    return "This word was typed: change it in the text. Words that the model wrote are changed here";
+  return "";
+}
+
+void openTokenEdit(ModelState& page, Index token) {
+  if (!cannotChange(page, token).empty()) return;
+  page.edit = {token, page.token(token), page.token(token), true, page.writing, false, ""};
+  page.writing = false;
+  page.stripFrom = page.stripFrom < 0 ? -1 : std::min(page.stripFrom, token);
+  page.view.redraw();
+}
+
+void tokenEditBox(ModelState& page, const ImRect& word) {
+  View& view = page.view;
+  TokenEdit& edit = page.edit;
+  const bool opened = std::exchange(edit.justOpened, false);
+  ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.GetCenter().y - view.px(14)));
+  const bool entered =
+      lineBox(view, "strip.edit", edit.text, std::max(word.GetWidth(), view.px(110)), opened, "");
+  const bool left = !opened && ImGui::IsItemDeactivated();
+  const bool escaped =
+      std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
+        return event.kind == InputEvent::Kind::key && event.down && event.key == Key::escape;
+      });
+  const bool changed = edit.text != edit.before && !escaped;
+  if ((entered || left) && !changed) {
+    page.writing = edit.wasWriting;
+    page.edit = {};
+    return;
+  }
+  edit.entered = entered || left;
+  if (!edit.problem.empty()) {
+    ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.Max.y + view.px(6)));
+    problem(view, edit.problem);
+  }
+}
+
+void ModelPage::changeToken(Scene& scene) {
+  TokenEdit& edit = page_.edit;
+  if (!std::exchange(edit.entered, false) || !page_.ready() || edit.token < page_.study->text.typed ||
+      edit.token >= page_.tokens())
+    return;
+  const auto ids =
+      idsInPlace(*scene.setup.subject.opened->tokenizer, page_.study->text.ids, edit.token, edit.text);
+  if (!ids) {
+    edit.problem = ids.error().message;
+    edit.justOpened = true;
+    return;
+  }
+  auto& written = scene.setup.subject.written;
+  written.resize(static_cast<std::size_t>(edit.token - page_.study->text.typed));
+  written.insert(written.end(), ids->begin(), ids->end());
+  page_.writing = edit.wasWriting;
+  page_.wroteAt = page_.view.time;
+  page_.followsLast = true;
+  page_.stripFrom = -1;
+  edit = {};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,55 @@
+#include "app/pages/pages.h"
+
+#include <array>
+
+#include "app/pages/cache/cache_page.h"
+#include "app/pages/cost/cost_page.h"
+#include "app/pages/head_lab/head_lab_page.h"
+#include "app/pages/head_lab/head_lab_tab.h"
+#include "app/pages/heads/heads_page.h"
+#include "app/pages/lessons/lessons_page.h"
+#include "app/pages/map/map_page.h"
+#include "app/pages/mask/mask_page.h"
+#include "app/pages/model/model_page.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+template <typename L>
+std::unique_ptr<Page> make(PageServices& services) {
+  return std::make_unique<L>(services);
+}
+
+constexpr Key digit(char at) {
+  return static_cast<Key>(at);
+}
+
+}  // namespace
+
+std::span<const PageRow> pageTable() {
+  static constexpr std::array<PageRow, 8> kTable{{
+      {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsPage>},
+      {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "Mask summary"}, make<MaskPage>},
+      {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapPage>},
+      {{"cache", "Cache", {digit('4'), {}}, "Go to the KV cache", "This step"}, make<CachePage>},
+      {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostPage>},
+      {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelPage>},
+      {{"lab", "Lab", {digit('7'), {}}, "Go to the head lab", ""}, make<HeadLabPage>},
+      {{"lessons", "Lessons", {digit('8'), {}}, "Go to the lessons", ""}, make<LessonsPage>},
+  }};
+  return kTable;
+}
+
+attention::Status checkPage(const Scene& scene, std::span<const PageRow> labs) {
+  std::string expected;
+  for (std::size_t i = 0; i < labs.size(); ++i) {
+    if (labs[i].info.key == scene.cursor.page) return checkTab(scene);
+    expected += (i == 0 ? "" : i + 1 == labs.size() ? " or " : ", ") + std::string(labs[i].info.key);
+  }
+  return attention::Error{"cursor.page is " + attention::quotedText(scene.cursor.page) + ", expected " +
+                          expected};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,148 @@
+#include "app/scene/lessons/lesson_names.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "attention/formats/quote.h"
+#include "attention/text/suggestion.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr LessonName kNames[] = {
+    {"W", "[heads, n, m]", "The weights, as softmax makes them."},
+    {"S", "[heads, n, m]", "The scores before the softmax; −inf where the mask hides a key."},
+    {"L", "[heads, n]", "Log-sum-exp of each row's scores; −inf where it sees nothing."},
+    {"O", "[heads, n, head_dim]", "The heads' outputs, Σ weight · value."},
+    {"Y", "[n, model_dim]", "The layer's output."},
+    {"X", "[n, model_dim]", "What the queries are made of."},
+    {"context", "[m, model_dim]", "What keys and values are made of."},
+    {"q", "[heads, n, head_dim]", "Queries by head, rotated under RoPE."},
+    {"k", "[kv_heads, m, head_dim]", "Keys by kv head, rotated under RoPE."},
+    {"v", "[kv_heads, m, head_dim]", "Values by kv head."},
+    {"Q", "[n, heads · head_dim]", "Queries, the heads side by side."},
+    {"K", "[m, kv_heads · head_dim]", "Keys, the kv heads side by side."},
+    {"V", "[m, kv_heads · head_dim]", "Values, the kv heads side by side."},
+    {"W_Q", "[heads, model_dim, head_dim]", "Each head's map, q = X·W_Q; of a layer made here."},
+    {"W_K", "[kv_heads, model_dim, head_dim]", "The same of the keys."},
+    {"W_V", "[kv_heads, model_dim, head_dim]", "The same of the values."},
+    {"W_O", "[heads, head_dim, model_dim]", "What each head's output is mapped by; Y is the sum."},
+    {"dropped", "[heads, n, m]", "The weights that dropout leaves."},
+    {"seen", "[heads, n, m]", "1 where the mask lets a query see a key, else 0."},
+    {"i", "[n, 1]", "The queries' positions, for conditions such as j <= i."},
+    {"j", "[m]", "The keys' positions."},
+    {"n", "", "Queries of a line, padding included."},
+    {"m", "", "Keys of a line."},
+    {"lines", "", "Lines of the batch."},
+    {"lengths", "[lines]", "Tokens of each line without padding."},
+    {"heads", "", "Query heads."},
+    {"kv_heads", "", "Heads that have keys and values."},
+    {"head_dim", "", "Size of a head."},
+    {"model_dim", "", "Size of a token's vector."},
+    {"layers", "", "Layers: a model's, or as many as are made here."},
+    {"visible", "", "Cells that the mask shows the looked-at head, in the line that is shown."},
+    {"parameters", "", "Learned numbers of the layer."},
+    {"step", "", "Tokens in the cache: the decode's, all of them where nothing decodes."},
+    {"bytes", "", "Of the cache at that step, all lines."},
+    {"bytes_per_token", "", "What a token adds to the cache of a line."},
+    {"mha_bytes", "", "Of the cache at that step, had every head keys and values of its own."},
+    {"flops", "", "Operations of that step with the cache, of the line that is shown."},
+    {"flops_without", "", "The same without the cache: of all tokens up to it."},
+    {"A", "[layers, heads, n, n]", "The weights of all layers, of the opened model or made here."},
+    {"loss", "", "The opened model's mean loss over the text, in nats."},
+    {"wrong.W", "[heads, n, m]",
+     "The weights with the mistake that the page Lab shows; of its random layer [1, n, m]."},
+    {"wrong.S", "[heads, n, m]", "The scores with it."},
+    {"right.W", "[heads, n, m]", "The weights beside it, without the mistake."},
+    {"right.S", "[heads, n, m]", "The scores without it."},
+    {"wrong.raises", "", "1 where the mistake's shapes don't fit, so that there is an error and no result."},
+    {"cost.tokens", "", "Tokens on the cost page."},
+    {"cost.batch", "", "Sequences on it."},
+    {"cost.layers", "", "Layers of its model."},
+    {"cost.heads", "", "Heads of its model."},
+    {"cost.kv_heads", "", "Kv heads of its model."},
+    {"cost.head_dim", "", "Size of a head of its model."},
+    {"cost.model_dim", "", "Size of a token's vector in its model."},
+    {"cost.bytes", "", "Bytes of the cache."},
+    {"cost.bytes_per_token", "", "What a token adds to one sequence's cache."},
+    {"cost.mha_bytes", "", "Of the cache, had every head keys and values of its own."},
+    {"cost.mqa_bytes", "", "Of the cache with one kv head."},
+    {"cost.global_bytes", "", "Of the cache, did every layer keep all tokens."},
+    {"cost.weight_bytes", "", "Bytes of the model's weights."},
+    {"cost.parameters", "", "Learned numbers of the model."},
+    {"cost.projection_flops", "", "Of the prefill: Q, K, V and W_O."},
+    {"cost.feed_forward_flops", "", "Of the prefill: the feed-forward part."},
+    {"cost.attention_flops", "", "Of the prefill: scores and weighted sums, causal pairs."},
+    {"cost.attention_flops_all", "", "The same of all n² pairs."},
+    {"cost.prefill_flops", "", "Of the whole prefill."},
+    {"cost.decode_flops", "", "Of one step of the batch."},
+    {"cost.overtakes_projections", "", "Tokens from which n² pairs cost more than the projections."},
+    {"cost.overtakes_all", "", "Tokens from which they cost more than those and the feed-forward part."},
+    {"cache_bytes(layers, kv_heads, head_dim, tokens, batch, bytes)", "",
+     "2 · layers · kv_heads · head_dim · tokens · batch · bytes."},
+    {"matrix_bytes(tokens, layers, heads)", "",
+     "Of attention matrices in 32 bits: tokens² · 4 · layers · heads."},
+    {"mask_density(tokens)", "", "Share of the cells that the scene's mask shows on so many tokens."},
+    {"blocks_saved(tokens, block)", "", "Share of blocks that the mask leaves empty on so many tokens."},
+    {"probability(position, \"token\")", "",
+     "The probability of that token after a position; without the token, that of the real next "
+     "one."},
+    {"guess_rank(position, \"token\")", "", "1 for the likeliest token after a position, 2 for the next."}};
+
+/// A word with all of its letters where it is not a step's: "cost.bytes".
+std::string_view lastWord(std::string_view written) {
+  const std::size_t point = written.find('.');
+  return point == std::string_view::npos ? written : written.substr(point + 1);
+}
+
+}  // namespace
+
+std::span<const LessonName> lessonNames() {
+  return kNames;
+}
+
+const LessonName* findLessonName(std::string_view word, bool function) {
+  const auto found = std::find_if(std::begin(kNames), std::end(kNames), [&](const LessonName& name) {
+    return name.function() == function && name.word() == word;
+  });
+  return found == std::end(kNames) ? nullptr : &*found;
+}
+
+SplitName splitLessonName(std::string_view written, bool function) {
+  if (const LessonName* own = findLessonName(written, function)) return {{}, own};
+  const std::size_t point = written.find('.');
+  if (point == std::string_view::npos) return {};
+  return {written.substr(0, point), findLessonName(written.substr(point + 1), function)};
+}
+
+std::string unknownLessonName(const std::string& written, bool function) {
+  std::vector<std::string_view> words;
+  for (const LessonName& name : kNames)
+    if (name.function() == function) words.push_back(name.word());
+  std::vector<attention::ExpressionFunctionInfo> own;
+  if (function) own = attention::expressionFunctions();
+  for (const auto& each : own) words.push_back(each.name);
+  std::string hint = attention::suggestion(written, words);
+  if (hint.empty()) hint = attention::suggestion(lastWord(written), words);
+  return attention::quotedText(written) + (function ? " is no function" : " is no name") +
+         " that expressions know" + hint;
+}
+
+std::string lessonNamesMarkdown() {
+  std::string text = "| name | shape | what it is |\n|---|---|---|\n";
+  for (const LessonName& name : kNames)
+    if (!name.function())
+      text += "| `" + std::string(name.name) + "` | " + (name.shape.empty() ? "" : "`") +
+              std::string(name.shape) + (name.shape.empty() ? "" : "`") + " | " + std::string(name.help) +
+              " |\n";
+  text += "\n| function | what it is |\n|---|---|\n";
+  for (const auto& function : attention::expressionFunctions())
+    text += "| `" + std::string(function.name) + "(" + std::string(function.arguments) + ")` | " +
+            std::string(function.help) + " |\n";
+  for (const LessonName& name : kNames)
+    if (name.function()) text += "| `" + std::string(name.name) + "` | " + std::string(name.help) + " |\n";
+  return text;
+}
+
+}  // namespace headscope::app

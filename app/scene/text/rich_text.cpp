@@ -1,0 +1,168 @@
+#include "app/scene/text/rich_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+using SpanKind = RichSpan::Kind;
+
+namespace {
+
+std::optional<SpanKind> kindNamed(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, SpanKind>, 4> kKinds{{{"query", SpanKind::query},
+                                                                         {"key", SpanKind::key},
+                                                                         {"value", SpanKind::value},
+                                                                         {"mark", SpanKind::mark}}};
+  for (const auto& [word, kind] : kKinds)
+    if (word == name) return kind;
+  return std::nullopt;
+}
+
+class RichParser {
+ public:
+  explicit RichParser(std::string_view text) : text_(text) {}
+
+  Result<RichText> parse() {
+    while (at_ < text_.size() && error_.empty()) step();
+    flush();
+    endParagraph();
+    if (boldFrom_) fail(fmt::format("** at {} doesn't close", here(*boldFrom_)));
+    if (!error_.empty()) return Error{error_};
+    return std::move(all_);
+  }
+
+ private:
+  void fail(std::string what) {
+    if (error_.empty()) error_ = std::move(what);
+  }
+  /// The beginning of what is wrong, for people to find it by.
+  std::string here(std::size_t from) const {
+    return attention::quotedText(text_.substr(from, std::min<std::size_t>(24, text_.size() - from)));
+  }
+
+  void flush() {
+    if (words_.empty()) return;
+    paragraph_.push_back({boldFrom_ ? SpanKind::bold : SpanKind::plain, std::exchange(words_, {}), nullptr});
+  }
+  void endParagraph() {
+    if (!paragraph_.empty()) all_.push_back(std::exchange(paragraph_, {}));
+  }
+
+  void step() {
+    const char c = text_[at_];
+    if (c == '\\' && at_ + 1 < text_.size()) {
+      words_ += text_[at_ + 1];
+      at_ += 2;
+    } else if (c == '\n') {
+      newLine();
+    } else if (c == '`') {
+      between("`", SpanKind::code);
+    } else if (text_.substr(at_, 2) == "**") {
+      flush();
+      boldFrom_ = boldFrom_ ? std::nullopt : std::optional(at_);
+      at_ += 2;
+    } else if (c == '$') {
+      between("$", SpanKind::formula);
+    } else if (c == '[') {
+      coloured();
+    } else {
+      words_ += c;
+      ++at_;
+    }
+  }
+
+  void newLine() {
+    std::size_t lines = 0;
+    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == ' ')) lines += text_[at_++] == '\n';
+    if (lines == 1) {
+      words_ += ' ';
+      return;
+    }
+    flush();
+    endParagraph();
+  }
+
+  void between(std::string_view sign, SpanKind kind) {
+    const std::size_t start = at_ + sign.size(), end = text_.find(sign, start);
+    if (end == std::string_view::npos) return fail(fmt::format("{} at {} doesn't close", sign, here(at_)));
+    flush();
+    RichSpan span{kind, std::string(text_.substr(start, end - start)), nullptr};
+    at_ = end + sign.size();
+    if (kind == SpanKind::formula) {
+      Result<FormulaNode> formula = parseFormula(span.text);
+      if (!formula) return fail(formula.error().message);
+      span.formula = std::make_shared<const FormulaNode>(*std::move(formula));
+    }
+    paragraph_.push_back(std::move(span));
+  }
+
+  /// [words](query); a bracket that no word in parentheses follows is a bracket.
+  void coloured() {
+    if (lastClose_ != std::string_view::npos && lastClose_ <= at_) lastClose_ = text_.find(']', at_);
+    const std::size_t close = lastClose_;
+    if (close == std::string_view::npos || close + 1 >= text_.size() || text_[close + 1] != '(') {
+      words_ += text_[at_++];
+      return;
+    }
+    const std::size_t end = text_.find(')', close);
+    if (end == std::string_view::npos) return fail(fmt::format("( at {} doesn't close", here(at_)));
+    const std::string_view name = text_.substr(close + 2, end - close - 2);
+    const auto kind = kindNamed(name);
+    if (!kind)
+      return fail(
+          fmt::format("{} follows […], expected query, key, value or mark", attention::quotedText(name)));
+    flush();
+    paragraph_.push_back({*kind, std::string(text_.substr(at_ + 1, close - at_ - 1)), nullptr});
+    at_ = end + 1;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::optional<std::size_t> boldFrom_;  ///< where what is bold began
+  std::size_t lastClose_ = 0;  ///< the next closing bracket as far as it was looked for; npos: there is none
+  std::string words_, error_;
+  std::vector<RichSpan> paragraph_;
+  RichText all_;
+};
+
+void appendFormula(const FormulaNode& node, std::string& text) {
+  text += node.kind == FormulaNode::Kind::root ? "√" : node.text;
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const FormulaNode& child = node.children[i];
+    if (child.empty()) continue;
+    if (node.kind == FormulaNode::Kind::fraction && i == 1) text += " / ";
+    if (node.kind == FormulaNode::Kind::scripts && i > 0) text += i == 1 ? "_" : "^";
+    appendFormula(child, text);
+  }
+}
+
+}  // namespace
+
+Result<RichText> parseRichText(std::string_view text) {
+  return RichParser(text).parse();
+}
+
+std::string plainText(const RichText& text) {
+  std::string all;
+  for (const auto& paragraph : text) {
+    if (!all.empty()) all += '\n';
+    for (const RichSpan& span : paragraph) {
+      if (span.formula)
+        appendFormula(*span.formula, all);
+      else
+        all += span.text;
+    }
+  }
+  return all;
+}
+
+}  // namespace headscope::app

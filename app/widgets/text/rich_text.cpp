@@ -1,0 +1,175 @@
+#include "app/widgets/text/rich_text.h"
+
+#include <algorithm>
+
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+using SpanKind = RichSpan::Kind;
+
+namespace {
+
+/// A word, a formula or a mark: what a line is broken between.
+struct Piece {
+  const RichSpan* span;
+  std::string_view text;
+  FormulaSize size;
+  bool spaceBefore = false;
+};
+
+float markWidth(const View& view) {
+  return view.px(24);
+}
+
+/// Signs that a line doesn't end with: what follows stays with them.
+bool leads(const Piece& piece) {
+  constexpr std::string_view kSigns[] = {"=", "≈", "≠", "<", ">", "≤", "≥", "+", "−", "×", "÷"};
+  return piece.span->kind != SpanKind::mark &&
+         std::find(std::begin(kSigns), std::end(kSigns), piece.text) != std::end(kSigns);
+}
+
+class RichPainter {
+ public:
+  RichPainter(const View& view, Canvas* list, const RichFonts& fonts, std::vector<LinkArea>* links)
+      : view_(view), list_(list), fonts_(fonts), links_(links) {}
+
+  float paragraph(const std::vector<RichSpan>& spans, ImVec2 at, float width) {
+    std::vector<Piece> line;
+    float used = 0, height = 0;
+    // Words of different kinds without a space between them stay on one line, and a sign with what follows.
+    const std::vector<Piece> all = pieces(spans);
+    for (std::size_t i = 0; i < all.size();) {
+      std::size_t end = i + 1;
+      while (end < all.size() && (!all[end].spaceBefore || leads(all[end - 1]))) ++end;
+      float word = all[i].size.width;
+      for (std::size_t k = i + 1; k < end; ++k)
+        word += all[k].size.width + (all[k].spaceBefore ? spaceWidth() : 0);
+      const float space = line.empty() || !all[i].spaceBefore ? 0 : spaceWidth();
+      if (!line.empty() && used + space + word > width) {
+        height += paintLine(line, ImVec2(at.x, at.y + height));
+        line.clear();
+        used = 0;
+      } else {
+        used += space;
+      }
+      line.insert(line.end(), all.begin() + static_cast<std::ptrdiff_t>(i),
+                  all.begin() + static_cast<std::ptrdiff_t>(end));
+      used += word;
+      i = end;
+    }
+    if (!line.empty()) height += paintLine(line, ImVec2(at.x, at.y + height));
+    return height;
+  }
+
+ private:
+  float spaceWidth() const { return textWidth(fonts_.plain, " "); }
+
+  ImFont* font(SpanKind kind) const {
+    const bool plain = kind == SpanKind::plain || kind == SpanKind::link;
+    return kind == SpanKind::code ? fonts_.code : plain ? fonts_.plain : fonts_.bold;
+  }
+
+  std::uint32_t color(SpanKind kind) const {
+    const Theme& theme = *view_.theme;
+    const std::uint32_t hue = kind == SpanKind::query                           ? theme.query
+                              : kind == SpanKind::key || kind == SpanKind::link ? theme.key
+                              : kind == SpanKind::value                         ? theme.value
+                                                                                : fonts_.color;
+    return theme.light && hue != fonts_.color ? mixed(hue, theme.text, 0.45f) : hue;
+  }
+
+  std::vector<Piece> pieces(const std::vector<RichSpan>& spans) const {
+    std::vector<Piece> all;
+    bool space = false;
+    for (const RichSpan& span : spans) {
+      if (span.kind == SpanKind::formula || span.kind == SpanKind::mark) {
+        const float half = lineHeight(fonts_.plain) / 2;
+        const FormulaSize size =
+            span.formula ? formulaSize(fonts_, *span.formula) : FormulaSize{markWidth(view_), half, half};
+        all.push_back({&span, span.text, size, space});
+        space = false;
+        continue;
+      }
+      ImFont* with = font(span.kind);
+      const std::string_view text = span.text;
+      for (std::size_t at = 0; at < text.size();) {
+        if (text[at] == ' ') {
+          space = true;
+          ++at;
+          continue;
+        }
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        const float half = lineHeight(fonts_.plain) / 2;
+        // A comma stands close to a mark.
+        if (!space && !all.empty() && all.back().span->kind == SpanKind::mark)
+          all.back().size.width -= view_.px(3);
+        all.push_back({&span, word, {textWidth(with, word), half, half}, space});
+        space = false;
+        at = end;
+      }
+    }
+    return all;
+  }
+
+  float paintLine(const std::vector<Piece>& line, ImVec2 at) {
+    float up = 0, down = 0;
+    for (const Piece& piece : line) {
+      up = std::max(up, piece.size.up);
+      down = std::max(down, piece.size.down);
+    }
+    const float lead = lineHeight(fonts_.plain) * 0.2f;
+    if (list_) {
+      float x = at.x;
+      const float y = at.y + up + lead / 2;
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        if (i > 0 && line[i].spaceBefore) x += spaceWidth();
+        paintPiece(line[i], ImVec2(x, y));
+        x += line[i].size.width;
+      }
+    }
+    return up + down + lead;
+  }
+
+  void paintPiece(const Piece& piece, ImVec2 at) {
+    const RichSpan& span = *piece.span;
+    if (span.kind == SpanKind::formula) {
+      paintFormula(view_, *list_, fonts_, *span.formula, at);
+    } else if (span.kind == SpanKind::mark) {
+      paintMark(view_, *list_, ImVec2(at.x + markWidth(view_) / 2, at.y), span.text);
+    } else {
+      paintText(*list_, font(span.kind), at, color(span.kind), piece.text);
+    }
+    if (span.kind != SpanKind::link || !links_) return;
+    const float half = lineHeight(fonts_.plain) / 2;
+    links_->push_back({ImRect(at.x, at.y - half, at.x + piece.size.width, at.y + half), span.target});
+  }
+
+  const View& view_;
+  Canvas* list_;
+  const RichFonts& fonts_;
+  std::vector<LinkArea>* links_;
+};
+
+}  // namespace
+
+float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
+                    float width, std::vector<LinkArea>* links) {
+  RichPainter painter(view, list, fonts, links);
+  float height = 0;
+  for (const auto& paragraph : text) {
+    if (height > 0) height += lineHeight(fonts.plain) * 0.45f;
+    height += painter.paragraph(paragraph, ImVec2(at.x, at.y + height), width);
+  }
+  return height;
+}
+
+void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number) {
+  // On every ground: a dark ring round a light disc.
+  list.AddCircleFilled(center, view.px(11), 0xFF1A1411, 24);
+  list.AddCircleFilled(center, view.px(9.5f), 0xFFFAF6F4, 24);
+  paintText(list, view.fonts->smallBold, center, 0xFF1A1411, number, Align::center);
+}
+
+}  // namespace headscope::app

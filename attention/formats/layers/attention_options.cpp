@@ -1,0 +1,144 @@
+#include "attention/formats/layers/attention_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "attention/formats/quote.h"
+#include "attention/formats/tensor_reader.h"
+#include "attention/text/suggestion.h"
+
+namespace headscope::attention {
+namespace {
+
+/// Metadata that tells of a file and changes nothing: what libraries and test cases write.
+constexpr std::string_view kDescriptions[] = {"format", "case", "witness"};
+
+bool parseText(std::string_view text, bool& value) {
+  value = text == "True" || text == "true" || text == "1";
+  return value || text == "False" || text == "false" || text == "0";
+}
+
+template <typename Number>
+bool parseText(std::string_view text, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [at, code] = std::from_chars(text.data(), end, value);
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(value)) return false;
+  }
+  return code == std::errc() && at == end;
+}
+
+/// Takes option after option and keeps the first error.
+class OptionReader {
+ public:
+  OptionReader(const AttentionOptions& metadata, const AttentionOptions& options, const std::string& name)
+      : metadata_(metadata), options_(options), name_(name) {}
+
+  /// Leaves `value` alone where the option is left out.
+  template <typename T>
+  void read(const char* option, T& value, const char* expected) {
+    if (const auto parsed = find<T>(option, expected)) value = *parsed;
+  }
+  template <typename T>
+  void read(const char* option, std::optional<T>& value, const char* expected) {
+    value = find<T>(option, expected);
+  }
+  /// A whole number, and an error below `least`.
+  template <typename T>
+  void readSize(const char* option, T& value, Index least, const char* expected) {
+    read(option, value, expected);
+    const std::optional<Index> found = value;
+    if (found && *found < least) complain(option, std::to_string(*found), expected);
+  }
+
+  const std::optional<Error>& error() const { return error_; }
+  bool given(const char* option) const { return textOf(option) != nullptr; }
+
+  /// An error for the first name that was not read, nor is a description.
+  Status checkNames() const {
+    for (const AttentionOptions* names : {&options_, &metadata_})
+      for (const auto& [option, text] : *names)
+        if (!contains(read_, option) && !contains(kDescriptions, option) &&
+            !option.starts_with(kSnapshotPrefix))
+          return Error{name_ + ": " + quotedText(option) + " is no option" + meant(option)};
+    return success();
+  }
+
+ private:
+  template <typename Names>
+  static bool contains(const Names& names, std::string_view name) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  }
+
+  /// "; did you mean window?", or all there are.
+  std::string meant(std::string_view option) const {
+    const std::string near = suggestion(option, read_);
+    return near.empty() ? fmt::format(", expected one of {}", fmt::join(read_, ", ")) : near;
+  }
+
+  /// Null where the option is left out.
+  const std::string* textOf(const char* option) const {
+    auto at = options_.find(option);
+    if (at == options_.end() && (at = metadata_.find(option)) == metadata_.end()) return nullptr;
+    const auto& text = at->second;
+    return text.empty() || text == "None" || text == "none" ? nullptr : &text;
+  }
+
+  template <typename T>
+  std::optional<T> find(const char* option, const char* expected) {
+    read_.push_back(option);
+    const std::string* text = textOf(option);
+    T value{};
+    if (!text) return std::nullopt;
+    if (parseText(*text, value)) return value;
+    complain(option, quotedText(*text), expected);
+    return std::nullopt;
+  }
+
+  void complain(const char* option, const std::string& found, const char* expected) {
+    if (error_) return;
+    error_ = Error{name_ + ": option " + option + " is " + found + ", expected " + expected};
+  }
+
+  const AttentionOptions& metadata_;
+  const AttentionOptions& options_;
+  const std::string& name_;
+  std::vector<std::string_view> read_;  ///< the options there are
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const AttentionOptions& options,
+                                   const std::string& name) {
+  ParsedOptions parsed;
+  auto& config = parsed.config;
+  OptionReader reader(metadata, options, name);
+  reader.readSize("heads", parsed.heads, 1, "a whole number of at least 1");
+  reader.readSize("kv_heads", parsed.kvHeads, 1, "a whole number of at least 1");
+  reader.readSize("head_dim", parsed.headDim, 1, "a whole number of at least 1");
+  reader.readSize("layer", parsed.layer, 0, "a whole number of at least 0");
+  reader.read("causal", parsed.rules.causal, "True or False");
+  std::optional<Index> window;
+  reader.readSize("window", window, 1, "a whole number of at least 1, or None");
+  parsed.rules.window = window.value_or(0);
+  reader.readSize("sinks", parsed.rules.sinks, 0, "a whole number of at least 0");
+  reader.readSize("cache_length", config.cacheLength, 0, "a whole number of at least 0");
+  reader.read("rope_theta", config.ropeTheta, "a finite number above 0, or None");
+  reader.read("alibi", config.alibi, "True or False");
+  reader.read("softcap", config.softcap, "a finite number above 0, or None");
+  reader.read("scale", config.scale, "a finite number, or None");
+  reader.read("dropout", config.dropout.probability, "a probability from 0 to below 1");
+  reader.read("dropout_seed", config.dropout.seed, "a whole number of at least 0");
+  if (reader.error()) return *reader.error();
+  parsed.cacheGiven = reader.given("cache_length");
+  parsed.known = reader.checkNames();
+  return parsed;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,153 @@
+#include "attention/formats/layers/layer_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "attention/formats/layers/qk_names.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr LayerSpelling kSpellings[] = {
+    // Llama and its descendants, and attend itself; OPT, BART, CLIP and Whisper
+    {.q = "q_proj", .k = "k_proj", .v = "v_proj", .o = "o_proj"},
+    {.q = "q_proj", .k = "k_proj", .v = "v_proj", .o = "out_proj"},
+    // torch.nn.MultiheadAttention
+    {.qkv = "in_proj", .o = "out_proj", .ending = '_'},
+    // GPT-2, and those who wrote it anew
+    {.qkv = "c_attn", .o = "c_proj", .mayBeConv1D = true},
+    // BERT; ViT; either without what stands around it
+    {.q = "self.query", .k = "self.key", .v = "self.value", .o = "output.dense"},
+    {.q = "attention.query", .k = "attention.key", .v = "attention.value", .o = "output.dense"},
+    {.q = "query", .k = "key", .v = "value", .o = "dense"},
+    // Phi-3; flash-attn and MPT; timm; DistilBERT
+    {.qkv = "qkv_proj", .o = "o_proj"},
+    {.qkv = "Wqkv", .o = "out_proj"},
+    {.qkv = "qkv", .o = "proj"},
+    {.q = "q_lin", .k = "k_lin", .v = "v_lin", .o = "out_lin"},
+    // GPT-NeoX, Pythia, BLOOM
+    {.qkv = "query_key_value", .fused = FusedRows::heads, .o = "dense"},
+};
+
+/// What a name ends with that begins a layer: the fused map, or the queries'.
+std::string firstTensor(const LayerSpelling& spelling) {
+  return spelling.weight(spelling.qkv.empty() ? spelling.q : spelling.qkv);
+}
+
+std::optional<Index> lastNumber(std::string_view prefix) {
+  std::optional<Index> number;
+  for (std::size_t at = 0; at < prefix.size();) {
+    const std::size_t end = std::min(prefix.find('.', at), prefix.size());
+    Index value = 0;
+    const auto [stop, code] = std::from_chars(prefix.data() + at, prefix.data() + end, value);
+    if (code == std::errc() && stop == prefix.data() + end && value >= 0) number = value;
+    at = end + 1;
+  }
+  return number;
+}
+
+/// A layer without its output map is one only where no spelling finds it.
+bool hasOutput(const SafetensorsHeader& header, const LayerPlace& place) {
+  return header.tensors.contains(place.prefix + std::string(place.spelling->o) + ".weight");
+}
+
+/// "3, 4 and 9"; "0 to 11" where none is missing.
+std::string numbersText(const std::vector<Index>& numbers) {
+  if (numbers.size() > 2 && numbers.back() - numbers.front() + 1 == static_cast<Index>(numbers.size()))
+    return fmt::format("{} to {}", numbers.front(), numbers.back());
+  constexpr std::size_t kMost = 12;
+  if (numbers.size() > kMost)
+    return fmt::format("{}, …", fmt::join(numbers.begin(), numbers.begin() + kMost, ", "));
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+std::string prefixesText(const std::vector<LayerPlace>& places) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(places.size(), kMost); ++i)
+    text += (i > 0 ? ", " : "") + quotedText(places[i].prefix + firstTensor(*places[i].spelling));
+  return text + (places.size() > kMost ? ", …" : "");
+}
+
+std::vector<Index> numbersOf(const std::vector<LayerPlace>& places) {
+  std::vector<Index> numbers;
+  for (const LayerPlace& place : places)
+    if (place.number && (numbers.empty() || numbers.back() != *place.number))
+      numbers.push_back(*place.number);
+  return numbers;
+}
+
+}  // namespace
+
+std::string LayerSpelling::weight(std::string_view map) const {
+  return fmt::format("{}{}weight", map, map == o ? '.' : ending);
+}
+
+std::string LayerSpelling::bias(std::string_view map) const {
+  return fmt::format("{}{}bias", map, map == o ? '.' : ending);
+}
+
+std::vector<LayerPlace> findLayers(const SafetensorsHeader& header) {
+  std::vector<LayerPlace> complete, others;
+  for (const auto& [tensor, entry] : header.tensors) {
+    for (const LayerSpelling& spelling : kSpellings) {
+      const std::string first = firstTensor(spelling);
+      if (!tensor.ends_with(first)) continue;
+      const std::string prefix = tensor.substr(0, tensor.size() - first.size());
+      if (!prefix.empty() && prefix.back() != '.') continue;
+      LayerPlace place{prefix, lastNumber(prefix), &spelling};
+      (hasOutput(header, place) ? complete : others).push_back(std::move(place));
+    }
+  }
+  std::vector<LayerPlace>& found = complete.empty() ? others : complete;
+  const auto before = [](const LayerPlace& a, const LayerPlace& b) {
+    if (a.number != b.number) return a.number < b.number;
+    if (a.prefix != b.prefix) return naturallyBefore(a.prefix, b.prefix);
+    return a.spelling < b.spelling;
+  };
+  std::sort(found.begin(), found.end(), before);
+  // Of two spellings for the same tensor the table's first counts.
+  const auto same = [](const LayerPlace& a, const LayerPlace& b) {
+    return a.prefix + firstTensor(*a.spelling) == b.prefix + firstTensor(*b.spelling);
+  };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  return found;
+}
+
+Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<Index> number,
+                               const std::string& name) {
+  const std::vector<LayerPlace> all = findLayers(header);
+  if (all.empty())
+    return Error{name +
+                 ": has no tensor \"q_proj.weight\", expected [heads * head_dim, model_dim], nor a "
+                 "layer by PyTorch's names (in_proj_weight, c_attn, query, qkv_proj, …)"};
+  if (all.size() == 1 && (!number || number == all[0].number)) return all[0];
+  if (!number) {
+    if (all[0].prefix.empty()) return all[0];  // without a number: before all others
+    return Error{fmt::format(
+        "{}: holds {} attention layers ({}), expected one of them to be chosen: --layer "
+        "N, or weights.layer in a scene",
+        name, all.size(), numbersOf(all).size() > 1 ? numbersText(numbersOf(all)) : prefixesText(all))};
+  }
+  std::vector<LayerPlace> wanted;
+  for (const LayerPlace& place : all)
+    if (place.number == *number) wanted.push_back(place);
+  if (wanted.size() == 1) return wanted[0];
+  if (wanted.empty()) {
+    const std::vector<Index> numbers = numbersOf(all);
+    const std::string held = numbers.empty()
+                                 ? prefixesText(all)
+                                 : (numbers.size() > 1 ? "layers " : "layer ") + numbersText(numbers);
+    return Error{fmt::format("{}: layer is {}, the file holds {}", name, *number, held)};
+  }
+  return Error{
+      fmt::format("{}: holds {} attention layers of number {} ({}), expected one: save the one that "
+                  "is wanted to a file of its own",
+                  name, wanted.size(), *number, prefixesText(wanted))};
+}
+
+}  // namespace headscope::attention

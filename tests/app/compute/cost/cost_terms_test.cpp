@@ -1,0 +1,83 @@
+#include "app/compute/cost/cost_terms.h"
+
+#include <gtest/gtest.h>
+
+#include "app/compute/cost/cost_plot.h"
+#include "app/compute/cost/cost_words.h"
+#include "app/scene/text/number_text.h"
+
+namespace headscope::app {
+namespace {
+
+CostFigures figuresOf(const char* name, Index gpus) {
+  CostSetup setup;
+  setup.tokens = 131072;
+  setup.batch = 1;
+  setup.gpus = gpus;
+  setup.device = "H200";
+  setup.format = attention::NumberFormat::bf16;
+  const CostCatalogue catalogue = loadCatalogue({});
+  return costFigures(setup, *attention::findShape(catalogue.shapes, name), catalogue);
+}
+
+TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
+  const CostFigures llama = figuresOf("Llama-3.1-70B", 2);
+  EXPECT_EQ(cacheTerms(llama), "327,680 B a token × 131,072 tokens × batch 1 = 40 GiB");
+  EXPECT_EQ(reservedTerms(llama),
+            "8,192 blocks of 16 tokens for each of 1 sequence: 40 GiB, 0 B of it empty");
+  EXPECT_EQ(weightsTerms(llama),
+            "70,552,387,584 parameters (norms not counted) × 2 B = 131.4 GiB, over 2 GPUs 65.71 GiB each");
+  EXPECT_EQ(cachePerGpuTerms(llama), "4 of 8 kv heads on each of 2 GPUs: 20 GiB");
+  EXPECT_EQ(holdsTerms(llama.cost), "65.71 GiB of weights + 20 GiB of cache = 85.71 GiB");
+  EXPECT_NE(timeTerms(llama).find("÷ (4.8 TB/s · 2 GPUs) = 18.95 ms"), std::string::npos) << timeTerms(llama);
+}
+
+TEST(CostTerms, countOneAsOneAndSayMemoryOnce) {
+  EXPECT_EQ(countedText(1, "kv head"), "1 kv head");
+  EXPECT_EQ(countedText(12288, "kv head"), "12,288 kv heads");
+  attention::Machine machine;
+  machine.name = "H100 80 GB";
+  machine.memoryGb = 80;
+  EXPECT_EQ(machineText(machine, ", "), "H100 80 GB");
+  machine.name = "RTX 4090";
+  machine.memoryGb = 24;
+  EXPECT_EQ(machineText(machine, ", "), "RTX 4090, 24 GB");
+  machine.name = "X180 GB";
+  machine.memoryGb = 80;
+  EXPECT_EQ(machineText(machine, ", "), "X180 GB, 80 GB") << "180 is another number";
+}
+
+TEST(CostTerms, knowLatentsWindowsAndEncoders) {
+  EXPECT_EQ(cachePerGpuTerms(figuresOf("DeepSeek-V3", 8)).substr(0, 36),
+            "The whole latent on each of 8 GPUs: ");
+  EXPECT_NE(timeTerms(figuresOf("DeepSeek-V3", 8))
+                .find("2 · 128 heads · (512 + 64 for its score + 512 for its sum) = 278,528 FLOP"),
+            std::string::npos);
+  EXPECT_EQ(timeTerms(figuresOf("Llama-3.1-70B", 2)).find("absorbed"), std::string::npos);
+  EXPECT_NE(cacheTerms(figuresOf("Gemma-3-27B", 1)).find("tokens in all layers"), std::string::npos);
+  EXPECT_NE(cacheTerms(figuresOf("BERT-base", 1)).find("keeps nothing"), std::string::npos);
+}
+
+TEST(CostWords, AnEncoderHasNoDecodeStepAndNothingOfItsOwnIsDashed) {
+  const CostFigures bert = figuresOf("BERT-base", 1);
+  CostSetup setup;
+  setup.work = WorkPlot::decode;
+  const CostPlot work = workPlot(setup, bert);
+  EXPECT_EQ(work.title, "An encoder decodes nothing");
+  EXPECT_TRUE(work.plot.lines.empty());
+  const CostPlot memory = memoryPlot(setup, bert, loadCatalogue({}));
+  EXPECT_TRUE(memory.notes.empty());
+  EXPECT_FALSE(memoryPlot(setup, figuresOf("Llama-3.1-8B", 1), loadCatalogue({})).notes.empty());
+}
+
+TEST(CostWords, TheLayerMadeHereIsInTheMiddleOfASentence) {
+  const Scene scene = openingScene();
+  CostSetup setup = scene.cost;
+  setup.tokens = 1;
+  const CostFigures layer = costFigures(setup, shapeOfLayer(scene.setup), loadCatalogue({}));
+  EXPECT_EQ(costSentence(layer), "KV cache of this layer at 1 token × batch 1");
+  EXPECT_EQ(costFactors(layer)[1].label, "layer");
+}
+
+}  // namespace
+}  // namespace headscope::app

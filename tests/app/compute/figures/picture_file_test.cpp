@@ -1,0 +1,103 @@
+// Figures as files: their size, and what can't be written.
+
+#include "app/compute/figures/picture_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/compute/figures/drawings.h"
+#include "render/image.h"
+#include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::test {
+namespace {
+
+using namespace app;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const MemoryBudget kMemory(std::uint64_t{1} << 30);
+
+Drawing someDrawing() {
+  Drawing drawing;
+  drawing.width = 400;
+  drawing.height = 200;
+  drawing.background = {1, 1, 1, 1};
+  drawing.shapes.push_back(Box{{0, 0, 400, 200}, {1, 0, 0, 1}});
+  return drawing;
+}
+
+TEST(PictureFile, LengthsAreRead) {
+  EXPECT_EQ(*parseLength("800"), (Length{800, false}));
+  EXPECT_EQ(*parseLength("800px"), (Length{800, false}));
+  EXPECT_EQ(*parseLength("120.5mm"), (Length{120.5, true}));
+  for (const char* bad : {"", "mm", "12cm", "-3", "0", "nan", "inf", "1e5", "12 mm", "99999999999", "120mmm"})
+    EXPECT_THAT(parseLength(bad).ok() ? "" : parseLength(bad).error().message, HasSubstr("is no length"))
+        << bad;
+}
+
+TEST(PictureFile, APngHasTheSizeThatWasAsked) {
+  const TemporaryFolder folder;
+  const auto sizeOf = [&](const PictureSize& size) {
+    const auto path = folder / "a.png";
+    const auto written = writePicture(path, someDrawing(), size, kMemory);
+    EXPECT_TRUE(written.ok()) << written.error().message;
+    const render::Image image = render::decodePng(fileBytes(path));
+    return std::pair(image.width, image.height);
+  };
+  EXPECT_EQ(sizeOf({}), std::pair(400, 200));
+  EXPECT_EQ(sizeOf({.scale = 3}), std::pair(1200, 600));
+  EXPECT_EQ(sizeOf({.width = Length{1000}}), std::pair(1000, 500));
+  EXPECT_EQ(sizeOf({.height = Length{1000}}), std::pair(2000, 1000));
+  EXPECT_EQ(sizeOf({.width = Length{300}, .height = Length{300}}), std::pair(300, 300));
+  EXPECT_EQ(fileText(folder / "a.png").find("pHYs"), std::string::npos);
+  EXPECT_EQ(sizeOf({.width = Length{50.8, true}, .dpi = 600}), std::pair(1200, 600));
+  // 600 dpi are 23,622 pixels a metre.
+  EXPECT_THAT(fileText(folder / "a.png"), HasSubstr(std::string("pHYs\0\0\x5C\x46\0\0\x5C\x46\1", 13)));
+}
+
+TEST(PictureFile, WhatIsWiderThanAskedStandsInTheMiddle) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(
+      writePicture(folder / "a.png", someDrawing(), {.width = Length{300}, .height = Length{300}}, kMemory)
+          .ok());
+  const render::Image image = render::decodePng(fileBytes(folder / "a.png"));
+  const auto green = [&](int x, int y) {
+    return image.rgba[static_cast<std::size_t>(4 * (y * 300 + x) + 1)];
+  };
+  EXPECT_EQ(green(150, 20), 255) << "the page";
+  EXPECT_EQ(green(150, 150), 0) << "the drawing, red";
+  EXPECT_EQ(green(150, 280), 255);
+}
+
+TEST(PictureFile, AnSvgSaysItsSize) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(writePicture(folder / "a.svg", someDrawing(), {.width = Length{120, true}}, kMemory).ok());
+  EXPECT_THAT(fileText(folder / "a.svg"),
+              AllOf(HasSubstr("width=\"120mm\" height=\"60mm\""), HasSubstr("viewBox=\"0 0 400 200\"")));
+}
+
+TEST(PictureFile, WhatIsTooLargeOrMisnamedIsRefusedAndLeavesWhatWasThere) {
+  const TemporaryFolder folder;
+  putFile(folder / "a.png", "mine");
+  const auto refusal = [&](const std::string& name, const PictureSize& size,
+                           const MemoryBudget& memory = kMemory) {
+    const auto written = writePicture(folder / name, someDrawing(), size, memory);
+    return written.ok() ? std::string("written") : written.error().message;
+  };
+  EXPECT_THAT(refusal("a.png", {.width = Length{20000}}),
+              HasSubstr("20000 × 10000 pixels, expected 16 to 16,384"));
+  EXPECT_THAT(refusal("a.png", {.width = Length{16000}}), HasSubstr("67,108,864"));
+  EXPECT_THAT(refusal("a.png", {.width = Length{1000, true}, .dpi = 2400}), HasSubstr("pixels, expected"));
+  EXPECT_THAT(refusal("a.png", {.width = Length{20}}), HasSubstr("20 × 10 pixels, expected"));
+  EXPECT_THAT(refusal("a.png", {.width = Length{8000}}, MemoryBudget(1 << 20)), HasSubstr("budget"));
+  EXPECT_THAT(refusal("a.jpg", {}), HasSubstr("expected .png or .svg"));
+  EXPECT_THAT(refusal("a", {}), HasSubstr("expected .png or .svg"));
+  EXPECT_THAT(refusal("none/a.svg", {}), HasSubstr("cannot be written"));
+  EXPECT_EQ(fileText(folder / "a.png"), "mine");
+  EXPECT_EQ(folder.count(), 1u) << "nothing else is left";
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,137 @@
+// Every score term is in the receipt, in the map's tooltip and in the mask page's pictures of the biases.
+
+#include "attention/core/score_terms.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "app/compute/heads/head_study.h"
+#include "app/compute/layer/score_text.h"
+#include "app/compute/map/map_source.h"
+#include "app/scene/text/number_text.h"
+#include "attention/core/receipt.h"
+#include "tests/app/compute/layer/snapshot_support.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::Matrix;
+using attention::ScoreStep;
+using attention::ScoreTerm;
+using attention::TermKind;
+
+/// How a scene gets each term. Whoever adds a term adds it here.
+const std::map<std::string_view, std::function<void(app::Setup&)>> kSwitches{
+    {"scale", [](app::Setup& s) { s.model.scaled = true; }},
+    {"gain", [](app::Setup& s) { s.model.sharpness = 3; }},
+    {"ALiBi", [](app::Setup& s) { s.model.position = PositionKind::alibi; }},
+    {"T5", [](app::Setup& s) { s.model.position = PositionKind::t5; }},
+    {"soft-cap", [](app::Setup& s) { s.model.softcap = 0.5F; }},
+    {"additive",
+     [](app::Setup& s) {
+       s.mask.additive = attention::Table{{}, Matrix::Random(6, 6) * 3};
+     }},
+    {"mask", [](app::Setup& s) { s.mask.layers = test::layersFrom("window_both(2)"); }},
+};
+
+/// Its scores are capped, so that there are pictures of what biases do, and not scaled.
+app::Setup baseSetup() {
+  app::Setup setup = test::plainSetup("a b c d e f");
+  setup.mask.layers = {};
+  setup.model.scaled = false;
+  setup.model.softcap = 20;
+  return setup;
+}
+
+bool hasStep(const std::vector<ScoreStep>& steps, const ScoreTerm& term) {
+  return std::any_of(steps.begin(), steps.end(), [&](const ScoreStep& step) { return step.term == &term; });
+}
+
+MapHead mapped(const app::Setup& setup, Index head) {
+  Scene scene;
+  scene.setup = setup;
+  Resources resources({std::uint64_t{1} << 30});
+  auto built = buildMapHead(mapQuestion(scene, head), resources);
+  EXPECT_TRUE(built.ok() && built->has_value());
+  return std::move(**built);
+}
+
+TEST(ScoreTerms, AreInReceiptTooltipAndPictures) {
+  ASSERT_EQ(kSwitches.size(), attention::scoreTerms().size());
+  const auto base = std::make_shared<const Snapshot>(test::computed(baseSetup()));
+  const HeadStudy before = studyHead({base, 0, 1});
+  for (const ScoreTerm& term : attention::scoreTerms()) {
+    SCOPED_TRACE(term.name);
+    ASSERT_TRUE(kSwitches.count(term.name));
+    app::Setup setup = baseSetup();
+    kSwitches.at(term.name)(setup);
+    const auto snapshot = std::make_shared<const Snapshot>(test::computed(setup));
+    const SequenceSnapshot& sequence = snapshot->sequences[0];
+    const MapHead head = mapped(setup, 1);
+    for (Index query = 0; query < 6; ++query)
+      for (Index key = 0; key < 6; ++key) {
+        const auto receipt =
+            attention::explainScore(snapshot->config, sequence.mask, sequence.attention, 1, query, key);
+        EXPECT_TRUE(hasStep(receipt.steps, term));
+        const MapScore score = mapScore(head.field, query, key);
+        EXPECT_TRUE(hasStep(score.steps, term));
+        ASSERT_EQ(score.steps.size(), receipt.steps.size());
+        const std::string tooltip = mapScoreText(head.field, query, key);
+        for (const ScoreStep& step : score.steps) {
+          const std::string line = step.term->label(snapshot->config) + "  " + stepText(step);
+          EXPECT_NE(tooltip.find(line), std::string::npos) << tooltip;
+        }
+      }
+    const HeadStudy after = studyHead({snapshot, 0, 1});
+    if (term.adds()) {
+      const std::string parts = addedText(snapshot->config, sequence.mask, 1, 4, 2);
+      EXPECT_EQ(parts, term.label(snapshot->config) + "  " + numberText(after.bias.values(4, 2)));
+      EXPECT_NE(after.bias.values, before.bias.values);
+    } else {
+      EXPECT_NE(after.effect.values, before.effect.values);
+    }
+  }
+}
+
+/// The lines of a receipt lead to the score, and so do those of the map: for every combination of terms.
+TEST(ScoreTerms, LinesAddUpInEveryCombination) {
+  for (unsigned choice = 0; choice < 1U << kSwitches.size(); ++choice) {
+    app::Setup setup = baseSetup();
+    setup.model.softcap = 0;
+    unsigned bit = 0;
+    for (const auto& [name, turnOn] : kSwitches)
+      if (choice >> bit++ & 1) turnOn(setup);
+    const Snapshot snapshot = test::computed(setup);
+    const SequenceSnapshot& sequence = snapshot.sequences[0];
+    const MapHead head = mapped(setup, 2);
+    for (Index query = 0; query < 6; query += 2)
+      for (Index key = 0; key < 6; ++key) {
+        const auto receipt =
+            attention::explainScore(snapshot.config, sequence.mask, sequence.attention, 2, query, key);
+        const MapScore onMap = mapScore(head.field, query, key);
+        ASSERT_EQ(onMap.steps.size(), receipt.steps.size()) << "choice " << choice;
+        // What is shown, put together as a reader would.
+        double score = receipt.dot;
+        for (const ScoreStep& step : receipt.steps) {
+          if (step.term->adds()) score += static_cast<double>(step.value);
+          if (!step.term->adds() && step.term->kind != TermKind::visibility) score = step.score;
+        }
+        if (!receipt.visible) {
+          EXPECT_EQ(receipt.score, -INFINITY);
+          EXPECT_EQ(onMap.score(), -INFINITY);
+          continue;
+        }
+        const double limit = test::scoreTolerance(snapshot) + 64 * FLT_EPSILON * (8 + std::abs(score));
+        EXPECT_NEAR(receipt.score, score, limit) << "choice " << choice;
+        EXPECT_NEAR(onMap.score(), score, limit) << "choice " << choice;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

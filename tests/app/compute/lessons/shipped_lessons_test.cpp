@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "app/compute/jobs/memory_budget.h"
+#include "app/compute/lessons/lesson_study.h"
+#include "app/scene/text/rich_text.h"
+#include "test_paths.h"
+
+// Every lesson that comes with the program: what it says is true, and short enough to be read.
+
+namespace headscope::app {
+namespace {
+
+std::vector<std::filesystem::path> shippedFiles() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(HEADSCOPE_SOURCE_DIR "/assets/lessons"))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string nameOf(const testing::TestParamInfo<std::filesystem::path>& info) {
+  std::string name = info.param.stem().string();
+  std::erase_if(name, [](char letter) { return !std::isalnum(static_cast<unsigned char>(letter)); });
+  return name;
+}
+
+/// Words as people read them: without markup, a formula as it is set.
+std::size_t wordCount(const std::string& text) {
+  const auto rich = parseRichText(text);
+  if (!rich) {
+    ADD_FAILURE() << rich.error().message << "\n" << text;
+    return 0;
+  }
+  std::istringstream words(plainText(*rich));
+  return static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>(words), {}));
+}
+
+class ShippedLesson : public testing::TestWithParam<std::filesystem::path> {
+ protected:
+  void SetUp() override {
+    auto read = readLesson(GetParam());
+    ASSERT_TRUE(read) << read.error().message;
+    lesson = *read;
+  }
+  std::shared_ptr<const Lesson> lesson;
+};
+
+TEST_P(ShippedLesson, EveryClaimHoldsAndOneAnswerOfEachQuestion) {
+  Resources resources(defaultLimits());
+  LessonRunner runner(*lesson, resources);
+  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
+    const auto study = runner.study(at);
+    ASSERT_TRUE(study) << study.error().message;
+    for (const std::string& claim : (*study)->failedClaims)
+      ADD_FAILURE() << lesson->steps[at].id << ": " << claim;
+  }
+  const auto cover = runner.cover();
+  ASSERT_TRUE(cover) << cover.error().message;
+}
+
+TEST_P(ShippedLesson, IsShortEnoughToBeRead) {
+  Resources resources(defaultLimits());
+  LessonRunner runner(*lesson, resources);
+  for (std::size_t at = 0; at < lesson->steps.size(); ++at) {
+    const auto study = runner.study(at);
+    ASSERT_TRUE(study) << study.error().message;
+    SCOPED_TRACE(lesson->steps[at].id);
+    EXPECT_LE(wordCount((*study)->text), 95u);
+    EXPECT_LE(wordCount((*study)->ask), 25u);
+    for (const OptionStudy& option : (*study)->options) {
+      EXPECT_LE(wordCount(option.text), 12u) << option.text;
+      EXPECT_LE(wordCount(option.why), 45u) << option.why;
+      EXPECT_GE(wordCount(option.why), 1u) << option.text;
+    }
+  }
+}
+
+TEST_P(ShippedLesson, TeachesByPredictionInFiveToTenSteps) {
+  EXPECT_GE(lesson->steps.size(), 5u);
+  EXPECT_LE(lesson->steps.size(), 10u);
+  const auto questions = std::count_if(lesson->steps.begin(), lesson->steps.end(),
+                                       [](const LessonStep& step) { return step.question.has_value(); });
+  EXPECT_GE(questions, 2);
+  const auto claims = std::count_if(lesson->steps.begin(), lesson->steps.end(),
+                                    [](const LessonStep& step) { return !step.claims.empty(); });
+  EXPECT_EQ(claims, std::ssize(lesson->steps)) << "a step without a claim";
+  EXPECT_EQ(GetParam().filename().string().substr(0, 2),
+            (lesson->number < 10 ? "0" : "") + std::to_string(lesson->number));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedLesson, testing::ValuesIn(shippedFiles()), nameOf);
+
+TEST(ShippedLessons, AreTwelveOfEightyNineMinutes) {
+  std::set<std::string> ids;
+  std::set<int> numbers;
+  int minutes = 0;
+  for (const auto& path : shippedFiles()) {
+    const auto lesson = readLesson(path);
+    ASSERT_TRUE(lesson) << lesson.error().message;
+    ids.insert((*lesson)->id);
+    numbers.insert((*lesson)->number);
+    minutes += (*lesson)->minutes;
+  }
+  EXPECT_EQ(ids.size(), 12u);
+  EXPECT_EQ(numbers.size(), 12u);
+  EXPECT_EQ(*numbers.begin(), 1);
+  EXPECT_EQ(*numbers.rbegin(), 12);
+  EXPECT_EQ(minutes, 89);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,132 @@
+// What single heads of a model are worth, against other ways to compute the same.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/compute/heads/head_copying.h"
+#include "app/compute/heads/head_losses.h"
+#include "app/compute/jobs/bytes_read.h"
+#include "app/compute/layer/layer_inputs.h"
+#include "app/compute/model/model_guesses.h"
+#include "attention/core/decompositions.h"
+#include "tests/app/compute/layer/golden_scene.h"
+#include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/attention/models/golden_models.h"
+
+namespace headscope::test {
+namespace {
+
+using namespace app;
+using attention::Matrix;
+using attention::test::Golden;
+using attention::test::goldenModel;
+
+class HeadsOfModels : public testing::TestWithParam<std::string> {
+ protected:
+  std::shared_ptr<const ModelStudy> study(const app::Setup& setup) {
+    ModelRunner runner;
+    auto result = runner.run(modelQuestion(setup), resources, {}, {});
+    EXPECT_TRUE(result.ok()) << result.error().message;
+    return std::make_shared<const ModelStudy>(*std::move(result));
+  }
+  float probability(const std::shared_ptr<const ModelStudy>& of, Index query, Index id,
+                    std::vector<SwitchedHead> without) {
+    const auto left = forecast({of, query, id, std::move(without)}, resources, {});
+    EXPECT_TRUE(left.ok());
+    return left.ok() ? *left : -1;
+  }
+
+  Resources resources{kRoomy};
+};
+
+TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
+  const auto now = study(goldenScene(GetParam(), "the cat sat on").setup);
+  const auto losses = headLosses({now}, resources, {});
+  ASSERT_TRUE(losses.ok()) << losses.error().message;
+  ASSERT_EQ(losses->of, LossOf::next);
+  const Index last = now->tokens() - 1;
+  const float with = probability(now, last, losses->next, {});
+  for (Index layer = 0; layer < losses->change.rows(); ++layer)
+    for (Index head = 0; head < losses->change.cols(); ++head)
+      EXPECT_NEAR(losses->change(layer, head),
+                  probability(now, last, losses->next, {{layer, head, HeadOff::zero}}) - with, 2e-5)
+          << layer << "." << head;
+}
+
+/// The layer that was made before still stands in the setup, with another number of heads.
+TEST_P(HeadsOfModels, ArePlantedByNobody) {
+  Scene scene = goldenScene(GetParam(), "the cat sat on");
+  scene.setup.weights.source = WeightSource::planted;
+  for (const Index heads : {1, 2, 16}) {
+    scene.setup.model.heads = heads;
+    scene.setup.model.kvHeads = 1;
+    EXPECT_EQ(plantedMisfit(scene.setup), "");
+    EXPECT_EQ(narrowInduction(scene.setup), 0);
+    EXPECT_FALSE(plantingSuits(scene.setup)) << "nothing to suit";
+  }
+}
+
+TEST_P(HeadsOfModels, OfWrittenWordsTheMeanAndOfAHeadThatIsOffWhatItWouldAdd) {
+  Scene scene = goldenScene(GetParam(), "the cat sat on");
+  scene.setup.subject.written = {5, 7};
+  const auto now = study(scene.setup);
+  const auto losses = headLosses({now}, resources, {});
+  ASSERT_TRUE(losses.ok());
+  ASSERT_EQ(losses->of, LossOf::written);
+  const Index typed = now->text.typed;
+  const auto mean = [&](const std::vector<SwitchedHead>& without) {
+    return (probability(now, typed - 1, 5, without) + probability(now, typed, 7, without)) / 2;
+  };
+  EXPECT_NEAR(losses->change(1, 2), mean({{1, 2, HeadOff::zero}}) - mean({}), 2e-5);
+  scene.setup.subject.switchedOff = {{1, 2, HeadOff::zero}};
+  const auto off = headLosses({study(scene.setup)}, resources, {});
+  ASSERT_TRUE(off.ok());
+  EXPECT_NEAR(off->change(1, 2), losses->change(1, 2), 2e-5) << "whether it is off now or not";
+}
+
+TEST_P(HeadsOfModels, EverythingThatIsReadIsInTheFile) {
+  const Scene scene = goldenScene(GetParam(), "the cat");
+  const attention::Model& model = *scene.setup.subject.opened->model;
+  const Index layers = model.config().layerCount();
+  std::uint64_t before = 0;
+  for (Index l = 0; l <= layers; ++l) {
+    const std::uint64_t now = bytesRead(model, l, false, 2);
+    EXPECT_GT(now, before);
+    before = now;
+  }
+  EXPECT_GT(bytesRead(model, layers, true, 2), before);
+  EXPECT_LE(bytesRead(model, layers, true, 2), model.checkpoint().bytes());
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, HeadsOfModels, testing::Values("gpt2", "llama", "gemma2", "gpt_neox"),
+                         [](const auto& info) { return info.param; });
+
+TEST(HeadCopying, IsThatOfTheWholeProductsEigenvalues) {
+  const Scene scene = goldenScene("llama", "a");
+  const auto opened = scene.setup.subject.opened;
+  const attention::ModelConfig& config = opened->config();
+  const auto file = attention::readSafetensors(goldenModel("llama") / "model.safetensors");
+  ASSERT_TRUE(file.ok());
+  const auto matrix = [&](const std::string& name) {
+    const auto& tensor = file->tensors.at(name);
+    const auto values = *attention::toFloats(tensor, name);
+    return Matrix(Eigen::Map<const Matrix>(values.data(), static_cast<Index>(tensor.shape[0]),
+                                           static_cast<Index>(tensor.shape[1])));
+  };
+  const Matrix v = matrix("model.layers.1.self_attn.v_proj.weight"),
+               o = matrix("model.layers.1.self_attn.o_proj.weight");
+  const Index size = config.headDim;
+  for (Index head = 0; head < config.heads; ++head) {
+    const Index kv = head * config.kvHeads / config.heads;
+    const Eigen::MatrixXd whole =
+        (o.middleCols(head * size, size) * v.middleRows(kv * size, size)).cast<double>();
+    const auto eigenvalues = attention::eigenvalues(whole);
+    const double expected = eigenvalues.real().sum() / eigenvalues.cwiseAbs().sum();
+    const auto found = headCopying({opened, 1, head});
+    ASSERT_TRUE(found.ok());
+    EXPECT_NEAR(*found, expected, 1e-4) << head;
+  }
+}
+
+}  // namespace
+}  // namespace headscope::test

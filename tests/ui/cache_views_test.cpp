@@ -1,0 +1,194 @@
+// The rooms of the cache page in a small window, and latent attention's sliders by mouse.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "app/compute/figures/scene_picture.h"
+#include "app/pages/cache/cache_page.h"
+#include "app/scene/models/open_model.h"
+#include "tests/attention/models/golden_models.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/page_check.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+
+class CacheRooms : public testing::Test {
+ protected:
+  CacheRooms() : ui(1280, 720) {
+    ui.key(static_cast<Key>('4'));
+    ui.draw();
+  }
+  const app::ShapeCase& latent() {
+    return ui.session().page<app::CachePage>().state().shapes->value->cases.back();
+  }
+  void room(const std::string& name) {
+    ui.click("cache_room." + name);
+    ui.draw();
+  }
+  void turnKeys() {
+    ui.session().scene().setup.model.position = app::PositionKind::rope;
+    ui.session().scene().setup.weights.source = app::WeightSource::random;
+    room("shapes");
+  }
+
+  UiDriver ui;
+};
+
+TEST_F(CacheRooms, HaveRoomInASmallWindow) {
+  for (const std::string name : {"precision", "eviction", "paging"}) {
+    room(name);
+    ui.park();
+    ui.wait(0.3);
+    EXPECT_THAT(flaws(ui), testing::IsEmpty()) << name;
+  }
+}
+
+TEST_F(CacheRooms, FourShapesUnderRopeHaveRoom) {
+  turnKeys();
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+}
+
+TEST_F(CacheRooms, TheRotaryKeyIsDraggedFromNoneToAllThatTurns) {
+  turnKeys();
+  EXPECT_EQ(latent().rotary, 16);
+  ui.dragTo("cache.rotary_dim", 0.5f);
+  ui.draw();
+  EXPECT_NEAR(static_cast<double>(ui.scene().cost.cache.rotary), 128, 8);
+  EXPECT_EQ(ui.scene().cost.cache.rotary % 2, 0);
+  EXPECT_EQ(latent().rotary, ui.scene().cost.cache.rotary);
+  const double half = latent().output.all;
+  ui.dragTo("cache.rotary_dim", 1.2f);
+  ui.draw();
+  EXPECT_EQ(latent().rotary, 8 * 32) << "8 heads of MHA, all of whose dimensions turn";
+  EXPECT_LT(latent().output.all, half);
+  ui.dragTo("cache.rotary_dim", -0.2f);
+  ui.draw();
+  EXPECT_EQ(latent().rotary, 0);
+  EXPECT_GT(latent().output.all, half);
+  ui.dragTo("cache.latent", 1.2f);
+  ui.draw();
+  EXPECT_EQ(latent().latent, 256) << "no more than the model dim";
+}
+
+TEST_F(CacheRooms, KeysActOverTheControlsToo) {
+  const auto step = [&] { return ui.scene().cursor.step; };
+  ui.key(Key::home);
+  ui.key(Key::right);
+  const app::Index prefill = step();
+  ui.hoverAt("cache.stored.fp16", 0.5f, 0.5f);  // a choice at the left, which has no use for arrows
+  ui.frames(2);
+  ui.key(Key::right);
+  EXPECT_EQ(step(), prefill + 1);
+  ui.hover("heads.track");
+  ui.frames(2);
+  const app::Index heads = ui.scene().setup.model.heads;
+  ui.key(Key::left);
+  EXPECT_NE(ui.scene().setup.model.heads, heads) << "the slider under the pointer";
+  EXPECT_EQ(step(), prefill + 1) << "and it alone";
+  ui.key(Key::end);
+  EXPECT_EQ(step(), 12) << "no key of a slider";
+  ui.chord({.shift = true}, static_cast<Key>('2'));
+  EXPECT_EQ(ui.scene().cursor.cacheView, app::CacheView::shapes);
+  ui.chord({.shift = true}, static_cast<Key>('1'));
+  EXPECT_EQ(ui.scene().cursor.cacheView, app::CacheView::growth);
+}
+
+TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
+  ui.key(Key::end);
+  EXPECT_TRUE(ui.has("cache.bracket.decode"));
+  ui.session().scene().setup.mask.layers.clear();
+  ui.draw();
+  EXPECT_TRUE(ui.has("cache.reason"));
+  EXPECT_TRUE(ui.has("cache.bracket.prefill"));
+  EXPECT_FALSE(ui.has("cache.bracket.decode"));
+  ui.click("cache.causal");
+  ui.draw();
+  EXPECT_TRUE(ui.has("cache.bracket.decode"));
+}
+
+/// The cache page on a model of a family.
+class OpenedShapes : public CacheRooms {
+ protected:
+  void open(const std::string& folder) {
+    const auto opened = app::openModel(folder);
+    if (!opened) throw std::runtime_error(opened.error().message);
+    app::Scene scene = ui.scene();
+    app::adoptModel(scene, folder, *opened);
+    ui.session().setScene(scene);
+    room("shapes");
+  }
+  void openFamily(const char* family) { open(attention::test::goldenModel(family).string()); }
+  const app::CacheState& page() { return ui.session().page<app::CachePage>().state(); }
+  /// What the tiles are called, and how many kv heads they have.
+  std::vector<std::string> shapes() {
+    std::vector<std::string> names;
+    for (const app::ShapeCase& one : page().shapes->value->cases)
+      names.push_back(one.name + (one.kvHeads > 0 ? " " + std::to_string(one.kvHeads) : ""));
+    return names;
+  }
+  bool inFigure(const std::string& words) {
+    app::Resources resources(app::defaultLimits());
+    const auto drawing =
+        app::drawPicture(app::PictureKind::page, ui.scene(), page().snapshot.get(), resources, {});
+    return drawing.ok() && std::ranges::any_of(drawing->shapes, [&](const app::Shape& shape) {
+             const auto* text = std::get_if<app::TextRun>(&shape);
+             return text && text->text == words;
+           });
+  }
+};
+
+TEST_F(OpenedShapes, KvHeadsAreMergedIntoHalfOfThemOrAsTheSliderSays) {
+  openFamily("gpt_neox");
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"MHA 4", "GQA 2", "MQA 1", "MLA"}));
+  EXPECT_TRUE(inFigure("2 kv heads")) << "Ctrl+P draws what is on screen";
+  ui.session().scene().cost.cache.merged = 4;
+  ui.draw();
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"MHA 4", "GQA 2", "MQA 1", "MLA"})) << "those of the layer";
+}
+
+TEST_F(OpenedShapes, NoShapeIsThereTwice) {
+  openFamily("gemma2");
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 2", "MQA 1", "MLA"})) << "nothing is between 2 and 1";
+  EXPECT_FALSE(inFigure("4 kv heads"));
+  ui.click("cache.between");
+  EXPECT_EQ(ui.scene().cost.cache.merged, 0) << "there is nothing to choose";
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  openFamily("llama");
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"MQA 1", "MLA"}));
+  open(app::kLearned);
+  EXPECT_EQ(shapes(), (std::vector<std::string>{"GQA 3", "MQA 1", "MLA"}));
+}
+
+TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
+  open(app::kLearned);
+  const auto before = page().snapshot;
+  ui.typeValue("model.layer", "2");
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.subject.layer, 2);
+  EXPECT_NE(page().snapshot, before);
+  EXPECT_EQ(page().snapshot->setup.subject.layer, 2);
+  EXPECT_EQ(ui.scene().cursor.page, "cache");
+}
+
+TEST_F(CacheRooms, HasRoomInLightWithEveryHeadItsOwn) {
+  ui.chord(kCtrl, Key::l);
+  ui.click("kind.mha");
+  ui.clickAt("cache.axis", 6.5f / 12, 0.5f);
+  ui.park();
+  ui.wait(0.3);
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field_light"));
+}
+
+}  // namespace
+}  // namespace headscope::test

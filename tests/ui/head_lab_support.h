@@ -1,0 +1,59 @@
+#pragma once
+
+// One of the lab's tabs, opened.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "app/pages/head_lab/head_lab_page.h"
+#include "app/platform/ui_state.h"
+#include "app/scene/models/open_model.h"
+#include "tests/support/page_check.h"
+
+namespace headscope::test {
+
+class LabTabOnScreen : public testing::Test {
+ protected:
+  explicit LabTabOnScreen(const std::string& tab, int width = 1920, int height = 1080) : ui(width, height) {
+    ui.key(static_cast<app::Key>('7'));
+    ui.draw();
+    ui.click("lab.tab." + tab);
+    ui.draw();
+  }
+  const app::HeadLabState& page() { return ui.session().page<app::HeadLabPage>().state(); }
+  const app::Setup& setup() { return ui.scene().setup; }
+  const attention::Table& table() { return *setup().input.table; }
+  void park() {
+    ui.park();
+    ui.draw();
+    ui.wait(0.3);
+  }
+  /// Everything that is written on the page, a line each.
+  std::string written() {
+    app::uiState().watches = true;
+    ui.screenshot();
+    std::string texts;
+    for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+    return texts;
+  }
+  void expectTidy(const std::string& what) {
+    park();
+    EXPECT_THAT(overlaps(ui), testing::IsEmpty()) << what;
+    EXPECT_THAT(cutOff(ui), testing::IsEmpty()) << what;
+  }
+  void openModel() {
+    app::Scene scene = ui.scene();
+    app::adoptModel(scene, app::kLearned, *app::openModel(app::kLearned));
+    scene.setup.subject.layer = 1;
+    ui.session().setScene(scene);
+    ui.draw();
+  }
+  /// The middle of something that is tracked, without scrolling to it.
+  ImVec2 middle(const std::string& name) { return ui.find(name).GetCenter(); }
+
+  UiDriver ui;
+};
+
+}  // namespace headscope::test
