@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/render_picture.h"
 #include "app/commands/report.h"
+#include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/headless.h"
 #include "app/platform/address_space.h"
@@ -28,10 +29,11 @@ struct RenderOptions {
 
 /// What is drawn without the window: nothing where the picture is the window's own, which is a PNG.
 std::optional<PictureKind> pictureOf(const RenderOptions& options) {
-  const bool svg = std::filesystem::path(options.output).extension() == ".svg";
-  if (!options.what && !svg) return std::nullopt;
+  const auto format = pictureFormat(options.output);
+  const bool vector = format && *format != PictureFormat::png;
+  if (!options.what && !vector) return std::nullopt;
   const std::string what = options.what.value_or("page");
-  if (what == "page" && !svg) return std::nullopt;
+  if (what == "page" && !vector) return std::nullopt;
   const auto at = std::find(kPictureNames.begin(), kPictureNames.end(), what) - kPictureNames.begin();
   return static_cast<PictureKind>(at);
 }
@@ -42,7 +44,7 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
     return attention::Error{fmt::format("{} is given, but it is of {}", option, where)};
   };
   constexpr const char* kPictures =
-      "pictures without the window: --what heads, head, mask, cache, map or cost, or a page as .svg";
+      "pictures without the window: --what heads, head, mask, cache, map or cost, or a page as .svg or .pdf";
   if (!picture && options.width) return refuse("--width", kPictures);
   if (!picture && options.height) return refuse("--height", kPictures);
   if (!picture && options.dpi) return refuse("--dpi", kPictures);
@@ -146,7 +148,7 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
           "SCENE", options->scene,
           "A scene, a lesson, a model's folder, recorded attention or learned; the opening scene if left out")
       ->check(namesFile);
-  command->add_option("-o,--output", options->output, "The PNG or SVG to write")
+  command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
       ->required()
       ->check(namesFile);
   command

@@ -83,6 +83,26 @@ attention::Status writeSvg(const std::filesystem::path& path, const Drawing& dra
   return attention::writeFile(path, svgText(drawing, options));
 }
 
+attention::Status writePdf(const std::filesystem::path& path, const Drawing& drawing,
+                           const PictureSize& size) {
+  constexpr double kPointsPerInch = 72, kPixelsPerInch = 96;
+  constexpr double kMostPoints = 14400;  // PDF 1.7, annex C: 200 inches a side
+  PictureSize onPaper = size;
+  onPaper.dpi = kPixelsPerInch;
+  const Extent extent = extentOf(drawing, onPaper);
+  const double width = extent.width * kPointsPerInch / kPixelsPerInch,
+               height = extent.height * kPointsPerInch / kPixelsPerInch;
+  if (!(width >= 1 && height >= 1 && width <= kMostPoints && height <= kMostPoints))
+    return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
+                             height, countText(static_cast<Index>(kMostPoints)))};
+  // Cells that are an image have the pixels that a printer shows.
+  SvgOptions options{fmt::format("{:.6g}", width), fmt::format("{:.6g}", height),
+                     size.dpi / kPointsPerInch * width / drawing.width};
+  const auto pdf = pdfPage(svgText(drawing, options), width, height);
+  if (!pdf) return Error{path.filename().string() + ": " + pdf.error().message};
+  return attention::writeFile(path, *pdf);
+}
+
 attention::Status writePng(const std::filesystem::path& path, const Drawing& drawing, const PictureSize& size,
                            const MemoryBudget& memory) {
   const Result<PixelSize> pixels = pixelSizeOf(drawing, size);
@@ -137,10 +157,10 @@ Result<PictureFormat> pictureFormat(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
-  if (ending == ".png") return PictureFormat::png;
-  if (ending == ".svg") return PictureFormat::svg;
+  const auto found = std::find(kPictureEndings.begin(), kPictureEndings.end(), ending);
+  if (found != kPictureEndings.end()) return static_cast<PictureFormat>(found - kPictureEndings.begin());
   return Error{path.filename().string() + " has the ending " + attention::quotedText(ending) +
-               ", expected .png or .svg"};
+               ", expected .png, .svg or .pdf"};
 }
 
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
@@ -150,7 +170,15 @@ attention::Status writePicture(const std::filesystem::path& path, const Drawing&
   const bool both = size.width && size.height;
   const Extent extent = extentOf(drawing, size);
   const Drawing page = both ? fittedTo(drawing, extent.width / extent.height) : drawing;
-  return *format == PictureFormat::svg ? writeSvg(path, page, size) : writePng(path, page, size, memory);
+  switch (*format) {
+    case PictureFormat::svg:
+      return writeSvg(path, page, size);
+    case PictureFormat::pdf:
+      return writePdf(path, page, size);
+    case PictureFormat::png:
+      break;
+  }
+  return writePng(path, page, size, memory);
 }
 
 }  // namespace headscope::app

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/compute/figures/drawing.h"
 #include "app/compute/jobs/memory_budget.h"
@@ -37,12 +39,14 @@ struct PixelSize {
 /// Pixels of a PNG. The error names the size where it is not 16 to 16,384 a side, at most 2²⁶ in all.
 attention::Result<PixelSize> pixelSizeOf(const Drawing& drawing, const PictureSize& size);
 
-/// What its endings say a picture is written as.
-enum class PictureFormat { png, svg };
+/// What its ending says a picture is written as.
+enum class PictureFormat { png, svg, pdf };
+inline constexpr std::array<std::string_view, 3> kPictureEndings{".png", ".svg", ".pdf"};
 attention::Result<PictureFormat> pictureFormat(const std::filesystem::path& path);
 
-/// Writes a drawing as SVG or PNG, as the path ends. PNGs of a size in millimetres say how large they are.
-/// The pixels are counted in `memory` while they are drawn.
+/// Writes a drawing as PNG, SVG or PDF, as the path ends. PNGs of a size in millimetres say how large they
+/// are; in a PDF a pixel is 1/96 inch, as CSS has it. The pixels are counted in `memory` while they are
+/// drawn.
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
                                const PictureSize& size, const MemoryBudget& memory);
 

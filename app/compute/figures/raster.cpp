@@ -1,5 +1,6 @@
 #include "app/compute/figures/raster.h"
 
+#include <cairo-pdf.h>
 #include <cairo.h>
 #include <librsvg/rsvg.h>
 
@@ -53,14 +54,14 @@ render::Image imageOf(cairo_surface_t* surface, int width, int height) {
   return image;
 }
 
-}  // namespace
+attention::Status checked(cairo_status_t status) {
+  if (status == CAIRO_STATUS_SUCCESS) return attention::success();
+  return Error{std::string("the picture can't be drawn: ") + cairo_status_to_string(status)};
+}
 
-attention::Result<render::Image> rasterise(const std::string& svg, int width, int height) {
-  constexpr std::size_t kLibraries = std::size_t{160} << 20;
-  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-  if (!hasRoom(pixels * 8 + 4 * svg.size() + kLibraries))
-    return Error{"a picture of " + std::to_string(width) + " × " + std::to_string(height) +
-                 " pixels takes more memory than there is"};
+/// The document over all of a surface, on white.
+attention::Status render(const std::string& svg, cairo_surface_t* surface, double width, double height) {
+  if (const auto status = checked(cairo_surface_status(surface)); !status) return status;
   GError* error = nullptr;
   const Owned<GInputStream> stream(
       g_memory_input_stream_new_from_data(svg.data(), static_cast<gssize>(svg.size()), nullptr));
@@ -68,18 +69,50 @@ attention::Result<render::Image> rasterise(const std::string& svg, int width, in
   const Owned<RsvgHandle> handle(
       rsvg_handle_new_from_stream_sync(stream.get(), nullptr, RSVG_HANDLE_FLAG_UNLIMITED, nullptr, &error));
   if (!handle) return failed(error);
+  const Owned<cairo_t> cairo(cairo_create(surface));
+  cairo_set_source_rgb(cairo.get(), 1, 1, 1);
+  cairo_paint(cairo.get());
+  const RsvgRectangle viewport{0, 0, width, height};
+  if (!rsvg_handle_render_document(handle.get(), cairo.get(), &viewport, &error)) return failed(error);
+  return checked(cairo_status(cairo.get()));
+}
+
+/// What the libraries themselves take, and the document while it is read.
+std::size_t readingBytes(const std::string& svg) {
+  constexpr std::size_t kLibraries = std::size_t{160} << 20;
+  return kLibraries + 4 * svg.size();
+}
+
+}  // namespace
+
+attention::Result<render::Image> rasterise(const std::string& svg, int width, int height) {
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  if (!hasRoom(pixels * 8 + readingBytes(svg)))
+    return Error{"a picture of " + std::to_string(width) + " × " + std::to_string(height) +
+                 " pixels takes more memory than there is"};
   const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
-  if (const cairo_status_t status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS)
-    return Error{std::string("the picture can't be drawn: ") + cairo_status_to_string(status)};
-  {
-    const Owned<cairo_t> cairo(cairo_create(surface.get()));
-    cairo_set_source_rgb(cairo.get(), 1, 1, 1);
-    cairo_paint(cairo.get());
-    const RsvgRectangle viewport{0, 0, static_cast<double>(width), static_cast<double>(height)};
-    if (!rsvg_handle_render_document(handle.get(), cairo.get(), &viewport, &error)) return failed(error);
-  }
+  if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
   cairo_surface_flush(surface.get());
   return imageOf(surface.get(), width, height);
+}
+
+attention::Result<std::vector<std::uint8_t>> pdfPage(const std::string& svg, double width, double height) {
+  if (!hasRoom(readingBytes(svg))) return Error{"the picture takes more memory than there is"};
+  std::vector<std::uint8_t> pdf;
+  const auto append = [](void* to, const unsigned char* bytes, unsigned count) -> cairo_status_t {
+    try {
+      auto& out = *static_cast<std::vector<std::uint8_t>*>(to);
+      out.insert(out.end(), bytes, bytes + count);
+    } catch (const std::bad_alloc&) {
+      return CAIRO_STATUS_NO_MEMORY;  // nothing is thrown through a library in C
+    }
+    return CAIRO_STATUS_SUCCESS;
+  };
+  const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(append, &pdf, width, height));
+  if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
+  cairo_surface_finish(surface.get());
+  if (const auto status = checked(cairo_surface_status(surface.get())); !status) return status.error();
+  return pdf;
 }
 
 }  // namespace headscope::app

@@ -32,7 +32,7 @@ void savePicture(PageServices& services, const Scene& scene, PictureKind kind, c
 }
 
 void askWhere(PageServices& services, PictureKind kind, const DrawingOptions& options) {
-  FileQuestion question{"Save a picture", {".png", ".svg"}, "", {}};
+  FileQuestion question{"Save a picture", {kPictureEndings.begin(), kPictureEndings.end()}, "", {}};
   question.proposal = std::string(kPictureNames[static_cast<std::size_t>(kind)]) + ".png";
   question.chosen = [&services, kind, options](Scene& scene, const auto& path, const Outcome& outcome) {
     savePicture(services, scene, kind, options, path, outcome);
@@ -52,7 +52,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene& scene) { askWhere(services, shownPicture(scene), {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_dark",
        "Save a picture in dark colours…",
        "Picture",
@@ -61,7 +61,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene& scene) { askWhere(services, shownPicture(scene), {.dark = true}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_head",
        "Save a picture of this head…",
        "Picture",
@@ -70,7 +70,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene&) { askWhere(services, PictureKind::head, {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_heads",
        "Save a picture of all heads…",
        "Picture",
@@ -79,7 +79,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene&) { askWhere(services, PictureKind::heads, {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_mask",
        "Save a picture of the mask…",
        "Picture",
@@ -88,7 +88,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene&) { askWhere(services, PictureKind::mask, {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_map",
        "Save a picture of the map…",
        "Picture",
@@ -97,7 +97,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene&) { askWhere(services, PictureKind::map, {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_cache",
        "Save a picture of the KV cache…",
        "Picture",
@@ -106,7 +106,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene&) { askWhere(services, PictureKind::cache, {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
       {"picture.save_cost",
        "Save a picture of what a model costs…",
        "Picture",
@@ -115,7 +115,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        false,
        [&services](Scene&) { askWhere(services, PictureKind::cost, {}); },
        "",
-       "export screenshot image figure png svg"},
+       "export screenshot image figure png svg pdf"},
   };
 }
 

@@ -55,7 +55,7 @@ TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
 
 TEST_F(RenderPicture, RefusesWhatCantBe) {
   expectUsage({"--what", "everything"}, "a.png", "--what");
-  expectUsage({"--what", "head"}, "a.jpg", "expected .png or .svg");
+  expectUsage({"--what", "head"}, "a.jpg", "expected .png, .svg or .pdf");
   expectUsage({"--what", "head", "--width", "wide"}, "a.png", "--width");
   expectUsage({"--what", "head", "--height", "12cm"}, "a.png", "--height");
   expectUsage({"--what", "head", "--width", "10mm", "--dpi", "nan"}, "a.png", "--dpi");

@@ -78,6 +78,32 @@ TEST(PictureFile, AnSvgSaysItsSize) {
               AllOf(HasSubstr("width=\"120mm\" height=\"60mm\""), HasSubstr("viewBox=\"0 0 400 200\"")));
 }
 
+/// The numbers after `/MediaBox` of the only page, which cairo writes in plain text.
+std::string mediaBox(const std::string& pdf) {
+  const std::size_t at = pdf.find("/MediaBox"), from = pdf.find('[', at), to = pdf.find(']', at);
+  return at == std::string::npos ? "none" : pdf.substr(from + 1, to - from - 1);
+}
+
+TEST(PictureFile, APdfHasOnePageOfItsSizeWithTextAndFonts) {
+  const TemporaryFolder folder;
+  Drawing drawing = someDrawing();
+  drawing.shapes.push_back(TextRun{"animal", 20, 20, 11, {0, 0, 0, 1}});
+  const auto written = [&](const char* name, const PictureSize& size) {
+    const auto status = writePicture(folder / name, drawing, size, kMemory);
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    return fileText(folder / name);
+  };
+  const std::string pdf = written("a.PDF", {});
+  EXPECT_TRUE(pdf.starts_with("%PDF-1.")) << pdf.substr(0, 16);
+  EXPECT_THAT(pdf, AllOf(HasSubstr("/Count 1"), HasSubstr("/FontFile"), HasSubstr("%%EOF")));
+  EXPECT_THAT(mediaBox(pdf), testing::ContainsRegex("0 0 300 150")) << "400 x 200 pixels of 1/96 inch";
+  EXPECT_THAT(mediaBox(written("b.pdf", {.width = Length{127, true}})), testing::ContainsRegex("0 0 360 180"))
+      << "5 inches";
+  const auto large = writePicture(folder / "c.pdf", drawing, {.width = Length{99999, true}}, kMemory);
+  ASSERT_FALSE(large.ok());
+  EXPECT_THAT(large.error().message, HasSubstr("expected 1 to 14,400 a side"));
+}
+
 TEST(PictureFile, WhatIsTooLargeOrMisnamedIsRefusedAndLeavesWhatWasThere) {
   const TemporaryFolder folder;
   putFile(folder / "a.png", "mine");
@@ -92,8 +118,8 @@ TEST(PictureFile, WhatIsTooLargeOrMisnamedIsRefusedAndLeavesWhatWasThere) {
   EXPECT_THAT(refusal("a.png", {.width = Length{1000, true}, .dpi = 2400}), HasSubstr("pixels, expected"));
   EXPECT_THAT(refusal("a.png", {.width = Length{20}}), HasSubstr("20 × 10 pixels, expected"));
   EXPECT_THAT(refusal("a.png", {.width = Length{8000}}, MemoryBudget(1 << 20)), HasSubstr("budget"));
-  EXPECT_THAT(refusal("a.jpg", {}), HasSubstr("expected .png or .svg"));
-  EXPECT_THAT(refusal("a", {}), HasSubstr("expected .png or .svg"));
+  EXPECT_THAT(refusal("a.jpg", {}), HasSubstr("expected .png, .svg or .pdf"));
+  EXPECT_THAT(refusal("a", {}), HasSubstr("expected .png, .svg or .pdf"));
   EXPECT_THAT(refusal("none/a.svg", {}), HasSubstr("cannot be written"));
   EXPECT_EQ(fileText(folder / "a.png"), "mine");
   EXPECT_EQ(folder.count(), 1u) << "nothing else is left";
