@@ -70,7 +70,7 @@ Status LayerAttentions::addAdditive(const AttentionEdit& edit, Index layer, Stac
 }
 
 Result<LayerAttention> LayerAttentions::of(Index layer) {
-  LayerAttention attention{config_.attention(layer), {}, {}, {}, geometry_.keyLength};
+  LayerAttention attention{config_.attention(layer), {}};
   attention.config.cacheLength = rows_.first;
   for (const AttentionEdit& edit : edits_) {
     if (!isFor(edit, layer)) continue;
@@ -79,19 +79,6 @@ Result<LayerAttention> LayerAttentions::of(Index layer) {
     if (edit.t5) attention.config.t5 = edit.t5;
     if (edit.softcap) attention.config.softcap = edit.softcap;
     if (edit.dropout.probability > 0) attention.config.dropout = edit.dropout;
-    if (!edit.headScale.empty()) {
-      if (std::ssize(edit.headScale) != config_.heads)
-        return Error{
-            fmt::format("there are {} factors for the heads' outputs, expected one for each of {} heads",
-                        edit.headScale.size(), config_.heads)};
-      attention.headScale = edit.headScale;
-    }
-    for (const Index head : edit.meanHeads) {
-      if (head < 0 || head >= config_.heads)
-        return Error{fmt::format("head {} is to be its mean, layer {} has heads 0 to {}", head, layer,
-                                 config_.heads - 1)};
-      attention.meanHeads.push_back(head);
-    }
     if (edit.additive && !edit.additive->empty())
       if (const Status status = addAdditive(edit, layer, attention.mask.additive); !status)
         return status.error();

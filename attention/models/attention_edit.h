@@ -22,19 +22,12 @@ struct AttentionEdit {
   std::optional<BucketBias> t5;
   std::optional<float> softcap;  ///< instead of the model's own
   Dropout dropout;
-  std::vector<float> headScale;  ///< factor on each head's output: 0 switches it off; empty: 1 for all
-  /// Heads whose output, after the factor, is its mean over the rows of the pass, which has to be the whole
-  /// text ("mean ablation"; Wang et al. 2022, section 2).
-  std::vector<Index> meanHeads;
 };
 
 /// What one layer's attention is computed with.
 struct LayerAttention {
   AttentionConfig config;
-  MaskInput mask;                ///< over [heads, n, m]
-  std::vector<float> headScale;  ///< [heads], or empty
-  std::vector<Index> meanHeads;
-  Index unpadded = 0;  ///< tokens of the text before its padding, over which means go
+  MaskInput mask;  ///< over [heads, n, m]
 };
 
 /// Where the rows of a pass stand in the text: `first` tokens are cached, `count` more follow.
@@ -52,7 +45,7 @@ struct MaskedLine {
 
 /// The model's own attention with every edit that is for the layer, in their order; what a later one sets
 /// counts. Compiled masks serve all layers of a pass that have the same. Errors: those of compileMask, an
-/// additive matrix or head scales of another size, and what validate() refuses.
+/// additive matrix of another size, and what validate() refuses.
 class LayerAttentions {
  public:
   LayerAttentions(const ModelConfig& config, const std::vector<AttentionEdit>& edits, PassRows rows,

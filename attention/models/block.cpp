@@ -2,45 +2,88 @@
 
 #include <algorithm>
 
-#include "attention/core/head_switch.h"
+#include "attention/core/products.h"
 #include "attention/models/layer_math.h"
 
 namespace headscope::attention {
 
-AttentionResult Block::run(Matrix& x, KvCache& cache) const {
+namespace {
+
+/// One run's rows of a head of [heads, runs · n, …].
+MutableMatrixView rowsOf(Stack& heads, Index head, Index run, Index n) {
+  return {heads.data() + (head * heads.rows() + run * n) * heads.cols(), n, heads.cols()};
+}
+
+/// One run's rows of all heads.
+Stack partOf(const Stack& heads, Index run, Index n) {
+  Stack part = Stack::uninitialized(heads.count(), n, heads.cols());
+  for (Index head = 0; head < heads.count(); ++head) part[head] = heads[head].middleRows(run * n, n);
+  return part;
+}
+
+void putPart(Stack& heads, const Stack& part, Index run, Index runs) {
+  if (part.empty()) return;
+  if (heads.empty()) heads = Stack::uninitialized(part.count(), runs * part.rows(), part.cols());
+  for (Index head = 0; head < heads.count(); ++head)
+    heads[head].middleRows(run * part.rows(), part.rows()) = part[head];
+}
+
+}  // namespace
+
+AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
   AttentionResult result;
   const LayerWeights& w = weights;
+  patchRows(x, Piece::stream);
   const auto attended = [&] {
     if (between) *between = x;
   };
   switch (config.order) {
     case BlockOrder::before:
-      x += attend(norm(x, w.attentionNorm), cache, result);
+      x += attend(norm(x, w.attentionNorm), caches, result);
       attended();
-      if (config.innerDim > 0) x += mlp(norm(x, w.mlpNorm));
+      if (config.innerDim > 0) x += added(mlp(norm(x, w.mlpNorm)));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);
-      x += attend(norm(x, w.attentionNorm), cache, result);
+      x += attend(norm(x, w.attentionNorm), caches, result);
       attended();
-      x += mlp(mlpInput);
+      x += added(mlp(mlpInput));
       break;
     }
     case BlockOrder::after:
-      x = norm(x + attend(x, cache, result), w.attentionNorm);
+      x = norm(x + attend(x, caches, result), w.attentionNorm);
       attended();
-      x = norm(x + mlp(x), w.mlpNorm);
+      x = norm(x + added(mlp(x)), w.mlpNorm);
       break;
     case BlockOrder::around:
-      x += norm(attend(norm(x, w.attentionNorm), cache, result), w.afterAttentionNorm);
+      x += norm(attend(norm(x, w.attentionNorm), caches, result), w.afterAttentionNorm);
       attended();
-      x += norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm);
+      x += added(norm(mlp(norm(x, w.mlpNorm)), w.afterMlpNorm));
       break;
   }
   return result;
 }
 
-Matrix Block::attend(const Matrix& x, KvCache& cache, AttentionResult& result) const {
+void Block::patchHeads(Stack& heads, Piece piece) const {
+  const Index n = rows.count;
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    for (Index head = 0; head < heads.count(); ++head)
+      applyPatches(runs[run], layer, piece, head, rows, rowsOf(heads, head, static_cast<Index>(run), n));
+}
+
+void Block::patchRows(Matrix& all, Piece piece) const {
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    applyPatches(runs[run], layer, piece, 0, rows,
+                 {all.data() + static_cast<Index>(run) * rows.count * all.cols(), rows.count, all.cols()});
+}
+
+Matrix Block::added(Matrix y) const {
+  patchRows(y, Piece::mlp);
+  if (mlpAdded) *mlpAdded = y;
+  return y;
+}
+
+Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
   const Index n = x.rows();
   Stack q = Stack::uninitialized(config.heads, n, config.headDim);
   Stack k = Stack::uninitialized(config.kvHeads, n, config.headDim);
@@ -57,19 +100,63 @@ Matrix Block::attend(const Matrix& x, KvCache& cache, AttentionResult& result) c
     normHeads(k, weights.kNorm, config.norm, config.epsilon);
   }
   if (rotation) {
-    rotateHeads(q, *rotation);
-    rotateHeads(k, *rotation);
+    const Matrix turns = rotation->replicate(std::ssize(runs), 1);
+    rotateHeads(q, turns);
+    rotateHeads(k, turns);
   }
-  result = cache.appendHeads(attention.config, std::move(q), k, v, attention.mask, stop, keep);
-  result.k = std::move(k);
-  result.v = std::move(v);
+  patchHeads(q, Piece::queries);
+  patchHeads(k, Piece::keys);
+  patchHeads(v, Piece::values);
+  result = attendRuns(std::move(q), std::move(k), std::move(v), caches);
   if (stop.stop_requested()) return y;
 
-  switchHeads(result.headOutput, {attention.headScale, attention.meanHeads}, std::min(n, attention.unpadded));
+  patchPatterns(result, caches);
+  patchHeads(result.headOutput, Piece::head);
   maps.clear();
   weights.o.mapsInto(y, maps);
   applyMaps(result.headOutput, maps, stop);
   return y;
+}
+
+AttentionResult Block::attendRuns(Stack q, Stack k, Stack v, std::span<KvCache> caches) const {
+  AttentionResult result;
+  const auto count = std::ssize(runs);
+  const auto keeps = [&](const std::vector<Patch>& patches) {
+    // Replaced patterns are needed to make the heads' outputs anew.
+    const bool patterns = std::ranges::any_of(
+        patches, [&](const Patch& patch) { return patch.layer == layer && patch.piece == Piece::pattern; });
+    return patterns ? std::max(keep, Keep::weights) : keep;
+  };
+  if (count == 1) {
+    result =
+        caches[0].appendHeads(attention.config, std::move(q), k, v, attention.mask, stop, keeps(runs[0]));
+  } else {
+    for (Index run = 0; run < count && !stop.stop_requested(); ++run) {
+      const Index n = rows.count;
+      AttentionResult one =
+          caches[asSize(run)].appendHeads(attention.config, partOf(q, run, n), partOf(k, run, n),
+                                          partOf(v, run, n), attention.mask, stop, keeps(runs[asSize(run)]));
+      if (stop.stop_requested()) break;
+      putPart(result.headOutput, one.headOutput, run, count);
+      putPart(result.weights, one.weights, run, count);
+    }
+    result.q = std::move(q);
+  }
+  result.k = std::move(k);
+  result.v = std::move(v);
+  return result;
+}
+
+void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> caches) const {
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    for (Index head = 0; head < config.heads; ++head) {
+      if (!anyPatch(runs[run], layer, Piece::pattern, head)) continue;
+      const auto at = static_cast<Index>(run);
+      const MutableMatrixView pattern = rowsOf(result.weights, head, at, rows.count);
+      applyPatches(runs[run], layer, Piece::pattern, head, rows, pattern);
+      rowsOf(result.headOutput, head, at, rows.count) =
+          product(pattern, caches[run].values(attention.config.kvHeadOf(head)), stop);
+    }
 }
 
 Matrix Block::mlp(const Matrix& x) const {

@@ -1,32 +1,48 @@
 #pragma once
 
+#include <span>
 #include <stop_token>
+#include <vector>
 
 #include "attention/cache/kv_cache.h"
 #include "attention/models/attention_edit.h"
 #include "attention/models/model_weights.h"
+#include "attention/models/patch.h"
 
 namespace headscope::attention {
 
-/// One layer of a model and what it is to be computed with.
+/// One layer of a model and what it is to be computed with: by one run of the text, or by several at once,
+/// which differ in their patches and go through the products together.
 struct Block {
   const ModelConfig& config;
+  Index layer;
   const LayerWeights& weights;
   const LayerAttention& attention;
   const Matrix* rotation;  ///< of the rows' positions; null: positions aren't rotated
   Keep keep;
   std::stop_token stop;
-  Matrix* between;  ///< takes the stream as it is after attention and before the MLP; null: not wanted
+  Matrix* between;   ///< takes the stream as it is after attention and before the MLP; null: not wanted
+  Matrix* mlpAdded;  ///< takes what the MLP adds; null: not wanted
+  std::span<const std::vector<Patch>> runs;  ///< the patches of each run
+  PatchRows rows;                            ///< of each run
 
-  /// Takes the residual stream x [n, modelDim] through attention and MLP, in the order and with the norms of
-  /// the model's family; the rows' keys and values are appended to the cache. Gives q, k and v of these rows
-  /// (rotated), weights as `keep` says, lse and the heads' outputs; no output. Once `stop` is requested all
-  /// is undefined.
-  AttentionResult run(Matrix& x, KvCache& cache) const;
+  /// Takes the residual stream x [runs · n, modelDim] through attention and MLP, in the order and with the
+  /// norms of the model's family; the rows' keys and values are appended to their run's cache. Gives q, k and
+  /// v of these rows (rotated), weights as `keep` says and the heads' outputs, [heads, runs · n, …]; no
+  /// output. Once `stop` is requested all is undefined.
+  AttentionResult run(Matrix& x, std::span<KvCache> caches) const;
 
  private:
   /// Wo·Attn(x); what is computed on the way goes to `result`.
-  Matrix attend(const Matrix& x, KvCache& cache, AttentionResult& result) const;
+  Matrix attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
+  /// Each run's attention over its own rows.
+  AttentionResult attendRuns(Stack q, Stack k, Stack v, std::span<KvCache> caches) const;
+  /// Heads' outputs anew where a pattern was replaced.
+  void patchPatterns(AttentionResult& result, std::span<const KvCache> caches) const;
+  void patchHeads(Stack& heads, Piece piece) const;
+  void patchRows(Matrix& rows, Piece piece) const;
+  /// What the MLP adds, after its norm where there is one.
+  Matrix added(Matrix y) const;
   /// down(act(up x)), or down(act(gate x) ⊙ up x).
   Matrix mlp(const Matrix& x) const;
   Matrix norm(const Matrix& x, const NormWeights& weights) const;

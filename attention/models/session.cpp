@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "attention/core/saturating.h"
 #include "attention/core/stopped.h"
@@ -25,7 +26,7 @@ Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads)
 
 std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassRequest& request,
                                         LayerAttention&& attention, AttentionResult&& computed,
-                                        Matrix&& between, const Matrix& stream) {
+                                        Matrix&& between, Matrix&& mlpAdded, const Matrix& stream) {
   auto result = std::make_shared<LayerResult>();
   result->layer = layer;
   result->config = attention.config;
@@ -39,8 +40,39 @@ std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassReque
   }
   if (request.weights) result->weights = chosenHeads(std::move(computed.weights), request.heads);
   result->between = std::move(between);
+  result->mlpAdded = std::move(mlpAdded);
   if (request.hidden) result->hidden = stream;
   return result;
+}
+
+/// The patches of each run: at least one, those of every run before its own.
+std::vector<std::vector<Patch>> patchesOf(const PassRequest& request) {
+  std::vector<std::vector<Patch>> runs(std::max<std::size_t>(1, request.runs.size()), request.patches);
+  for (std::size_t run = 0; run < request.runs.size(); ++run)
+    runs[run].insert(runs[run].end(), request.runs[run].begin(), request.runs[run].end());
+  return runs;
+}
+
+/// The first layer that runs differ in from what the text made by itself.
+Index firstChanged(const PassRequest& request, Index layers) {
+  Index first = layers;
+  for (const std::vector<Patch>& run : request.runs)
+    for (const Patch& patch : run) first = std::min(first, patch.layer);
+  return first;
+}
+
+/// Patches of the stream after the last layer.
+void patchEnd(Matrix& x, const std::vector<std::vector<Patch>>& runs, PatchRows rows, Index layers) {
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    applyPatches(runs[run], layers, Piece::stream, 0, rows,
+                 {x.data() + static_cast<Index>(run) * rows.count * x.cols(), rows.count, x.cols()});
+}
+
+/// Each run's row `row` of n.
+Matrix rowOfEach(const Matrix& x, Index row, Index n) {
+  Matrix rows(x.rows() / n, x.cols());
+  for (Index run = 0; run < rows.rows(); ++run) rows.row(run) = x.row(run * n + row);
+  return rows;
 }
 
 /// One table for each of the model's rotations.
@@ -54,22 +86,26 @@ std::vector<Matrix> rotationTables(const ModelConfig& config, PassRows rows, Ind
 }  // namespace
 
 std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request) {
-  const Index n = tokens, bytes = sizeof(float), keys = config.kvHeads * config.headDim;
+  const Index runs = std::max<Index>(1, std::ssize(request.runs));
+  const Index most = std::numeric_limits<Index>::max();
+  const Index n = tokens > most / runs ? most : tokens * runs, bytes = sizeof(float),
+              keys = config.kvHeads * config.headDim;
   const Index queries = config.heads * config.headDim;
   const auto layers = request.layers ? std::ssize(*request.layers) : config.layerCount();
   const auto heads = request.heads ? std::ssize(*request.heads) : config.heads;
-  const Index rows = request.logits == LogitRows::all ? n : request.logits == LogitRows::last ? 1 : 0;
+  const Index rows = request.logits == LogitRows::all ? n : request.logits == LogitRows::last ? runs : 0;
   const auto product = [&](Index a, Index b, Index c) { return saturatingProduct({a, b, c, bytes}); };
   std::uint64_t sum = saturatingSum({product(2 * config.layerCount(), keys, n),  // cached keys and values
                                      product(2, rows, config.vocabulary)});
   // One layer at work: the stream and its norms, projections, the MLP's inner rows, all heads' weights.
   sum = saturatingSum({sum, product(4, config.modelDim, n), product(2, queries + keys, n),
                        product(2, config.innerDim, n),
-                       request.weights && layers > 0 ? product(config.heads, n, n) : 0});
-  if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, n)});
+                       request.weights && layers > 0 ? product(config.heads, n, tokens) : 0});
+  if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, tokens)});
   if (request.projections) sum = saturatingSum({sum, product(layers, 2 * (queries + keys), n)});
   if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
   if (request.between) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
+  if (request.mlp) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
   return sum;
 }
 
@@ -89,7 +125,7 @@ void ModelSession::reserve(Index tokens) {
   for (KvCache& cache : caches_) cache.reserve(tokens);
 }
 
-Status ModelSession::checkRequest(const PassRequest& request) const {
+Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) const {
   const auto check = [](const std::optional<std::vector<Index>>& asked, Index count, const char* what) {
     for (const Index i : asked.value_or(std::vector<Index>()))
       if (i < 0 || i >= count)
@@ -97,9 +133,15 @@ Status ModelSession::checkRequest(const PassRequest& request) const {
     return success();
   };
   const ModelConfig& config = model_->config();
+  const Index rows = textTokens - length();
+  if (request.logitRow && (*request.logitRow < 0 || *request.logitRow >= rows))
+    return Error{fmt::format("logits of row {} are asked for, the pass has {}", *request.logitRow, rows)};
   if (request.depth && (*request.depth < 1 || *request.depth > config.layerCount()))
     return Error{
         fmt::format("{} layers are asked for, this model has {}", *request.depth, config.layerCount())};
+  for (const std::vector<Patch>& run : patchesOf(request))
+    for (const Patch& patch : run)
+      if (const Status status = checkPatch(patch, config, textTokens); !status) return status;
   if (const Status status = check(request.layers, config.layerCount(), "layer"); !status) return status;
   return check(request.heads, config.heads, "head");
 }
@@ -107,17 +149,20 @@ Status ModelSession::checkRequest(const PassRequest& request) const {
 Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRequest& request,
                                         std::stop_token stop) {
   require(!ids.empty(), "a pass over no tokens");
-  if (const Status status = checkRequest(request); !status) return status.error();
-  if (const Status status = model_->checkTokens(ids, length()); !status) return status.error();
   const Index before = length(), count = static_cast<Index>(ids.size()), after = before + count;
+  const bool beside = !request.runs.empty();
+  require(!beside || before == 0, "runs beside each other of a part of a text");
+  if (const Status status = checkRequest(request, after); !status) return status.error();
+  if (const Status status = model_->checkTokens(ids, before); !status) return status.error();
   // Twice the room where a text grows token by token, so that keys are copied once in a while.
-  if (after > caches_.front().capacity()) reserve(before == 0 ? after : std::max(after, 2 * before));
+  if (!beside && after > caches_.front().capacity())
+    reserve(before == 0 ? after : std::max(after, 2 * before));
   if (const Status status = fillCaches(after, request, stop); !status) return status.error();
   tokens_.insert(tokens_.end(), ids.begin(), ids.end());
   try {
     auto result = run({before, count}, after, request, stop);
     const bool partial = request.depth && *request.depth < model_->config().layerCount();
-    if (!result || partial) truncate(before);
+    if (!result || partial || beside) truncate(before);
     return result;
   } catch (...) {
     truncate(before);
@@ -143,8 +188,11 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
   const PassRequest unseen{.layers = std::vector<Index>(),
                            .heads = {},
                            .logits = LogitRows::none,
+                           .logitRow = {},
                            .depth = {},
                            .edits = request.edits,
+                           .patches = request.patches,
+                           .runs = {},
                            .structure = {},
                            .unpadded = {},
                            .sequence = request.sequence,
@@ -154,45 +202,71 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
   return filled ? success() : Status(filled.error());
 }
 
+Result<Matrix> ModelSession::beginning(std::span<const Index> text, PassRows rows, const PassRequest& request,
+                                       Index first) const {
+  if (!request.own) return model_->embed(text, rows.first);
+  const Matrix* const stream = recordedStream(*request.own, first);
+  if (stream && stream->rows() == rows.count) return *stream;
+  return Error{fmt::format(
+      "the run that patched ones begin from didn't keep this text's stream before layer {}", first)};
+}
+
 Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const PassRequest& request,
                                      const std::stop_token& stop) {
   const ModelConfig& config = model_->config();
   const auto text = std::span<const Index>(tokens_).first(static_cast<std::size_t>(rows.tokens()));
+  const auto runs = patchesOf(request);
+  const Index depth = request.depth.value_or(config.layerCount());
+  const Index first = request.own ? firstChanged(request, depth) : 0;
   PassResult result;
-  Matrix x = model_->embed(text, rows.first);
-  if (request.hidden) result.embedded = x;
+  auto begun = beginning(text, rows, request, first);
+  if (!begun) return begun.error();
+  if (request.hidden && first == 0) result.embedded = *begun;
+  Matrix x = runs.size() == 1 ? *std::move(begun) : begun->replicate(std::ssize(runs), 1);
   const std::vector<Matrix> tables = rotationTables(config, rows, textTokens);
   const TextStructure structure =
       request.structure ? *request.structure : structureOf(rows.tokens(), rows.tokens(), {});
-  LayerAttentions attentions(config, request.edits, rows,
-                             {structure, request.unpadded.value_or(rows.tokens()), request.sequence},
+  const Index unpadded = std::min(request.unpadded.value_or(rows.tokens()), rows.tokens());
+  const PatchRows patched{rows.first, rows.count, std::min(rows.count, unpadded)};
+  LayerAttentions attentions(config, request.edits, rows, {structure, unpadded, request.sequence},
                              request.sources);
-  const Index depth = request.depth.value_or(config.layerCount());
-  for (Index layer = 0; layer < depth; ++layer) {
+  for (Index layer = first; layer < depth; ++layer) {
     const auto i = static_cast<std::size_t>(layer);
     auto attention = attentions.of(layer);
     if (!attention) return attention.error();
     const bool asked = contains(request.layers, layer);
     const auto& rotation = config.layers[i].rotation;
-    Matrix between;
+    std::vector<KvCache> beside;
+    for (std::size_t run = 0; run < request.runs.size(); ++run)
+      beside.emplace_back(attention->config, rows.count);
+    Matrix between, mlpAdded;
     const Block block{config,
+                      layer,
                       model_->weights().layers[i],
                       *attention,
                       rotation ? &tables[static_cast<std::size_t>(*rotation)] : nullptr,
                       asked && request.weights ? Keep::weights : Keep::output,
                       stop,
-                      asked && request.between ? &between : nullptr};
-    AttentionResult computed = block.run(x, caches_[i]);
+                      asked && request.between ? &between : nullptr,
+                      asked && request.mlp ? &mlpAdded : nullptr,
+                      runs,
+                      patched};
+    AttentionResult computed = block.run(x, beside.empty() ? std::span(&caches_[i], 1) : std::span(beside));
     if (stop.stop_requested()) return stopped();
     if (const Status status = model_->checkpoint().intact(); !status)
       return Error{fmt::format("{} (stopped at layer {})", status.error().message, layer)};
-    auto kept =
-        keep(layer, asked, request, std::move(*attention), std::move(computed), std::move(between), x);
+    auto kept = keep(layer, asked, request, std::move(*attention), std::move(computed), std::move(between),
+                     std::move(mlpAdded), x);
     if (asked) result.layers.push_back(kept);
     if (request.onLayer) request.onLayer(kept);
   }
-  if (request.logits != LogitRows::none && depth == config.layerCount())
-    result.logits = model_->logits(request.logits == LogitRows::all ? x : x.bottomRows(1), stop);
+  if (depth == config.layerCount()) {
+    patchEnd(x, runs, patched, depth);
+    if (request.logits == LogitRows::all) result.logits = model_->logits(x, stop);
+    if (request.logits == LogitRows::last)
+      result.logits =
+          model_->logits(rowOfEach(x, request.logitRow.value_or(rows.count - 1), rows.count), stop);
+  }
   if (stop.stop_requested()) return stopped();
   if (const Status status = model_->checkpoint().intact(); !status) return status.error();
   result.stream = std::move(x);

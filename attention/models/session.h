@@ -10,6 +10,7 @@
 #include "attention/cache/kv_cache.h"
 #include "attention/models/attention_edit.h"
 #include "attention/models/model.h"
+#include "attention/models/patch.h"
 
 namespace headscope::attention {
 
@@ -24,6 +25,7 @@ struct LayerResult {
   Stack weights;           ///< [heads asked for, n, m]; rows sum to 1, or are 0 where no key is visible
   Stack headOutput;        ///< [heads, n, headDim], Σ weights·v, before W_O
   Matrix between;          ///< [n, modelDim], the residual stream between attention and MLP
+  Matrix mlpAdded;         ///< [n, modelDim], what the MLP adds to it
   Matrix hidden;           ///< [n, modelDim], the residual stream after the layer
 };
 using LayerResults = std::vector<std::shared_ptr<const LayerResult>>;
@@ -36,12 +38,21 @@ struct PassRequest {
   std::optional<std::vector<Index>> heads;   ///< whose weights are kept, in these layers; nothing: of all
   bool weights = true;
   bool projections = false;  ///< q, k, v and the heads' outputs
-  bool hidden = false, between = false;
+  bool hidden = false, between = false, mlp = false;
   LogitRows logits = LogitRows::last;
+  std::optional<Index> logitRow = {};  ///< of LogitRows::last: this row of the pass instead
   /// Layers to compute; nothing: all. With fewer there are no logits, and the tokens aren't kept.
   std::optional<Index> depth = {};
 
   std::vector<AttentionEdit> edits;
+  std::vector<Patch> patches;  ///< of every run
+  /// Runs of the text beside each other, each with patches of its own after those above: everything of a
+  /// result [n, …] is then [runs · n, …], run after run. The text has to be a whole one, and isn't kept.
+  /// Empty: one run, that is kept.
+  std::vector<std::vector<Patch>> runs;
+  /// What the text made without `runs`, with its hidden states: layers before the first patch aren't computed
+  /// again, nor told of. Null: all are.
+  std::shared_ptr<const PassResult> own = nullptr;
   /// For masks that ask for them: structure of all tokens of the text, how many of them are no padding
   /// (nothing: all), and which line of a batch the text is.
   std::optional<TextStructure> structure;
@@ -54,10 +65,13 @@ struct PassRequest {
 };
 
 struct PassResult {
-  Matrix embedded;      ///< [n, modelDim], the stream before the first layer; empty without `hidden`
+  /// [n, modelDim], the stream before the first layer; empty without `hidden`, and where the pass begins at a
+  /// later one.
+  Matrix embedded;
   LayerResults layers;  ///< of the layers asked for, ascending
   Matrix stream;        ///< [n, modelDim], after the last layer, before the final norm
-  Matrix logits;        ///< [n or 1, vocabulary]; empty where none are asked for or the model has no head
+  Matrix
+      logits;  ///< [n or 1, vocabulary] of each run; empty where none are asked for or the model has no head
 };
 
 /// Memory that a pass over a whole text of so many tokens takes, its results included; saturates instead of
@@ -78,8 +92,9 @@ class ModelSession {
 
   /// Appends tokens and computes their rows: a whole text, one token, anything between. For an encoder, whose
   /// earlier tokens see later ones, only a whole text is right. Errors, after which the session is as it was:
-  /// an id beyond the vocabulary, a text longer than the model's positions, what LayerAttentions refuses, a
-  /// layer, head or depth that isn't there, a checkpoint that changed or was lost on disk, "stopped".
+  /// an id beyond the vocabulary, a text longer than the model's positions, what LayerAttentions and
+  /// checkPatch refuse, a layer, head or depth that isn't there, a checkpoint that changed or was lost on
+  /// disk, "stopped".
   Result<PassResult> append(std::span<const Index> ids, const PassRequest& request = {},
                             std::stop_token stop = {});
   /// Forgets all tokens from `length` on.
@@ -91,7 +106,10 @@ class ModelSession {
   /// Rows of tokens_, as part of a text of `textTokens`.
   Result<PassResult> run(PassRows rows, Index textTokens, const PassRequest& request,
                          const std::stop_token& stop);
-  Status checkRequest(const PassRequest& request) const;
+  /// The stream before the pass's first layer.
+  Result<Matrix> beginning(std::span<const Index> text, PassRows rows, const PassRequest& request,
+                           Index first) const;
+  Status checkRequest(const PassRequest& request, Index textTokens) const;
   /// Computes what is missing of the cached rows, all of them where keys have to be rotated anew.
   Status fillCaches(Index textTokens, const PassRequest& request, const std::stop_token& stop);
   Index cachedRows() const;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "app/compute/layer/head_switches.h"
 #include "app/compute/layer/mask_inputs.h"
 
 namespace headscope::app {
@@ -136,18 +135,17 @@ Result<AttentionEdit> editOf(const Setup& setup, Index n, bool bothDirections) {
   return edit;
 }
 
-/// An edit for each layer that has heads switched off.
-void addSwitchedOff(const SubjectSetup& subject, Index layers, Index heads,
-                    std::vector<AttentionEdit>& edits) {
-  for (Index layer = 0; layer < layers; ++layer) {
-    attention::HeadSwitch off = headSwitch(subject, layer, heads);
-    if (off.empty()) continue;
-    AttentionEdit edit;
-    edit.layer = layer;
-    edit.headScale = std::move(off.scale);
-    edit.meanHeads = std::move(off.mean);
-    edits.push_back(std::move(edit));
+/// Heads that the scene switches off; those that the model doesn't have are passed over.
+std::vector<attention::Patch> switchedOffHeads(const SubjectSetup& subject, Index layers, Index heads) {
+  std::vector<attention::Patch> patches;
+  for (const SwitchedHead& off : subject.switchedOff) {
+    if (off.layer < 0 || off.layer >= layers || off.head < 0 || off.head >= heads) continue;
+    attention::Patch& patch = patches.emplace_back();
+    patch.layer = off.layer;
+    patch.head = off.head;
+    if (off.by == HeadOff::mean) patch.by = attention::MeanOfRows{};
   }
+  return patches;
 }
 
 }  // namespace
@@ -167,7 +165,7 @@ Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& to
   if (!edit) return edit.error();
   if (subject.scope == EditScope::one) edit->layer = subject.layer;
   request.edits.push_back(*std::move(edit));
-  addSwitchedOff(subject, config.layerCount(), config.heads, request.edits);
+  request.patches = switchedOffHeads(subject, config.layerCount(), config.heads);
   return request;
 }
 
@@ -187,7 +185,7 @@ Result<PassRequest> stackRequest(const Setup& setup, const LineTokens& line, Ind
   if (!edit) return edit.error();
   edit->dropout.sequence = static_cast<std::uint64_t>(sequence);
   request.edits.push_back(*std::move(edit));
-  addSwitchedOff(setup.subject, setup.model.layers, setup.model.heads, request.edits);
+  request.patches = switchedOffHeads(setup.subject, setup.model.layers, setup.model.heads);
   return request;
 }
 

@@ -105,24 +105,6 @@ TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
     EXPECT_NEAR(layer.weights.at(head, row, key), weights[static_cast<std::size_t>(key)] / sum, 1e-5);
 }
 
-TEST(AttentionEdit, aHeadThatIsSwitchedOffAddsNothing) {
-  AttentionEdit none = edit({});
-  none.headScale.assign(4, 0);
-  const Outcome edited = passWith("gpt_neox", {none});
-  // Without attention every token is on its own: the same token gives the same row wherever it stands.
-  ModelSession session(edited.model);
-  PassRequest request;
-  request.edits = {none};
-  request.hidden = true;
-  const std::vector<Index> twice{8, 40, 8, 8};
-  const auto pass = session.append(twice, request);
-  ASSERT_TRUE(pass.ok());
-  EXPECT_LE(distance(pass->layers[1]->hidden.row(0), pass->layers[1]->hidden.row(3)), 1e-5);
-  AttentionEdit one = edit(0);
-  one.headScale = {1, 0, 1, 1};
-  EXPECT_NE(passWith("gpt_neox", {one}).pass.logits, passWith("gpt_neox", {}).pass.logits);
-}
-
 TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {
   AttentionEdit dropped = edit({});
   dropped.dropout = {0.3f, 9};
@@ -168,9 +150,6 @@ TEST(AttentionEdit, whatDoesNotFitIsNamed) {
     const auto pass = tryPass(session, {edit});
     return pass ? "no error" : pass.error().message;
   };
-  AttentionEdit scaled = edit({});
-  scaled.headScale = {1, 2};
-  EXPECT_EQ(message(scaled), "there are 2 factors for the heads' outputs, expected one for each of 4 heads");
   AttentionEdit small = edit(1);
   small.additive = std::make_shared<Stack>(1, 5, 5);
   EXPECT_EQ(

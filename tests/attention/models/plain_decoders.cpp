@@ -41,7 +41,9 @@ Wide attention(const LlamaLike& m, MadeUpTensors& t, const std::string& at, Inde
   q = rope(q, m.heads, turns, m.amplitude);
   k = rope(k, m.kvHeads, turns, m.amplitude);
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim));
-  const Wide y = attend({m.heads, m.kvHeads, scale, m.causal, m.window(layer), m.cap}, q, k, v, weights);
+  const Wide y =
+      t.touched("heads", layer,
+                attend({m.heads, m.kvHeads, scale, m.causal, m.window(layer), m.cap}, q, k, v, weights));
   return linear(t, at + "self_attn.o_proj", y, m.width, m.outputBias);
 }
 
@@ -83,7 +85,7 @@ PlainOutcome runLlamaLike(const LlamaLike& m, MadeUpTensors& t, const std::vecto
     const char* const second = m.around ? "pre_feedforward_layernorm" : "post_attention_layernorm";
     y = mlp(m, t, at, normed(m, t, at + second, x, m.width));
     if (m.around) y = normed(m, t, at + "post_feedforward_layernorm", y, m.width);
-    x += y;
+    x += t.touched("mlp", layer, y);
     out.hidden.push_back(x);
   }
   const Wide logits = logitsOf(m, t, x, embedding);

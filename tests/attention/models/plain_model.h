@@ -29,6 +29,15 @@ class MadeUpTensors {
   Wide weight(const std::string& name, Index out, Index in);
   const SafetensorsFile& file() const { return file_; }
 
+  /// Shown what attention's heads give side by side [n, heads · headDim] ("heads"), and what a layer's MLP
+  /// adds to the stream [n, d] ("mlp"), to be looked at or replaced as they are computed.
+  std::function<void(const std::string& piece, Index layer, Wide& numbers)> touch = [](const std::string&,
+                                                                                       Index, Wide&) {};
+  Wide touched(const std::string& piece, Index layer, Wide numbers) {
+    touch(piece, layer, numbers);
+    return numbers;
+  }
+
  private:
   Wide make(const std::string& name, std::vector<std::uint64_t> shape, Index rows, Index cols, double spread,
             double center);

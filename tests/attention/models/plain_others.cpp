@@ -39,11 +39,12 @@ PlainModel gpt2() {
               const std::string at = "h." + std::to_string(i) + ".";
               const Wide all = conv(t, at + "attn.c_attn", normed(t, at + "ln_1", x, 1e-5), 45);
               const PlainAttention how{3, 3, 1 / std::sqrt(5.0) / static_cast<double>(i + 1)};
-              const Wide y = attend(how, all.leftCols(15), all.middleCols(15, 15), all.rightCols(15),
-                                    out.attention.emplace_back());
+              const Wide y = t.touched("heads", i,
+                                       attend(how, all.leftCols(15), all.middleCols(15, 15),
+                                              all.rightCols(15), out.attention.emplace_back()));
               x += conv(t, at + "attn.c_proj", y, 15);
               const Wide inner = conv(t, at + "mlp.c_fc", normed(t, at + "ln_2", x, 1e-5), 60);
-              x += conv(t, at + "mlp.c_proj", inner.unaryExpr(&geluTanh), 15);
+              x += t.touched("mlp", i, conv(t, at + "mlp.c_proj", inner.unaryExpr(&geluTanh), 15));
               out.hidden.push_back(x);
             }
             out.logits = times(normed(t, "ln_f", x, 1e-5), embedding);
@@ -51,36 +52,40 @@ PlainModel gpt2() {
           }};
 }
 
-PlainModel gptNeox() {
-  return {"gpt_neox_serial", R"({"model_type": "gpt_neox", "hidden_size": 24, "num_attention_heads": 3,
+PlainModel gptNeox(bool parallel) {
+  return {
+      parallel ? "gpt_neox_parallel" : "gpt_neox_serial",
+      R"({"model_type": "gpt_neox", "hidden_size": 24, "num_attention_heads": 3,
             "num_hidden_layers": 2, "intermediate_size": 13, "vocab_size": 31, "rotary_pct": 0.5,
-            "rotary_emb_base": 500, "use_parallel_residual": false})",
-          31, [](MadeUpTensors& t, const std::vector<Index>& ids) {
-            Wide x = pick(t.matrix("gpt_neox.embed_in.weight", 31, 24, 1), ids);
-            PlainOutcome out{{x}, {}, {}};
-            for (Index i = 0; i < 2; ++i) {
-              const std::string at = "gpt_neox.layers." + std::to_string(i) + ".";
-              const Wide all =
-                  linear(t, at + "attention.query_key_value", normed(t, at + "input_layernorm", x, 1e-5), 72);
-              Wide part[3];
-              for (Index p = 0; p < 3; ++p) {
-                part[p].resize(x.rows(), 24);
-                for (Index h = 0; h < 3; ++h)
-                  part[p].middleCols(h * 8, 8) = all.middleCols(h * 24 + p * 8, 8);
-              }
-              const auto turns = frequencies(4, 500);
-              const Wide y = attend({3, 3, 1 / std::sqrt(8.0)}, rope(part[0], 3, turns),
-                                    rope(part[1], 3, turns), part[2], out.attention.emplace_back());
-              x += linear(t, at + "attention.dense", y, 24);
-              const Wide inner = linear(t, at + "mlp.dense_h_to_4h",
-                                        normed(t, at + "post_attention_layernorm", x, 1e-5), 13);
-              x += linear(t, at + "mlp.dense_4h_to_h", inner.unaryExpr(&gelu), 24);
-              out.hidden.push_back(x);
-            }
-            out.logits =
-                times(normed(t, "gpt_neox.final_layer_norm", x, 1e-5), t.weight("embed_out", 31, 24));
-            return out;
-          }};
+            "rotary_emb_base": 500, "use_parallel_residual": )" +
+          std::string(parallel ? "true}" : "false}"),
+      31, [parallel](MadeUpTensors& t, const std::vector<Index>& ids) {
+        Wide x = pick(t.matrix("gpt_neox.embed_in.weight", 31, 24, 1), ids);
+        PlainOutcome out{{x}, {}, {}};
+        for (Index i = 0; i < 2; ++i) {
+          const std::string at = "gpt_neox.layers." + std::to_string(i) + ".";
+          const Wide all =
+              linear(t, at + "attention.query_key_value", normed(t, at + "input_layernorm", x, 1e-5), 72);
+          Wide part[3];
+          for (Index p = 0; p < 3; ++p) {
+            part[p].resize(x.rows(), 24);
+            for (Index h = 0; h < 3; ++h) part[p].middleCols(h * 8, 8) = all.middleCols(h * 24 + p * 8, 8);
+          }
+          const auto turns = frequencies(4, 500);
+          const Wide y = t.touched("heads", i,
+                                   attend({3, 3, 1 / std::sqrt(8.0)}, rope(part[0], 3, turns),
+                                          rope(part[1], 3, turns), part[2], out.attention.emplace_back()));
+          const Wide before = x;
+          x += linear(t, at + "attention.dense", y, 24);
+          const Wide inner =
+              linear(t, at + "mlp.dense_h_to_4h",
+                     normed(t, at + "post_attention_layernorm", parallel ? before : x, 1e-5), 13);
+          x += t.touched("mlp", i, linear(t, at + "mlp.dense_4h_to_h", inner.unaryExpr(&gelu), 24));
+          out.hidden.push_back(x);
+        }
+        out.logits = times(normed(t, "gpt_neox.final_layer_norm", x, 1e-5), t.weight("embed_out", 31, 24));
+        return out;
+      }};
 }
 
 PlainModel opt(bool finalNorm) {
@@ -98,12 +103,14 @@ PlainModel opt(bool finalNorm) {
             for (Index i = 0; i < 2; ++i) {
               const std::string at = body + "layers." + std::to_string(i) + ".";
               const Wide y = normed(t, at + "self_attn_layer_norm", x, 1e-5);
-              const Wide z = attend({3, 3, 1 / std::sqrt(7.0)}, linear(t, at + "self_attn.q_proj", y, 21),
-                                    linear(t, at + "self_attn.k_proj", y, 21),
-                                    linear(t, at + "self_attn.v_proj", y, 21), out.attention.emplace_back());
+              const Wide z =
+                  t.touched("heads", i,
+                            attend({3, 3, 1 / std::sqrt(7.0)}, linear(t, at + "self_attn.q_proj", y, 21),
+                                   linear(t, at + "self_attn.k_proj", y, 21),
+                                   linear(t, at + "self_attn.v_proj", y, 21), out.attention.emplace_back()));
               x += linear(t, at + "self_attn.out_proj", z, 21);
               const Wide inner = linear(t, at + "fc1", normed(t, at + "final_layer_norm", x, 1e-5), 11);
-              x += linear(t, at + "fc2", inner.cwiseMax(0.0), 21);
+              x += t.touched("mlp", i, linear(t, at + "fc2", inner.cwiseMax(0.0), 21));
               out.hidden.push_back(x);
             }
             out.logits = times(finalNorm ? normed(t, body + "final_layer_norm", x, 1e-5) : x, embedding);
@@ -142,12 +149,13 @@ PlainOutcome runEncoder(const Encoder& e, MadeUpTensors& t, const std::vector<In
   PlainOutcome out{{x}, {}, {}};
   for (Index i = 0; i < 2; ++i) {
     const std::string name = e.body + e.layer + std::to_string(i) + ".";
-    const Wide y =
+    const Wide y = t.touched(
+        "heads", i,
         attend({2, 2, 1 / std::sqrt(7.0), false}, linear(t, name + e.q, x, 14), linear(t, name + e.k, x, 14),
-               linear(t, name + e.v, x, 14), out.attention.emplace_back());
+               linear(t, name + e.v, x, 14), out.attention.emplace_back()));
     x = norm(name + e.norm1, x + linear(t, name + e.o, y, 14));
     const Wide inner = linear(t, name + e.up, x, 19).unaryExpr(e.act);
-    x = norm(name + e.norm2, x + linear(t, name + e.down, inner, 14));
+    x = norm(name + e.norm2, x + t.touched("mlp", i, linear(t, name + e.down, inner, 14)));
     out.hidden.push_back(x);
   }
   const Wide y = norm(e.headNorm, linear(t, e.dense, x, 14).unaryExpr(&gelu));
@@ -213,7 +221,8 @@ std::vector<PlainModel> plainOthers() {
   padded.firstPosition = 8, padded.positionRows = 23, padded.pad = 7;
   padded.act = [](double x) { return std::max(x, 0.0); };
   return {gpt2(),
-          gptNeox(),
+          gptNeox(false),
+          gptNeox(true),
           opt(true),
           opt(false),
           encoder("bert_old_names",

@@ -163,10 +163,7 @@ TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
   PassRequest request = allOfAPass();
   ModelSession on(model), off(model);
   const PassResult plain = passOf(on, ids, request);
-  AttentionEdit silent;
-  silent.layer = 1;
-  silent.headScale.assign(4, 0);
-  request.edits = {silent};
+  request.patches = {{.piece = Piece::head, .layer = 1}};
   const PassResult edited = passOf(off, ids, request);
   EXPECT_EQ(edited.layers[1]->between, edited.layers[0]->hidden);
   EXPECT_GT(distance(plain.layers[1]->between, plain.layers[0]->hidden), 1e-3);

@@ -1,0 +1,217 @@
+#include "attention/models/attribution.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attention/core/stopped.h"
+#include "attention/models/layer_math.h"
+#include "attention/models/weight_slices.h"
+
+namespace headscope::attention {
+namespace {
+
+/// Doubles: parts cancel, and their sum has to be the logit.
+using Direction = Eigen::RowVectorXd;
+
+Direction wide(const Eigen::Ref<const Matrix>& row) {
+  return row.row(0).cast<double>();
+}
+
+/// A norm of one row as the linear map that it is with its scale held.
+class HeldNorm {
+ public:
+  HeldNorm(const ModelConfig& config, const NormWeights& weights, const Direction& x)
+      : weights_(weights), centred_(config.norm == NormKind::layer) {
+    if (weights.weight.size() == 0) return;  // there is no norm
+    const double mean = centred_ ? x.mean() : 0;
+    scale_ = 1 / std::sqrt((x.array() - mean).square().mean() + config.epsilon);
+  }
+  /// g·norm(x) is pulled(g)·x and this.
+  double bias(const Direction& g) const {
+    return weights_.bias.size() ? g.dot(weights_.bias.cast<double>().transpose()) : 0;
+  }
+  Direction pulled(const Direction& g) const {
+    if (weights_.weight.size() == 0) return g;
+    Direction y = scale_ * g.cwiseProduct(weights_.weight.cast<double>().transpose());
+    if (centred_) y.array() -= y.mean();
+    return y;
+  }
+
+ private:
+  const NormWeights& weights_;
+  const bool centred_;
+  double scale_ = 1;
+};
+
+/// What the head makes of the stream: a direction, whose product with the normed stream is the answer's
+/// logit, and what its bias adds.
+struct Reading {
+  Direction direction;
+  double bias = 0, total = 0;
+};
+
+Reading readingOf(const Model& model, const Direction& normed, Index id) {
+  Reading reading;
+  const MappedLinear& head = *model.weights().head;
+  reading.direction = weightRows(head, id, 1).row(0).cast<double>();
+  reading.bias = double{biasRows(head, id, 1)[0]};
+  const double logit = reading.direction.dot(normed) + reading.bias;
+  reading.total = logit;
+  if (const auto cap = model.config().finalSoftcap; cap && logit != 0) {
+    reading.total = double{*cap} * std::tanh(logit / double{*cap});
+    const double slope = reading.total / logit;
+    reading.direction *= slope;
+    reading.bias *= slope;
+  }
+  return reading;
+}
+
+Status checkRun(const Model& model, const PassResult& run, Index row, const Answers& answers) {
+  const ModelConfig& config = model.config();
+  if (!model.guesses()) return Error{model.whyNoGuesses()};
+  if (model.weights().headTransform)
+    return Error{
+        "This model's head has a layer of its own before the vocabulary: what each piece adds to a logit "
+        "isn't a sum."};
+  for (const Index id : {answers.id, answers.other.value_or(answers.id)})
+    if (id < 0 || id >= config.vocabulary)
+      return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config.vocabulary - 1)};
+  const auto kept = [&](const std::shared_ptr<const LayerResult>& layer) {
+    return !layer->headOutput.empty() && layer->hidden.size() > 0 &&
+           (config.innerDim == 0 || layer->mlpAdded.size() > 0) &&
+           (config.order != BlockOrder::after || layer->between.size() > 0);
+  };
+  if (std::ssize(run.layers) != config.layerCount() || run.embedded.size() == 0 ||
+      !std::ranges::all_of(run.layers, kept))
+    return Error{"the run didn't keep what every piece added"};
+  if (row < 0 || row >= run.stream.rows())
+    return Error{fmt::format("row {} of a run of {} is asked for", row, run.stream.rows())};
+  return success();
+}
+
+/// Walks down the stream of one row with the direction that what is written there adds in.
+class Descent {
+ public:
+  Descent(const Model& model, const PassResult& run, Index row, Attribution& result)
+      : model_(model), config_(model.config()), run_(run), row_(row), result_(result) {
+    const LayerResult& first = *run.layers.front();
+    if (!first.weights.empty() && first.v.rows() == first.weights.cols())
+      result.byKey = Stack(config_.layerCount(), config_.heads, first.weights.cols());
+  }
+
+  /// Parts of one layer, top down; `g` becomes the direction at the stream before it.
+  void layer(Index at, Direction& g) {
+    const LayerResult& made = *run_.layers[asSize(at)];
+    const LayerWeights& weights = model_.weights().layers[asSize(at)];
+    if (config_.order == BlockOrder::after) {
+      throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)) + wide(made.mlpAdded.row(row_)));
+      add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
+      const Matrix before = attended(made, weights);
+      const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
+      throughNorm(at, g, weights.attentionNorm, wide(in.row(row_)) + wide(before));
+      heads(made, weights, g);
+      return;
+    }
+    if (config_.innerDim > 0) add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
+    if (config_.order == BlockOrder::around)
+      heads(made, weights,
+            HeldNorm(config_, weights.afterAttentionNorm, wide(attended(made, weights))).pulled(g));
+    else
+      heads(made, weights, g);
+  }
+
+  void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {
+    const HeldNorm norm(config_, weights, x);
+    if (weights.bias.size() > 0) add(Writer::normBias, at, norm.bias(g));
+    g = norm.pulled(g);
+  }
+
+  void add(Writer by, Index layer, double value) { result_.parts.push_back({by, layer, -1, value}); }
+
+ private:
+  /// What attention adds to the row before a norm of its own.
+  Matrix attended(const LayerResult& made, const LayerWeights& weights) const {
+    Matrix side(1, config_.heads * config_.headDim);
+    for (Index head = 0; head < config_.heads; ++head)
+      side.middleCols(head * config_.headDim, config_.headDim) = made.headOutput[head].row(row_);
+    return weights.o.apply(side, {});
+  }
+
+  void heads(const LayerResult& made, const LayerWeights& weights, const Direction& g) {
+    if (weights.o.bias.size() > 0)
+      add(Writer::attentionBias, made.layer, g.dot(weights.o.bias.cast<double>().transpose()));
+    for (Index head = config_.heads - 1; head >= 0; --head) {
+      const Matrix columns = weightColumns(weights.o, head * config_.headDim, config_.headDim);
+      Direction inHead = Direction::Zero(config_.headDim);
+      for (Index i = 0; i < columns.rows(); ++i) inHead += g[i] * columns.row(i).cast<double>();
+      const double value = inHead.dot(wide(made.headOutput[head].row(row_)));
+      result_.parts.push_back({Writer::head, made.layer, head, value});
+      byKey(made, head, inHead, value);
+    }
+  }
+
+  void byKey(const LayerResult& made, Index head, const Direction& inHead, double value) {
+    if (result_.byKey.empty()) return;
+    const MatrixView weights = made.weights[head], v = made.v[head / (config_.heads / config_.kvHeads)];
+    double sum = 0;
+    for (Index key = 0; key < weights.cols(); ++key) {
+      const double weight = double{weights(row_, key)};
+      // A key that isn't visible may have any value, also none.
+      const double part = weight == 0 ? 0 : weight * inHead.dot(v.row(key).cast<double>());
+      result_.byKey[made.layer](head, key) = static_cast<float>(part);
+      sum += part;
+    }
+    const double size = made.headOutput[head].row(row_).cast<double>().norm() * inHead.norm();
+    if (std::abs(sum - value) <= 1e-3 * std::max(size, 1e-30)) return;
+    // Its output isn't what its pattern makes of the values: it was switched off, or replaced.
+    result_.byKey[made.layer].row(head).setConstant(value == 0 ? 0 : std::numeric_limits<float>::quiet_NaN());
+  }
+
+  const Model& model_;
+  const ModelConfig& config_;
+  const PassResult& run_;
+  const Index row_;
+  Attribution& result_;
+};
+
+}  // namespace
+
+Result<Attribution> attributeLogit(const Model& model, const PassResult& run, Index row,
+                                   const Answers& answers, const std::stop_token& stop) {
+  if (const Status status = checkRun(model, run, row, answers); !status) return status.error();
+  const auto& final = model.weights().finalNorm;
+  const Direction normed = wide(model.finalNorm(run.stream.row(row)));
+  Reading reading = readingOf(model, normed, answers.id);
+  if (answers.other) {
+    const Reading other = readingOf(model, normed, *answers.other);
+    reading.direction -= other.direction;
+    reading.bias -= other.bias;
+    reading.total -= other.total;
+  }
+  Attribution result;
+  result.total = reading.total;
+  Descent descent(model, run, row, result);
+  const bool biased = model.weights().head->bias.size() > 0;
+  if (biased) descent.add(Writer::headBias, -1, reading.bias);
+  Direction g = reading.direction;
+  if (final) descent.throughNorm(-1, g, *final, wide(run.stream.row(row)));
+  for (Index layer = model.config().layerCount() - 1; layer >= 0; --layer) {
+    if (stop.stop_requested()) return stopped();
+    descent.layer(layer, g);
+  }
+  descent.add(Writer::embedding, -1, g.dot(wide(run.embedded.row(row))));
+  std::ranges::reverse(result.parts);
+  double sum = 0, size = 0;
+  for (const Contribution& part : result.parts) sum += part.value, size += std::abs(part.value);
+  if (!(std::abs(sum - result.total) <= 1e-3 * size))
+    return Error{
+        fmt::format("the pieces add {:.6g} to the logit, which is {:.6g}: the stream itself was replaced in "
+                    "this run, or its numbers aren't finite",
+                    sum, result.total)};
+  return result;
+}
+
+}  // namespace headscope::attention

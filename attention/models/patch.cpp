@@ -1,0 +1,178 @@
+#include "attention/models/patch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attention/models/session.h"
+
+namespace headscope::attention {
+namespace {
+
+bool isFor(const Patch& patch, Index layer, Piece piece, Index head) {
+  return patch.layer == layer && patch.piece == piece && (!patch.head || *patch.head == head);
+}
+
+const LayerResult* recordedLayer(const PassResult& run, Index layer) {
+  const auto found = std::find_if(run.layers.begin(), run.layers.end(),
+                                  [&](const auto& result) { return result->layer == layer; });
+  return found == run.layers.end() ? nullptr : found->get();
+}
+
+std::optional<MatrixView> whole(const Matrix* matrix) {
+  if (!matrix || matrix->size() == 0) return std::nullopt;
+  return MatrixView(matrix->data(), matrix->rows(), matrix->cols());
+}
+
+std::optional<MatrixView> slice(const Stack& stack, Index head) {
+  if (head >= stack.count() || stack.empty()) return std::nullopt;
+  return stack[head];
+}
+
+/// What a run made of a piece; nothing where it wasn't kept.
+std::optional<MatrixView> recordedPiece(const PassResult& run, Index layer, Piece piece, Index head) {
+  if (piece == Piece::stream) return whole(recordedStream(run, layer));
+  const LayerResult* const result = recordedLayer(run, layer);
+  if (!result) return std::nullopt;
+  switch (piece) {
+    case Piece::stream:
+      break;
+    case Piece::queries:
+      return slice(result->q, head);
+    case Piece::keys:
+      return slice(result->k, head);
+    case Piece::values:
+      return slice(result->v, head);
+    case Piece::pattern:  // of all heads, or nobody knows whose they are
+      if (result->weights.count() != result->config.heads) return std::nullopt;
+      return slice(result->weights, head);
+    case Piece::head:
+      return slice(result->headOutput, head);
+    case Piece::mlp:
+      return whole(&result->mlpAdded);
+  }
+  return std::nullopt;
+}
+
+/// Heads that a piece is of; 1 of what a layer has once.
+Index headsOf(const ModelConfig& config, Piece piece) {
+  switch (piece) {
+    case Piece::stream:
+    case Piece::mlp:
+      return 1;
+    case Piece::keys:
+    case Piece::values:
+      return config.kvHeads;
+    case Piece::queries:
+    case Piece::pattern:
+    case Piece::head:
+      break;
+  }
+  return config.heads;
+}
+
+/// Numbers that a row of a piece has; a pattern's are as many as the run has tokens.
+Index widthOf(const ModelConfig& config, Piece piece, Index tokens) {
+  if (piece == Piece::stream || piece == Piece::mlp) return config.modelDim;
+  return piece == Piece::pattern ? tokens : config.headDim;
+}
+
+Status checkSource(const Patch& patch, const TakenFrom& from, const ModelConfig& config, Index tokens) {
+  for (Index head = patch.head.value_or(0); head < patch.head.value_or(headsOf(config, patch.piece) - 1) + 1;
+       ++head) {
+    const auto piece = recordedPiece(*from.run, patch.layer, patch.piece, head);
+    if (!piece)
+      return Error{
+          fmt::format("the run that layer {} is patched from didn't keep what is taken", patch.layer)};
+    if (const Index width = widthOf(config, patch.piece, piece->rows()); piece->cols() != width)
+      return Error{
+          fmt::format("the run that is patched from has rows of {} numbers, expected {}: it is of another "
+                      "model",
+                      piece->cols(), width)};
+    if (!from.rows && piece->rows() != tokens)
+      return Error{fmt::format("the run that is patched from has {} tokens, expected {} as the text has",
+                               piece->rows(), tokens)};
+    if (!from.rows) continue;
+    if (std::ssize(*from.rows) != tokens)
+      return Error{fmt::format("{} tokens go with another text's, expected {}", from.rows->size(), tokens)};
+    for (const Index row : *from.rows)
+      if (row >= piece->rows())
+        return Error{fmt::format("token {} of the other text is asked for, it has {}", row, piece->rows())};
+  }
+  return success();
+}
+
+/// Row `row` of the pass becomes that of another run.
+void take(const TakenFrom& from, const MatrixView& recorded, Piece piece, Index token,
+          Eigen::Ref<Eigen::RowVectorXf> row) {
+  if (!from.rows) {
+    row = recorded.row(token).head(row.size());
+    return;
+  }
+  const std::vector<Index>& rows = *from.rows;
+  const Index other = rows[asSize(token)];
+  if (other < 0) return;
+  if (piece != Piece::pattern) {
+    row = recorded.row(other);
+    return;
+  }
+  for (Index key = 0; key < row.size(); ++key) {
+    const Index at = rows[asSize(key)];
+    row[key] = at < 0 || at >= recorded.cols() ? 0 : recorded(other, at);
+  }
+}
+
+}  // namespace
+
+const Matrix* recordedStream(const PassResult& run, Index layer) {
+  const LayerResult* const before = layer > 0 ? recordedLayer(run, layer - 1) : nullptr;
+  const Matrix* const stream = before ? &before->hidden : layer == 0 ? &run.embedded : nullptr;
+  return stream && stream->size() > 0 ? stream : nullptr;
+}
+
+Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens) {
+  const Index layers = config.layerCount() + (patch.piece == Piece::stream ? 1 : 0);
+  if (patch.layer < 0 || patch.layer >= layers)
+    return Error{fmt::format("layer {} is to be patched, this model has 0 to {}", patch.layer, layers - 1)};
+  const Index heads = headsOf(config, patch.piece);
+  if (patch.head && (*patch.head < 0 || *patch.head >= heads))
+    return Error{fmt::format("{} {} is to be patched, this model has 0 to {}",
+                             heads == config.heads ? "head" : "KV head", *patch.head, heads - 1)};
+  if (patch.piece == Piece::mlp && config.innerDim == 0)
+    return Error{"an MLP is to be patched, this model has none"};
+  if (patch.firstToken < 0 || patch.tokens.value_or(0) < 0)
+    return Error{fmt::format("{} tokens from token {} on are to be patched", patch.tokens.value_or(tokens),
+                             patch.firstToken)};
+  const auto* from = std::get_if<TakenFrom>(&patch.by);
+  return from ? checkSource(patch, *from, config, tokens) : success();
+}
+
+bool anyPatch(std::span<const Patch> patches, Index layer, Piece piece, Index head) {
+  return std::ranges::any_of(patches, [&](const Patch& patch) { return isFor(patch, layer, piece, head); });
+}
+
+void applyPatches(std::span<const Patch> patches, Index layer, Piece piece, Index head, PatchRows rows,
+                  MutableMatrixView numbers) {
+  for (const Patch& patch : patches) {
+    if (!isFor(patch, layer, piece, head)) continue;
+    const Index first = std::clamp<Index>(patch.firstToken - rows.first, 0, rows.count);
+    const Index end =
+        patch.tokens ? std::clamp<Index>(patch.firstToken + *patch.tokens - rows.first, first, rows.count)
+                     : rows.count;
+    auto part = numbers.middleRows(first, end - first);
+    if (const auto* scaled = std::get_if<Scaled>(&patch.by)) {
+      part *= scaled->factor;
+    } else if (std::holds_alternative<MeanOfRows>(patch.by)) {
+      if (rows.unpadded == 0) continue;
+      const Eigen::RowVectorXf mean = numbers.topRows(rows.unpadded).colwise().mean();
+      part.rowwise() = mean;
+    } else {
+      const auto& from = std::get<TakenFrom>(patch.by);
+      const auto recorded = recordedPiece(*from.run, layer, piece, head);
+      for (Index row = first; row < end; ++row)
+        take(from, *recorded, piece, rows.first + row, numbers.row(row));
+    }
+  }
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,61 @@
+#include "attention/models/token_alignment.h"
+
+#include <algorithm>
+
+namespace headscope::attention {
+namespace {
+
+/// Texts whose table of common lengths would be larger aren't compared in the middle.
+constexpr Index kMostCells = Index{1} << 24;
+
+/// Pairs of equal tokens, in order, as many as there can be.
+std::vector<std::pair<Index, Index>> commonTokens(std::span<const Index> a, std::span<const Index> b) {
+  const Index n = std::ssize(a), m = std::ssize(b);
+  std::vector<std::pair<Index, Index>> pairs;
+  if (n == 0 || m == 0 || n > kMostCells / m) return pairs;
+  // length(i, j) of the longest common subsequence of what is left from i and j on.
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> length;
+  length.setZero(n + 1, m + 1);
+  for (Index i = n - 1; i >= 0; --i)
+    for (Index j = m - 1; j >= 0; --j)
+      length(i, j) = a[asSize(i)] == b[asSize(j)] ? length(i + 1, j + 1) + 1
+                                                  : std::max(length(i + 1, j), length(i, j + 1));
+  for (Index i = 0, j = 0; i < n && j < m;) {
+    if (a[asSize(i)] == b[asSize(j)])
+      pairs.emplace_back(i++, j++);
+    else if (length(i + 1, j) >= length(i, j + 1))
+      ++i;
+    else
+      ++j;
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<Index> alignTokens(std::span<const Index> text, std::span<const Index> other) {
+  std::vector<Index> rows(text.size(), -1);
+  // Texts of one length that differ in single words: place by place, whatever else could be matched.
+  if (text.size() == other.size()) {
+    Index same = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) same += text[i] == other[i];
+    if (2 * same >= std::ssize(text)) {
+      for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<Index>(i);
+      return rows;
+    }
+  }
+  Index i = 0, j = 0;
+  const auto until = [&](Index endOfText, Index endOfOther) {
+    if (endOfText - i == endOfOther - j)
+      while (i < endOfText) rows[asSize(i++)] = j++;
+    i = endOfText, j = endOfOther;
+  };
+  for (const auto& [a, b] : commonTokens(text, other)) {
+    until(a, b);
+    rows[asSize(i++)] = j++;
+  }
+  until(std::ssize(text), std::ssize(other));
+  return rows;
+}
+
+}  // namespace headscope::attention
