@@ -52,6 +52,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addSceneCommand(app, exitCode);
   addMaskCommand(app, exitCode);
   addModelCommand(app, exitCode);
+  addStudyCommand(app, exitCode);
   addViewCommand(app, exitCode);
   addBenchCommand(app, exitCode);
   addTokenizeCommand(app, exitCode);

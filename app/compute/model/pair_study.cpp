@@ -1,0 +1,153 @@
+#include "app/compute/model/pair_study.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/scene/text/number_text.h"
+#include "attention/core/extremes.h"
+#include "attention/models/token_alignment.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Matrix;
+using attention::PassRequest;
+using attention::Result;
+
+namespace {
+
+/// Rows that go through the products at once: enough that weights are read once for many of them.
+constexpr Index kRowsTogether = 512;
+
+/// What a patch may be taken from.
+PassRequest recording(PassRequest request) {
+  request.projections = request.hidden = request.between = request.mlp = true;
+  return request;
+}
+
+Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop) {
+  RecordedText recorded;
+  auto text = readModelText(setup, stop);
+  if (!text) return text.error();
+  recorded.text = *std::move(text);
+  if (recorded.tokens() == 0) return Error{"there are no tokens"};
+  auto request = passRequest(setup, recorded.text.tokens, resources.inputs);
+  if (!request) return request.error();
+  recorded.request = *std::move(request);
+  return recorded;
+}
+
+attention::Status record(RecordedText& text, const OpenModel& opened, const std::stop_token& stop) {
+  attention::ModelSession session(opened.model);
+  auto pass = session.append(text.text.ids, recording(text.request), stop);
+  if (!pass) return pass.error();
+  text.run = std::make_shared<const attention::PassResult>(*std::move(pass));
+  return attention::success();
+}
+
+std::uint64_t bytesOf(const RecordedText& text, const OpenModel& opened) {
+  return passBytes(opened.config(), text.tokens(), recording(text.request));
+}
+
+attention::Answers answersOf(const PairStudy& study) {
+  const PairQuestion& asked = study.question;
+  const std::vector<Index> best = likeliestTokens(study.a, 2);
+  const Index answer = asked.answer >= 0 ? asked.answer : best.front();
+  if (asked.otherAnswer >= 0) return {answer, asked.otherAnswer};
+  Index other = study.b ? likeliestTokens(*study.b, 1).front() : best.back();
+  if (other == answer) other = best.front() == answer ? best.back() : best.front();
+  return {answer, other};
+}
+
+Result<PairStudy> fail(const char* which, bool two, const Error& error) {
+  if (!two || error.message == "stopped") return error;
+  return Error{fmt::format("Text {}: {}", which, error.message)};
+}
+
+}  // namespace
+
+std::vector<Index> likeliestTokens(const RecordedText& text, std::size_t most) {
+  const auto logits = text.run->logits.row(0);
+  std::vector<Index> order(static_cast<std::size_t>(logits.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
+  most = std::min(most, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                    [&](Index a, Index b) { return attention::descends(logits[a], logits[b]); });
+  order.resize(most);
+  return order;
+}
+
+double answerDifference(const Eigen::Ref<const Eigen::RowVectorXf>& logits,
+                        const attention::Answers& answers) {
+  const double logit = double{logits[answers.id]};
+  return answers.other ? logit - double{logits[*answers.other]} : logit;
+}
+
+Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, std::stop_token stop) {
+  PairStudy study;
+  study.question = question;
+  const Setup& setup = question.text.setup;
+  study.opened = setup.subject.opened;
+  const bool two = !question.other.empty();
+  if (!study.opened || !study.opened->model)
+    return Error{"This needs a model that can be computed: open one."};
+  if (!study.model().guesses()) return Error{study.model().whyNoGuesses()};
+  for (const Index id : {question.answer, question.otherAnswer})
+    if (id >= study.opened->config().vocabulary)
+      return Error{fmt::format("answer {} is not one of this model's tokens, 0 to {}", id,
+                               study.opened->config().vocabulary - 1)};
+  auto a = readText(setup, resources, stop);
+  if (!a) return fail("A", two, a.error());
+  study.a = *std::move(a);
+  std::uint64_t bytes = bytesOf(study.a, *study.opened);
+  if (two) {
+    Setup other = setup;
+    other.input.text = question.other;
+    other.subject.written.clear();
+    auto b = readText(other, resources, stop);
+    if (!b) return fail("B", two, b.error());
+    study.b = *std::move(b);
+    bytes += bytesOf(*study.b, *study.opened);
+  }
+  study.memory = resources.memory.reserve(bytes, stop);
+  if (stop.stop_requested()) return Error{"stopped"};
+  if (!study.memory)
+    return Error{
+        fmt::format("Recording every piece of {} would need {}; the budget is {}, and {} of it are in use. "
+                    "Use a shorter text.",
+                    two ? "both texts" : "the text", bytesText(static_cast<double>(bytes)),
+                    bytesText(static_cast<double>(resources.memory.total())),
+                    bytesText(static_cast<double>(resources.memory.used())))};
+  if (const auto done = record(study.a, *study.opened, stop); !done) return fail("A", two, done.error());
+  if (study.b) {
+    if (const auto done = record(*study.b, *study.opened, stop); !done) return fail("B", two, done.error());
+    study.bOfA = std::make_shared<const std::vector<Index>>(
+        attention::alignTokens(study.a.text.ids, study.b->text.ids));
+    study.aOfB = std::make_shared<const std::vector<Index>>(
+        attention::alignTokens(study.b->text.ids, study.a.text.ids));
+  }
+  study.answers = answersOf(study);
+  study.a.difference = answerDifference(study.a.run->logits.row(0), study.answers);
+  if (study.b) study.b->difference = answerDifference(study.b->run->logits.row(0), study.answers);
+  return study;
+}
+
+Index runsTogether(const RecordedText& text) {
+  return std::clamp<Index>(kRowsTogether / std::max<Index>(text.tokens(), 1), 1, 64);
+}
+
+Result<Matrix> patchedLogits(const OpenModel& opened, const RecordedText& text,
+                             std::vector<std::vector<attention::Patch>> runs, const std::stop_token& stop) {
+  PassRequest request = text.request;
+  request.runs = std::move(runs);
+  request.own = text.run;
+  request.weights = false;
+  request.layers = std::vector<Index>();
+  attention::ModelSession session(opened.model);
+  auto pass = session.append(text.text.ids, request, stop);
+  if (!pass) return pass.error();
+  return std::move(pass->logits);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "app/compute/model/model_study.h"
+#include "attention/models/attribution.h"
+
+namespace headscope::app {
+
+/// One or two texts in a model, and which two tokens it is asked to tell apart after the last one.
+struct PairQuestion {
+  ModelQuestion text;  ///< A, under the scene's changes of the model
+  SharedText other;    ///< B; empty: there is A alone
+  /// −1: A's likeliest next token; and B's, or where that is the same, or there is no B, A's second.
+  Index answer = -1, otherAnswer = -1;
+  bool operator==(const PairQuestion&) const = default;
+};
+
+/// A text with everything that its pass through the model left behind.
+struct RecordedText {
+  ModelText text;
+  attention::PassRequest request;  ///< what the scene changes, without anything that is to be kept
+  std::shared_ptr<const attention::PassResult> run;
+  double difference = 0;  ///< logit of the answer less that of the other, after the last token
+
+  Index tokens() const { return static_cast<Index>(text.ids.size()); }
+};
+
+struct PairStudy {
+  PairQuestion question;
+  std::shared_ptr<const OpenModel> opened;
+  RecordedText a;
+  std::optional<RecordedText> b;
+  std::shared_ptr<const std::vector<Index>> bOfA, aOfB;  ///< which token goes with which; null without B
+  attention::Answers answers;
+  MemoryShare memory;
+
+  const attention::Model& model() const { return *opened->model; }
+};
+
+/// Records the texts. Errors: a model without guesses, texts that are empty or that the tokenizer refuses,
+/// what the pass refuses and what doesn't fit into memory, each with the text it belongs to; "stopped".
+attention::Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources,
+                                       std::stop_token stop);
+
+/// Runs of a text that go through the model together.
+Index runsTogether(const RecordedText& text);
+/// The logits after the last token of patched runs, [runs, vocabulary]; layers before their first patch are
+/// those that were recorded.
+attention::Result<attention::Matrix> patchedLogits(const OpenModel& opened, const RecordedText& text,
+                                                   std::vector<std::vector<attention::Patch>> runs,
+                                                   const std::stop_token& stop);
+
+/// The likeliest tokens after a text, at most `most`, the likeliest first.
+std::vector<Index> likeliestTokens(const RecordedText& text, std::size_t most);
+/// logits[answer] − logits[other], or the answer's alone.
+double answerDifference(const Eigen::Ref<const Eigen::RowVectorXf>& logits,
+                        const attention::Answers& answers);
+
+}  // namespace headscope::app

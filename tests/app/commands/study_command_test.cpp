@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "attention/formats/npz_file.h"
+#include "tests/app/commands/run_headscope.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::runHeadscope;
+using ::testing::HasSubstr;
+
+constexpr const char* kTexts =
+    R"({"text": "When Anna and Ben went to the lake , Ben gave the key to", "other": "When Anna and Ben went to the lake , Anna gave the key to", "answer": "Anna", "other_answer": "Ben"}
+milk river Ben cold door Mia hill sad ring milk river Ben
+{"text": "Mia lost", "answer": "notaword"}
+)";
+
+class StudyCommand : public testing::Test {
+ protected:
+  StudyCommand() { test::putFile(folder / "texts", kTexts); }
+  Outcome run(std::vector<std::string> more) {
+    std::vector<std::string> all{"study", "learned", "--texts", (folder / "texts").string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return runHeadscope(all);
+  }
+  const test::TemporaryFolder folder;
+};
+
+TEST_F(StudyCommand, printsALineForEachTextInTheirOrder) {
+  const Outcome outcome = run({"--measure", "attribution,patch", "--jobs", "3"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  std::istringstream lines(outcome.output);
+  std::vector<json> texts;
+  for (std::string line; std::getline(lines, line);) texts.push_back(json::parse(line));
+  ASSERT_EQ(texts.size(), 3u);
+  EXPECT_EQ(texts[0].at("answer"), " Anna");
+  EXPECT_GT(texts[0].at("logit_difference"), 3);
+  EXPECT_EQ(texts[0].at("patch").size(), 4u);
+  EXPECT_FALSE(texts[0].contains("loss"));
+  EXPECT_FALSE(texts[1].contains("patch"));
+  EXPECT_THAT(texts[2].at("problem").get<std::string>(), HasSubstr("notaword"));
+  EXPECT_THAT(outcome.errors, HasSubstr("text 3 of 3"));
+  EXPECT_THAT(outcome.errors, HasSubstr("line 3: "));
+}
+
+TEST_F(StudyCommand, writesTheSameNumbersAsJsonCsvAndArrays) {
+  for (const char* name : {"out.json", "out.csv", "out.npz"})
+    ASSERT_EQ(run({"-o", (folder / name).string()}).exitCode, 0);
+  std::ifstream file(folder / "out.json");
+  const json study = json::parse(file);
+  EXPECT_EQ(study.at("texts").size(), 3u);
+  const double first = study["texts"][0]["attribution"][3][3],
+               second = study["texts"][1]["attribution"][3][3];
+  EXPECT_NEAR(study["summary"]["attribution"]["mean"][3][3], (first + second) / 2, 1e-4);
+  EXPECT_EQ(study["summary"]["attribution"]["most_at_line"][3][3], first > second ? 1 : 2);
+  EXPECT_EQ(study["summary"]["patch"]["texts"][3][3], 1);
+  std::ifstream csv(folder / "out.csv");
+  std::string line;
+  int rows = 0;
+  while (std::getline(csv, line)) ++rows;
+  EXPECT_EQ(rows, 1 + 2 * 4 * 6);
+  const auto arrays = attention::NpzFile::open(folder / "out.npz");
+  ASSERT_TRUE(arrays.ok()) << arrays.error().message;
+  EXPECT_EQ(arrays->header().tensors.at("attribution").shape, (std::vector<std::uint64_t>{3, 4, 6}));
+  float value = 0;
+  std::uint8_t bytes[4];
+  ASSERT_TRUE(arrays->read("attribution", 4 * (3 * 6 + 3), bytes).ok());
+  std::memcpy(&value, bytes, 4);
+  EXPECT_NEAR(value, first, 1e-4);
+}
+
+TEST_F(StudyCommand, saysWhatIsWrong) {
+  EXPECT_THAT(run({"-o", "out.txt"}).errors, HasSubstr("ends in none of .json, .csv and .npz"));
+  EXPECT_THAT(run({"--off", "1"}).errors, HasSubstr("expected LAYER.HEAD such as 1.2"));
+  EXPECT_THAT(run({"--off", "9.1"}).errors, HasSubstr("this model has layers 0 to 3 and heads 0 to 5"));
+  EXPECT_EQ(run({"--jobs", "0"}).exitCode, 2);
+  EXPECT_EQ(runHeadscope({"study", "learned", "--texts", (folder / "none").string()}).exitCode, 1);
+  test::putFile(folder / "texts", "{\"text\": \"Mia\", \"answer\": \"notaword\"}");
+  const Outcome none = run({});
+  EXPECT_EQ(none.exitCode, 1);
+  EXPECT_THAT(none.errors, HasSubstr("none of the texts could be studied"));
+}
+
+}  // namespace
+}  // namespace headscope::app
