@@ -11,8 +11,9 @@
 
 namespace headscope::attention {
 
-/// The longest text that is encoded, and the longest that rewriting may make of it, in bytes.
-inline constexpr std::size_t kMostTyped = std::size_t{64} << 20, kMostRewritten = std::size_t{256} << 20;
+/// The longest text that is encoded, and the longest that rewriting may make of it, in bytes: more than any
+/// model reads at once. Each byte takes up to 71 of memory, where it becomes a token of its own.
+inline constexpr std::size_t kMostTyped = std::size_t{16} << 20, kMostRewritten = std::size_t{36} << 20;
 /// The longest that rewriting may make of so many bytes. Compatibility decomposition makes 11 of one at the
 /// most (U+FDFA), and spelling bytes as characters two of each.
 constexpr std::size_t mostRewritten(std::size_t typed) {

@@ -19,8 +19,9 @@ class BytePairModel final : public TokenModel {
   BytePairModel(Vocabulary vocabulary, MergeTable merges, const BytePairOptions& options)
       : TokenModel(std::move(vocabulary)), merges_(std::move(merges)), options_(options) {
     if (!options_.unknown.empty()) unknown_ = this->vocabulary().find(options_.unknown);
-    for (unsigned byte = 0; byte < byteTokens_.size(); ++byte)
-      byteTokens_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(kNone);
+    if (options_.byteFallback)
+      for (unsigned byte = 0; byte < byteTokens_.size(); ++byte)
+        byteTokens_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(kNone);
     std::string character;
     for (char32_t c = 0; c < frequent_.size(); ++c) {
       character.clear();
@@ -44,7 +45,7 @@ class BytePairModel final : public TokenModel {
   MergeTable merges_;
   BytePairOptions options_;
   std::optional<TokenId> unknown_;
-  std::array<TokenId, 256> byteTokens_{};
+  std::array<TokenId, 256> byteTokens_{};  // with byteFallback
   std::array<TokenId, 0x180> frequent_{};  // all that byte-level pieces consist of
 };
 

@@ -39,7 +39,7 @@ std::string pcre2Message(int code) {
   return reinterpret_cast<const char*>(text.data());
 }
 
-PCRE2_SPTR bytesOf(std::string_view text) {
+PCRE2_SPTR codeUnits(std::string_view text) {
   return reinterpret_cast<PCRE2_SPTR>(text.data());
 }
 
@@ -66,7 +66,7 @@ Result<TextPattern> TextPattern::expression(std::string_view expression) {
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int code = 0;
   PCRE2_SIZE at = 0;
-  Owned<pcre2_code> compiled(pcre2_compile(bytesOf(*translated), translated->size(),
+  Owned<pcre2_code> compiled(pcre2_compile(codeUnits(*translated), translated->size(),
                                            PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &at,
                                            context.get()));
   if (!compiled)
@@ -164,7 +164,7 @@ Status PatternFinder::findExpression(std::string_view text, const Take& take, co
     // The text is known to be UTF-8.
     std::uint32_t options = PCRE2_NO_UTF_CHECK;
     if (end < text.size()) options |= PCRE2_PARTIAL_HARD;
-    const int code = pcre2_match(pattern_.compiled_->code.get(), bytesOf(text), end, at, options,
+    const int code = pcre2_match(pattern_.compiled_->code.get(), codeUnits(text), end, at, options,
                                  search_->data.get(), search_->context.get());
     if (code == PCRE2_ERROR_NOMATCH) {
       // None begins before the end of the window, for it would have been a partial one.

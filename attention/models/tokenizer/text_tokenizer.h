@@ -38,7 +38,7 @@ class TextTokenizer {
   TextTokenizer& operator=(TextTokenizer&&) noexcept;
   ~TextTokenizer();
 
-  /// Time O(n log n) in the bytes of `text`. Errors: no UTF-8 (naming the byte), more than 64 MiB, an
+  /// Time O(n log n) in the bytes of `text`. Errors: no UTF-8 (naming the byte), more than 16 MiB, an
   /// expression of the tokenizer that takes too many steps; "stopped" once `stop` is requested.
   Result<EncodedText> encode(std::string_view text, SpecialTokens around = SpecialTokens::keep,
                              const std::stop_token& stop = {}) const;

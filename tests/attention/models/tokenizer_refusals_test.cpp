@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attention/models/tokenizer/aligned_text.h"
 #include "attention/models/tokenizer/json_value.h"
 #include "tests/attention/models/token_cases.h"
 #include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/peak_memory.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -156,6 +158,23 @@ TEST(TokenizerRefusals, ofRulesThatDoubleTextAgainAndAgain) {
     EXPECT_EQ(decoded.error().message, expected);
     EXPECT_EQ(tokenizer.readable(*tokenizer.find("a"))->size(), 65'536u) << "the last rule that fits";
   }
+}
+
+/// The longest text, made as long as it may become.
+TEST(TokenizerRefusals, ofLongTextsTakeLittleMemory) {
+  Json json = bytePairJson({"a"});
+  json["normalizer"] = {
+      {"type", "Sequence"},
+      {"normalizers",
+       Json::array_t(40, {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}})}};
+  const TextTokenizer tokenizer = made(json);
+  const std::string text(kMostTyped, 'a');
+  const auto peak = headscope::test::peakMemoryOf([&] {
+    const auto encoded = tokenizer.encode(text);
+    ASSERT_FALSE(encoded.ok());
+    EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 37748736 bytes");
+  });
+  EXPECT_LT(peak.value_or(0), std::uint64_t{512} << 20);
 }
 
 /// Bytes spelled as characters are twice as long each time.

@@ -183,8 +183,8 @@ TEST(Tokenizer, opensAFolderAsWellAsAFile) {
 TEST(Tokenizer, refusesTextThatIsNone) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   EXPECT_THAT(tokenizer.encode("ab\xFF").error().message, HasSubstr("2"));
-  EXPECT_EQ(tokenizer.encode(std::string((std::size_t{64} << 20) + 1, 'a')).error().message,
-            "a text of 67108865 bytes, expected at most 67108864");
+  EXPECT_EQ(tokenizer.encode(std::string((std::size_t{16} << 20) + 1, 'a')).error().message,
+            "a text of 16777217 bytes, expected at most 16777216");
 }
 
 // Merges, searches and tries are counted, so that a busy machine decides nothing.
@@ -268,7 +268,7 @@ TEST(TokenizerStop, isNoticedBeforeAndDuring) {
   EXPECT_EQ(tokenizer.encode("the head", SpecialTokens::keep, before.get_token()).error().message, "stopped");
   // Seconds of work, stopped after a moment.
   std::stop_source during;
-  const std::string text(std::size_t{32} << 20, 'a');
+  const std::string text(std::size_t{16} << 20, 'a');
   std::jthread person([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     during.request_stop();
