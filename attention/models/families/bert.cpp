@@ -26,7 +26,7 @@ constinit const ConfigFields families::kBertFields{
         "max_position_embeddings type_vocab_size hidden_act layer_norm_eps is_decoder",
     .ignored =
         "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers "
-        "pooler_size_per_head pooler_type output_past",
+        "pooler_size_per_head pooler_type output_past embedding_size",
     .fixed = R"(position_embedding_type="absolute")",
     .base = &kSharedFields,
 };

@@ -1,12 +1,32 @@
 #include "attention/models/families/gemma.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
+#include "attention/formats/quote.h"
+
 namespace headscope::attention {
+namespace {
+
+/// Gemma 2 and 3 read hidden_activation alone. Gemma's code read it before transformers 4.48, hidden_act
+/// since.
+void readGemmaActivation(const ConfigReader& json, ModelConfig& config) {
+  constexpr std::string_view kNew = "hidden_activation", kOld = "hidden_act", kStandard = "gelu_pytorch_tanh";
+  const bool readsOld = config.family == &families::gemma && !json.has(kNew);
+  config.activation = families::readActivation(json, readsOld ? kOld : kNew, kStandard);
+  if (readsOld || families::readActivation(json, kOld, json.text(kNew, kStandard)) == config.activation)
+    return;
+  config.notes.push_back(
+      fmt::format("config.json says {} for hidden_act, {} for hidden_activation: the latter counts.",
+                  quotedText(json.text(kOld, "")), quotedText(json.text(kNew, kStandard))));
+}
+
+}  // namespace
 
 void families::readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults) {
   readLlamaSizes(json, config, defaults);
-  config.activation = readActivation(json, "hidden_activation", "gelu_pytorch_tanh");
+  readGemmaActivation(json, config);
   config.norm = NormKind::rmsPlusOne;
   config.embeddingScale = static_cast<float>(std::sqrt(static_cast<double>(config.modelDim)));
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);

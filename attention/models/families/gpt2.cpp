@@ -49,7 +49,8 @@ constinit const Family families::gpt2{
     .fields = {.read = "n_embd n_inner n_head n_layer n_positions vocab_size activation_function "
                        "layer_norm_epsilon scale_attn_weights scale_attn_by_inverse_layer_idx",
                .ignored = "n_ctx reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
-                          "summary_proj_to_labels summary_first_dropout predict_special_tokens",
+                          "summary_proj_to_labels summary_first_dropout summary_last_dropout "
+                          "predict_special_tokens",
                .fixed = "hidden_size=@n_embd num_attention_heads=@n_head num_hidden_layers=@n_layer "
                         "max_position_embeddings=@n_positions",
                .base = &kSharedFields},

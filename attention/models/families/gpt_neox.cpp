@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "attention/models/families/fields.h"
 
 // GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): a part of each head is rotated, attention
@@ -15,6 +17,10 @@ void readGptNeox(const ConfigReader& json, ModelConfig& config) {
   config.heads = config.kvHeads = json.size("num_attention_heads");
   config.headDim =
       families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
+  // Its code rotates with one width and multiplies with the other.
+  if (const auto said = json.optionalSize("head_dim"); said && *said != config.headDim)
+    json.refuse("head_dim", std::to_string(*said),
+                fmt::format("{}, hidden_size over num_attention_heads", config.headDim));
   config.maxPositions = json.size("max_position_embeddings", 2048, 1, kMaxPositions);
   config.activation = families::readActivation(json, "hidden_act", "gelu");
   config.epsilon = json.positive("layer_norm_eps", 1e-5);
@@ -47,7 +53,7 @@ constinit const Family families::gptNeox{
     .tied = false,
     .fields = {.read = "hidden_size intermediate_size vocab_size num_attention_heads num_hidden_layers "
                        "max_position_embeddings hidden_act layer_norm_eps use_parallel_residual "
-                       "attention_bias rotary_pct rotary_emb_base rope_scaling rope_parameters "
+                       "attention_bias head_dim rotary_pct rotary_emb_base rope_scaling rope_parameters "
                        "original_max_position_embeddings",
                .fixed = "partial_rotary_factor=@rotary_pct rope_theta=@rotary_emb_base",
                .base = &kSharedFields},

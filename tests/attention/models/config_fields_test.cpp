@@ -20,14 +20,15 @@ namespace {
 using ::testing::HasSubstr;
 using OrderedJson = nlohmann::ordered_json;
 
-/// The arguments of the families' configuration classes in transformers 4.57 and 5.3, but for those that all
-/// models have.
+/// The arguments of the families' configuration classes, and what else their modelling code reads, in
+/// transformers 4.54, 4.57.3 and 5.5, but for those that all models have.
 const std::map<std::string, std::string> kPublished = {
     {"gpt2",
      "vocab_size n_positions n_embd n_layer n_head n_inner activation_function resid_pdrop embd_pdrop "
      "attn_pdrop "
      "layer_norm_epsilon initializer_range summary_type summary_use_proj summary_activation "
-     "summary_proj_to_labels summary_first_dropout scale_attn_weights use_cache bos_token_id eos_token_id "
+     "summary_proj_to_labels summary_first_dropout summary_last_dropout scale_attn_weights use_cache "
+     "bos_token_id eos_token_id "
      "pad_token_id scale_attn_by_inverse_layer_idx reorder_and_upcast_attn add_cross_attention "
      "tie_word_embeddings"},
     {"llama",
@@ -93,7 +94,7 @@ const std::map<std::string, std::string> kPublished = {
      "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act rotary_pct "
      "rotary_emb_base attention_dropout hidden_dropout classifier_dropout max_position_embeddings "
      "initializer_range layer_norm_eps use_cache bos_token_id eos_token_id pad_token_id tie_word_embeddings "
-     "use_parallel_residual rope_scaling rope_parameters attention_bias is_decoder"},
+     "use_parallel_residual rope_scaling rope_parameters attention_bias is_decoder head_dim"},
     {"opt",
      "vocab_size hidden_size num_hidden_layers ffn_dim max_position_embeddings do_layer_norm_before "
      "_remove_final_layer_norm word_embed_proj_dim dropout attention_dropout num_attention_heads "
@@ -103,13 +104,13 @@ const std::map<std::string, std::string> kPublished = {
      "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act "
      "hidden_dropout_prob attention_probs_dropout_prob max_position_embeddings type_vocab_size "
      "initializer_range layer_norm_eps pad_token_id position_embedding_type use_cache classifier_dropout "
-     "is_decoder add_cross_attention bos_token_id eos_token_id tie_word_embeddings"},
+     "is_decoder add_cross_attention bos_token_id eos_token_id tie_word_embeddings embedding_size"},
     {"roberta",
      "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act "
      "hidden_dropout_prob attention_probs_dropout_prob max_position_embeddings type_vocab_size "
      "initializer_range layer_norm_eps pad_token_id bos_token_id eos_token_id position_embedding_type "
      "use_cache "
-     "classifier_dropout is_decoder add_cross_attention tie_word_embeddings"},
+     "classifier_dropout is_decoder add_cross_attention tie_word_embeddings embedding_size"},
     {"distilbert",
      "vocab_size max_position_embeddings sinusoidal_pos_embds n_layers n_heads dim hidden_dim dropout "
      "attention_dropout activation initializer_range qa_dropout seq_classif_dropout pad_token_id "
@@ -224,6 +225,30 @@ TEST(ConfigFields, whatNobodyKnowsIsSaidOnce) {
   llama["rope_scaling"]["y"] = 2;
   EXPECT_EQ(read(llama)->notes.back(),
             "config.json has fields that are not known here: \"rope_scaling.y\", \"x\".");
+}
+
+/// Gemma's modelling code reads hidden_act since transformers 4.48, Gemma 2's and 3's hidden_activation
+/// alone.
+TEST(ConfigFields, gemmasActivationIsTheOneItsCodeReads) {
+  const auto with = [](const Family& family, const char* act, const char* activation) {
+    OrderedJson json = configOf(family);
+    json.erase("hidden_act");
+    json.erase("hidden_activation");
+    if (act) json["hidden_act"] = act;
+    if (activation) json["hidden_activation"] = activation;
+    return *read(json);
+  };
+  EXPECT_EQ(with(families::gemma, "relu", nullptr).activation, Activation::relu);
+  EXPECT_EQ(with(families::gemma, nullptr, nullptr).activation, Activation::geluTanh);
+  EXPECT_THAT(with(families::gemma, "relu", nullptr).notes, testing::IsEmpty());
+  EXPECT_EQ(with(families::gemma2, "relu", nullptr).activation, Activation::geluTanh);
+  for (const Family* family : {&families::gemma, &families::gemma2}) {
+    const ModelConfig both = with(*family, "relu", "gelu");
+    EXPECT_EQ(both.activation, Activation::gelu);
+    EXPECT_THAT(both.notes, testing::ElementsAre(
+                                "config.json says \"relu\" for hidden_act, \"gelu\" for hidden_activation: "
+                                "the latter counts."));
+  }
 }
 
 TEST(ConfigFields, goldenModelsHaveNoneThatIsUnknown) {

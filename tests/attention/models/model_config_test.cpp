@@ -63,6 +63,15 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
             "config.json: position_embedding_type is \"relative_key\", expected \"absolute\"");
 }
 
+TEST(ModelConfig, aHeadSizeThatGptNeoxCannotHaveIsRefused) {
+  const std::string text = goldenConfig("gpt_neox");
+  const Index size = readModelConfig(text, "config.json")->headDim;
+  EXPECT_EQ(configRefusal(with(text, "head_dim", std::to_string(size))), "no error");
+  EXPECT_EQ(configRefusal(with(text, "head_dim", std::to_string(size * 2))),
+            "config.json: head_dim is " + std::to_string(size * 2) + ", expected " + std::to_string(size) +
+                ", hidden_size over num_attention_heads");
+}
+
 TEST(ModelConfig, sizesThatCannotBeAreNamed) {
   const std::string llama = goldenConfig("llama");
   const std::string range = "expected a whole number from 1 to 1048576";
