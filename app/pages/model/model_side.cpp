@@ -103,7 +103,9 @@ void recordedSection(Scene& scene, ModelState& page) {
                            "column.",
                            side, side, side * side == file.keys() ? "" : " and a class token"));
   else if (!file.hasTokens())
-    hint(view, "No token text in the file; showing positions.");
+    hint(view, file.unfitTokens().empty()
+                   ? "No token text in the file; showing positions."
+                   : "No token text fits; showing positions. Not used: " + file.unfitTokens() + ".");
   if (page.ready())
     tokenChips(view, "token", page.study->text.tokens, {page.tokens(), !other, true}, scene.cursor);
   if (page.ready() && other) {

@@ -61,18 +61,20 @@ Result<RecordedAttention> RecordedAttention::open(const fs::path& path, const st
   return recorded;
 }
 
-const std::string* RecordedAttention::said(std::initializer_list<const char*> names) const {
+const std::pair<const std::string, std::string>* RecordedAttention::said(
+    std::initializer_list<const char*> names) const {
   const auto& metadata = file_.header().metadata;
   for (const char* name : names)
-    if (const auto found = metadata.find(name); found != metadata.end()) return &found->second;
+    if (const auto found = metadata.find(name); found != metadata.end()) return &*found;
   return nullptr;
 }
 
-Status RecordedAttention::takeTokens(const std::string& text, const std::string& name) {
-  auto tokens = parseTokens(text, keys(), "tokens", name);
-  // Of several groups a list may be another's.
-  if (!tokens && groups_.size() > 1) return success();
-  if (!tokens) return tokens.error();
+Status RecordedAttention::takeTokens(const std::string& text, const std::string& file,
+                                     const std::string& list) {
+  const bool several = groups_.size() > 1;  // of which the list may be another's
+  auto tokens = parseTokens(text, keys(), "tokens", several ? list : file);
+  if (!tokens && several) unfitTokens_ = tokens.error().message;
+  if (!tokens) return several ? success() : Status(tokens.error());
   keyTokens_ = *std::move(tokens);
   hasTokens_ = true;
   // Fewer queries than keys are the last tokens: a cache's.
@@ -88,7 +90,7 @@ Status RecordedAttention::readTokensBeside() {
   if (beside == files.end()) return success();
   const auto bytes = readFile(*beside, kMostTokenBytes);
   if (!bytes) return bytes.error();
-  return takeTokens({bytes->begin(), bytes->end()}, shownPath(*beside));
+  return takeTokens({bytes->begin(), bytes->end()}, shownPath(*beside), shownPath(beside->filename()));
 }
 
 /// Texts of a square's length are as frequent as others, so that names have to speak of an image as well; one
@@ -117,15 +119,16 @@ Status RecordedAttention::readTokens() {
   queryTokens_ = places(queries());
   keyTokens_ = places(keys());
   const bool decoder = group_ == "decoder", cross = group_ == "cross";
-  const std::string* keyText =
-      decoder ? said({"decoder_tokens", "tokens"}) : said({"encoder_tokens", "tokens"});
-  if (const auto status = keyText ? takeTokens(*keyText, shownPath(path_)) : readTokensBeside(); !status)
+  const auto* keyText = decoder ? said({"decoder_tokens", "tokens"}) : said({"encoder_tokens", "tokens"});
+  if (const auto status =
+          keyText ? takeTokens(keyText->second, shownPath(path_), keyText->first) : readTokensBeside();
+      !status)
     return status.error();
-  const std::string* queryText = cross                ? said({"query_tokens", "decoder_tokens"})
-                                 : groups_.size() > 1 ? nullptr
-                                                      : said({"query_tokens"});
+  const auto* queryText = cross                ? said({"query_tokens", "decoder_tokens"})
+                          : groups_.size() > 1 ? nullptr
+                                               : said({"query_tokens"});
   if (queryText) {
-    auto tokens = parseTokens(*queryText, queries(), "query_tokens", shownPath(path_));
+    auto tokens = parseTokens(queryText->second, queries(), "query_tokens", shownPath(path_));
     if (!tokens) return tokens.error();
     queryTokens_ = *std::move(tokens);
   } else if (cross && queries() <= keys()) {

@@ -67,6 +67,9 @@ class RecordedAttention {
   const std::vector<std::string>& queryTokens() const { return queryTokens_; }
   const std::vector<std::string>& keyTokens() const { return keyTokens_; }
   bool hasTokens() const { return hasTokens_; }
+  /// Of a file with several groups: why its list of tokens isn't this group's, as "tokens: holds 9 tokens,
+  /// expected 5"; "" where it is, or there is none.
+  const std::string& unfitTokens() const { return unfitTokens_; }
   /// Where the file says no tokens and they can only be an image's patches, a square of them, perhaps after
   /// one class token: the patches along a side; they are named by row and column. Else 0.
   Index patchSide() const { return patchSide_; }
@@ -83,9 +86,10 @@ class RecordedAttention {
   Status readTokens();
   Status readTokensBeside();
   void namePatches();
-  /// The first of the texts of that name in the metadata; null where there is none.
-  const std::string* said(std::initializer_list<const char*> names) const;
-  Status takeTokens(const std::string& text, const std::string& name);
+  /// The first of the texts of that name in the metadata, after its name; null where there is none.
+  const std::pair<const std::string, std::string>* said(std::initializer_list<const char*> names) const;
+  /// `list`: what the list is called in the file or beside it.
+  Status takeTokens(const std::string& text, const std::string& file, const std::string& list);
 
   std::filesystem::path path_;
   TensorSource file_;
@@ -94,6 +98,7 @@ class RecordedAttention {
   std::vector<RecordedLayer> layers_;
   std::vector<std::string> queryTokens_, keyTokens_;
   bool hasTokens_ = false;
+  std::string unfitTokens_;
   Index patchSide_ = 0;
 };
 

@@ -328,6 +328,20 @@ TEST_F(Recorded, EncoderDecoderAndCrossAttentionAreGroups) {
   EXPECT_EQ(cross->layers().size(), 2u);
   EXPECT_THAT(cross->queryTokens(), ElementsAre("x", "y", "z"));
   EXPECT_THAT(cross->keyTokens(), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_EQ(cross->unfitTokens(), "");
+  file.metadata = {{"tokens", "a b c d"}};
+  put(file);
+  for (const auto& [group, keys] :
+       {std::pair("encoder", 5), std::pair("decoder", 3), std::pair("cross", 5)}) {
+    const auto unfit = RecordedAttention::open(path_, group);
+    ASSERT_TRUE(unfit.ok()) << unfit.error().message;
+    EXPECT_FALSE(unfit->hasTokens());
+    EXPECT_EQ(unfit->unfitTokens(), "tokens: holds 4 tokens, expected " + std::to_string(keys));
+  }
+  file.metadata.clear();
+  put(file);
+  headscope::test::putFile(folder_ / "tokens.txt", "a b c d");
+  EXPECT_EQ(RecordedAttention::open(path_, "cross")->unfitTokens(), "tokens.txt: holds 4 tokens, expected 5");
   EXPECT_EQ(RecordedAttention::open(path_, "self").error().message,
             path_.string() + ": has no attention called \"self\", expected encoder, decoder, cross");
   EXPECT_EQ(recordedNameOf("decoder.layers.0.encoder_attn.attn_weights")->group, RecordedGroup::cross);
