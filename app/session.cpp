@@ -123,7 +123,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
   if (document->note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
-    view.messages.clear();
+    view.messages.clearAfterEdit();
     view.controls.refusal = {};
   }
   if (view.nextHover != view.hover) view.redraw(2);
@@ -213,8 +213,10 @@ bool Session::takeFonts() {
   std::string missing;
   for (const std::string& script : ui_.typesetter().takeMissing())
     missing += (missing.empty() ? "" : " or ") + script;
-  if (!missing.empty())
+  if (!missing.empty()) {
     services_.view.say("No installed font has " + missing + ". Tokens are shown by number.");
+    services_.view.messages.outlastsEdits = true;
+  }
   return true;
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "app/platform/font_match.h"
 #include "app/platform/imgui_compat.h"
@@ -18,12 +21,6 @@ constexpr const char* kSymbols =
     "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•‹›✓⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
     "γδεμπσωᴴ′⊙⋯⌈⌉✗ⁿⱼ�";
 // clang-format on
-
-std::vector<unsigned> codepoints(std::string_view text) {
-  std::vector<unsigned> result;
-  eachCodepoint(text, [&](std::uint32_t code, std::string_view) { result.push_back(code); });
-  return result;
-}
 
 /// A font's file and the characters that it has.
 struct FontFace {
@@ -72,30 +69,57 @@ const ImWchar* latinRanges() {
   return ranges;
 }
 
+}  // namespace
+
+/// The files that the atlas is made of, at any scale.
+struct FontBook::Files {
+  std::string words, boldWords, tokens;                   ///< paths; "" where there is none
+  std::vector<ImWchar> symbols;                           ///< all of kSymbols
+  std::map<std::string, std::vector<ImWchar>> fallbacks;  ///< what has the symbols that one of these lacks
+  std::map<std::string, FontBytes> bytes;                 ///< by path; of those that could be read
+
+  static std::shared_ptr<const Files> find();
+};
+
+std::shared_ptr<const FontBook::Files> FontBook::Files::find() {
+  const auto found = std::make_shared<Files>();
+  const FontFace words = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
+  const FontFace boldWords = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
+  const FontFace tokens = fontOf("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
+  eachCodepoint(kSymbols, [&](std::uint32_t code, std::string_view) {
+    found->symbols.push_back(static_cast<ImWchar>(code));
+    if (words.has(code) && boldWords.has(code) && tokens.has(code)) return;
+    if (const std::string file = fontWith(code); !file.empty())
+      found->fallbacks[file].push_back(static_cast<ImWchar>(code));
+  });
+  std::set<std::string> paths{words.file, boldWords.file, tokens.file};
+  for (const auto& [file, characters] : found->fallbacks) paths.insert(file);
+  for (const std::string& path : paths)
+    if (auto read = attention::readFile(path); !path.empty() && read.ok() && !read->empty())
+      found->bytes[path] = std::make_shared<const std::vector<std::uint8_t>>(std::move(read).value());
+  found->words = words.file;
+  found->boldWords = boldWords.file;
+  found->tokens = tokens.file;
+  return found;
+}
+
+namespace {
+
+ImVector<ImWchar> rangesOf(const std::vector<ImWchar>& characters) {
+  ImFontGlyphRangesBuilder all;
+  for (const ImWchar code : characters) all.AddChar(code);
+  ImVector<ImWchar> ranges;
+  all.BuildRanges(&ranges);
+  return ranges;
+}
+
 /// Fonts of the atlas with their fallbacks merged in.
 class AtlasBuilder {
  public:
-  /// `files` keeps what was read; it has to outlive the atlas. Symbols that one of `faces` lacks are looked
-  /// for among all installed fonts.
-  AtlasBuilder(float scale, FontFiles& files, std::map<const ImFont*, AtlasSource>& sources,
-               std::initializer_list<const FontFace*> faces)
-      : scale_(scale), files_(files), sources_(sources) {
-    const std::vector<unsigned> wanted = codepoints(kSymbols);
-    ImFontGlyphRangesBuilder all;
-    for (unsigned code : wanted) all.AddChar(static_cast<ImWchar>(code));
-    all.BuildRanges(&symbolRanges_);
-    std::map<std::string, ImFontGlyphRangesBuilder> byFile;
-    for (unsigned code : wanted) {
-      if (std::all_of(faces.begin(), faces.end(), [&](const FontFace* face) { return face->has(code); }))
-        continue;
-      if (const std::string file = fontWith(code); !file.empty())
-        byFile[file].AddChar(static_cast<ImWchar>(code));
-    }
-    fallbacks_.reserve(byFile.size());
-    for (auto& [file, characters] : byFile) {
-      fallbacks_.emplace_back().first = file;
-      characters.BuildRanges(&fallbacks_.back().second);
-    }
+  AtlasBuilder(float scale, const FontBook::Files& files, std::map<const ImFont*, AtlasSource>& sources)
+      : scale_(scale), files_(files), sources_(sources), symbolRanges_(rangesOf(files.symbols)) {
+    for (const auto& [file, characters] : files.fallbacks)
+      fallbacks_.emplace_back(file, rangesOf(characters));
   }
 
   /// Without symbols and other scripts, which at large sizes would fill the atlas.
@@ -119,25 +143,18 @@ class AtlasBuilder {
   ImFont* addBase(const std::string& file, float pixels, const ImWchar* ranges) {
     ImFontConfig config = plainConfig();
     if (ImFont* font = addFile(file, pixels, config, ranges)) {
-      sources_[font] = {file, files_.at(file)};
+      sources_[font] = {file, files_.bytes.at(file)};
       return font;
     }
     config.SizePixels = pixels;
     return ImGui::GetIO().Fonts->AddFontDefault(&config);
   }
 
-  /// None where the file can't be read. Each is read once for all sizes that are made of it.
+  /// None where the file couldn't be read.
   ImFont* addFile(const std::string& file, float pixels, ImFontConfig config, const ImWchar* ranges) {
-    if (file.empty()) return nullptr;
-    auto found = files_.find(file);
-    if (found == files_.end()) {
-      auto read = attention::readFile(file);
-      FontBytes bytes;
-      if (read.ok()) bytes = std::make_shared<const std::vector<std::uint8_t>>(std::move(read).value());
-      found = files_.emplace(file, std::move(bytes)).first;
-    }
+    const auto found = files_.bytes.find(file);
+    if (found == files_.bytes.end()) return nullptr;
     const FontBytes& bytes = found->second;
-    if (!bytes || bytes->empty()) return nullptr;
     config.FontDataOwnedByAtlas = false;  // so that it isn't written to either
     return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(
         const_cast<std::uint8_t*>(bytes->data()), static_cast<int>(bytes->size()), pixels, &config, ranges);
@@ -151,13 +168,17 @@ class AtlasBuilder {
   }
 
   float scale_;
-  FontFiles& files_;
+  const FontBook::Files& files_;
   std::map<const ImFont*, AtlasSource>& sources_;
   ImVector<ImWchar> symbolRanges_;  // the atlas keeps pointers to ranges until it is built
   std::vector<std::pair<std::string, ImVector<ImWchar>>> fallbacks_;
 };
 
 }  // namespace
+
+FontBook::FontBook() : finding_(std::async(std::launch::async, Files::find)) {}
+
+FontBook::~FontBook() = default;
 
 bool FontBook::setScale(float scale) {
   if (scale == scale_) return false;
@@ -170,12 +191,10 @@ void FontBook::build() {
   atlas.Clear();
   compat::useFreeType(atlas);
   atlas.TexGlyphPadding = 1;
-  const FontFace words = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
-  const FontFace boldWords = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
-  const FontFace tokens = fontOf("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
+  if (!files_) files_ = finding_.get();
   sources_.clear();
-  AtlasBuilder builder(scale_, files_, sources_, {&words, &boldWords, &tokens});
-  const std::string &regular = words.file, &semibold = boldWords.file, &mono = tokens.file;
+  AtlasBuilder builder(scale_, *files_, sources_);
+  const std::string &regular = files_->words, &semibold = files_->boldWords, &mono = files_->tokens;
   fonts_.text = builder.add(regular, 15);
   fonts_.small = builder.add(regular, 12);
   fonts_.smallBold = builder.add(semibold, 12);

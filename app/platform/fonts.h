@@ -1,6 +1,8 @@
 #pragma once
 
+#include <future>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "app/platform/typesetter.h"
@@ -24,17 +26,18 @@ struct Fonts {
   ImFont* displaySmall = nullptr;  ///< 40: the same where the window is small
 };
 
-/// The bytes of font files by their paths; null for those that can't be read.
-using FontFiles = std::map<std::string, FontBytes>;
-
 /// Builds Dear ImGui's atlas for a scale: Latin and the interface's own symbols. All else is the
 /// Typesetter's.
 class FontBook {
  public:
+  /// Begins to look the families up through fontconfig, and to read their files and those with symbols that
+  /// they lack, on another thread.
+  FontBook();
+  ~FontBook();
+
   /// True if `scale` differs from what was built.
   bool setScale(float scale);
-  /// Rebuilds ImGui's atlas. Families are looked up through fontconfig; symbols they lack come from whatever
-  /// installed font has them. Files are read once.
+  /// Rebuilds ImGui's atlas. The first time it waits for the files, without which nothing can be drawn.
   void build();
 
   const Fonts& fonts() const { return fonts_; }
@@ -42,9 +45,12 @@ class FontBook {
   const std::map<const ImFont*, AtlasSource>& sources() const { return sources_; }
   float scale() const { return scale_; }
 
+  struct Files;
+
  private:
   float scale_ = 0;
-  FontFiles files_;  ///< which the atlas points into
+  std::future<std::shared_ptr<const Files>> finding_;
+  std::shared_ptr<const Files> files_;  ///< which the atlas points into
   Fonts fonts_;
   std::map<const ImFont*, AtlasSource> sources_;
 };

@@ -35,14 +35,40 @@ float barItem(View& view, const std::string& name, const std::string& label, con
   return left - view.px(24);
 }
 
+/// Which pages have a tab.
+struct Tabs {
+  std::vector<std::size_t> shown, inMenu;  ///< numbers of rows
+  float gap = 0;                           ///< from one to the next
+};
+
+/// As many tabs as there is room for, the page that is shown among them; they move together first.
+Tabs planTabs(const View& view, std::span<const PageRow> rows, std::size_t current, float room) {
+  const auto widthOf = [&](std::size_t row) {
+    return textWidth(view.fonts->bold, std::string(rows[row].info.name));
+  };
+  const float least = view.px(12);
+  Tabs tabs;
+  float used = widthOf(current) + least;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float more = i == current ? 0 : widthOf(i) + least;
+    const bool fits = used + more <= room && tabs.inMenu.empty();
+    (fits || i == current ? tabs.shown : tabs.inMenu).push_back(i);
+    if (fits) used += more;
+  }
+  tabs.gap = std::min(view.px(22), least + (room - used) / static_cast<float>(tabs.shown.size()));
+  tabs.gap = std::max(tabs.gap, least);
+  return tabs;
+}
+
 /// The pages, the one that is shown underlined; returns the right end.
-float pages(View& view, std::span<const PageRow> rows, std::size_t shown, float x, const ImRect& bar) {
+float pages(View& view, std::span<const PageRow> rows, const Tabs& tabs, std::size_t shown, float x,
+            const ImRect& bar) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = bar.GetCenter().y;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (const std::size_t i : tabs.shown) {
     const std::string label(rows[i].info.name), name = "page." + std::string(rows[i].info.key);
     ImFont* font = i == shown ? view.fonts->bold : view.fonts->text;
-    const float width = textWidth(view.fonts->bold, label), pad = view.px(10);
+    const float width = textWidth(view.fonts->bold, label), pad = std::min(view.px(10), tabs.gap / 2);
     ImGui::SetCursorScreenPos(ImVec2(x - pad, bar.Min.y));
     const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width + 2 * pad, bar.GetHeight()));
     trackItem(name);
@@ -52,7 +78,7 @@ float pages(View& view, std::span<const PageRow> rows, std::size_t shown, float 
     if (i == shown)
       list.AddRectFilled(ImVec2(x, bar.Max.y - view.px(2)), ImVec2(x + width, bar.Max.y), view.theme->text);
     if (clicked && i != shown) view.request(name);
-    x += width + view.px(22);
+    x += width + tabs.gap;
   }
   return x + view.px(8);
 }
@@ -83,8 +109,9 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   return items;
 }
 
-/// A button whose right end is at `right` for what the bar has no room for; returns the left edge.
-float menuButton(View& view, std::span<const BarItem> items, float right, const ImRect& bar) {
+/// A button whose right end is at `right` for the actions that the bar has no room for; returns the left
+/// edge.
+float menuButton(View& view, std::vector<std::string> actions, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(15)));
   const bool clicked = compat::invisibleButton("bar.menu", ImVec2(width, view.px(30)));
@@ -94,9 +121,7 @@ float menuButton(View& view, std::span<const BarItem> items, float right, const 
   for (const float step : {-5.0f, 0.0f, 5.0f})
     list.AddRectFilled(ImVec2(left + view.px(10), y + view.px(step - 1)),
                        ImVec2(right - view.px(10), y + view.px(step + 1)), color);
-  if (clicked)
-    for (const BarItem& item : items)
-      if (item.enabled) view.menu.push_back(item.action->id);
+  if (clicked) view.menu = std::move(actions);
   return left - view.px(16);
 }
 
@@ -135,17 +160,24 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     x += view.px(2);
     if (layout.top.GetWidth() > view.px(760))
       x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
-    x = pages(view, rows, shown, x + view.px(6), layout.top);
+    x += view.px(6);
     // The tabs come first; what doesn't fit beside them is in a menu.
+    const float menu = view.px(54);
+    const Tabs tabs = planTabs(view, rows, shown, layout.top.Max.x - view.px(22) - menu - x);
+    x = pages(view, rows, tabs, shown, x, layout.top);
     const std::vector<BarItem> items = barItems(view, layout, window, actions, rows[shown].info.side);
     const float room = layout.top.Max.x - view.px(22) - x;
     float used = 0;
     for (const BarItem& item : items) used += itemWidth(view, item);
     std::size_t fits = items.size();
-    const float menuRoom = used > room ? view.px(54) : 0;
+    const float menuRoom = used > room || !tabs.inMenu.empty() ? menu : 0;
     while (fits > 0 && used > room - menuRoom) used -= itemWidth(view, items[--fits]);
     float right = layout.top.Max.x - view.px(22);
-    if (fits < items.size()) right = menuButton(view, std::span(items).subspan(fits), right, layout.top);
+    std::vector<std::string> hidden;
+    for (const std::size_t row : tabs.inMenu) hidden.push_back("page." + std::string(rows[row].info.key));
+    for (const BarItem& item : std::span(items).subspan(fits))
+      if (item.enabled) hidden.push_back(item.action->id);
+    if (!hidden.empty()) right = menuButton(view, std::move(hidden), right, layout.top);
     for (const BarItem& item : std::span(items).first(fits))
       right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);
     paintSceneName(view, list, window, x, y, right);

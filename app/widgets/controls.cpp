@@ -113,7 +113,7 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
     if (i == chosen)
       list.AddRectFilled(ImVec2(hit.from.x + inset, hit.from.y + inset),
                          ImVec2(hit.to.x - inset, hit.to.y - inset), view.theme->raised, view.px(5));
-    const std::uint32_t color = !enabled                     ? faded(view.theme->faint, 0.6f)
+    const std::uint32_t color = !enabled                     ? view.theme->faint
                                 : i == chosen || hit.hovered ? view.theme->text
                                                              : view.theme->secondary;
     paintText(list, i == chosen ? view.fonts->bold : view.fonts->text, hit.middle(), color,

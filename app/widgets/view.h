@@ -69,15 +69,22 @@ struct ControlState {
 struct Messages {
   std::string notice, error;
   double noticeAt = 0;
+  bool outlastsEdits = false;  ///< the notice is about what is shown, and not about the last edit
 
   void say(std::string text, double now) {
     notice = std::move(text);
     noticeAt = now;
+    outlastsEdits = false;
     error.clear();
   }
   void fail(std::string text) { error = std::move(text); }
   void clear() {
     notice.clear();
+    error.clear();
+  }
+  /// The document was changed.
+  void clearAfterEdit() {
+    if (!outlastsEdits) notice.clear();
     error.clear();
   }
 };

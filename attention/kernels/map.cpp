@@ -45,6 +45,7 @@ ScoreBlock blockFor(const MapRows& part, size_t chunk, MapScratch& scratch) {
   block.active = scratch.active.data();
   scratch.next.resize(part.rows);
   block.next = scratch.next.data();
+  block.runsPassed = part.runsPassed;
   float* const q = scratch.q.atLeast(padded * block.headDim);
   packQueries(part.q, part.qRow, part.rows, block.headDim, part.rules.scale, q);
   block.q = q;

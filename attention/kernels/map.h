@@ -18,6 +18,7 @@ struct MapRows {
   std::size_t keyBegin = 0, keyEnd = 0;   ///< keyBegin is a multiple of `factor`
   std::size_t factor = 1;                 ///< keys that are taken together, a power of two
   const std::stop_token* stop = nullptr;  ///< asked every few hundred keys; outputs are undefined then
+  std::size_t* runsPassed = nullptr;      ///< where given, counts the runs that are gone through
 };
 
 /// Blocks of MapRows: ⌈(keyEnd − keyBegin) / factor⌉.

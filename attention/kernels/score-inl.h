@@ -27,7 +27,8 @@ struct ScoreBlock {
   float* scores = nullptr;          ///< [rows, stride], key keyBegin first; the stride holds whole panels
   size_t stride = 0;
   std::uint8_t* active = nullptr;  ///< [strips, panels]
-  const Run** next = nullptr;      ///< [rows] the row's first run that ends behind keyBegin; see findRuns
+  const Run** next = nullptr;      ///< [rows] the row's first run that ends after keyBegin; see findRuns
+  size_t* runsPassed = nullptr;    ///< where given, counts the runs that are gone through
 
   size_t strips() const { return (rows + kRows - 1) / kRows; }
   size_t panels() const { return (keyEnd - keyBegin + panelColumns() - 1) / panelColumns(); }
@@ -75,16 +76,18 @@ HWY_INLINE void markActive(const ScoreBlock& block) {
     std::uint8_t* const active = block.active + r / kRows * panels;
     const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
     const Run*& next = block.next[r];
+    const Run *const from = next, *run = nullptr;
     while (next != last && next->end <= block.keyBegin) ++next;
     // Keys before this one are in panels that are marked: short runs share them, and dividing is dear.
     size_t marked = block.keyBegin;
-    for (const Run* run = next; run != last && run->begin < block.keyEnd; ++run) {
+    for (run = next; run != last && run->begin < block.keyEnd; ++run) {
       const size_t begin = std::max(run->begin, marked), end = std::min(run->end, block.keyEnd);
       if (begin >= end) continue;
       const size_t past = (end - 1 - block.keyBegin) / panel + 1;
       std::fill(active + (begin - block.keyBegin) / panel, active + past, std::uint8_t{1});
       marked = block.keyBegin + past * panel;
     }
+    if (block.runsPassed) *block.runsPassed += static_cast<size_t>(run - from);
   }
 }
 
@@ -126,6 +129,7 @@ HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
     from = std::min(run->end, end);
   }
   std::fill(row + from, row + end, kMinusInfinity);
+  if (block.runsPassed) *block.runsPassed += static_cast<size_t>(run - block.next[r]);
 }
 
 /// Fills the active panels of the block with scores, −inf where masked. `keys` are the panels of all keys.

@@ -113,6 +113,9 @@ TEST(Scripts, AScriptWithoutAFontIsNamedOnce) {
     if (!hasKind(*lineOf(ui, text), TextPiece::Kind::number)) continue;  // this machine has a font
     const std::string name(app::scriptName(script));
     EXPECT_EQ(ui.view().messages.notice, "No installed font has " + name + ". Tokens are shown by number.");
+    ui.click("text");
+    ui.type("x");
+    EXPECT_THAT(ui.view().messages.notice, ::testing::HasSubstr(name)) << "typing on doesn't hide it";
     ui.view().messages.clear();
     ui.session().scene().setup.input.text = text + text;
     ui.draw();
