@@ -42,7 +42,8 @@ std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page) 
           {quoted(line.keys, key), theme.key},
           {fmt::format(", and {} of {} keys in all: {}", seenBy(*mask->formula, mask->variant, query),
                        line.keys.size(), mask->formulaText.empty() ? "every one" : mask->formulaText),
-           theme.text}};
+           theme.text},
+          {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
 }
 
 }  // namespace headscope::app
