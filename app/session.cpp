@@ -204,7 +204,10 @@ void Session::perform(const std::string& id) {
 bool Session::takeAnswers() {
   bool any = services_.layer.take();
   any = services_.files.take() || any;
-  for (const auto& page : pages_) any = page->take(scene()) || any;
+  for (const auto& page : pages_) {
+    any = page->take(scene()) || any;
+    actions_.add(page->moreActions());
+  }
   return takeFonts() || any;
 }
 

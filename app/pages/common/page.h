@@ -89,6 +89,8 @@ class Page {
 
   /// The page's own actions, which can be asked for from every page.
   virtual std::vector<Action> actions() { return {}; }
+  /// Those that came to be known since they were asked for last, from a file.
+  virtual std::vector<Action> moreActions() { return {}; }
   /// At the start of a frame, shown or not: takes the answers that have come; whether there were any.
   virtual bool take(const Scene&) { return false; }
   /// While shown, before anything is drawn: passes time, and brings the cursor inside what there is.

@@ -47,6 +47,7 @@ void unknownWords(const Scene& scene, View& view) {
                   unknown.size() == 1 ? "it" : "them"));
   ImGui::Dummy(ImVec2(width, high + view.px(4)));
   track("words.unknown", at, ImVec2(at.x + width, at.y + high));
+  if (scene.setup.subject.model != kLearned) return;  // the actions are about that one
   if (button(view, "words.list", "Its words…")) view.request("model.words");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "words.examples", "Example texts…"))

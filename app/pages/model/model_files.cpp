@@ -14,7 +14,7 @@ namespace headscope::app {
 
 void ModelPage::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
                             const std::function<void(Scene&)>& then) {
-  page_.opening.name = model == kLearned ? "the learned model" : modelName(model);
+  page_.opening.name = model == kLearned ? "the bundled model" : modelName(model);
   page_.opening.problem.clear();
   services_.view.redraw();
   services_.files.read<std::shared_ptr<const OpenModel>>(
@@ -94,9 +94,16 @@ bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& o
   return true;
 }
 
-std::vector<Action> ModelPage::exampleActions() {
-  auto read = readLearned(modelFolder(kLearned));
-  const auto learned = std::make_shared<const Learned>(read ? *std::move(read) : Learned{});
+/// What the small model learned is in a file.
+void ModelPage::readExamples() {
+  services_.files.read<Learned>(
+      modelFolder(kLearned).string(), [] { return readLearned(modelFolder(kLearned)); },
+      [this](attention::Result<Learned> read) {
+        more_ = onShown(exampleActions(std::make_shared<const Learned>(read ? *std::move(read) : Learned{})));
+      });
+}
+
+std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learned>& learned) {
   std::vector<Action> actions;
   for (const LearnedSkill& skill : learned->skills)
     actions.push_back({exampleAction(skill),
@@ -118,13 +125,17 @@ void ModelPage::showExample(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
     return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
                        [this, skill](Scene& opened) { showExample(opened, skill); });
+  showSkill(scene, page_, skill);
+}
+
+void showSkill(Scene& scene, ModelState& page, const LearnedSkill& skill) {
   scene.setup.input.text = skill.text;
   if (skill.head) {
     scene.setup.subject.layer = scene.cursor.model.layer = skill.head->layer;
     scene.cursor.cell.head = skill.head->head;
     if (scene.cursor.focus >= 0) scene.cursor.focus = skill.head->head;
   }
-  page_.followsLast = true;
+  page.followsLast = true;
 }
 
 std::vector<Action> ModelPage::openActions() {
@@ -173,7 +184,13 @@ std::vector<Action> ModelPage::openActions() {
        {},
        true,
        false,
-       [this](Scene&) { openModelAt(kLearned, services_.asker(), Outcome(services_.view)); },
+       [this](Scene& scene) {
+         if (showsExample(scene) && scene.cursor.page == "model") {
+           scene = exampleOf(scene);
+           return services_.view.say("Opened " + example_->name);
+         }
+         openModelAt(kLearned, services_.asker(), Outcome(services_.view));
+       },
        "",
        "load bundled miniature"},
       {"model.leave",

@@ -238,8 +238,7 @@ void skillSection(Scene& scene, ModelState& page) {
             fmt::format("\nright on {} of {} sentences that it was not trained on", skill.right, skill.of);
       tooltip(view, help);
     }
-    if (!clicked) continue;
-    view.request(exampleAction(skill));
+    if (clicked) showSkill(scene, page, skill);
   }
 }
 
@@ -289,6 +288,7 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
       gap(view, 12);
       recordedSection(scene, page);
     } else if (scene.setup.subject.opened) {
+      if (page.example) exampleSection(page);
       modelFacts(
           scene, view,
           bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
