@@ -8,6 +8,7 @@
 #include "app/compute/lessons/lesson_study.h"
 #include "app/pages/pages.h"
 #include "app/scene/lessons/lesson_names.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 
@@ -53,7 +54,7 @@ void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally
   tally.claims += step.claims.size();
   tally.questions += step.question.has_value();
   tally.wrong += failed.size();
-  std::string found = step.claims.empty() ? "no claims" : counted(step.claims.size(), "claim");
+  std::string found = step.claims.empty() ? "no claims" : countedText(std::ssize(step.claims), "claim");
   if (!failed.empty()) found += fmt::format(", {} wrong", failed.size());
   if (step.question) found += ", " + answerText(**study);
   tally.report += fmt::format("  {}: {}\n", step.id, found);
@@ -74,8 +75,8 @@ int checkLesson(const std::string& file, Resources& resources) {
     ++tally.wrong;
     tally.report += "  " + cover.error().message + "\n";
   }
-  tally.report += fmt::format("  {}, {}, {}: {}\n", counted(tally.steps, "step"),
-                              counted(tally.claims, "claim"), counted(tally.questions, "question"),
+  tally.report += fmt::format("  {}, {}, {}: {}\n", countedText(tally.steps, "step"),
+                              countedText(tally.claims, "claim"), countedText(tally.questions, "question"),
                               tally.wrong == 0 ? "all holds" : fmt::format("{} wrong", tally.wrong));
   const int printed = print(tally.report);
   return tally.wrong == 0 ? printed : kExitFailed;

@@ -47,7 +47,8 @@ std::string futureText(const MaskStatistics& statistics) {
 std::string variantReport(const attention::MaskFormula& mask, Index variant, Index cacheLength) {
   const MaskStatistics statistics = attention::measureMask(mask, variant, cacheLength);
   const attention::BlockMap blocks = attention::mapBlocks(mask, variant, kBlockSize);
-  const std::string of = statistics.sampled ? " in " + counted(statistics.rowsCounted, "sampled row") : "";
+  const std::string of =
+      statistics.sampled ? " in " + countedText(statistics.rowsCounted, "sampled row") : "";
   std::string text = "  density: " + shareText(statistics.density()) + ", " + countText(statistics.visible) +
                      " of " + countText(statistics.cells) + " cells" + of + "\n";
   text += "  rows that see nothing: " + somePositions(statistics.emptyRows, statistics.firstEmptyRows) + of +
@@ -102,9 +103,9 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
 
 std::string maskReport(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
                        const attention::MaskFormula& mask, std::optional<Index> head, bool cacheGiven) {
-  std::string size = countOf(mask.queries()) + (mask.queries() == 1 ? " query × " : " queries × ") +
-                     counted(mask.keys(), "key") + ", " + counted(mask.heads(), "head");
-  if (geometry.cacheLength > 0) size += ", " + counted(geometry.cacheLength, "token") + " cached";
+  std::string size = countedText(mask.queries(), "query") + " × " + countedText(mask.keys(), "key") + ", " +
+                     countedText(mask.heads(), "head");
+  if (geometry.cacheLength > 0) size += ", " + countedText(geometry.cacheLength, "token") + " cached";
   if (geometry.queries != geometry.keys && !cacheGiven)
     size += ", first query at position 0 (--cache is not given)";
   std::string text = "mask: " + (layers.empty() ? "everything" : maskText(layers)) + "\nsize: " + size + "\n";

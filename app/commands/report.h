@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <concepts>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -28,11 +27,6 @@ enum class Printed { text, json };
 /// Prints what a command found, on standard output; its exit code. Another program reads it as it is; on a
 /// terminal, nothing that a file or a model says in it steers that. Nothing else writes to standard output.
 int print(const std::string& text, Printed as = Printed::text);
-
-/// "12,288 keys", "1 key".
-inline std::string counted(std::integral auto count, const std::string& thing) {
-  return countText(static_cast<std::uint64_t>(count)) + " " + thing + (count == 1 ? "" : "s");
-}
 
 /// One sentence on standard error.
 inline void warn(const std::string& sentence) {

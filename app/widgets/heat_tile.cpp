@@ -261,8 +261,8 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
   const std::string help(label.detector->help);
   if (label.detector->labelsTheRestFrom)
     return fmt::format("{}: {:.2f}\n{}", describe(label), score.raw, help);
-  return fmt::format("{}: {:.2f} of the weight over {} {}, {:.2f} above even attention\n{}", describe(label),
-                     score.raw, score.rows, score.rows == 1 ? "row" : "rows", score.above(), help);
+  return fmt::format("{}: {:.2f} of the weight over {}, {:.2f} above even attention\n{}", describe(label),
+                     score.raw, countedText(score.rows, "row"), score.above(), help);
 }
 
 void paintOff(const View& view, Canvas list, const ImRect& tile) {
@@ -287,7 +287,8 @@ void paintGroupDot(const View& view, Canvas list, ImVec2 middle, Index kvHead) {
 }  // namespace
 
 void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
-                    const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large) {
+                    const SequenceSnapshot& sequence, Index head, ImVec2 at, float width, bool large,
+                    float room) {
   const Theme& theme = *view.theme;
   const Index kv = snapshot.config.kvHeadOf(head);
   const bool narrow = !large && width < view.px(90);
@@ -296,7 +297,7 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   const std::string title = large   ? layerPrefix(snapshot.setup) + headName(head)
                             : roomy ? headName(head)
                                     : std::to_string(head);
-  const float named = paintText(list, nameFont, at, theme.text, title), right = at.x + width;
+  const float named = paintText(list, nameFont, at, theme.text, title);
   float x = at.x + named + view.px(narrow ? 5 : 8);
   const SwitchedHead* off = switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), head);
   if (off) list.AddLine(at, ImVec2(at.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
@@ -304,6 +305,9 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
+  // A name that the picture is too narrow for reaches into the gap beside it.
+  const bool reaches = room > width && textWidth(small, shortestWord(label, off)) > at.x + width - x;
+  const float right = at.x + (reaches ? room : width);
   if (width > view.px(118) && shares)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
   else if (shares && (!narrow || textWidth(small, shortestWord(label, off)) <= right - x - view.px(5))) {
@@ -323,8 +327,8 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
     end = right - digitsWidth;
   }
   if (end - x >= std::min(view.px(26), textWidth(small, word)))
-    paintFitted(view, list, small, ImVec2(end, at.y), end - x, off ? theme.text : theme.secondary, word,
-                Align::right);
+    paintFitted(view, list, small, ImVec2(reaches ? x : end, at.y), end - x,
+                off ? theme.text : theme.secondary, word, reaches ? Align::left : Align::right);
   const float half = lineHeight(nameFont) * 0.6f;
   const ImVec2 from(at.x, at.y - half), to(right, at.y + half);
   track(fmt::format("title.{}", head), from, to);

@@ -87,8 +87,9 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
 void paintOff(const View& view, Canvas list, const ImRect& tile);
 
 /// The head's title line: name, kv badge, and what it does with its score, or that it is switched off, within
-/// `width`.
+/// `width`; within `room`, where that is more, if what it does isn't said otherwise.
 void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
-                    const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large);
+                    const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large,
+                    float room = 0);
 
 }  // namespace headscope::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/core/noun.h"
 #include "attention/expressions/lexer.h"
 
 namespace headscope::attention {
@@ -173,8 +174,7 @@ void checkCall(const ExpressionNode& call) {
   const ExpressionFunction& function = *call.function;
   const auto given = static_cast<int>(call.parts.size());
   if (given < function.least || given > function.most)
-    throw ExpressionFault{call.word + " has " + std::to_string(given) +
-                              (given == 1 ? " argument" : " arguments") + ", expected " + call.word + "(" +
+    throw ExpressionFault{call.word + " has " + counted(given, "argument") + ", expected " + call.word + "(" +
                               std::string(function.arguments) + ")",
                           call.begin};
   // Of the values that occur 0 may be one, which count passes over.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "attention/core/noun.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -40,8 +42,8 @@ std::string misfit(const AttentionConfig& config, Index kvHead, const Division& 
       group == 1 ? fmt::format(" serves head {}, which needs ", from)
                  : fmt::format(" is shared by heads {}–{}, which need ", from, from + group - 1);
   return fmt::format(
-      "kv head {}{}{}{}{}), but head size is {}: choose a larger head size or fewer behaviours", kvHead,
-      readers, needed, needed == 1 ? " dimension (" : " dimensions (", parts, config.headDim);
+      "kv head {}{}{} ({}), but head size is {}: choose a larger head size or fewer behaviours", kvHead,
+      readers, counted(needed, "dimension"), parts, config.headDim);
 }
 
 }  // namespace

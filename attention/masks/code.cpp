@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "attention/core/noun.h"
 #include "attention/masks/code_rules.h"
 #include "attention/masks/patterns/definition.h"
 #include "attention/masks/patterns/documents.h"
@@ -195,8 +196,8 @@ class MaskCodeWriter {
 
   std::string head(const MaskLayers& layers) const {
     std::string code =
-        fmt::format("# Mask: {}\n# True = visible; {} queries × {} keys, {} {}\n\n", commentText(layers),
-                    sizes_.queries, sizes_.keys, heads_, heads_ == 1 ? "head" : "heads");
+        fmt::format("# Mask: {}\n# True = visible; {} × {}, {}\n\n", commentText(layers),
+                    counted(sizes_.queries, "query"), counted(sizes_.keys, "key"), counted(heads_, "head"));
     code += dialect_.isTorch() ? "import torch\n\n" : "import numpy as np\n\n";
     if (dialect_.onDevice()) code += "device = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
     return code;

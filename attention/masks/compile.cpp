@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "attention/core/noun.h"
 #include "attention/masks/evaluate.h"
 #include "attention/masks/patterns/definition.h"
 
@@ -151,9 +152,8 @@ bool comparesPositions(const MaskLayers& layers) {
 }
 
 std::string positionRule(Index queries, Index keys, Index cacheLength) {
-  return fmt::format("positions decide, causal is j ≤ i; of {} {} over {} {} the first stands at i = {}",
-                     queries, queries == 1 ? "query" : "queries", keys, keys == 1 ? "key" : "keys",
-                     cacheLength);
+  return fmt::format("positions decide, causal is j ≤ i; of {} over {} the first stands at i = {}",
+                     counted(queries, "query"), counted(keys, "key"), cacheLength);
 }
 
 }  // namespace headscope::attention

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "attention/core/noun.h"
 #include "attention/masks/expression_parser.h"
 #include "attention/text/suggestion.h"
 
@@ -35,7 +36,7 @@ bool isText(ParameterKind kind) {
 }
 
 std::string argumentCount(std::size_t count) {
-  return count == 0 ? "no argument" : std::to_string(count) + (count == 1 ? " argument" : " arguments");
+  return count == 0 ? "no argument" : counted(count, "argument");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/pages/pages.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/paint.h"
 #include "tests/support/ui_driver.h"
@@ -191,7 +193,7 @@ TEST(Axes, SayWhatTheyAreOnEachRowOfTheGridAndOnLargePictures) {
 }
 
 TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
-  for (const int width : {640, 760, 900, 1100, 1280, 1600}) {
+  for (const int width : {400, 500, 640, 760, 900, 1100, 1280, 1600}) {
     UiDriver ui(width, 640);
     const std::vector<std::string> tabs = ui.names("page."), items = ui.names("bar.");
     for (const std::string& item : items)
@@ -206,6 +208,26 @@ TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
       EXPECT_TRUE(ui.has(item) || ui.has(action)) << item << " at " << width;
     ui.click(folded ? "menu.appearance.theme" : "bar.theme");
     EXPECT_TRUE(ui.view().preferences.light) << width;
+  }
+}
+
+TEST(TopBar, EachPageIsATabOrInTheMenu) {
+  for (const int width : {400, 500, 640, 1280}) {
+    UiDriver ui(width, 640);
+    for (const app::PageRow& shown : app::pageTable()) {
+      ui.session().scene().cursor.page = shown.info.key;
+      ui.draw();
+      EXPECT_TRUE(ui.has("page." + std::string(shown.info.key))) << "the page that is shown, at " << width;
+    }
+    std::vector<std::string> missing;
+    for (const app::PageRow& page : app::pageTable())
+      if (const std::string name = "page." + std::string(page.info.key); !ui.has(name))
+        missing.push_back(name);
+    if (missing.empty()) continue;
+    ui.click("bar.menu");
+    for (const std::string& page : missing) EXPECT_TRUE(ui.has("menu." + page)) << page << " at " << width;
+    ui.click("menu." + missing.front());
+    EXPECT_EQ("page." + ui.scene().cursor.page, missing.front());
   }
 }
 
@@ -261,6 +283,10 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   EXPECT_THAT(ui.names("cursor.studio.room."), IsEmpty());
   EXPECT_THAT(ui.names("layer."), IsEmpty());
   EXPECT_TRUE(ui.has("caption"));
+  const auto& texts = app::uiState().texts;
+  EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const app::DrawnText& text) {
+    return text.text.find("i: query, j: key, from 0, L: ") != std::string::npos;
+  })) << "the formula's letters are explained";
   EXPECT_GT(ui.find("mask_map").GetHeight(), before * 0.8f) << "labels in larger type need some of it";
   const Index head = ui.scene().cursor.cell.head;
   ui.key(Key::right);

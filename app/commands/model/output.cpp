@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/compute/layer/model_pass.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
 #include "attention/formats/safetensors.h"
 #include "attention/models/families.h"
@@ -150,12 +151,13 @@ attention::Status writeModelRun(const std::string& path, const ModelReport& run,
 
 std::string modelTable(const attention::Model& model, const ModelReport& run) {
   const attention::ModelConfig& config = model.config();
-  std::string text = fmt::format(
-      "{}: {} layers, {} heads over {} of size {}, width {}, vocabulary {}, {:.1f} MB of weights\n",
-      config.family->name, config.layerCount(), config.heads, config.kvHeads, config.headDim, config.modelDim,
-      config.vocabulary, static_cast<double>(model.checkpoint().bytes()) / 1e6);
+  std::string text =
+      fmt::format("{}: {}, {} over {} of size {}, width {}, vocabulary {}, {:.1f} MB of weights\n",
+                  config.family->name, countedText(config.layerCount(), "layer"),
+                  countedText(config.heads, "head"), config.kvHeads, config.headDim, config.modelDim,
+                  config.vocabulary, static_cast<double>(model.checkpoint().bytes()) / 1e6);
   for (const std::string& note : config.notes) text += note + "\n";
-  text += fmt::format("{} tokens:", run.inputIds.size());
+  text += tokenCountText(std::ssize(run.inputIds)) + ":";
   for (const Index id : run.inputIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
   text += "\n";
   const Matrix& logits = run.pass.logits;

@@ -6,6 +6,7 @@
 
 #include "app/compute/cost/cost_figures.h"
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "attention/cache/model_cost.h"
 #include "attention/cache/quantise.h"
 
@@ -46,8 +47,8 @@ Index rotaryDimOf(const attention::AttentionConfig& config) {
 std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes) {
   if (config.heads == 1) return "1 head: nothing to share.";
   if (config.kvHeads == config.heads) return "MHA: every head its own band.";
-  return fmt::format("{} ({} kv head{}) is {} of MHA.", kindName(config.heads, config.kvHeads),
-                     config.kvHeads, config.kvHeads == 1 ? "" : "s", fractionText(bytes.own, bytes.mha));
+  return fmt::format("{} ({}) is {} of MHA.", kindName(config.heads, config.kvHeads),
+                     countedText(config.kvHeads, "kv head"), fractionText(bytes.own, bytes.mha));
 }
 
 }  // namespace headscope::app

@@ -32,8 +32,8 @@ Index cachedTokens(const Scene& scene, const Snapshot& snapshot, Index tokens) {
 std::string bytesLine(const Scene& scene, const Snapshot& snapshot, Index tokens) {
   const attention::AttentionConfig& config = snapshot.config;
   const auto bytes = attention::kvCacheBytes(config.kvHeads, config.headDim, tokens, scene.look.cacheBytes);
-  return fmt::format("2 (K and V) · {} · {} dims · {} · {} B = {}{}", countedText(config.kvHeads, "kv head"),
-                     config.headDim, tokenCountText(tokens), scene.look.cacheBytes,
+  return fmt::format("2 (K and V) · {} · {} · {} · {} B = {}{}", countedText(config.kvHeads, "kv head"),
+                     countedText(config.headDim, "dim"), tokenCountText(tokens), scene.look.cacheBytes,
                      bytesText(static_cast<double>(bytes)),
                      snapshot.sequences.size() > 1 ? " for this line of the batch" : "");
 }
@@ -185,7 +185,7 @@ attention::Result<Drawing> drawShapes(const Scene& scene, const Snapshot& snapsh
     const ShapeCase& one = study->cases[i];
     RoomTile tile{one.name, "", {}, {}};
     if (one.missing.empty()) {
-      tile.more = one.kvHeads > 0  ? fmt::format("{} kv head{}", one.kvHeads, one.kvHeads == 1 ? "" : "s")
+      tile.more = one.kvHeads > 0  ? countedText(one.kvHeads, "kv head")
                   : one.rotary > 0 ? fmt::format("latent {} + {} rotary", one.latent, one.rotary)
                                    : fmt::format("latent {}", one.latent);
       tile.cells = study->weights[static_cast<Index>(i)];
@@ -277,9 +277,9 @@ attention::Result<Drawing> drawEviction(const Scene& scene, const Snapshot& snap
       line.points.push_back({static_cast<double>(at), one.outputError[at]});
     lines.push_back(std::move(line));
   }
-  Drawing drawing =
-      roomPage(colors, "Eviction",
-               fmt::format("{} entries of each kv head are kept; {}", cache.budget, headText(question.head)));
+  Drawing drawing = roomPage(colors, "Eviction",
+                             fmt::format("kept of each kv head: {}; {}", countedText(cache.budget, "entry"),
+                                         headText(question.head)));
   addTiles(drawing, colors, tiles, weightStyle(colors, scene, 1, study->weights.rows()));
   const double left = kMargin + 2 * (kTile + kTileGap) + 34;
   Plot plot = linesOver(std::move(lines), "query");

@@ -131,8 +131,8 @@ Drawing growthDrawing(const Scene& scene, const Snapshot& snapshot, const Drawin
   const std::string words = shareText(config, bytes);
   const Index layers = std::max<Index>(scene.cost.cache.layers, 1);
   const std::string rest =
-      fmt::format("{} of {} tokens · each adds {} · {}{}", countText(static_cast<std::uint64_t>(plan.now)),
-                  countText(static_cast<std::uint64_t>(plan.tokens)), fourDigitBytes(bytes.own),
+      fmt::format("{} of {} · each adds {} · {}{}", countText(static_cast<std::uint64_t>(plan.now)),
+                  tokenCountText(plan.tokens), fourDigitBytes(bytes.own),
                   attention::kNumberFormatNames[static_cast<std::size_t>(scene.cost.cache.stored)],
                   layers == 1 ? "" : fmt::format(" · {} layers like this one", layers));
   drawing.shapes.push_back(TextRun{words, beside, 24, 15, colors.text, Anchor::start, false, true});

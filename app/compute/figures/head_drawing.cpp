@@ -37,10 +37,13 @@ attention::Matrix shownCells(const SequenceSnapshot& sequence, Index head, const
   return all.topRows((rows + factor - 1) / factor);
 }
 
-/// "0.82", "−12.3": what a cell has room for. "0" is exactly that.
+/// "0.82", "−12.3": what a cell has room for. "0" is exactly that; a softmax is more everywhere, so that
+/// below what two digits say there is nothing.
 std::string cellNumber(float value, Quantity quantity) {
   if (quantity == Quantity::scores) return numberText(value, 3);
-  return value == 0 || value == 1 ? weightText(value) : fmt::format("{:.2f}", value);
+  if (value == 0 || value == 1) return weightText(value);
+  const std::string text = fmt::format("{:.2f}", value);
+  return text == "0.00" ? "" : text;
 }
 
 /// Writes the values into cells that are large enough.
@@ -50,8 +53,9 @@ void addNumbers(Drawing& drawing, const MatrixPanel& panel, Quantity quantity) {
     for (Index col = 0; col < panel.values.cols(); ++col) {
       const float value = panel.values(row, col);
       if (!std::isfinite(value) || value == render::kDeadCell) continue;
-      drawing.shapes.push_back(TextRun{cellNumber(value, quantity),
-                                       panel.x + (static_cast<double>(col) + 0.5) * panel.scale.column,
+      const std::string text = cellNumber(value, quantity);
+      if (text.empty()) continue;
+      drawing.shapes.push_back(TextRun{text, panel.x + (static_cast<double>(col) + 0.5) * panel.scale.column,
                                        panel.y + (static_cast<double>(row) + 0.5) * panel.scale.row, 9.5,
                                        inkOver(cellColor(panel.style, value)), Anchor::middle, true});
     }
@@ -127,8 +131,9 @@ std::string titleText(const Snapshot& snapshot, const SequenceSnapshot& sequence
   const char* what = look.quantity == Quantity::scores    ? "scores"
                      : look.quantity == Quantity::dropped ? "weights after dropout"
                                                           : "weights";
-  return fmt::format("Attention {} of {}, {} queries × {} keys{}", what, of, sequence.queries.size(),
-                     sequence.keys.size(), snapshot.causal ? ", causal" : "");
+  return fmt::format("Attention {} of {}, {} × {}{}", what, of,
+                     countedText(std::ssize(sequence.queries), "query"),
+                     countedText(std::ssize(sequence.keys), "key"), snapshot.causal ? ", causal" : "");
 }
 
 }  // namespace
@@ -227,7 +232,7 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
   const Index columns = columnsFor(heads, tileWidth, tileHeight, options.aspect);
   Drawing drawing;
   drawing.background = colors.background;
-  drawing.title = titleText(snapshot, sequence, scene.look, fmt::format("{} heads", heads));
+  drawing.title = titleText(snapshot, sequence, scene.look, countedText(heads, "head"));
   bool masked = false, dead = false;
   for (Index head = 0; head < heads; ++head) {
     MatrixPanel panel;

@@ -278,11 +278,12 @@ void reserveMemory(Snapshot& snapshot, const TokenBatch& batch, const MemoryBudg
   const std::string why =
       fitsTwice ? fmt::format(", and {} of it are in use", bytesText(static_cast<double>(memory.used())))
                 : " for the picture that is shown and the next";
-  snapshot.error = PlacedError{Place::memory,
-                               fmt::format("{} sequence{} of {} tokens on {} heads would need {}; the budget "
-                                           "is {}{}. Use fewer tokens, heads or lines.",
-                                           lines, lines == 1 ? "" : "s", batch.lines.front().queries.size(),
-                                           snapshot.config.heads, bytesText(needed), bytesText(total), why)};
+  snapshot.error = PlacedError{
+      Place::memory,
+      fmt::format("{} of {} on {} would need {}; the budget is {}{}. Use fewer "
+                  "tokens, heads or lines.",
+                  countedText(lines, "sequence"), tokenCountText(std::ssize(batch.lines.front().queries)),
+                  countedText(snapshot.config.heads, "head"), bytesText(needed), bytesText(total), why)};
 }
 
 void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> masks, Resources& resources,

@@ -164,9 +164,8 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   if (!file) return file.error();
   const auto layers = static_cast<Index>(file->layers().size());
   if (question.layer >= layers)
-    return Error{attention::shownPath(file->path().filename()) + " has " + std::to_string(layers) +
-                 (layers == 1 ? " layer" : " layers") + ", layer " + std::to_string(question.layer) +
-                 " was asked for; they are counted from 0."};
+    return Error{attention::shownPath(file->path().filename()) + " has " + countedText(layers, "layer") +
+                 ", layer " + std::to_string(question.layer) + " was asked for; they are counted from 0."};
   const attention::QkLayer& layer = file->layers()[static_cast<std::size_t>(question.layer)];
   MapHead head;
   attention::HeadField& field = head.field;

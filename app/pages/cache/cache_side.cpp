@@ -47,7 +47,7 @@ void stepSection(const Scene& scene, CacheState& page, const DecodeState& state,
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(16);
   const auto newest = static_cast<std::size_t>(state.now - 1);
   const Index read = field.read[newest], each = read / std::max<Index>(config.kvHeads, 1);
-  const std::string what = fmt::format("{} token{}", each, each == 1 ? "" : "s");
+  const std::string what = tokenCountText(each);
   const float room = width - textWidth(view.fonts->hero, " reads " + what);
   float x = at.x;
   x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.query,
@@ -55,8 +55,8 @@ void stepSection(const Scene& scene, CacheState& page, const DecodeState& state,
   x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, " reads ");
   paintText(list, view.fonts->hero, ImVec2(x, y), theme.key, what);
   paintFitted(view, list, view.fonts->text, ImVec2(at.x, y + view.px(28)), width, theme.secondary,
-              fmt::format("query {}, {} head{} through {} kv head{}", state.now - 1, config.heads,
-                          config.heads == 1 ? "" : "s", config.kvHeads, config.kvHeads == 1 ? "" : "s"));
+              fmt::format("query {}, {} through {}", state.now - 1, countedText(config.heads, "head"),
+                          countedText(config.kvHeads, "kv head")));
   track("cache.step", at, ImVec2(at.x + width, y + view.px(38)));
   ImGui::Dummy(ImVec2(width, view.px(66)));
   const CacheBytes bytes = bytesPerToken(scene, config);
@@ -159,7 +159,7 @@ void workSection(const Scene& scene, CacheState& page, const DecodeState& state,
   }
   const Index steps = std::max<Index>(0, state.now - state.prefill);
   row(view, "without ÷ with", fmt::format("{:.1f}×", work.without / work.with));
-  row(view, fmt::format("saved in {} step{}", steps, steps == 1 ? "" : "s"),
+  row(view, "saved in " + countedText(steps, "step"),
       flopsBeside(saved * static_cast<double>(scene.cost.cache.layers), work.with));
 }
 
@@ -175,9 +175,9 @@ std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const Deco
 /// "outputs of a prefill of 4 and 8 steps, computed now".
 std::string proofText(const DecodeProof& proof, bool rounded) {
   const Index all = proof.steps + proof.left;
-  return fmt::format("outputs of a prefill of {} and {}{} step{}, computed now{}", proof.prefill,
+  return fmt::format("outputs of a prefill of {} and {}{}, computed now{}", proof.prefill,
                      proof.left > 0 ? countText(attention::asSize(proof.steps)) + " of " : "",
-                     countText(attention::asSize(all)), all == 1 ? "" : "s",
+                     countedText(all, "step"),
                      rounded ? " with a cache in fp32; what storing less costs is on Precision" : "");
 }
 
@@ -240,7 +240,7 @@ void costSection(const Scene& scene, CacheState& page) {
         attention::cacheBytes(each, scene.cost.tokens, scene.cost.batch, scene.cost.format));
   };
   const std::string own =
-      shape.isLatent() ? "MLA" : fmt::format("{}, {} kv heads", attentionKind(shape), shape.kvHeads);
+      shape.isLatent() ? "MLA" : attentionKind(shape) + ", " + countedText(shape.kvHeads, "kv head");
   row(view, own, bytes(shape));
   if (shape.kvHeads < shape.heads || shape.isLatent())
     row(view, fmt::format("MHA, {}", shape.heads), bytes(attention::withKvHeads(shape, shape.heads)));

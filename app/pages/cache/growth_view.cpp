@@ -35,8 +35,8 @@ void headline(const Scene& scene, CacheState& page, const DecodeState& state, co
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
               shareText(config, bytes));
   std::string rest = layerPrefix(page.snapshot->setup) +
-                     fmt::format("{} of {} tokens{}", countText(attention::asSize(state.now)),
-                                 countText(attention::asSize(state.tokens)), small ? "" : " in the cache");
+                     fmt::format("{} of {}{}", countText(attention::asSize(state.now)),
+                                 tokenCountText(state.tokens), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
     rest += "  ·  MHA would hold " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
   rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
@@ -69,8 +69,8 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
 
 /// "4 tokens at once", "4 tokens, 2 at a time".
 std::string prefillText(const DecodeState& state) {
-  return fmt::format("{} token{}{}", state.prefill, state.prefill == 1 ? "" : "s",
-                     state.chunk < state.prefill ? fmt::format(", {} at a time", state.chunk) : " at once");
+  return tokenCountText(state.prefill) +
+         (state.chunk < state.prefill ? fmt::format(", {} at a time", state.chunk) : " at once");
 }
 
 void brackets(const View& view, Canvas list, const FieldPlace& place, const DecodeState& state, float y) {
@@ -88,9 +88,7 @@ void brackets(const View& view, Canvas list, const FieldPlace& place, const Deco
             theme.text);
   if (const Index from = std::max(place.now, filled > 0 ? place.prefill : 0); from < place.tokens)
     bracket(view, list, place.x(from), place.x(place.tokens) - gap, y,
-            fmt::format("not yet: {} empty slot{}", place.tokens - place.now,
-                        place.tokens - place.now == 1 ? "" : "s"),
-            theme.faint);
+            "not yet: " + countedText(place.tokens - place.now, "empty slot"), theme.faint);
 }
 
 /// Every so many columns have a token written below: a power of two.

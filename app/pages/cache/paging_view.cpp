@@ -98,7 +98,7 @@ void paintTables(const View& view, Canvas list, const PagedStep& step, const ImR
     const Index request = step.running[r];
     const float badge = paintBadge(view, list, ImVec2(area.Min.x, y), toneOf(theme, request),
                                    fmt::format("request {}", request + 1));
-    std::string table = fmt::format("{} tokens →", step.tokens[r]);
+    std::string table = tokenCountText(step.tokens[r]) + " →";
     for (const Index block : step.tables[r]) table += fmt::format(" {}", block);
     paintFitted(view, list, view.fonts->mono,
                 ImVec2(area.Min.x + std::max(badge, view.px(88)) + view.px(10), y),

@@ -113,9 +113,9 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
   const std::string sentence =
       alone ? "a token. MQA has one kv head for all: there is nothing to merge."
-            : fmt::format("a token. {} ({} kv head{}) keeps {} of the cache; outputs are off by {}.",
-                          between.name, between.kvHeads, between.kvHeads == 1 ? "" : "s",
-                          fractionText(bytes, mha), errorText(between.output.all));
+            : fmt::format("a token. {} ({}) keeps {} of the cache; outputs are off by {}.", between.name,
+                          countedText(between.kvHeads, "kv head"), fractionText(bytes, mha),
+                          errorText(between.output.all));
   static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
   std::string rest = small ? fmt::format(
                                  "Merged by the mean, not trained since; {}, query ↓ key →; bars: "

@@ -7,6 +7,7 @@
 
 #include "app/compute/plots/thinning.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
@@ -62,8 +63,8 @@ void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index 
                      bool small) {
   const Index missing = plan.group() - 1, first = kvHead * plan.group(), last = first + missing;
   std::string why = small ? fmt::format("no band of their own: heads {}–{} share KV {}", first, last, kvHead)
-                          : fmt::format("{} band{} MHA would store: heads {}–{} share KV {} instead", missing,
-                                        missing == 1 ? "" : "s", first, last, kvHead);
+                          : fmt::format("{} MHA would store: heads {}–{} share KV {} instead",
+                                        countedText(missing, "band"), first, last, kvHead);
   ImFont* font = small ? view.fonts->text : view.fonts->title;
   if (area.GetHeight() < lineHeight(font) * 1.3f) return;
   if (textWidth(font, why) > area.GetWidth() - view.px(28)) why = fmt::format("share KV {}", kvHead);

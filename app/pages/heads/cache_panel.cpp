@@ -48,7 +48,7 @@ void stepButtons(Scene& scene, HeadsState& page, const StripState& state, ImVec2
 
 std::string decodeStepText(const Scene& scene, const StripState& state) {
   if (!scene.cursor.decoding || !state.reason.empty())
-    return state.tokens == 1 ? "1 token" : fmt::format("all {} tokens", state.tokens);
+    return (state.tokens == 1 ? "" : "all ") + tokenCountText(state.tokens);
   return fmt::format("step {} of {}", state.now, state.tokens);
 }
 
@@ -144,9 +144,9 @@ void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, fl
   const DecodeCheck& check = sequence.decode;
   Canvas list = *ImGui::GetWindowDrawList();
   if (!check.applies) return;
-  const std::string text = fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {} {}",
-                                       numberText(check.maxDifference, 2), check.prefill, check.steps,
-                                       check.steps == 1 ? "step" : "steps");
+  const std::string text =
+      fmt::format("Cached decode = full pass: max |Δ| {}, prefill {} + {}",
+                  numberText(check.maxDifference, 2), check.prefill, countedText(check.steps, "step"));
   paintParagraph(list, view.fonts->small, at, width, view.theme->secondary, text);
 }
 

@@ -93,7 +93,7 @@ void header(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, co
   } else {
     const Index heads = snapshot.config.heads;
     x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
-                   layerPrefix(snapshot.setup) + std::to_string(heads) + (heads == 1 ? " head" : " heads")) +
+                   layerPrefix(snapshot.setup) + countedText(heads, "head")) +
          view.px(14);
     std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
     if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);
@@ -193,7 +193,7 @@ void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, 
 
 /// Title, labels, numbers and the crosshair over the picture of one head.
 void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSnapshot& sequence,
-                   const GridPlan& plan, const HeatTile& tile) {
+                   const GridPlan& plan, const HeatTile& tile, float titleRoom) {
   const View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -202,7 +202,7 @@ void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSna
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
   paintHeadTitle(view, list, scene.look, snapshot, sequence, tile.head,
                  ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), plan.mapWidth,
-                 false);
+                 false, titleRoom);
   if (snapshot.config.kvHeads < snapshot.config.heads)
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
   paintAxes(view, list, sequence, plan, tile, query, key);
@@ -236,7 +236,10 @@ void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, cons
   }
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.grid, styleFor(view, scene.look),
                       std::move(pictures));
-  for (const HeatTile& tile : tiles) paintOverTile(scene, page, sequence, plan, tile);
+  const float pitch = tiles.size() > 1 && plan.columns > 1 ? tiles[1].area.Min.x - tiles[0].area.Min.x : 0;
+  for (const HeatTile& tile : tiles)
+    paintOverTile(scene, page, sequence, plan, tile,
+                  std::min(pitch - view.px(6), area.Max.x - tile.area.Min.x));
   for (const HeatTile& tile : tiles) {
     pointAtTile(scene, sequence, page, tile);
     pointAtTitle(scene, page, tile, plan.titleHeight);

@@ -43,7 +43,7 @@ void embeddingChoice(Scene& scene, View& view) {
 
 void tableControls(Scene& scene, View& view) {
   const attention::Table& table = *scene.setup.input.table;
-  hint(view, fmt::format("{} tokens × {} dimensions", table.values.rows(), table.values.cols()));
+  hint(view, tokenCountText(table.values.rows()) + " × " + countedText(table.values.cols(), "dimension"));
   if (button(view, "edit_table", "Edit table…")) view.request("table.edit");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "load_table", "Load file…")) view.request("table.open");

@@ -12,6 +12,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/panel.h"
+#include "attention/core/noun.h"
 
 namespace headscope::app {
 
@@ -33,7 +34,7 @@ bool headDimFits(const ModelSetup& model, Index headDim) {
 /// Why modelDim can't be split over `heads`, or "".
 std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
   const std::string what =
-      sizeText(modelDim) + " dimensions over " + sizeText(heads) + (heads == 1 ? " head" : " heads");
+      sizeText(modelDim) + " dimensions over " + sizeText(heads) + " " + attention::nounFor(heads, "head");
   if (modelDim % heads != 0)
     return what + " leaves " + numberText(static_cast<double>(modelDim) / static_cast<double>(heads)) +
            " a head, which is not whole. Choose a divisor, or unlink the head size.";

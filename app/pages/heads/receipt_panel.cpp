@@ -246,9 +246,9 @@ void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapsh
   } else {
     const attention::DetectorScore& score =
         sequence.profiles[static_cast<std::size_t>(head)][label.detector->name];
-    text += fmt::format("Seen: {}, {} of the weight over {} {}, {} above what even spreading gives.",
-                        attention::describe(label), weightText(score.raw), score.rows,
-                        score.rows == 1 ? "row" : "rows", weightText(score.above()));
+    text += fmt::format("Seen: {}, {} of the weight over {}, {} above what even spreading gives.",
+                        attention::describe(label), weightText(score.raw), countedText(score.rows, "row"),
+                        weightText(score.above()));
   }
   hint(view, text);
 }

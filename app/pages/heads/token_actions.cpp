@@ -6,6 +6,7 @@
 
 #include "app/compute/figures/matrix_csv.h"
 #include "app/pages/heads/heads_page.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 
@@ -66,7 +67,8 @@ void HeadsPage::copyVectors(const Scene& scene, bool query) {
   ImGui::SetClipboardText(
       matrixCsv({values.data(), values.rows(), values.cols()}, rows, numbered("d", values.cols())).c_str());
   view.tell(
-      query ? fmt::format("Copied q of “{}” in head {}: {} numbers as CSV", name, head, values.cols())
+      query ? fmt::format("Copied q of “{}” in head {}: {} as CSV", name, head,
+                          countedText(values.cols(), "number"))
             : fmt::format("Copied k and v of “{}” in KV {}: 2 × {} numbers as CSV", name, kv, values.cols()),
       view.pressedAt);
 }

@@ -63,7 +63,7 @@ void fileSource(Scene& scene, MapState& page) {
   if (!scene.map.file.empty()) {
     std::string name = std::filesystem::path(scene.map.file).filename().string();
     if (state && state->question.source == MapSource::file && state->question.file == scene.map.file) {
-      name += fmt::format(" · {} {}", state->heads, state->heads == 1 ? "head" : "heads");
+      name += " · " + countedText(state->heads, "head");
       if (state->kvHeads < state->heads) name += fmt::format(" over {}", state->kvHeads);
       name += fmt::format(" of size {}", state->map->field().k.cols());
       if (!state->layerName.empty()) name += " · " + state->layerName;

@@ -67,7 +67,7 @@ void statisticsSection(const Scene& scene, MaskState& page) {
       hint(view, "Keys " + listText(statistics.firstUnseenKeys, statistics.unseenKeys) +
                      " are computed and never read.");
   }
-  if (statistics.sampled) hint(view, fmt::format("From a sample of {} rows.", statistics.rowsCounted));
+  if (statistics.sampled) hint(view, "From a sample of " + countedText(statistics.rowsCounted, "row") + ".");
   if (study.geometry.cross) return;
   figure(view, "Sees its future", mask->seesFuture ? "yes" : "no",
          mask->seesFuture ? theme.warning : theme.text);
@@ -201,7 +201,7 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
     list.AddRectFilled(ImVec2(at.x, y - view.px(5)), ImVec2(at.x + view.px(10), y + view.px(5)),
                        packed(render::sample(render::Colormap::cividis, value)));
     paintText(list, view.fonts->small, ImVec2(at.x + view.px(16), y), view.theme->secondary,
-              fmt::format("after {} {}", layer, layer == 1 ? "layer" : "layers"));
+              "after " + countedText(layer, "layer"));
     y += view.px(18);
     if (reach.layers == 1) break;
   }
@@ -212,8 +212,8 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
 std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
   Index known = 0;
   for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
-  return fmt::format("{} knows of {} of {} tokens", tokenOrPosition(study.line()->queries, query), known,
-                     reach.tokens);
+  return fmt::format("{} knows of {} of {}", tokenOrPosition(study.line()->queries, query), known,
+                     tokenCountText(reach.tokens));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "app/pages/mask/mask_state.h"
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
@@ -178,8 +179,8 @@ void sequenceChoice(Scene& scene, MaskState& page) {
   if (!study || study->lines.size() < 2) return;
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < study->lines.size(); ++i)
-    choices.push_back(
-        {fmt::format("Sequence {} · {} tokens", i, study->lines[i].queryLength), "", std::to_string(i)});
+    choices.push_back({fmt::format("Sequence {} · {}", i, tokenCountText(study->lines[i].queryLength)), "",
+                       std::to_string(i)});
   int chosen =
       static_cast<int>(std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(choices.size()) - 1));
   if (dropdown(view, "sequence", choices, chosen, ImGui::GetContentRegionAvail().x))
@@ -212,7 +213,7 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const 
   if (beginPanel(view, "layers", layout.left, 20, 14, 0)) {
     const MaskStudy* study = page.study;
     const Index tokens = study && study->line() ? study->line()->queryLength : 0;
-    sectionTitle(view, "TOKENS", tokens > 0 ? fmt::format("{} tokens", tokens) : "");
+    sectionTitle(view, "TOKENS", tokens > 0 ? tokenCountText(tokens) : "");
     if (scene.setup.input.source == EmbeddingSource::text)
       textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
     else

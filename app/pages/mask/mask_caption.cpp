@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/pages/mask/mask_state.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 
@@ -40,8 +41,9 @@ std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page) 
   return {{quoted(line.queries, query), theme.query},
           {visible ? " sees " : " doesn't see ", theme.text},
           {quoted(line.keys, key), theme.key},
-          {fmt::format(", and {} of {} keys in all: {}", seenBy(*mask->formula, mask->variant, query),
-                       line.keys.size(), mask->formulaText.empty() ? "every one" : mask->formulaText),
+          {fmt::format(", and {} of {} in all: {}", seenBy(*mask->formula, mask->variant, query),
+                       countedText(std::ssize(line.keys), "key"),
+                       mask->formulaText.empty() ? "every one" : mask->formulaText),
            theme.text},
           {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
 }

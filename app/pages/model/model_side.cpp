@@ -247,13 +247,7 @@ void offSection(Scene& scene, ModelState& page) {
   auto& off = scene.setup.subject.switchedOff;
   if (off.empty()) return;
   gap(view, 12);
-  sectionTitle(view, "SWITCHED OFF");
-  const ImVec2 after = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos(ImVec2(
-      after.x + ImGui::GetContentRegionAvail().x - textWidth(view.fonts->text, "Restore all") - view.px(12),
-      after.y - view.px(26)));
-  if (button(view, "model.restore", "Restore all", "", true)) view.request("model.restore");
-  ImGui::SetCursorScreenPos(after);
+  if (sectionTitle(view, "SWITCHED OFF", "model.restore", "Restore all")) view.request("model.restore");
   constexpr std::size_t kMost = 24;
   std::optional<std::size_t> removed;
   for (std::size_t i = 0; i < std::min(off.size(), kMost); ++i) {

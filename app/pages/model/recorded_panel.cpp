@@ -57,12 +57,11 @@ std::string scaleText(const RecordedRule& rule, Index dims) {
 void weightLines(const View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
   const Index dims = receipt.terms.size();
   sectionTitle(view, "HOW THE WEIGHT CAME ABOUT");
-  line(view, fmt::format("q · k, a sum of {} terms", dims), numberText(receipt.dot));
+  line(view, "q · k, a sum of " + countedText(dims, "term"), numberText(receipt.dot));
   bars(view, receipt.terms, view.theme->secondary, "recorded.terms");
   line(view, "times " + scaleText(rule, dims), numberText(receipt.score));
   line(view,
-       fmt::format("exp(score − {}), over {} {}", numberText(receipt.logSum), receipt.keys,
-                   receipt.keys == 1 ? "key" : "keys"),
+       fmt::format("exp(score − {}), over {}", numberText(receipt.logSum), countedText(receipt.keys, "key")),
        weightText(receipt.weight));
   line(view, "as the file has it", weightText(receipt.recorded));
   hint(view, fmt::format("The file says no scale: {} explains all weights of this head within {}.",

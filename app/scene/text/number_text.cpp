@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "attention/core/noun.h"
+
 namespace headscope::app {
 
 namespace {
@@ -72,7 +74,7 @@ std::string tokenCountText(std::int64_t count) {
 }
 
 std::string countedText(std::int64_t count, std::string_view one) {
-  return countText(static_cast<std::uint64_t>(count)) + " " + std::string(one) + (count == 1 ? "" : "s");
+  return countText(static_cast<std::uint64_t>(count)) + " " + attention::nounFor(count, one);
 }
 
 std::string timeText(double seconds) {

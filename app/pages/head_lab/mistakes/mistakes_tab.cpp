@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "app/pages/head_lab/head_lab_tab.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -66,9 +67,8 @@ class MistakesTab : public HeadLabTab {
 
   std::string shape() const override {
     if (!page_.study || page_.study->question.snapshot) return "";
-    return fmt::format("random layer, seed {} · {} {} over {} KV · dₖ {} · causal", kDemonstrationSeed,
-                       page_.study->heads, page_.study->heads == 1 ? "head" : "heads", page_.study->kvHeads,
-                       page_.study->headDim);
+    return fmt::format("random layer, seed {} · {} over {} KV · dₖ {} · causal", kDemonstrationSeed,
+                       countedText(page_.study->heads, "head"), page_.study->kvHeads, page_.study->headDim);
   }
 
  private:

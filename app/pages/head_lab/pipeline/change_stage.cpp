@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/pages/head_lab/map_view.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -274,7 +275,7 @@ void inputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   paintText(list, view.fonts->small, ImVec2(map.cells.Min.x, map.cells.Max.y + view.px(14)), theme.secondary,
             values.cols() < d ? fmt::format("{} dimensions; each line is the largest of about {}", d,
                                             (d + values.cols() / 2) / values.cols())
-                              : fmt::format("{} dimensions", d));
+                              : countedText(d, "dimension"));
   const MapHit hit = hitMap(map);
   if (hit.row < 0) return;
   view.nextHover.query = hit.row;

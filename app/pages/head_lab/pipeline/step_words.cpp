@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/pages/head_lab/head_lab_state.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 
@@ -117,7 +118,7 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
     case Step::input:
       return {"A row of numbers for each token",
               {{query, theme.query},
-               {fmt::format(" is {} numbers; all heads read the same rows.", layer.x.cols()), plain}}};
+               {" is " + countedText(layer.x.cols(), "number") + "; all heads read the same rows.", plain}}};
     case Step::project:
       return {"Three views of the same token",
               {{"The same rows through three learned matrices: ", plain},
@@ -131,12 +132,13 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
       const Index group = config.groupSize();
       if (group == 1)
         return {"Cut into heads",
-                {{fmt::format("{} numbers are {} heads of {}; each head has keys and values of its own.",
-                              config.heads * config.headDim, config.heads, config.headDim),
+                {{fmt::format("{} are {} of {}; each head has keys and values of its own.",
+                              countedText(config.heads * config.headDim, "number"),
+                              countedText(config.heads, "head"), config.headDim),
                   plain}}};
       return {"Cut into heads",
-              {{fmt::format("{} query heads of {} numbers read {} of ", config.heads, config.headDim,
-                            config.kvHeads),
+              {{fmt::format("{} query heads of {} read {} of ", config.heads,
+                            countedText(config.headDim, "number"), config.kvHeads),
                 plain},
                {"keys", theme.key},
                {" and ", plain},
@@ -177,7 +179,7 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
     case Step::output:
       return {"Back into the residual stream",
               {{"The output projection mixes what all heads found into ", plain},
-               {fmt::format("{} numbers", config.modelDim), theme.text},
+               {countedText(config.modelDim, "number"), theme.text},
                {" for ", plain},
                {query, theme.query},
                {", which are added to what the token was.", plain}}};

@@ -8,6 +8,7 @@
 #include "app/pages/head_lab/pipeline/columns.h"
 #include "app/pages/head_lab/pipeline/worked_parts.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 #include "attention/heads/worked_sum.h"
@@ -102,7 +103,8 @@ void paintSum(HeadLabState& page, const ImRect& area, const Sum& sum) {
     add(fmt::format("{} more", worked.omitted), worked.rest, {"", "", cellText(worked.rest)}, false);
   if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);
   std::string how =
-      worked.omitted == 0    ? fmt::format("all {} products, in order", all)
+      all == 1               ? "one product"
+      : worked.omitted == 0  ? fmt::format("all {} products, in order", all)
       : worked.terms.empty() ? fmt::format("all {} products are 0", all)
       : worked.nothingOmitted
           ? fmt::format("{} of {} products, in order; the others are 0", worked.terms.size(), all)

@@ -172,9 +172,9 @@ std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
   if (place.detector) {
     const DetectorScore& score = profile[place.detector->name];
     parts.push_back({score.rows == 0 ? fmt::format("   {}: no row that it asks about", place.detector->title)
-                                     : fmt::format("   {} {} over {} {}", place.detector->title,
-                                                   scoreText(*place.detector, score, false), score.rows,
-                                                   score.rows == 1 ? "row" : "rows"),
+                                     : fmt::format("   {} {} over {}", place.detector->title,
+                                                   scoreText(*place.detector, score, false),
+                                                   countedText(score.rows, "row")),
                      page_.view.theme->secondary});
   }
   return parts;
@@ -192,7 +192,7 @@ std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
   std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
                                  scoreText(*detector, score, false));
   if (!detector->ofMaps)
-    text += fmt::format(" over {} {}, {} above even attention", score.rows, score.rows == 1 ? "row" : "rows",
+    text += fmt::format(" over {}, {} above even attention", countedText(score.rows, "row"),
                         scoreText(*detector, score, true));
   return text + ". " + std::string(detector->help);
 }

@@ -125,7 +125,7 @@ void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
   std::vector<Choice> choices;
   for (const Index heads : kManyHeads)
     choices.push_back(
-        {fmt::format("against {} heads", heads),
+        {"against " + countedText(heads, "head"),
          dim % heads == 0 ? "" : fmt::format("{} doesn't divide the model dim, {}.", heads, dim),
          std::to_string(heads)});
   const Index shown = smallHeads(dim, scene.cursor.lab.manyHeads);
@@ -143,8 +143,7 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
   View& view = page_.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const std::string title = shown.heads == 1 ? fmt::format("1 head of {}", shown.headDim)
-                                             : fmt::format("{} heads of {}", shown.heads, shown.headDim);
+  const std::string title = countedText(shown.heads, "head") + fmt::format(" of {}", shown.headDim);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
   // One map leaves room at its side for what the many have below them, in the same lines.
   const float below = view.px(page_.small ? 150 : 300), figures = 3 * view.px(28);

@@ -7,6 +7,7 @@
 
 #include "app/pages/head_lab/map_view.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -63,8 +64,7 @@ std::string rolloutTitle(const ViewQuestion& asked) {
 
 /// "Mean over 8 heads".
 std::string overHeads(HeadPicture picture, Index heads) {
-  return fmt::format("{} over {} {}", picture == HeadPicture::mean ? "Mean" : "Max", heads,
-                     heads == 1 ? "head" : "heads");
+  return std::string(picture == HeadPicture::mean ? "Mean" : "Max") + " over " + countedText(heads, "head");
 }
 
 render::Colormap colormapOf(const Look& look, HeadPicture picture) {

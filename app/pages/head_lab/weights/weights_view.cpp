@@ -5,6 +5,7 @@
 
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
@@ -67,7 +68,7 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
                        counts ? color : theme.line);
   }
   const std::string range = cellText(spectrum.singular.front()) + " to " + cellText(spectrum.singular.back());
-  std::string words = fmt::format("{} singular values, {}", spectrum.singular.size(), range);
+  std::string words = countedText(spectrum.singular.size(), "singular value") + ", " + range;
   if (textWidth(view.fonts->small, words) > area.GetWidth()) words = range;
   paintText(list, view.fonts->small, ImVec2(area.Min.x, base + view.px(14)), theme.secondary,
             fitted(view.fonts->small, words, area.GetWidth()));

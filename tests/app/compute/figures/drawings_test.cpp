@@ -97,6 +97,11 @@ TEST(Drawings, AHeadHoldsItsTokensItsCellsAndWhatItDoes) {
   std::snprintf(raw, sizeof raw, " %.2f", sequence.profiles[2][label.detector->name].raw);
   EXPECT_THAT(textsOf(drawing), Contains(attention::describe(label) + raw));
 
+  // A weight below what two digits say has none.
+  const attention::MatrixView spread = sequence.attention.weights[0];
+  ASSERT_TRUE((spread.array() > 0 && spread.array() < 0.005f).any());
+  EXPECT_THAT(textsOf(headDrawing(scene, snapshot, 0, {})), testing::Not(Contains("0.00")));
+
   const std::vector<std::string> fills = cellFills(svg);
   const attention::MatrixView weights = sequence.attention.weights[2], scores = sequence.attention.scores[2];
   ASSERT_EQ(fills.size(), static_cast<std::size_t>(weights.size())) << "a rectangle for each cell";
