@@ -11,6 +11,7 @@
 
 #include "app/scene/text/number_text.h"
 #include "attention/core/result.h"
+#include "attention/core/tensor.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {

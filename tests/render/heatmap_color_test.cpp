@@ -1,5 +1,6 @@
 // What colour a cell of a given value takes.
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>

@@ -18,7 +18,7 @@ std::string numberText(double value, int significant = 4);
 std::string countText(std::uint64_t value);
 /// "1 token", "12,288 tokens".
 std::string tokenCountText(std::int64_t count);
-/// "1 kv head", "8 kv heads", "12,288 queries".
+/// "1 kv head", "8 kv heads", "12,288 words".
 std::string countedText(std::int64_t count, std::string_view one);
 /// A share as "12.3 %", a small one as "0.12 %".
 std::string percentText(double share);
