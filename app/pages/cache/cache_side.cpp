@@ -240,7 +240,8 @@ void costSection(const Scene& scene, CacheState& page) {
         attention::cacheBytes(each, scene.cost.tokens, scene.cost.batch, scene.cost.format));
   };
   const std::string own =
-      shape.isLatent() ? "MLA" : attentionKind(shape) + ", " + countedText(shape.kvHeads, "kv head");
+      shape.isLatent() ? "MLA"
+                       : std::string(attentionKind(shape)) + ", " + countedText(shape.kvHeads, "kv head");
   row(view, own, bytes(shape));
   if (shape.kvHeads < shape.heads || shape.isLatent())
     row(view, fmt::format("MHA, {}", shape.heads), bytes(attention::withKvHeads(shape, shape.heads)));

@@ -146,7 +146,7 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   for (const double each : one.outputError) error = attention::larger(error, each);
   const Index entries =
       one.entries.empty() ? 0 : one.entries.back() / page.eviction->request.snapshot->config.kvHeads;
-  figure(fmt::format("{}", entries), attention::nounFor(entries, "entry") + " at the end");
+  figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
   figure(percentText(lost), "weight lost, at worst");
   figure(percentText(error), "output off, at worst");
 }
