@@ -23,7 +23,11 @@ std::size_t runsPassed(std::size_t rows, std::size_t keys, bool (*summarizes)(co
     firstRun.push_back(runs.size());
   }
   std::size_t passed = 0;
-  MapRows part{.q = q.data(), .qRow = kHeadDim, .rows = rows, .keys = {panels.data(), keys, kHeadDim}};
+  MapRows part;
+  part.q = q.data();
+  part.qRow = kHeadDim;
+  part.rows = rows;
+  part.keys = {panels.data(), keys, kHeadDim};
   part.rules.runs = runs.data();
   part.rules.firstRun = firstRun.data();
   part.keyEnd = keys;
