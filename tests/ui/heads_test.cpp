@@ -75,8 +75,8 @@ TEST(Heads, PresentedSixtyFourAllSayWhatTheyDo) {
     ui.resize(static_cast<int>(size.x), static_cast<int>(size.y));
     ui.draw();
     ui.park();
-    for (Index at = 0; at < 64; ++at) EXPECT_TRUE(isNamed(ui, at)) << "head " << at << " at " << size.x;
     EXPECT_THAT(overlaps(ui), testing::IsEmpty());
+    for (Index at = 0; at < 64; ++at) EXPECT_TRUE(isNamed(ui, at)) << "head " << at << " at " << size.x;
   }
 }
 

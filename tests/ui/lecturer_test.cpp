@@ -7,6 +7,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/paint.h"
+#include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -283,6 +284,7 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   EXPECT_THAT(ui.names("cursor.studio.room."), IsEmpty());
   EXPECT_THAT(ui.names("layer."), IsEmpty());
   EXPECT_TRUE(ui.has("caption"));
+  EXPECT_THAT(overlaps(ui), IsEmpty());
   const auto& texts = app::uiState().texts;
   EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const app::DrawnText& text) {
     return text.text.find("i: query, j: key, from 0, L: ") != std::string::npos;

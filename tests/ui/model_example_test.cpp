@@ -34,12 +34,14 @@ TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
   EXPECT_EQ(page().opened->name, "Miniature");
   EXPECT_EQ(std::ssize(ui.names("model.0.")), page().config->heads);
   EXPECT_TRUE(ui.has("guess.0"));
-  EXPECT_TRUE(ui.has("empty.model.open")) << "one's own can be opened beside it";
-  ui.click("model.2.1");
-  ui.key(Key::down);
+  EXPECT_TRUE(ui.has("model.open")) << "one's own can be opened beside it";
+  ui.park();
+  for (int layer = 0; layer < 3; ++layer) ui.key(Key::down);
+  const Index before = ui.scene().cursor.cell.head;
+  ui.key(Key::right);
   ui.draw();
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
-  EXPECT_EQ(ui.scene().cursor.cell.head, 1) << "what is looked at is the scene's";
+  EXPECT_EQ(ui.scene().cursor.cell.head, before + 1) << "what is looked at is the scene's";
   EXPECT_EQ(ui.scene().setup, own);
   EXPECT_FALSE(ui.session().document().canUndo());
   EXPECT_FALSE(ui.session().document().dirty());
@@ -83,15 +85,15 @@ TEST_F(ExampleModel, HasATextOfItsWordsWhereTheScenesAreOthers) {
   EXPECT_EQ(*ui.scene().setup.input.text, "Zyzzyva quokka");
 }
 
-TEST_F(ExampleModel, ItsExampleTextsAreKnownOnceTheirFileIsRead) {
-  UiDriver fresh;
+TEST(ModelActions, ExampleTextsAreKnownOnceTheirFileIsRead) {
+  UiDriver ui;
   const auto has = [&] {
-    const auto& all = fresh.session().actions().all();
+    const auto& all = ui.session().actions().all();
     return std::any_of(all.begin(), all.end(),
                        [](const app::Action& action) { return action.id == "model.example.it"; });
   };
   EXPECT_FALSE(has()) << "the start waits for no file";
-  fresh.draw();
+  ui.draw();
   EXPECT_TRUE(has());
 }
 

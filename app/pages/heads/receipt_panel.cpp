@@ -207,7 +207,9 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
   const std::size_t shown = std::min(order.size(), kShown);
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                     [&](Index a, Index b) {
-                      const float left = weights(cell.query, a), right = weights(cell.query, b);
+                      // Keys of equal weight differ in the last bits, by processor.
+                      const float left = std::round(weights(cell.query, a) * 1e5f);
+                      const float right = std::round(weights(cell.query, b) * 1e5f);
                       return attention::descends(left, right) || (!attention::descends(right, left) && a < b);
                     });
   double rest = 0;

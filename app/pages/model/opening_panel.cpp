@@ -68,10 +68,8 @@ void exampleSection(ModelState& page) {
   gap(view, 4);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float end = waysIn(view, at, width,
-                           {{"model.learned", "Use it on all pages"},
-                            {"model.open", "Open a folder…"},
-                            {"model.recorded", "Recorded attention…"}});
+  const float end = waysIn(
+      view, at, width, {{"model.learned", "Use it on all pages"}, {"model.recorded", "Recorded attention…"}});
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(ImVec2(width, end - at.y));
   gap(view, 10);
