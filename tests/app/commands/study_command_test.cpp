@@ -42,7 +42,7 @@ TEST_F(StudyCommand, printsALineForEachTextInTheirOrder) {
   std::vector<json> texts;
   for (std::string line; std::getline(lines, line);) texts.push_back(json::parse(line));
   ASSERT_EQ(texts.size(), 3u);
-  EXPECT_EQ(texts[0].at("answer"), " Anna");
+  EXPECT_EQ(texts[0].at("answer"), "Anna");
   EXPECT_GT(texts[0].at("logit_difference"), 3);
   EXPECT_EQ(texts[0].at("patch").size(), 4u);
   EXPECT_FALSE(texts[0].contains("loss"));

@@ -179,7 +179,7 @@ TEST(StudiedTexts, AreLinesOrObjects) {
 
 TEST_F(Pairs, AStudyHasWhatTheSingleQuestionsAnswer) {
   const PairQuestion question = learnedPair();
-  const Setup& setup = question.text.setup;
+  const app::Setup& setup = question.text.setup;
   StudiedText text{1, *setup.input.text, *question.other, "Anna", "Ben"};
   const StudiedHeads heads = studyText(setup, text, {}, resources, {});
   ASSERT_EQ(heads.problem, "");
