@@ -21,6 +21,7 @@ void redo(UiDriver& ui) {
 render::Image picture(UiDriver& ui) {
   ui.scrollToTop();
   ui.park();
+  ui.view().messages.clear();  // what was said passes by itself
   return ui.screenshot();
 }
 

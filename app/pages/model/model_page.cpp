@@ -126,12 +126,8 @@ void ModelPage::takeStack(const Setup& setup) {
 }
 
 bool ModelPage::take(const Scene& scene) {
-  return showsExample(scene) ? takeFor(exampleOf(scene).setup) : takeFor(scene.setup);
-}
-
-bool ModelPage::takeFor(const Setup& setup) {
-  const auto& opened = setup.subject.opened;
-  const bool stack = isStack(setup), wasStack = std::exchange(stack_, stack);
+  const auto& opened = scene.setup.subject.opened;
+  const bool stack = isStack(scene.setup), wasStack = std::exchange(stack_, stack);
   if (std::exchange(opened_, opened) != opened || wasStack != stack) forgetModel();
   page_.opened = opened;
   page_.config = opened ? &opened->config() : nullptr;
@@ -145,7 +141,7 @@ bool ModelPage::takeFor(const Setup& setup) {
     takeStudy(answer);
     any = true;
   }
-  if (stack) takeStack(setup);
+  if (stack) takeStack(scene.setup);
   const auto newer = [&](auto& held, const auto& answer) {
     if (auto now = answer.current(); now != held) {
       held = std::move(now);
@@ -157,8 +153,8 @@ bool ModelPage::takeFor(const Setup& setup) {
   newer(page_.forecast, forecast_);
   any = takeAboutHeads() || any;
   const auto streams = unchanged_.current();
-  const bool wanted =
-      streams && streams->value && changesModel(setup) && streams->request == unchangedQuestion(setup);
+  const bool wanted = streams && streams->value && changesModel(scene.setup) &&
+                      streams->request == unchangedQuestion(scene.setup);
   if (wanted != (page_.unchanged != nullptr) || (wanted && page_.unchanged.get() != &*streams->value)) {
     page_.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
     any = true;
@@ -167,11 +163,7 @@ bool ModelPage::takeFor(const Setup& setup) {
 }
 
 void ModelPage::prepare(Scene& scene) {
-  page_.example = showsExample(scene);
-  if (page_.config) onShown(scene, [this](Scene& shown) { prepareShown(shown); });
-}
-
-void ModelPage::prepareShown(Scene& scene) {
+  if (!page_.config) return;
   advanceWriting(scene);
   if (!page_.ready()) return page_.pictures.show(scene, page_);
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
@@ -289,11 +281,7 @@ bool ModelPage::foldsStrip(const Layout& layout) const {
   return high / static_cast<float>(page_.config->layerCount()) < view.px(26);
 }
 
-void ModelPage::draw(Scene& scene, const Layout& layout) {
-  onShown(scene, [&](Scene& shown) { drawShown(shown, layout); });
-}
-
-void ModelPage::drawShown(Scene& scene, const Layout& whole) {
+void ModelPage::draw(Scene& scene, const Layout& whole) {
   View& view = services_.view;
   const Layout layout = divided(whole);
   const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
@@ -301,8 +289,10 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
   if (!page_.config) openingPanel(scene, page_, layout.center);
   if (!page_.opening.wanted.empty())
     openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
-  if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
-  if (!page_.config) return;
+  if (!page_.config) {
+    if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
+    return;
+  }
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
@@ -332,7 +322,7 @@ void ModelPage::reset() {
 }
 
 bool ModelPage::showsSide(const Scene& scene) const {
-  return scene.setup.subject.opened != nullptr || isStack(scene.setup) || showsExample(scene);
+  return scene.setup.subject.opened != nullptr || isStack(scene.setup);
 }
 
 std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
