@@ -1,14 +1,10 @@
 // The heatmaps: pointing, focusing, zooming, panning, and the choices of how they look.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "app/platform/ui_state.h"
-#include "app/widgets/head_word.h"
 #include "app/widgets/heatmap_layer.h"
-#include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -16,7 +12,6 @@ namespace {
 
 using app::Key;
 using app::Scene;
-using attention::Index;
 
 std::size_t uploads(UiDriver& ui) {
   const app::HeadsState& page = ui.heads();
@@ -46,38 +41,6 @@ TEST(Heads, PointingAtACellLightsItsQueryAndKeyInAllHeads) {
   EXPECT_EQ(ui.view().hover, (app::Crosshair{6, 11, 0}));
   ui.park();
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0) << "nothing stays behind";
-}
-
-/// Whether what the head is seen to do is drawn whole in its title.
-bool isNamed(UiDriver& ui, Index at) {
-  const app::SequenceSnapshot& sequence = ui.sequence();
-  const attention::HeadLabel label = sequence.label(at, ui.scene().look.labelThreshold);
-  const std::vector<std::string> names{attention::describe(label), app::headWord(label),
-                                       label.detector ? std::string(label.detector->shortName) : "mixed"};
-  const ImRect title = ui.find("title." + std::to_string(at));
-  const auto& texts = app::uiState().texts;
-  return std::any_of(texts.begin(), texts.end(), [&](const app::DrawnText& text) {
-    return title.Contains(ImVec2(title.GetCenter().x, text.area.GetCenter().y)) &&
-           text.area.Min.x >= title.Min.x && text.area.Min.x < title.Max.x &&
-           std::find(names.begin(), names.end(), text.text) != names.end();
-  });
-}
-
-TEST(Heads, PresentedSixtyFourAllSayWhatTheyDo) {
-  UiDriver ui(1280, 720);
-  app::ModelSetup& model = ui.session().scene().setup.model;
-  model.heads = 64;
-  model.kvHeads = 16;
-  model.headDim = 32;
-  model.modelDim = 64 * 32;
-  ui.view().present = true;
-  for (const ImVec2 size : {ImVec2(1280, 720), ImVec2(1920, 1080)}) {
-    ui.resize(static_cast<int>(size.x), static_cast<int>(size.y));
-    ui.draw();
-    ui.park();
-    EXPECT_THAT(overlaps(ui), testing::IsEmpty());
-    for (Index at = 0; at < 64; ++at) EXPECT_TRUE(isNamed(ui, at)) << "head " << at << " at " << size.x;
-  }
 }
 
 TEST(Heads, TheReceiptHasALineForEveryTermThatApplies) {

