@@ -9,6 +9,7 @@
 #include "app/compute/layer/mask_inputs.h"
 #include "app/pages/common/picture_actions.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -150,7 +151,7 @@ void Session::ask() {
 void Session::makeRoom() {
   if (!services_.resources.memory.isShort()) return;
   for (const auto& page : pages_)
-    if (page.get() != &shown() && page.get() != onStage()) page->letGo();
+    if (page.get() != &shown() && page.get() != onStage()) page->releaseMemory();
   if (!layerShown_) services_.layer.forget();
   services_.view.redraw();  // the next frame's pages take that there is none
 }

@@ -7,6 +7,7 @@
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_file.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/files/regular_file.h"
 

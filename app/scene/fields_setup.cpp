@@ -60,7 +60,7 @@ constexpr Field kSetupRows[] = {
      "Keys and values come from a second text."},
     {"input.context", kInput<&InputSetup::contextText>, kText, Elsewhere{"a text box"},
      "The text that cross-attention reads: one line for all sequences, or one for each."},
-    {"model.layers", kModel<&ModelSetup::layers>, Range{1, kMaxMadeLayers, "layers"},
+    {"model.layers", kModel<&ModelSetup::layers>, Range{1, kMaxStackLayers, "layers"},
      Slider{"layers", "Layers"},
      "Layers made here, one upon the other: each adds its output to what it read, x + Attn(x)."},
     {"model.norm", kModel<&ModelSetup::norm>, kYesOrNo,

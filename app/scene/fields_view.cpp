@@ -195,7 +195,7 @@ constexpr Field kViewRows[] = {
      "The head whose weights are taken from the chosen one's, for the picture `difference`."},
     {"cursor.lab.many_heads", kInLab<&HeadLabCursor::manyHeads>, OneOf{kManyHeads}, kLabPage,
      "How many small heads stand beside one wide one of as many parameters."},
-    {"cursor.lab.room", kInLab<&HeadLabCursor::room>, Names{kAblationViewNames},
+    {"cursor.lab.room", kInLab<&HeadLabCursor::ablationView>, Names{kAblationViewNames},
      Selection{"ablation.room", kAblationViewLabels, "cursor.page=lab cursor.lab.tab=ablation"},
      "What the tab `ablation` shows: the layer without some heads, a head's output in the convex hull of its "
      "values, or a head with the pattern that it has on another text."},

@@ -84,7 +84,7 @@ struct HeadLabCursor {
   HeadPicture picture = HeadPicture::valueWeighted;  ///< that is shown large
   Index otherHead = 1;                               ///< whose weights are taken from the head's
   Index manyHeads = 8;                               ///< small heads beside one wide one
-  AblationView room = AblationView::heads;
+  AblationView ablationView = AblationView::heads;
   AblationMeasure measure = AblationMeasure::effect;
   HeadOff offBy = HeadOff::zero;  ///< what stands in for a head that is switched off there
   SharedText patchText;           ///< whose pattern a head takes over

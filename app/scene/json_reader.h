@@ -70,7 +70,7 @@ class ObjectReader {
   void object(const char* key, Visit visit) {
     const JsonText* value = find(key);
     if (!value) return;
-    if (!value->isObject()) return noteWrong(key, *value, "an object");
+    if (!value->isObject()) return noteUnexpected(key, *value, "an object");
     ObjectReader inner(*value, at(key), error_);
     visit(inner);
     inner.finish();
@@ -79,7 +79,7 @@ class ObjectReader {
     const JsonText* value = find(key);
     if (!value) return std::nullopt;
     if (value->isList()) return value->entries();
-    noteWrong(key, *value, "a list");
+    noteUnexpected(key, *value, "a list");
     return std::nullopt;
   }
   std::string at(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
@@ -121,7 +121,7 @@ class ObjectReader {
       }
     return nullptr;
   }
-  void noteWrong(const char* key, const JsonText& value, const std::string& expected) {
+  void noteUnexpected(const char* key, const JsonText& value, const std::string& expected) {
     note(at(key) + " is " + value.shown() + ", expected " + expected);
   }
   template <typename Fits>
@@ -130,7 +130,7 @@ class ObjectReader {
     if (!found) return std::nullopt;
     Json value = found->scalar();
     if (fits(value)) return value;
-    noteWrong(key, *found, expected);
+    noteUnexpected(key, *found, expected);
     return std::nullopt;
   }
 

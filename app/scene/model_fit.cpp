@@ -1,6 +1,7 @@
 #include "app/scene/model_fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace headscope::app {
@@ -24,6 +25,21 @@ std::vector<Index> divisors(Index n) {
   for (Index d = 1; d <= n; ++d)
     if (n % d == 0) result.push_back(d);
   return result;
+}
+
+AttentionKind kindOf(const ModelSetup& model) {
+  if (model.kvHeads == model.heads) return AttentionKind::mha;
+  return model.kvHeads == 1 ? AttentionKind::mqa : AttentionKind::gqa;
+}
+
+Index kvHeadsFor(AttentionKind kind, Index heads) {
+  if (kind == AttentionKind::mha) return heads;
+  if (kind == AttentionKind::mqa) return 1;
+  const double wanted = std::sqrt(static_cast<double>(heads));
+  Index best = 1;
+  for (Index d : divisors(heads))
+    if (d != 1 && d != heads && (best == 1 || std::abs(d - wanted) < std::abs(best - wanted))) best = d;
+  return best;
 }
 
 namespace {

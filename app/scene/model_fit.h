@@ -8,6 +8,11 @@ namespace headscope::app {
 
 // Heads, kv heads, head size and model dim have to fit each other. When one is set, the others give way.
 
+enum class AttentionKind { mha, gqa, mqa };
+AttentionKind kindOf(const ModelSetup& model);
+/// kvHeads for `kind`; for GQA the divisor nearest to √heads that is neither 1 nor heads, if there is one.
+Index kvHeadsFor(AttentionKind kind, Index heads);
+
 /// Whether something else that the model has to suit can be done with it.
 using Suits = std::function<bool(const ModelSetup&)>;
 

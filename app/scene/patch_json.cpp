@@ -4,7 +4,9 @@
 
 #include "app/scene/field_json.h"
 #include "app/scene/fields.h"
+#include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
+#include "app/scene/validate.h"
 #include "attention/text/suggestion.h"
 
 namespace headscope::app {

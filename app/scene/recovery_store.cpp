@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/files/file_io.h"
 

@@ -7,12 +7,12 @@
 
 #include "app/scene/cost_setup.h"
 #include "app/scene/head_lab_cursor.h"
+#include "app/scene/limits.h"
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
 #include "attention/core/config.h"
 #include "attention/core/head_map.h"
-#include "attention/core/map_limits.h"
 #include "attention/formats/tables.h"
 #include "attention/heads/planted.h"
 #include "attention/masks/compile.h"
@@ -194,20 +194,6 @@ struct Scene {
   bool operator==(const Scene&) const = default;
 };
 
-inline constexpr Index kMaxMadeLayers = 4;
-inline constexpr Index kMaxHeads = 64;
-inline constexpr Index kMaxHeadDim = 512;
-inline constexpr Index kMaxModelDim = 4096;
-inline constexpr Index kMaxTokens = 2048;
-inline constexpr Index kMinMapTokens = 256;
-using attention::kMaxMapLayers;
-using attention::kMaxMapTokens;
-inline constexpr Index kMaxLines = 64;
-/// Of a text in a scene. The longest that can be shown has kMaxMapTokens tokens.
-inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
-inline constexpr Index kMaxT5Buckets = 128;
-inline constexpr Index kMaxReachLayers = 32;
-
 /// Whether they are the same document, wherever the person looks, which the layer belongs to but where the
 /// edits act on that one alone. What was typed is a part of it, also the text whose pattern a head takes
 /// over.
@@ -243,11 +229,4 @@ std::vector<attention::PlantedHead> plantedHeads(const Setup& setup);
 /// Makes a head of the shown layer do that.
 void plantHead(Setup& setup, Index head, const attention::PlantedHead& plant);
 
-/// The first field out of its range, by its JSON name, with what was found and what was expected.
-attention::Status validate(const Scene& scene);
-
-enum class AttentionKind { mha, gqa, mqa };
-AttentionKind kindOf(const ModelSetup& model);
-/// kvHeads for `kind`; for GQA the divisor nearest to √heads that is neither 1 nor heads, if there is one.
-Index kvHeadsFor(AttentionKind kind, Index heads);
 }  // namespace headscope::app

@@ -9,6 +9,8 @@
 #include "app/scene/json_reader.h"
 #include "app/scene/mask_json.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
+#include "app/scene/validate.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 

@@ -2,6 +2,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/validate.h"
 #include "app/shell/shell.h"
 
 namespace headscope::app {

@@ -3,7 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "attention/core/attention.h"
+#include "attention/core/attention_result.h"
+#include "attention/core/config.h"
+#include "attention/core/mask.h"
+#include "attention/core/projections.h"
 
 namespace headscope::attention {
 

@@ -3,7 +3,9 @@
 #include <span>
 #include <stop_token>
 
-#include "attention/core/attention.h"
+#include "attention/core/attention_result.h"
+#include "attention/core/config.h"
+#include "attention/core/mask.h"
 
 namespace headscope::attention {
 

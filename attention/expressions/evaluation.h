@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/expressions/expression.h"
+#include "attention/expressions/limits.h"
 #include "attention/expressions/node.h"
 
 namespace headscope::attention {

@@ -11,6 +11,7 @@
 
 #include "attention/core/result.h"
 #include "attention/expressions/array.h"
+#include "attention/expressions/limits.h"
 
 namespace headscope::attention {
 
@@ -33,12 +34,6 @@ class ExpressionNames {
                              std::span<const ExpressionArgument> arguments) const = 0;
 };
 
-/// What one evaluation may take.
-struct ExpressionLimits {
-  std::uint64_t visits = std::uint64_t{1} << 31;  ///< values that are read, of all operands together
-  std::uint64_t bytes = std::uint64_t{1} << 30;   ///< of results that can't be made piece by piece
-};
-
 /// A name that an expression uses, and where it stands.
 struct UsedName {
   std::string name;
@@ -52,12 +47,12 @@ struct UsedName {
 /// may evaluate one.
 class Expression {
  public:
-  static constexpr std::size_t kMaxBytes = 4096, kMaxDepth = 64;
+  static constexpr std::size_t kMaxBytes = 4096;
 
   /// 0.
   Expression();
   /// Errors name the column, counted in bytes from 1: what can't be read, more than kMaxBytes, deeper than
-  /// kMaxDepth, functions with too few or too many arguments.
+  /// kMaxExpressionDepth, functions with too few or too many arguments.
   static Result<Expression> parse(std::string_view text);
 
   /// Row-major values of what it comes to; floats that only were picked out stay where they lie. Errors, in

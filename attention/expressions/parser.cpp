@@ -3,8 +3,8 @@
 #include <limits>
 #include <numbers>
 
-#include "attention/expressions/expression.h"
 #include "attention/expressions/functions.h"
+#include "attention/expressions/limits.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
@@ -15,9 +15,9 @@ using Kind = ExpressionNode::Kind;
 class ExpressionParser::Level {
  public:
   explicit Level(ExpressionParser& parser) : parser_(parser) {
-    if (++parser_.depth_ > Expression::kMaxDepth)
+    if (++parser_.depth_ > kMaxExpressionDepth)
       throw ExpressionFault{
-          "the expression is nested deeper than " + std::to_string(Expression::kMaxDepth) + " levels",
+          "the expression is nested deeper than " + std::to_string(kMaxExpressionDepth) + " levels",
           parser_.lexer_.peek().begin};
   }
   ~Level() { --parser_.depth_; }
@@ -155,9 +155,9 @@ ExpressionNode ExpressionParser::readPicked() {
   ExpressionNode node = readPrimary();
   // Brackets behind brackets pick from what was picked: one level each.
   for (std::size_t deep = 0; lexer_.sees("["); ++deep) {
-    if (depth_ + deep >= Expression::kMaxDepth)
+    if (depth_ + deep >= kMaxExpressionDepth)
       throw ExpressionFault{
-          "the expression is nested deeper than " + std::to_string(Expression::kMaxDepth) + " levels",
+          "the expression is nested deeper than " + std::to_string(kMaxExpressionDepth) + " levels",
           lexer_.peek().begin};
     ExpressionNode picked;
     picked.kind = Kind::pick;

@@ -9,6 +9,7 @@
 #include "attention/masks/code_rules.h"
 #include "attention/masks/patterns/definition.h"
 #include "attention/masks/patterns/documents.h"
+#include "attention/masks/resolve.h"
 
 namespace headscope::attention {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "attention/masks/compile.h"
+#include "attention/masks/cell_table.h"
+#include "attention/masks/code_dialect.h"
+#include "attention/masks/expression.h"
+#include "attention/masks/geometry.h"
 
 namespace headscope::attention {
-
-/// Languages a mask can be copied as.
-enum class MaskCode { flexAttention, pytorch, numpy };
 
 /// Code that builds this mask over this geometry and runs as it stands:
 /// flexAttention: mask_mod(b, h, q_idx, kv_idx), True = visible, plain tensor operations (no control flow on

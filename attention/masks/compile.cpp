@@ -8,6 +8,7 @@
 #include "attention/core/noun.h"
 #include "attention/masks/evaluate.h"
 #include "attention/masks/patterns/definition.h"
+#include "attention/masks/resolve.h"
 
 namespace headscope::attention {
 namespace {
@@ -58,11 +59,6 @@ class CompiledMask : public MaskFormula {
   Index queries_, keys_, cacheLength_;
 };
 
-bool sameRow(const CellRow* a, const CellRow* b) {
-  static const CellRow kLeftAlone;
-  return a == b || (a ? *a : kLeftAlone) == (b ? *b : kLeftAlone);
-}
-
 std::string textOf(const PatternUse& use, std::size_t parameter) {
   return parameter < use.arguments.size() && use.arguments[parameter] ? use.arguments[parameter]->text : "";
 }
@@ -85,16 +81,6 @@ bool namesAHead(const HeadSet& set, const MaskGeometry& geometry) {
 }
 
 }  // namespace
-
-bool CellTable::operator==(const CellTable& other) const {
-  return heads == other.heads && queries == other.queries && keys == other.keys &&
-         std::equal(rows.begin(), rows.end(), other.rows.begin(), other.rows.end(),
-                    [](const auto& a, const auto& b) { return sameRow(a.get(), b.get()); });
-}
-
-std::string fileKey(const std::string& path, const std::string& convention) {
-  return path + "\n" + convention;
-}
 
 std::vector<std::pair<std::string, std::string>> filesOf(const MaskLayers& layers) {
   std::vector<std::pair<std::string, std::string>> files;

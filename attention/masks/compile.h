@@ -1,52 +1,18 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "attention/core/mask.h"
+#include "attention/masks/cell_table.h"
 #include "attention/masks/expression.h"
-#include "attention/masks/structure.h"
+#include "attention/masks/geometry.h"
 
 namespace headscope::attention {
 
-/// One row of cells that each were made visible, masked, or left alone.
-struct CellRow {
-  KeyRuns visible, masked;
-  bool operator==(const CellRow&) const = default;
-};
-
-/// Cells painted by hand or read from a file, [heads, queries, keys] with heads = 1 for all. Rows are shared
-/// between copies, so that keeping every stroke of a painting costs the rows it touched.
-struct CellTable {
-  Index heads = 1, queries = 0, keys = 0;
-  std::vector<std::shared_ptr<const CellRow>> rows;  ///< [heads · queries]; null = left alone
-  bool operator==(const CellTable& other) const;
-};
-
-/// What expressions name but don't hold.
-struct MaskSources {
-  std::map<std::string, std::shared_ptr<const CellTable>> paintings;  ///< by name
-  std::map<std::string, std::shared_ptr<const CellTable>> files;      ///< by fileKey
-};
-/// A file under a convention: "path\nconvention".
-std::string fileKey(const std::string& path, const std::string& convention);
 /// All files a mask names, as pairs of path and convention.
 std::vector<std::pair<std::string, std::string>> filesOf(const MaskLayers& layers);
-
-/// What a mask is laid over.
-struct MaskGeometry {
-  Index queries = 0, keys = 0;
-  Index cacheLength = 0;  ///< the first query's absolute position
-  Index heads = 1, kvHeads = 1;
-  Index sequence = 0;   ///< which line of the batch
-  Index keyLength = 0;  ///< keys that are not padding
-  bool cross = false;   ///< two texts, each counted from 0; masks go by the positions all the same
-  TextStructure structure;
-  /// The key and value head that a head reads.
-  Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
-};
 
 /// The mask over one geometry. Rows cost as many steps as they have runs, whatever their length; nothing of
 /// size queries × keys is ever held. A layer that is left out (off, other heads, untouched cells of a

@@ -4,13 +4,14 @@
 #include <memory>
 #include <vector>
 
-#include "attention/masks/compile.h"
+#include "attention/masks/cell_table.h"
+#include "attention/masks/expression.h"
 
 namespace headscope::attention {
 
 // What a mask comes to for one head of one sequence: layers that don't apply are gone, lists of one value per
 // head are one value, and what was left to the text stands there in numbers. Plain data, to be evaluated
-// (evaluate.h), compared between heads, or written down in another language (code.h).
+// (evaluate.h), compared between heads, or written down in another language (code.h); resolve.h makes it.
 
 /// Lists that a pattern goes by. All lie inside the text and are in the order their pattern needs.
 struct RuleLists {
@@ -67,9 +68,5 @@ struct MaskPrograms {
   std::vector<MaskProgram> variants;
   std::vector<Index> variantOf;  ///< [heads]
 };
-
-/// One program for all heads that come to the same. Errors: those of compileMask.
-Result<MaskPrograms> resolveMask(const MaskLayers& layers, const MaskGeometry& geometry,
-                                 const MaskSources& sources);
 
 }  // namespace headscope::attention

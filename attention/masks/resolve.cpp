@@ -1,3 +1,5 @@
+#include "attention/masks/resolve.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

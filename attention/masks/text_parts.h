@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "attention/masks/compile.h"
+#include "attention/masks/geometry.h"
 
 namespace headscope::attention {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "attention/models/session.h"
+#include "attention/models/pass_result.h"
 
 namespace headscope::attention {
 namespace {

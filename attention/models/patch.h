@@ -11,7 +11,7 @@
 
 namespace headscope::attention {
 
-struct PassResult;  // session.h
+struct PassResult;  // pass_result.h
 
 /// What one token's pass through a model is made of, and a patch can replace.
 enum class Piece {

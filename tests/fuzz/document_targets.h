@@ -16,6 +16,7 @@
 #include "app/scene/models/learned_skills.h"
 #include "app/scene/models/model_cache.h"
 #include "app/scene/scene_json.h"
+#include "app/scene/validate.h"
 #include "tests/support/temporary_folder.h"
 
 /// The fuzz targets of what the program itself reads, apart from the others: they need the document as well.

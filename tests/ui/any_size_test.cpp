@@ -9,6 +9,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "render/gl.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/attention/models/golden_models.h"

@@ -9,6 +9,7 @@
 #include "app/compute/figures/scene_picture.h"
 #include "app/pages/cache/cache_page.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"

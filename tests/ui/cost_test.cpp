@@ -8,6 +8,7 @@
 #include "app/compute/cost/cost_words.h"
 #include "app/pages/cost/cost_page.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"

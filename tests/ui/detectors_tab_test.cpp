@@ -11,6 +11,7 @@
 #include "app/pages/head_lab/tabs/views_tab.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "attention/heads/head_views.h"
 #include "tests/support/page_check.h"
 

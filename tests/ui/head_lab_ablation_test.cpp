@@ -116,7 +116,7 @@ TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
   ui.draw();
   const app::HeadLabCursor at = ui.scene().cursor.lab;
-  EXPECT_EQ(at.room, app::AblationView::patch);
+  EXPECT_EQ(at.ablationView, app::AblationView::patch);
   EXPECT_EQ(at.measure, app::AblationMeasure::cosine);
   EXPECT_EQ(at.offBy, HeadOff::mean);
   EXPECT_EQ(at.patchText, "A dog saw a cat because it was a good dog .");
@@ -223,7 +223,7 @@ TEST_F(Ablation, TheOtherTextIsUndoneAndRedone) {
   ui.click("ablation.room.heads");
   ui.key(app::Key::z, {.ctrl = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string());
-  EXPECT_EQ(ui.scene().cursor.lab.room, app::AblationView::heads) << "where one looks is not undone";
+  EXPECT_EQ(ui.scene().cursor.lab.ablationView, app::AblationView::heads) << "where one looks is not undone";
   ui.key(app::Key::z, {.ctrl = true, .shift = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, first);
   ui.click("ablation.room.patch");

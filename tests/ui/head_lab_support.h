@@ -10,6 +10,7 @@
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {

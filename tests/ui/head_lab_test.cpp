@@ -7,6 +7,7 @@
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/pages.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"

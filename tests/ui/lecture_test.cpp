@@ -193,7 +193,7 @@ TEST_F(Lecture, ActionsGoToTheTabsOfAllPages) {
   ask("Lab: Patching");
   EXPECT_EQ(ui.scene().cursor.page, "lab");
   EXPECT_EQ(ui.scene().cursor.lab.tab, "ablation");
-  EXPECT_EQ(ui.scene().cursor.lab.room, app::AblationView::patch);
+  EXPECT_EQ(ui.scene().cursor.lab.ablationView, app::AblationView::patch);
   ask("Cost: Roofline");
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }

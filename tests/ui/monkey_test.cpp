@@ -11,6 +11,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/scene_json.h"
+#include "app/scene/validate.h"
 #include "render/gl.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/attention/models/golden_models.h"

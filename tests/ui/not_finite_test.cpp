@@ -8,6 +8,7 @@
 #include "app/pages/model/model_page.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "render/gl.h"
 #include "tests/attention/models/poisoned_checkpoint.h"
 #include "tests/support/ui_driver.h"

@@ -35,7 +35,7 @@ std::vector<PageView> pageViews() {
   for (const auto room : {app::AblationView::hull, app::AblationView::patch})
     add("lab", "ablation" + std::to_string(static_cast<int>(room)), [&](Cursor& cursor) {
       cursor.lab.tab = "ablation";
-      cursor.lab.room = room;
+      cursor.lab.ablationView = room;
     });
   for (std::size_t picture = 0; picture < app::kHeadPictureNames.size(); ++picture)
     add("lab", std::string(app::kHeadPictureNames[picture]), [&](Cursor& cursor) {

@@ -12,6 +12,7 @@
 #include "app/pages/map/map_job.h"
 #include "app/platform/address_space.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/validate.h"
 
 namespace headscope::app {
 namespace {

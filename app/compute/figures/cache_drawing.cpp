@@ -327,7 +327,7 @@ attention::Result<Drawing> drawPaging(const Scene& scene, const Snapshot& snapsh
 
 }  // namespace
 
-attention::Result<Drawing> cacheRoomDrawing(const Scene& scene, const Snapshot& snapshot,
+attention::Result<Drawing> cacheViewDrawing(const Scene& scene, const Snapshot& snapshot,
                                             Resources& resources, const DrawingOptions& options) {
   const DrawingColors& colors = drawingColors(options.dark);
   switch (scene.cursor.cacheView) {

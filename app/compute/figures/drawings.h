@@ -32,7 +32,7 @@ Drawing growthDrawing(const Scene& scene, const Snapshot& snapshot, const Drawin
 /// What the scene's room of the page Cache shows, computed anew: four shapes, precision and eviction as
 /// pictures of one head with their figures, paging as tokens over the schedule's steps. Errors: what those
 /// studies refuse.
-attention::Result<Drawing> cacheRoomDrawing(const Scene& scene, const Snapshot& snapshot,
+attention::Result<Drawing> cacheViewDrawing(const Scene& scene, const Snapshot& snapshot,
                                             Resources& resources, const DrawingOptions& options);
 /// The mask of one head over the tokens of the sequence in sight.
 Drawing maskDrawing(const Scene& scene, const Snapshot& snapshot, Index head, const DrawingOptions& options);

@@ -88,7 +88,7 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
     case PictureKind::cache:
       if (scene.cursor.page != "cache") return cacheDrawing(scene, *snapshot, options);
       if (scene.cursor.cacheView == CacheView::growth) return growthDrawing(scene, *snapshot, options);
-      return cacheRoomDrawing(scene, *snapshot, resources, options);
+      return cacheViewDrawing(scene, *snapshot, resources, options);
     case PictureKind::head:
       return withCache(headDrawing(scene, *snapshot, head, options));
     case PictureKind::heads:

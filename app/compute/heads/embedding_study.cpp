@@ -1,6 +1,6 @@
 #include "app/compute/heads/embedding_study.h"
 
-#include "app/compute/layer/own_vectors.h"
+#include "app/compute/layer/layer_inputs.h"
 #include "attention/core/extremes.h"
 #include "attention/heads/head_steps.h"
 
@@ -9,8 +9,8 @@ namespace headscope::app {
 using attention::Error;
 using attention::Result;
 
-EmbeddingQuestion handQuestion(const Setup& setup, Index sequence, EmbeddingAxes axes,
-                               std::shared_ptr<const attention::Plane> kept) {
+EmbeddingQuestion embeddingQuestion(const Setup& setup, Index sequence, EmbeddingAxes axes,
+                                    std::shared_ptr<const attention::Plane> kept) {
   EmbeddingQuestion question{setup, sequence, axes, std::move(kept)};
   question.setup.mask = {};
   question.setup.prefill = 1;
@@ -23,7 +23,7 @@ EmbeddingQuestion handQuestion(const Setup& setup, Index sequence, EmbeddingAxes
   return question;
 }
 
-Result<std::shared_ptr<const EmbeddingStudy>> studyHand(const EmbeddingQuestion& question) {
+Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQuestion& question) {
   constexpr Index kOverviewRows = 144, kOverviewColumns = 512;
   const Setup& setup = question.setup;
   if (!setup.subject.model.empty())

@@ -16,7 +16,7 @@ struct EmbeddingAxes {
 
 /// The embeddings of one line of a scene, to be changed by hand.
 struct EmbeddingQuestion {
-  Setup setup;  ///< by handQuestion(): what takes no part is left at its default
+  Setup setup;  ///< by embeddingQuestion(): what takes no part is left at its default
   Index sequence = 0;
   EmbeddingAxes axes;
   /// Principal components that stay although the table changes, so that nothing turns while it is dragged;
@@ -24,8 +24,8 @@ struct EmbeddingQuestion {
   std::shared_ptr<const attention::Plane> kept;
   bool operator==(const EmbeddingQuestion&) const = default;
 };
-EmbeddingQuestion handQuestion(const Setup& setup, Index sequence, EmbeddingAxes axes,
-                               std::shared_ptr<const attention::Plane> kept);
+EmbeddingQuestion embeddingQuestion(const Setup& setup, Index sequence, EmbeddingAxes axes,
+                                    std::shared_ptr<const attention::Plane> kept);
 
 struct EmbeddingStudy {
   EmbeddingQuestion question;
@@ -39,6 +39,6 @@ struct EmbeddingStudy {
 
 /// Errors: what the text and its embedding refuse, and why these vectors can't be changed by hand: they are a
 /// model's, or there are two texts.
-attention::Result<std::shared_ptr<const EmbeddingStudy>> studyHand(const EmbeddingQuestion& question);
+attention::Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQuestion& question);
 
 }  // namespace headscope::app

@@ -89,7 +89,7 @@ Index smallHeads(Index modelDim, Index asked) {
   return most;
 }
 
-HeadCountStudy studyMany(const HeadCountQuestion& question, std::stop_token stop) {
+HeadCountStudy studyHeadCounts(const HeadCountQuestion& question, std::stop_token stop) {
   HeadCountStudy study;
   study.question = question;
   const auto dim = static_cast<std::uint64_t>(question.layer->config().modelDim);

@@ -38,6 +38,6 @@ struct HeadCountStudy {
 };
 
 /// Pure. Incomplete once `stop` is requested.
-HeadCountStudy studyMany(const HeadCountQuestion& question, std::stop_token stop = {});
+HeadCountStudy studyHeadCounts(const HeadCountQuestion& question, std::stop_token stop = {});
 
 }  // namespace headscope::app

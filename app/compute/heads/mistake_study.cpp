@@ -39,8 +39,8 @@ MistakeInput inputOf(const MistakeQuestion& question, MistakeStudy& study) {
   input.visible = (scores.array() > -INFINITY).cast<float>();
   if (sequence.keyLength < static_cast<Index>(sequence.keys.size())) input.paddedFrom = sequence.keyLength;
   for (const attention::ScoreTerm& term : attention::scoreTerms())
-    study.leftOut = study.leftOut || ((term.adds() || term.kind == attention::TermKind::cap) &&
-                                      term.applies(config, sequence.mask));
+    study.omitsTerms = study.omitsTerms || ((term.adds() || term.kind == attention::TermKind::cap) &&
+                                            term.applies(config, sequence.mask));
   study.queries = sequence.queries;
   study.keys = sequence.keys;
   return input;

@@ -26,7 +26,7 @@ struct MistakeStudy {
   attention::MistakeResult result;
   std::vector<attention::Token> queries, keys;
   Index heads = 0, kvHeads = 0, headDim = 0, head = 0;
-  bool leftOut = false;  ///< position biases or a soft-cap of the layer, which take no part here
+  bool omitsTerms = false;  ///< position biases or a soft-cap of the layer, which take no part here
 };
 
 /// Whether the mistake is about scale, and so about the dimension.

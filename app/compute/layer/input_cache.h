@@ -10,6 +10,7 @@
 
 #include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_weights.h"
 #include "attention/formats/masks/mask_file.h"
 
 namespace headscope::app {
@@ -98,9 +99,9 @@ class InputCache {
   attention::Result<std::shared_ptr<const attention::Projections>> ofFile(const Setup& setup);
 
   const MemoryBudget memory_;
-  Shelf<WeightsKey, attention::Projections> weights_{2 * kMaxMadeLayers};
+  Shelf<WeightsKey, attention::Projections> weights_{2 * kMaxStackLayers};
   /// By the file's layer, and the heads the scene wants.
-  Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2 * kMaxMadeLayers};
+  Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2 * kMaxStackLayers};
   Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
   /// One scene may name several.
   Shelf<std::pair<FileStamp, attention::MaskConvention>, MaskCells> masks_{16};

@@ -1,8 +1,7 @@
-// What a scene's layer is computed with.
+#include "app/compute/layer/layer_config.h"
 
 #include <cmath>
 
-#include "app/compute/layer/snapshot.h"
 #include "app/scene/models/open_model.h"
 
 namespace headscope::app {

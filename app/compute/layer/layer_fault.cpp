@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/mask_inputs.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_file.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/scene/text/number_text.h"

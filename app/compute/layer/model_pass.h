@@ -2,8 +2,8 @@
 
 #include <stop_token>
 
-#include "app/compute/layer/layer_inputs.h"
-#include "app/scene/models/open_model.h"
+#include "app/compute/layer/line_tokens.h"
+#include "app/compute/layer/model_text.h"
 #include "attention/models/session.h"
 
 namespace headscope::app {
@@ -11,25 +11,6 @@ namespace headscope::app {
 class InputCache;
 
 // What a scene asks of an opened model. All need setup.subject.opened.
-
-/// The scene's text as its model reads it.
-struct ModelText {
-  std::vector<Index> ids;
-  std::vector<attention::Token> tokens;     ///< as people read them, without the space before a word
-  std::vector<attention::ByteRange> spans;  ///< of the typed text; empty for tokens nobody typed
-  Index typed = 0;                          ///< tokens before those that the model wrote
-};
-/// Errors: what the tokenizer refuses, and a text longer than the model's positions.
-attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop = {});
-/// The words of tokens, wherever they stand: "␣to" is "to", a space alone stays "␣".
-std::vector<attention::Token> modelTokens(const attention::TextTokenizer& tokenizer,
-                                          std::span<const Index> ids);
-
-/// The ids that `typed` stands for in place of token `at` of a text: with the space before it that the token
-/// had, as the text up to there goes on. Errors: what the tokenizer refuses, and what comes to no token.
-attention::Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
-                                                 std::span<const Index> ids, Index at,
-                                                 const std::string& typed);
 
 /// The mask that acts on the scene's layer: `layers`, and the model's own before them where there is one.
 attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLayers& layers);

@@ -9,11 +9,12 @@
 
 #include "app/compute/layer/head_switches.h"
 #include "app/compute/layer/judged_text.h"
+#include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/mask_inputs.h"
+#include "app/compute/layer/model_fault.h"
 #include "app/compute/layer/model_pass.h"
 #include "app/compute/layer/resources.h"
-#include "app/compute/model/model_fault.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/text/number_text.h"
 #include "attention/cache/kv_cache.h"

@@ -7,6 +7,7 @@
 
 #include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/pictures.h"
+#include "app/compute/layer/placed_error.h"
 #include "app/scene/scene.h"
 #include "attention/core/attention.h"
 #include "attention/heads/detectors.h"
@@ -60,14 +61,6 @@ struct SequenceSnapshot {
   }
 };
 
-/// Which control an error belongs to, so that it is shown beside it.
-enum class Place { input, context, model, weights, mask, memory };
-struct PlacedError {
-  Place place = Place::input;
-  std::string message;
-  bool waits = false;  ///< for something to be typed or chosen: no mistake
-};
-
 /// Everything computed from one Setup. Either `error`, or `empty` (no tokens were typed), or sequences.
 struct Snapshot {
   Setup setup;  ///< what this was computed from
@@ -97,9 +90,5 @@ Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_tok
 const PlacedError* errorAt(const Snapshot* snapshot, Place place);
 /// The sequence that is shown, or null when there is none. `snapshot` may be null.
 const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
-
-/// The attention config a Setup stands for. Of the mask depend only T5's buckets, which the snapshot's config
-/// has for both directions where it is not causal.
-attention::AttentionConfig configOf(const Setup& setup);
 
 }  // namespace headscope::app

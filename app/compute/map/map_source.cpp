@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/mask_inputs.h"
+#include "app/compute/layer/model_fault.h"
 #include "app/compute/layer/model_pass.h"
 #include "app/compute/layer/score_text.h"
 #include "app/compute/map/generated_text.h"
-#include "app/compute/model/model_fault.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/positions.h"
 #include "attention/formats/files/regular_file.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/compute/layer/layer_stack.h"
-#include "app/compute/model/model_fault.h"
+#include "app/compute/layer/model_fault.h"
 #include "app/compute/model/recorded_study.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"

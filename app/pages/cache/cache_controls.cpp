@@ -280,12 +280,12 @@ void cacheControls(Scene& scene, CacheState& page, const Layout& layout) {
     subjectSection(scene, view);
     headsSection(scene, page);
     gap(view, 10);
-    const CacheView room = scene.cursor.cacheView;
-    if (room == CacheView::growth) decodeSection(scene, page, state);
-    if (room == CacheView::shapes) shapesSection(scene, page);
-    if (room == CacheView::eviction) evictionSection(scene, page, state);
-    if (room == CacheView::paging) pagingSection(scene, page);
-    if (room == CacheView::precision) {
+    const CacheView shown = scene.cursor.cacheView;
+    if (shown == CacheView::growth) decodeSection(scene, page, state);
+    if (shown == CacheView::shapes) shapesSection(scene, page);
+    if (shown == CacheView::eviction) evictionSection(scene, page, state);
+    if (shown == CacheView::paging) pagingSection(scene, page);
+    if (shown == CacheView::precision) {
       sectionTitle(view, "PRECISION");
       headSlider(scene, page);
     }
@@ -294,7 +294,7 @@ void cacheControls(Scene& scene, CacheState& page, const Layout& layout) {
     fieldChoice(view, scene, "cost.cache.stored");
     gap(view, 4);
     layersSlider(scene, view);
-    if (room == CacheView::growth) {
+    if (shown == CacheView::growth) {
       gap(view, 10);
       sectionTitle(view, "COMPARE WITH");
       fieldToggle(view, scene, "cost.cache.mha_stair");

@@ -138,9 +138,9 @@ void CachePage::draw(Scene& scene, const Layout& layout) {
       top += view.px(small ? 46 : 56);
       cacheTransport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
     }
-    using Room = void (*)(Scene&, CacheState&, const ImRect&, bool);
-    static constexpr Room kRooms[] = {growthView, shapesView, precisionView, evictionView, pagingView};
-    kRooms[static_cast<std::size_t>(scene.cursor.cacheView)](
+    using DrawView = void (*)(Scene&, CacheState&, const ImRect&, bool);
+    static constexpr DrawView kViews[] = {growthView, shapesView, precisionView, evictionView, pagingView};
+    kViews[static_cast<std::size_t>(scene.cursor.cacheView)](
         scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   }
   endPanel();
@@ -152,11 +152,11 @@ void CachePage::draw(Scene& scene, const Layout& layout) {
 void CachePage::handleKeys(Scene& scene) {
   const View& view = services_.view;
   // The digits alone switch pages.
-  for (const CacheView room :
+  for (const CacheView cacheView :
        {CacheView::growth, CacheView::shapes, CacheView::precision, CacheView::eviction, CacheView::paging}) {
-    const auto digit = static_cast<Key>('1' + static_cast<int>(room));
+    const auto digit = static_cast<Key>('1' + static_cast<int>(cacheView));
     if (!view.pressed(digit, {.shift = true})) continue;
-    scene.cursor.cacheView = room;
+    scene.cursor.cacheView = cacheView;
     page_.playing = false;
   }
   const DecodeState state = decodeState(scene, page_);
@@ -255,7 +255,7 @@ bool CachePage::showsSide(const Scene& scene) const {
   return !view.present && (drawer || scene.cursor.cacheView == CacheView::growth);
 }
 
-/// Of a room that isn't about the cache's growth.
+/// Of a view that isn't about the cache's growth.
 std::string CachePage::viewCaption(const Scene& scene) const {
   const CacheSetup& cache = scene.cost.cache;
   switch (scene.cursor.cacheView) {
@@ -275,8 +275,8 @@ std::string CachePage::viewCaption(const Scene& scene) const {
 }
 
 std::vector<CaptionPart> CachePage::caption(const Scene& scene) const {
-  if (const std::string room = viewCaption(scene); !room.empty())
-    return {{room, services_.view.theme->secondary}};
+  if (const std::string caption = viewCaption(scene); !caption.empty())
+    return {{caption, services_.view.theme->secondary}};
   const DecodeState state = decodeState(scene, page_);
   if (!page_.snapshot || state.tokens == 0) return {};
   const Theme& theme = *services_.view.theme;

@@ -72,7 +72,7 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
 }
 
 /// In the smallest windows a list takes the place of the tabs.
-void roomList(Scene& scene, CacheState& page, const ImRect& area) {
+void viewList(Scene& scene, CacheState& page, const ImRect& area) {
   View& view = page.view;
   const Field& field = fieldAt("cursor.cache_room");
   int chosen = static_cast<int>(chosenIn(field, scene));
@@ -82,7 +82,7 @@ void roomList(Scene& scene, CacheState& page, const ImRect& area) {
   page.playing = false;
 }
 
-void roomChoice(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void viewChoice(Scene& scene, CacheState& page, const ImRect& area, bool small) {
   View& view = page.view;
   const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
@@ -103,9 +103,9 @@ void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool sma
   if (scene.cursor.cacheView == CacheView::paging) state.reason.clear();
   const bool cramped = area.GetWidth() < view.px(440 + 320);
   if (cramped)
-    roomList(scene, page, area);
+    viewList(scene, page, area);
   else
-    roomChoice(scene, page, area, small);
+    viewChoice(scene, page, area, small);
   // The other rooms show all steps at once.
   if (scene.cursor.cacheView != CacheView::growth && scene.cursor.cacheView != CacheView::paging) return;
   const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);

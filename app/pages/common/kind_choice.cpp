@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_weights.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/controls.h"
 

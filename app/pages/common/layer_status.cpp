@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/compute/layer/head_switches.h"
+#include "app/scene/model_fit.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 

@@ -102,7 +102,7 @@ class Page {
   /// Another page is shown: what is under way for this one alone stops.
   virtual void leave() {}
   /// Another page needs the memory: drops pictures that can be computed again. Not while shown.
-  virtual void letGo() {}
+  virtual void releaseMemory() {}
   /// Another scene was opened.
   virtual void reset() {}
 

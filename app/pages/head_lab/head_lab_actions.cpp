@@ -58,7 +58,7 @@ std::vector<Action> HeadLabPage::actions() {
                      [](Scene& scene) {
                        scene.cursor.page = "lab";
                        scene.cursor.lab.tab = "ablation";
-                       scene.cursor.lab.room = AblationView::patch;
+                       scene.cursor.lab.ablationView = AblationView::patch;
                        scene.cursor.lab.patchText = reversedWords(scene.setup.input.text);
                      },
                      "",

@@ -116,7 +116,7 @@ void foldedFilm(Scene& scene, HeadLabState& page, const FilmReel& reel, const Im
 /// The lit step as on a blackboard.
 void stage(Scene& scene, HeadLabState& page, const ImRect& area);
 /// What happens, in a sentence, and one cell's sum worked out.
-void workedOut(Scene& scene, HeadLabState& page, const ImRect& area);
+void calculationView(Scene& scene, HeadLabState& page, const ImRect& area);
 /// Which query heads read which kv head, a line for each kv head; a click chooses the head.
 void groupTable(Scene& scene, HeadLabState& page, const ImRect& area);
 /// What a step does, in parts of a sentence.

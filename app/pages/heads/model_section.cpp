@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_weights.h"
 #include "app/pages/common/kind_choice.h"
 #include "app/pages/common/model_facts.h"
 #include "app/pages/heads/heads_state.h"

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_weights.h"
 #include "app/pages/heads/heads_state.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/field_controls.h"

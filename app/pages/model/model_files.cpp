@@ -8,6 +8,7 @@
 #include "app/pages/model/model_page.h"
 #include "app/platform/recent_models.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "app/widgets/file_picker.h"
 
 namespace headscope::app {

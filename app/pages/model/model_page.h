@@ -22,7 +22,7 @@ class ModelPage : public Page {
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
   void leave() override;
-  void letGo() override { forgetModel(); }
+  void releaseMemory() override { forgetModel(); }
   void reset() override;
   bool showsSide(const Scene& scene) const override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/compute/heads/head_copying.h"
-#include "app/compute/heads/head_losses.h"
 #include "app/compute/jobs/answer.h"
+#include "app/compute/model/head_losses.h"
 #include "app/compute/model/model_guesses.h"
 #include "app/compute/model/recorded_receipt.h"
 #include "app/pages/model/model_pictures.h"
@@ -47,7 +47,7 @@ struct OverviewZoom {
 };
 
 /// A token that the model wrote, while another word is typed in its place.
-struct TokenEdit {
+struct EditedToken {
   Index token = -1;  ///< −1: none
   std::string text, before;
   bool justOpened = false;
@@ -104,7 +104,7 @@ struct ModelState {
   bool dragged = false;   ///< and they were moved since
   std::pair<Index, Index> lastChosen{0, 0};
 
-  TokenEdit edit;
+  EditedToken edit;
 
   std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
 

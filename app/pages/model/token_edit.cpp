@@ -33,7 +33,7 @@ void openTokenEdit(ModelState& page, Index token) {
 
 void tokenEditBox(ModelState& page, const ImRect& word) {
   View& view = page.view;
-  TokenEdit& edit = page.edit;
+  EditedToken& edit = page.edit;
   const bool opened = std::exchange(edit.justOpened, false);
   ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.GetCenter().y - view.px(14)));
   const bool entered =
@@ -57,7 +57,7 @@ void tokenEditBox(ModelState& page, const ImRect& word) {
 }
 
 void ModelPage::changeToken(Scene& scene) {
-  TokenEdit& edit = page_.edit;
+  EditedToken& edit = page_.edit;
   if (!std::exchange(edit.entered, false) || !page_.ready() || edit.token < page_.study->text.typed ||
       edit.token >= page_.tokens())
     return;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 #include "app/scene/models/learned_skills.h"
-#include "app/scene/scene.h"
+#include "app/scene/subject.h"
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
@@ -44,23 +46,5 @@ RecordedFile recordedFile(const std::string& model);
 /// RecordedAttention::open() have them.
 attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
                                                               const std::stop_token& stop = {});
-
-/// Nothing is masked or added to scores but by the model itself.
-void forgetLayer(Setup& setup);
-/// Makes a layer of an opened model the scene's: its sizes, no masks and numbers besides its own, the text as
-/// it is.
-void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened);
-/// The opening scene's layer again, with the text as it is.
-void leaveModel(Scene& scene);
-
-/// After an edit: what a model wrote behind another text than today's goes.
-void forgetWritten(const Setup& before, Setup& setup);
-
-/// Gives a scene whose subject was opened the model's sizes. The error is for what the model doesn't have: a
-/// layer, a head.
-attention::Status fitSubject(Scene& scene);
-/// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
-/// error is for what the model doesn't have: a layer, a head.
-attention::Status openSubject(Scene& scene, const std::stop_token& stop = {});
 
 }  // namespace headscope::app

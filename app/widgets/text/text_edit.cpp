@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/platform/ui_state.h"
-#include "app/widgets/paint.h"
+#include "app/widgets/text/draw_text.h"
 #include "app/widgets/text/wrapped_text.h"
 
 namespace headscope::app {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/formats/layers/attention_problem.h"
 #include "attention/formats/tensor_reader.h"
 
 namespace headscope::attention {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "attention/formats/layers/attention_file.h"
+#include "attention/formats/layers/attention_problem.h"
 
 namespace headscope::attention {
 

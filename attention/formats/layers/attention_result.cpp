@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "attention/core/attention.h"
 #include "attention/core/saturating.h"
 #include "attention/formats/layers/attention_file.h"
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "attention/formats/layers/attention_file.h"
 #include "attention/formats/layers/attention_options.h"
+#include "attention/formats/layers/attention_problem.h"
 #include "attention/formats/tensor_reader.h"
 
 namespace headscope::attention {

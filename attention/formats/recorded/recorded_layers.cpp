@@ -11,6 +11,7 @@
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/recorded/recorded_names.h"
+#include "attention/masks/plain_rules.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::attention {

@@ -9,6 +9,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson_names.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/support/temporary_folder.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/scene/validate.h"
+
 namespace headscope::app {
 namespace {
 

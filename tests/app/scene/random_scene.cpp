@@ -103,7 +103,7 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
     input.table = randomTable(dice, cols, sizes.words);
   input.contextText = dice.oneIn(4) ? randomLines(dice, sizes) : randomLine(dice, sizes.words);
   setup.weights.planted = randomPlanted(dice, sizes);
-  for (Index above = dice.between(0, kMaxMadeLayers - 1); above > 0; --above)
+  for (Index above = dice.between(0, kMaxStackLayers - 1); above > 0; --above)
     setup.weights.plantedAbove.push_back(randomPlanted(dice, sizes));
   if (isStack(setup)) {
     input.cross = false;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
+#include "app/scene/validate.h"
 #include "tests/app/scene/random_scene.h"
 
 namespace headscope::app {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "app/scene/model_fit.h"
+#include "app/scene/validate.h"
 #include "tests/app/scene/random_scene.h"
 
 namespace headscope::app {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/core/attention.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "attention/masks/compile.h"
 #include "tests/attention/masks/code_cases.h"
 #include "tests/support/temporary_folder.h"
 

@@ -6,6 +6,7 @@
 
 #include "attention/core/random.h"
 #include "attention/masks/compile.h"
+#include "attention/masks/plain_rules.h"
 
 namespace headscope::attention::test {
 

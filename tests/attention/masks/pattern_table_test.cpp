@@ -6,6 +6,7 @@
 #include "attention/masks/code.h"
 #include "attention/masks/code_rules.h"
 #include "attention/masks/evaluate.h"
+#include "attention/masks/resolve.h"
 #include "tests/attention/masks/code_cases.h"
 #include "tests/attention/masks/mask_support.h"
 #include "tests/attention/masks/random_layers.h"

@@ -34,9 +34,9 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area);
 /// How one token's output is put together, and what a model makes of it.
 void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area);
 /// A head's values and its output inside their convex hull.
-void hullRoom(Scene& scene, AblationState& ablation, const ImRect& area);
+void hullView(Scene& scene, AblationState& ablation, const ImRect& area);
 /// One head with the pattern of another text.
-void patchRoom(Scene& scene, AblationState& ablation, const ImRect& area);
+void patchView(Scene& scene, AblationState& ablation, const ImRect& area);
 
 /// Switches a head of the shown layer off, or on again.
 void toggleHead(Scene& scene, Index head);

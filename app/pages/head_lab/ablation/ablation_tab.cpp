@@ -81,15 +81,15 @@ class AblationTab : public HeadLabTab {
       controls(scene, ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
       inner.Min.y += view.px(32) + space;
     }
-    switch (scene.cursor.lab.room) {
+    switch (scene.cursor.lab.ablationView) {
       case AblationView::heads:
         heads(scene, inner, small);
         break;
       case AblationView::hull:
-        hullRoom(scene, ablation_, inner);
+        hullView(scene, ablation_, inner);
         break;
       case AblationView::patch:
-        patchRoom(scene, ablation_, inner);
+        patchView(scene, ablation_, inner);
         break;
     }
   }
@@ -104,10 +104,10 @@ class AblationTab : public HeadLabTab {
     study_.ask(page_.layer, Lane::front);
     const Cell cell = headLabCell(scene, page_);
     const HeadLabCursor& at = scene.cursor.lab;
-    if (at.room == AblationView::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
-    if (at.room == AblationView::patch && !at.patchText.empty())
+    if (at.ablationView == AblationView::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
+    if (at.ablationView == AblationView::patch && !at.patchText.empty())
       patch_.ask({page_.layer, cell.head, at.patchText}, Lane::front);
-    if (at.room == AblationView::heads) askLoss(scene);
+    if (at.ablationView == AblationView::heads) askLoss(scene);
   }
 
   void leave() override {
@@ -123,7 +123,7 @@ class AblationTab : public HeadLabTab {
 
   std::vector<CaptionPart> caption(const Scene& scene) const override {
     const std::uint32_t color = page_.view.theme->secondary;
-    switch (scene.cursor.lab.room) {
+    switch (scene.cursor.lab.ablationView) {
       case AblationView::heads:
         return {{"What is missing of each token's output when one head is switched off", color}};
       case AblationView::hull:
@@ -142,7 +142,7 @@ class AblationTab : public HeadLabTab {
                       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
     fieldChoice(view, scene, "cursor.lab.room");
     compat::endChild();
-    if (scene.cursor.lab.room != AblationView::heads) return;
+    if (scene.cursor.lab.ablationView != AblationView::heads) return;
     const float y = line.Min.y + view.px(2);
     float x = line.Min.x + view.px(364);
     const auto list = [&](const char* path) {

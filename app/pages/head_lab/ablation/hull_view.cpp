@@ -182,7 +182,7 @@ void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
 
 }  // namespace
 
-void hullRoom(Scene& scene, AblationState& ablation, const ImRect& area) {
+void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   if (!ablation.hull) return;

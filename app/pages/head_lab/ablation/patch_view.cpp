@@ -122,7 +122,7 @@ void changes(const Scene& scene, const AblationState& ablation, const ImRect& ar
 
 }  // namespace
 
-void patchRoom(Scene& scene, AblationState& ablation, const ImRect& area) {
+void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();

@@ -18,7 +18,7 @@ class EmbeddingsTab : public HeadLabTab {
       : HeadLabTab(services, page),
         hand_(page),
         study_(services.workers,
-               [](const EmbeddingQuestion& question, std::stop_token) { return studyHand(question); }) {}
+               [](const EmbeddingQuestion& question, std::stop_token) { return studyEmbedding(question); }) {}
 
   bool take(const Scene&) override {
     const auto answer = study_.current();
@@ -62,7 +62,7 @@ class EmbeddingsTab : public HeadLabTab {
   }
 
   void ask(const Scene& scene) override {
-    study_.ask(handQuestion(scene.setup, scene.cursor.sequence, hand_.axes, hand_.kept), Lane::front);
+    study_.ask(embeddingQuestion(scene.setup, scene.cursor.sequence, hand_.axes, hand_.kept), Lane::front);
   }
 
   void leave() override {

@@ -185,7 +185,7 @@ void wrongSide(Scene& scene, HeadLabState& page, const ImRect& area) {
        view.px(small ? 14 : 30);
   if (!study.result.measures.empty()) heading("KNOW IT BY");
   y = wrongMeasures(page, ImRect(area.Min.x, y, area.Max.x, area.Max.y), view.px(small ? 22 : 34));
-  if (study.leftOut && !study.result.clash) {
+  if (study.omitsTerms && !study.result.clash) {
     y += paintParagraph(list, view.fonts->small, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
                         "The layer's position biases and soft-cap are left out here.") +
          view.px(10);

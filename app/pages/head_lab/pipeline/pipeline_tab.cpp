@@ -154,8 +154,9 @@ void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   }
   stage(scene, page_, left);
   const float buttons = view.px(layout.presents ? 0 : 40);
-  workedOut(scene, page_,
-            ImRect(split + margin, top, area.Max.x - margin, bottom - buttons - view.px(small ? 2 : 12)));
+  calculationView(
+      scene, page_,
+      ImRect(split + margin, top, area.Max.x - margin, bottom - buttons - view.px(small ? 2 : 12)));
   if (!layout.presents)
     controls(scene, ImRect(split + margin, bottom - view.px(30), area.Max.x - margin, bottom));
 }

@@ -76,7 +76,7 @@ HeadCountTab::HeadCountTab(PageServices& services, HeadLabState& page)
     : HeadLabTab(services, page),
       answer_(services.workers, [](const HeadCountQuestion& question, std::stop_token stop) {
         return attention::Result<std::shared_ptr<const HeadCountStudy>>(
-            std::make_shared<const HeadCountStudy>(studyMany(question, stop)));
+            std::make_shared<const HeadCountStudy>(studyHeadCounts(question, stop)));
       }) {}
 
 bool HeadCountTab::take(const Scene&) {

@@ -11,6 +11,7 @@
 #include "app/compute/cache/paging_study.h"
 #include "app/compute/cost/cost_figures.h"
 #include "app/compute/figures/scene_picture.h"
+#include "app/compute/layer/layer_config.h"
 #include "attention/cache/quantise.h"
 #include "render/heatmap.h"
 

@@ -8,6 +8,7 @@
 
 #include "app/scene/mask_rules.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/attention/models/poisoned_checkpoint.h"
 

@@ -12,6 +12,7 @@
 #include "app/compute/layer/head_switches.h"
 #include "app/compute/model/text_loss.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 
 namespace headscope::app {

@@ -7,6 +7,7 @@
 
 #include "app/scene/embedding_table.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 
 namespace headscope::app {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 
 std::shared_ptr<const EmbeddingStudy> studied(const Scene& scene, EmbeddingAxes axes = {},
                                               Index sequence = 0) {
-  const auto study = studyHand(handQuestion(scene.setup, sequence, axes, nullptr));
+  const auto study = studyEmbedding(embeddingQuestion(scene.setup, sequence, axes, nullptr));
   EXPECT_TRUE(study.ok()) << study.error().message;
   return *study;
 }
@@ -58,7 +59,7 @@ TEST(EmbeddingStudy, PointsAreWhereTheVectorsAre) {
   const auto plain = studied(scene, {100, 7});
   EXPECT_TRUE(plain->points.col(0) == plain->table.values.col(100));
   EXPECT_TRUE(plain->points.col(1) == plain->table.values.col(7));
-  const auto kept = studyHand(handQuestion(scene.setup, 0, {}, plain->plane));
+  const auto kept = studyEmbedding(embeddingQuestion(scene.setup, 0, {}, plain->plane));
   EXPECT_TRUE((*kept)->keptPlane);
   EXPECT_EQ((*kept)->plane, plain->plane);
 }
@@ -67,10 +68,11 @@ TEST(EmbeddingStudy, SaysWhyVectorsArentByHand) {
   Scene cross = openingScene();
   cross.setup.input.cross = true;
   cross.setup.input.contextText = kSampleContext;
-  EXPECT_THAT(studyHand(handQuestion(cross.setup, 0, {}, nullptr)).error().message, HasSubstr("two texts"));
+  EXPECT_THAT(studyEmbedding(embeddingQuestion(cross.setup, 0, {}, nullptr)).error().message,
+              HasSubstr("two texts"));
   Scene model = openingScene();
   adoptModel(model, kLearned, *openModel(kLearned));
-  EXPECT_THAT(studyHand(handQuestion(model.setup, 0, {}, nullptr)).error().message,
+  EXPECT_THAT(studyEmbedding(embeddingQuestion(model.setup, 0, {}, nullptr)).error().message,
               HasSubstr("model's embeddings"));
 }
 

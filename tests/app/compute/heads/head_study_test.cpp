@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_weights.h"
 #include "attention/core/receipt.h"
 #include "render/heatmap.h"
 #include "tests/app/compute/layer/snapshot_support.h"

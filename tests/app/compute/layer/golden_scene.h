@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 #include "tests/attention/models/golden_models.h"
 
 namespace headscope::test {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 
 namespace headscope::app {
 namespace {

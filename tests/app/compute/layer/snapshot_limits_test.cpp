@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/compute/layer/layer_config.h"
 #include "app/scene/text/number_text.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/compute/mask/small_masks.h"

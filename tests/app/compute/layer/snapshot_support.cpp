@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "app/compute/layer/layer_config.h"
 #include "app/scene/mask_rules.h"
 
 namespace headscope::test {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "app/compute/heads/head_copying.h"
-#include "app/compute/heads/head_losses.h"
 #include "app/compute/jobs/bytes_read.h"
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/model/head_losses.h"
 #include "app/compute/model/model_guesses.h"
 #include "attention/core/decompositions.h"
 #include "tests/app/compute/layer/golden_scene.h"

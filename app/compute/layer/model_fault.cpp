@@ -1,4 +1,4 @@
-#include "app/compute/model/model_fault.h"
+#include "app/compute/layer/model_fault.h"
 
 #include <fmt/core.h>
 

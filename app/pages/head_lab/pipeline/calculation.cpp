@@ -282,7 +282,7 @@ float paintSentence(const View& view, const ImRect& area, const std::vector<Capt
 
 }  // namespace
 
-void workedOut(Scene& scene, HeadLabState& page, const ImRect& area) {
+void calculationView(Scene& scene, HeadLabState& page, const ImRect& area) {
   View& view = page.view;
   page.term = std::exchange(page.nextTerm, -1);
   if (page.term >= 0) view.redraw(2);

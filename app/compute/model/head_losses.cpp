@@ -1,4 +1,4 @@
-#include "app/compute/heads/head_losses.h"
+#include "app/compute/model/head_losses.h"
 
 #include <algorithm>
 

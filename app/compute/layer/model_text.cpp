@@ -1,0 +1,97 @@
+#include "app/compute/layer/model_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+using attention::Token;
+
+namespace {
+
+constexpr std::string_view kSpace = "␣";
+
+/// What one token is called, and whether it is punctuation or the end of a line.
+Token tokenOf(std::string text) {
+  if (text.size() > kSpace.size() && text.starts_with(kSpace)) text.erase(0, kSpace.size());
+  const bool mark = text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0;
+  const bool line = text == "<0A>" || text == "<0D>";
+  return {std::move(text), mark || line};
+}
+
+std::vector<attention::TokenId> tokenIds(std::span<const Index> ids) {
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace
+
+std::vector<Token> modelTokens(const attention::TextTokenizer& tokenizer, std::span<const Index> ids) {
+  std::vector<Token> tokens;
+  for (const attention::ReadableRun& run : tokenizer.readable(tokenIds(ids))) {
+    tokens.push_back(tokenOf(run.text));
+    while (tokens.size() < run.end) tokens.push_back({"⋯", false});  // the rest of the character before
+  }
+  // Ids that the vocabulary leaves out have no text.
+  for (std::size_t i = tokens.size(); i < ids.size(); ++i)
+    tokens.push_back({fmt::format("<{}>", ids[i]), false});
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i].text.empty()) tokens[i].text = fmt::format("<{}>", ids[i]);
+  return tokens;
+}
+
+Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop) {
+  const OpenModel& opened = *setup.subject.opened;
+  if (!opened.model)
+    return Error{opened.name +
+                 " is attention that another program recorded, without a model that could compute it "
+                 "again: its heads are on the Model page."};
+  auto encoded = opened.tokenizer->encode(*setup.input.text, attention::SpecialTokens::keep, stop);
+  if (!encoded) return encoded.error();
+  ModelText text;
+  text.ids.assign(encoded->ids.begin(), encoded->ids.end());
+  text.spans = std::move(encoded->spans);
+  text.typed = static_cast<Index>(text.ids.size());
+  const auto& written = setup.subject.written;
+  text.ids.insert(text.ids.end(), written.begin(), written.end());
+  text.spans.resize(text.ids.size());
+  if (const auto fits = opened.model->checkTokens(text.ids, 0); !fits) return fits.error();
+  text.tokens = modelTokens(*opened.tokenizer, text.ids);
+  return text;
+}
+
+Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer, std::span<const Index> ids,
+                                      Index at, const std::string& typed) {
+  const auto kept = ids.first(static_cast<std::size_t>(at));
+  const auto textOf = [&](std::vector<attention::TokenId> tokens) { return tokenizer.decode(tokens); };
+  const auto before = textOf(tokenIds(kept)), until = textOf(tokenIds(ids.first(kept.size() + 1)));
+  if (!before) return before.error();
+  if (!until) return until.error();
+  const bool space = until->starts_with(*before) && until->substr(before->size()).starts_with(" ");
+  const std::string word = (space && !typed.starts_with(" ") ? " " : "") + typed;
+  // As the whole text goes on where its ids are what the tokenizer makes of it, else the word by itself; some
+  // tokenizers put a space before that on their own.
+  std::vector<Index> first;
+  for (const bool whole : {true, false, false}) {
+    const bool bare = !whole && !first.empty();
+    const auto encoded = whole ? tokenizer.encode(*before + word)
+                               : tokenizer.encode(bare ? typed : word, attention::SpecialTokens::leaveOut);
+    if (!encoded) return encoded.error();
+    std::vector<Index> found(encoded->ids.begin(), encoded->ids.end());
+    if (whole) {
+      if (found.size() <= kept.size() || !std::equal(kept.begin(), kept.end(), found.begin())) continue;
+      found.erase(found.begin(), found.begin() + at);
+    }
+    if (found.empty()) continue;
+    if (first.empty()) first = found;
+    std::vector<attention::TokenId> all = tokenIds(kept);
+    all.insert(all.end(), found.begin(), found.end());
+    if (const auto reads = textOf(std::move(all)); reads && *reads == *before + word) return found;
+  }
+  if (first.empty()) return Error{"Type a word: nothing is no token"};
+  return first;
+}
+
+}  // namespace headscope::app

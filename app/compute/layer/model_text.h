@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/scene/models/open_model.h"
+#include "app/scene/scene.h"
+
+namespace headscope::app {
+
+// A text as an opened model reads it. All need setup.subject.opened.
+
+/// The scene's text as its model reads it.
+struct ModelText {
+  std::vector<Index> ids;
+  std::vector<attention::Token> tokens;     ///< as people read them, without the space before a word
+  std::vector<attention::ByteRange> spans;  ///< of the typed text; empty for tokens nobody typed
+  Index typed = 0;                          ///< tokens before those that the model wrote
+};
+/// Errors: what the tokenizer refuses, and a text longer than the model's positions.
+attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop = {});
+/// The words of tokens, wherever they stand: "␣to" is "to", a space alone stays "␣".
+std::vector<attention::Token> modelTokens(const attention::TextTokenizer& tokenizer,
+                                          std::span<const Index> ids);
+
+/// The ids that `typed` stands for in place of token `at` of a text: with the space before it that the token
+/// had, as the text up to there goes on. Errors: what the tokenizer refuses, and what comes to no token.
+attention::Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
+                                                 std::span<const Index> ids, Index at,
+                                                 const std::string& typed);
+
+}  // namespace headscope::app

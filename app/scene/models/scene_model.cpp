@@ -1,0 +1,110 @@
+#include "app/scene/models/scene_model.h"
+
+#include <fmt/core.h>
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Status;
+
+namespace {
+
+/// The sizes of the scene's layer are the model's.
+void takeSizes(Setup& setup) {
+  const attention::ModelConfig& config = setup.subject.opened->config();
+  ModelSetup& model = setup.model;
+  model.heads = config.heads;
+  model.kvHeads = config.kvHeads;
+  model.headDim = config.headDim;
+  model.modelDim = config.modelDim;
+  model.linked = config.heads * config.headDim == config.modelDim;
+  model.bias = config.qkvBias;
+  setup.input.cross = false;
+  setup.input.source = EmbeddingSource::text;
+}
+
+/// The first thing the scene asks of the model that it doesn't have.
+std::string missing(const SubjectSetup& subject) {
+  const attention::ModelConfig& config = subject.opened->config();
+  const auto layerError = [&](const char* field, Index layer) {
+    return fmt::format("{} is {}, {} has layers 0 to {}", field, layer, subject.opened->name,
+                       config.layerCount() - 1);
+  };
+  if (subject.layer >= config.layerCount()) return layerError("subject.layer", subject.layer);
+  for (const SwitchedHead& off : subject.switchedOff) {
+    if (off.layer >= config.layerCount()) return layerError("subject.switched_off layer", off.layer);
+    if (off.head >= config.heads)
+      return fmt::format("subject.switched_off head is {}, {} has heads 0 to {}", off.head,
+                         subject.opened->name, config.heads - 1);
+  }
+  for (const Index id : subject.written)
+    if (id >= config.vocabulary)
+      return fmt::format("subject.written has the id {}, {} has ids 0 to {}", id, subject.opened->name,
+                         config.vocabulary - 1);
+  return {};
+}
+
+}  // namespace
+
+void forgetLayer(Setup& setup) {
+  const Scene fresh = openingScene();
+  setup.model = fresh.setup.model;
+  setup.model.position = PositionKind::none;
+  setup.weights = fresh.setup.weights;
+  setup.mask = {};
+}
+
+void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
+  Setup& setup = scene.setup;
+  setup.subject = {};
+  setup.subject.model = model;
+  setup.subject.opened = std::move(opened);
+  forgetLayer(setup);
+  takeSizes(setup);
+  scene.cursor.focus = -1;
+  scene.cursor.sequence = 0;
+  scene.cursor.decoding = false;
+}
+
+void leaveModel(Scene& scene) {
+  const Scene fresh = openingScene();
+  scene.setup.subject = {};
+  scene.setup.model = fresh.setup.model;
+  scene.setup.weights = fresh.setup.weights;
+  scene.setup.mask = fresh.setup.mask;
+  scene.cursor.focus = -1;
+  scene.cursor.decoding = false;
+}
+
+void forgetWritten(const Setup& before, Setup& setup) {
+  if (before.input.text != setup.input.text && before.subject.written == setup.subject.written)
+    setup.subject.written.clear();
+}
+
+Status fitSubject(Scene& scene) {
+  if (std::string what = missing(scene.setup.subject); !what.empty()) return Error{std::move(what)};
+  takeSizes(scene.setup);
+  return attention::success();
+}
+
+Status openSubject(Scene& scene, const std::stop_token& stop) {
+  SubjectSetup& subject = scene.setup.subject;
+  if (subject.model.empty()) return attention::success();
+  auto opened = openModel(subject.model, stop);
+  if (!opened) {
+    subject.problem = opened.error().message;
+    // The file's sizes may be any.
+    const ModelSetup fresh;
+    ModelSetup& model = scene.setup.model;
+    model.heads = fresh.heads;
+    model.kvHeads = fresh.kvHeads;
+    model.headDim = fresh.headDim;
+    model.modelDim = fresh.modelDim;
+    model.linked = fresh.linked;
+    return attention::success();
+  }
+  subject.opened = *std::move(opened);
+  return fitSubject(scene);
+}
+
+}  // namespace headscope::app

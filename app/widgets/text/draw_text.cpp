@@ -1,0 +1,196 @@
+#include "app/widgets/text/draw_text.h"
+
+#include <cmath>
+
+#include "app/platform/ui_state.h"
+#include "app/widgets/text/wrapped_text.h"
+
+namespace headscope::app {
+
+namespace {
+const char* begin(std::string_view text) {
+  return text.data();
+}
+const char* end(std::string_view text) {
+  return text.data() + text.size();
+}
+
+Typesetter& typesetter() {
+  return uiState().typesetter;
+}
+
+template <typename Visit>
+void eachLine(std::string_view text, Visit visit) {
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    visit(text.substr(from, end - from));
+    from = end + 1;
+  }
+}
+
+/// `wrap`: the width at which Dear ImGui breaks plain text; 0 = never.
+ImVec2 sizeOfText(ImFont* font, std::string_view text, float wrap = 0) {
+  const float size = compat::sizeOf(font);
+  if (Typesetter::isPlain(font, text))
+    return font->CalcTextSizeA(size, FLT_MAX, wrap, begin(text), end(text));
+  ImVec2 all(0, 0);
+  eachLine(text, [&](std::string_view line) {
+    all.x = std::max(all.x, typesetter().line(font, line)->width);
+    all.y += size;
+  });
+  return all;
+}
+
+/// Draws lines from their top left corner.
+void drawLines(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+               float wrap = 0) {
+  const float size = compat::sizeOf(font);
+  if (Typesetter::isPlain(font, text))
+    return list.AddText(font, size, at, color, begin(text), end(text), wrap);
+  eachLine(text, [&](std::string_view line) {
+    typesetter().draw(list, font, at, color, *typesetter().line(font, line));
+    at.y += size;
+  });
+}
+
+/// Draws lines, and for tests notes them as `text`.
+void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color, std::string_view lines,
+         std::string_view text, float wrap = 0) {
+  if (!compat::isPlace(at)) return;
+  UiState& state = uiState();
+  if (state.watches) {
+    const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
+    const bool foreground = list.isForeground();
+    const bool scrolls = !foreground && window && (window->ScrollMax.y > 0 || window->ScrollMax.x > 0);
+    state.texts.push_back({std::string(text), ImRect(at, ImVec2(at.x + size.x, at.y + size.y)),
+                           ImRect(list.GetClipRectMin(), list.GetClipRectMax()), color, scrolls, foreground});
+  }
+  if (!state.hidesTexts) drawLines(list, font, at, color, lines, wrap);
+}
+
+/// Wrapped between words, and inside of those that are wider than a line: scripts without spaces. In plain
+/// text Dear ImGui breaks those.
+std::string wrappedLines(ImFont* font, std::string_view text, float width) {
+  std::string words = wrapped(text, width, [&](std::string_view piece) { return textWidth(font, piece); });
+  if (Typesetter::isPlain(font, words)) return words;
+  std::string lines;
+  eachLine(words, [&](std::string_view line) {
+    while (!line.empty()) {
+      const std::size_t fits = std::max(bytesWithin(font, line, width), nextCluster(line, 0));
+      lines += line.substr(0, fits);
+      line.remove_prefix(fits);
+      if (!line.empty()) lines += '\n';
+    }
+    lines += '\n';
+  });
+  lines.pop_back();
+  return lines;
+}
+}  // namespace
+
+float textWidth(ImFont* font, std::string_view text) {
+  return sizeOfText(font, text).x;
+}
+
+std::size_t bytesWithin(ImFont* font, std::string_view text, float width) {
+  if (Typesetter::isPlain(font, text)) {
+    const char* end = text.data();
+    font->CalcTextSizeA(compat::sizeOf(font), std::nextafter(width, FLT_MAX), 0, text.data(),
+                        text.data() + text.size(), &end);
+    return static_cast<std::size_t>(end - text.data());
+  }
+  float room = std::nextafter(width, FLT_MAX);
+  std::size_t fits = 0;
+  for (const TextCluster& cluster : typesetter().line(font, text)->clusters) {
+    room -= cluster.right - cluster.left;
+    if (room < 0) break;
+    fits = cluster.to;
+  }
+  // Letters at the cut may have another form than inside of the word.
+  while (fits > 0 && fits < text.size() && textWidth(font, text.substr(0, fits)) > width)
+    fits = previousCluster(text, fits);
+  return fits;
+}
+
+float lineHeight(const ImFont* font) {
+  return compat::sizeOf(font);
+}
+
+float paintText(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+                Align align) {
+  const float size = compat::sizeOf(font);
+  const float width = textWidth(font, text);
+  if (align == Align::center) at.x -= width / 2;
+  if (align == Align::right) at.x -= width;
+  put(list, font, ImVec2(std::round(at.x), std::round(at.y - size / 2)), ImVec2(width, size), color, text,
+      text);
+  return width;
+}
+
+float paintSpaced(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
+                  float space) {
+  if (!Typesetter::isPlain(font, text)) return paintText(list, font, at, color, text);
+  const float start = at.x;
+  for (std::size_t from = 0; from < text.size();) {
+    std::size_t to = from + 1;
+    while (to < text.size() && (static_cast<unsigned char>(text[to]) & 0xC0) == 0x80) ++to;
+    at.x += paintText(list, font, at, color, text.substr(from, to - from)) + space;
+    from = to;
+  }
+  return at.x - start;
+}
+
+std::string fitted(ImFont* font, std::string_view text, float width) {
+  if (text.empty()) return "";
+  if (width < textWidth(font, "…")) return textWidth(font, text) <= width ? std::string(text) : "";
+  if (bytesWithin(font, text, width) == text.size()) return std::string(text);
+  const float room = std::max(0.0f, width - textWidth(font, "…"));
+  return std::string(text.substr(0, bytesWithin(font, text, room))) + "…";
+}
+
+void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
+                  std::string_view text) {
+  // ImGui drops glyphs that start outside the clip rectangle before they are turned, so the text is laid out
+  // at the window's origin first and moved with its turn.
+  if (!compat::isPlace(at)) return;
+  const float size = compat::sizeOf(font);
+  const float width = textWidth(font, text);
+  const ImVec2 clipMin = list.GetClipRectMin(), clipMax = list.GetClipRectMax();
+  const ImVec2 origin(clipMin.x, clipMin.y);
+  list.PushClipRect(clipMin, ImVec2(std::max(clipMax.x, clipMin.x + width + size),
+                                    std::max(clipMax.y, clipMin.y + 2 * size)));
+  ImVector<ImDrawVert>& vertices = list.vertices();
+  const int first = vertices.Size;
+  if (!uiState().hidesTexts) drawLines(list, font, origin, color, text);
+  const float angle = -degrees * 3.14159265f / 180;
+  const float c = std::cos(angle), s = std::sin(angle);
+  for (int i = first; i < vertices.Size; ++i) {
+    ImVec2& p = vertices[i].pos;
+    const float x = p.x - origin.x - width, y = p.y - origin.y - size / 2;
+    p = ImVec2(at.x + c * x - s * y, at.y + s * x + c * y);
+  }
+  list.PopClipRect();
+}
+
+float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
+                     std::string_view text) {
+  // Dear ImGui would break a line behind the point of a number too.
+  const std::string lines = wrappedLines(font, text, width);
+  const ImVec2 size = sizeOfText(font, lines, width);
+  put(list, font, ImVec2(std::round(at.x), std::round(at.y)), size, color, lines, text, width);
+  return size.y;
+}
+
+TextLines linesOf(ImFont* font, std::string_view text, float width) {
+  TextLines all{
+      Typesetter::isPlain(font, text) ? std::string(text) : wrappedLines(font, text, width), {}, width};
+  all.size = sizeOfText(font, all.lines, width);
+  return all;
+}
+
+void paintLines(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, const TextLines& lines,
+                std::string_view text) {
+  put(list, font, at, lines.size, color, lines.lines, text, lines.wrap);
+}
+
+}  // namespace headscope::app
