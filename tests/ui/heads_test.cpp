@@ -201,6 +201,7 @@ TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
 
 TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
   UiDriver ui;
+  const app::Index before = ui.scene().cursor.cell.key;
   ui.click("top.1");
   const app::Cell cell = ui.scene().cursor.cell;
   const auto weights = ui.sequence().attention.weights[cell.head];
@@ -208,7 +209,7 @@ TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
   for (app::Index key = 0; key < weights.cols(); ++key)
     larger += weights(cell.query, key) > weights(cell.query, cell.key);
   EXPECT_LE(larger, 1);
-  EXPECT_NE(cell.key, 1) << "the opening scene's choice was another one";
+  EXPECT_NE(cell.key, before) << "the opening scene's choice was another one";
 }
 
 TEST(Receipt, PointingAtALargestWeightLightsItsCell) {

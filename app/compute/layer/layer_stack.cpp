@@ -154,6 +154,8 @@ Result<ModelRun> prepareStack(const Setup& setup, Index depth, const LineTokens&
   auto request = stackRequest(setup, line, sequence, resources.inputs);
   if (!request) return request.error();
   run.request = *std::move(request);
+  // Heads that are switched off above the last of these layers change nothing here.
+  std::erase_if(run.request.patches, [&](const attention::Patch& patch) { return patch.layer >= depth; });
   return run;
 }
 

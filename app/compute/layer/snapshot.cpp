@@ -27,7 +27,6 @@ using attention::AttentionConfig;
 using attention::Matrix;
 using attention::Projections;
 using attention::Stack;
-using attention::Token;
 
 namespace {
 

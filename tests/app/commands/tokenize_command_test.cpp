@@ -103,7 +103,7 @@ TEST(TokenizeCommand, saysWhatIsWrong) {
   std::filesystem::resize_file(folder / "long", 3'221'225'472);
   EXPECT_EQ(
       failing({tokenizer, "--text-file", (folder / "long").string()}, 1),
-      "headscope: " + (folder / "long").string() + ": is 3221225472 bytes, expected at most 67108864\n");
+      "headscope: " + (folder / "long").string() + ": is 3221225472 bytes, expected at most 16777216\n");
   test::putFile(folder / "tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", 0.5]]}})");
   EXPECT_EQ(failing({folder.path().string(), "--text", "a"}, 1),
             "headscope: " + (folder / "tokenizer.json").string() +

@@ -237,7 +237,7 @@ std::vector<PlainModel> plainDecoders() {
         "layer_types": ["sliding_attention", "full_attention", "sliding_attention"])"),
       windowed({.headDim = 10, .headNorms = true}, [](Index layer) { return layer == 1 ? 0 : 5; })));
   LlamaLike gemma{.headDim = 6, .plusOne = true, .embedScale = std::sqrt(20.0)};
-  gemma.act = geluTanh;
+  gemma.act = gelu;
   models.push_back(model("gemma", llamaConfig("gemma", R"("head_dim": 6, "hidden_act": "gelu",
     "hidden_activation": null)"),
                          gemma));
