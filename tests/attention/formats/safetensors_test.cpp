@@ -91,8 +91,8 @@ TEST(ByteExtent, SaysWhereItOverflows) {
 }
 
 TEST(ShapeText, ReadsLikeAList) {
-  EXPECT_EQ(shapeText(Shape{3, 64, 48}), "[3, 64, 48]");
-  EXPECT_EQ(shapeText(Shape{}), "[]");
+  EXPECT_EQ(shapeText(std::vector<std::uint64_t>{3, 64, 48}), "[3, 64, 48]");
+  EXPECT_EQ(shapeText(std::vector<std::uint64_t>{}), "[]");
 }
 
 SafetensorsFile everyKind() {

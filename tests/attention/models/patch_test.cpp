@@ -129,7 +129,9 @@ TEST_P(Patches, allPiecesOfTheOtherRunGiveIt) {
   const Matrix logits = logitsOf(model_, others_, runs);
   for (Index run = 0; run < std::ssize(runs); ++run) {
     const Matrix found = logits.middleRows(run * (row + 1), row + 1);
-    if (run < streams) EXPECT_LE(distance(found, a_->logits), tolerance) << "stream " << run;
+    if (run < streams) {
+      EXPECT_LE(distance(found, a_->logits), tolerance) << "stream " << run;
+    }
     EXPECT_LE(distance(found.row(row), a_->logits.row(row)), tolerance) << "run " << run;
   }
 }
@@ -175,7 +177,9 @@ TEST_P(Patches, besideEachOtherIsOneByOneAndFromTheMiddleIsFromTheStart) {
     EXPECT_LE(distance(record(model_, others_, request)->logits, alone), tolerance) << run;
   }
   // Rows before the patch are the text's own, but of an encoder, which sees both ways.
-  if (config.causal) EXPECT_LE(distance(together.topRows(3), b_->logits.topRows(3)), tolerance);
+  if (config.causal) {
+    EXPECT_LE(distance(together.topRows(3), b_->logits.topRows(3)), tolerance);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Patches,
