@@ -160,7 +160,7 @@ int runStudy(const StudyOptions& options) {
     if (options.output.empty())
       exitCode = std::max(exitCode, print(textLine(report, text) + "\n", Printed::json));
     report.texts.push_back(std::move(text));
-    std::fprintf(stderr, "text %zu of %zu\n", report.texts.size(), texts->size());
+    warn(fmt::format("text {} of {}", report.texts.size(), texts->size()));
   });
   if (!options.output.empty())
     if (const Status status = writeStudy(options.output, report); !status) return fail(status.error());

@@ -242,6 +242,7 @@ std::vector<PlainModel> plainDecoders() {
     "hidden_activation": null)"),
                          gemma));
   LlamaLike gemma2 = gemma;
+  gemma2.act = geluTanh;
   gemma2.around = true;
   gemma2.scale = 0.25;
   gemma2.finalCap = 3;
