@@ -42,11 +42,11 @@ std::span<const PageRow> pageTable() {
   return kTable;
 }
 
-attention::Status checkPage(const Scene& scene, std::span<const PageRow> labs) {
+attention::Status checkPage(const Scene& scene, std::span<const PageRow> rows) {
   std::string expected;
-  for (std::size_t i = 0; i < labs.size(); ++i) {
-    if (labs[i].info.key == scene.cursor.page) return checkTab(scene);
-    expected += (i == 0 ? "" : i + 1 == labs.size() ? " or " : ", ") + std::string(labs[i].info.key);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].info.key == scene.cursor.page) return checkTab(scene);
+    expected += (i == 0 ? "" : i + 1 == rows.size() ? " or " : ", ") + std::string(rows[i].info.key);
   }
   return attention::Error{"cursor.page is " + attention::quotedText(scene.cursor.page) + ", expected " +
                           expected};

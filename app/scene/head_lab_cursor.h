@@ -69,7 +69,7 @@ inline constexpr std::array<std::string_view, 2> kAblationMeasureNames{"effect",
 
 /// What of the page Page is in sight. Its head, query and key are the cursor's cell.
 struct HeadLabCursor {
-  std::string tab = "pipeline";  ///< the key of an inner tab; labs/lab/lab_tabs.cpp has them
+  std::string tab = "pipeline";  ///< the key of a tab; pages/head_lab/head_lab_tabs.cpp has them
   PipelineStep step = PipelineStep::dot;
   MapShown map = MapShown::q;
   attention::Mistake mistake = attention::Mistake::noScale;

@@ -169,7 +169,7 @@ struct LessonCursor {
 };
 
 struct Cursor {
-  std::string page = "heads";  ///< the key of the page that is shown; labs/labs.cpp has them
+  std::string page = "heads";  ///< the key of the page that is shown; pages/pages.cpp has them
   StudioCursor studio;
   MapCursor map;
   ModelCursor model;

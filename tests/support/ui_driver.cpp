@@ -47,9 +47,9 @@ Key keyFor(std::uint32_t code) {
 
 }  // namespace
 
-UiDriver::UiDriver(int width, int height, float scale, std::span<const app::PageRow> labs,
+UiDriver::UiDriver(int width, int height, float scale, std::span<const app::PageRow> rows,
                    const app::Limits& limits)
-    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, labs, limits) {
+    : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, rows, limits) {
   // Most frames of a test are never looked at: their pixels are left out, which is most of their cost.
   glEnable(GL_RASTERIZER_DISCARD);
   park();

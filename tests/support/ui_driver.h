@@ -23,7 +23,7 @@ inline constexpr app::Mods kCtrlShift{.ctrl = true, .shift = true};
 class UiDriver {
  public:
   explicit UiDriver(int width = 1600, int height = 900, float scale = 1,
-                    std::span<const app::PageRow> labs = app::pageTable(),
+                    std::span<const app::PageRow> rows = app::pageTable(),
                     const app::Limits& limits = app::defaultLimits());
 
   app::Session& session() { return app_.session(); }
