@@ -26,13 +26,12 @@ std::string localTime(std::chrono::system_clock::time_point at) {
 std::vector<UnsavedScene> Session::unsaved() const {
   std::vector<UnsavedScene> unsaved = document_->unsaved();
   for (const auto& page : pages_) {
-    const std::shared_ptr<Document> staged = page->staged();
-    if (!staged) continue;
-    for (UnsavedScene& each : staged->unsaved()) {
-      // It may have been taken over into the window's document.
-      const auto same = [&](const UnsavedScene& other) { return sameDocument(*other.scene, *each.scene); };
-      if (std::none_of(unsaved.begin(), unsaved.end(), same)) unsaved.push_back(std::move(each));
-    }
+    for (const Staged& staged : page->stages())
+      for (UnsavedScene& each : staged.document->unsaved()) {
+        // It may have been taken over into the window's document.
+        const auto same = [&](const UnsavedScene& other) { return sameDocument(*other.scene, *each.scene); };
+        if (std::none_of(unsaved.begin(), unsaved.end(), same)) unsaved.push_back(std::move(each));
+      }
   }
   return unsaved;
 }
@@ -61,8 +60,8 @@ void Session::requestQuit() {
 /// Where a person finds it.
 std::string Session::placeOf(const UnsavedScene& unsaved) const {
   for (const auto& page : pages_)
-    if (const auto staged = page->staged(); staged && staged->file() == unsaved.file)
-      return "on the lesson's stage";
+    for (const Staged& staged : page->stages())
+      if (staged.document->file() == unsaved.file) return staged.place;
   return unsaved.file == document_->file() ? "edited" : "edited before another scene was opened";
 }
 

@@ -218,6 +218,57 @@ TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
   EXPECT_EQ(ui.sceneText(), written);
 }
 
+TEST_F(Lessons, UndoBringsBackWhatEscapeTookFromTheStage) {
+  open("sinks");
+  const std::string written = ui.sceneText();
+  ui.session().scene().setup.model.sharpness = 0.5f;
+  ui.draw();
+  ui.key(Key::escape);
+  ui.draw();
+  ASSERT_EQ(ui.sceneText(), written);
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
+  EXPECT_TRUE(page().changed);
+}
+
+TEST_F(Lessons, WhatIsMovedComesBackWithItsStep) {
+  open("sinks");
+  const std::string written = ui.sceneText();
+  const auto isAsMoved = [&] { return page().changed && ui.scene().setup.model.sharpness == 0.5f; };
+  ui.session().scene().setup.model.sharpness = 0.5f;
+  ui.draw();
+  next();
+  EXPECT_FALSE(page().changed) << "another step is as the lesson has it";
+  EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("kept in step 1 of"));
+  back();
+  EXPECT_TRUE(isAsMoved());
+  ui.view().request("lesson.list");
+  ui.draw();
+  ASSERT_FALSE(page().lesson);
+  open("why_scale");
+  open("sinks");
+  EXPECT_TRUE(isAsMoved()) << "also after another lesson";
+  ui.chord(kCtrl, Key::z);
+  ui.draw();
+  EXPECT_EQ(ui.sceneText(), written) << "with its undo";
+  ui.chord(kCtrlShift, Key::z);
+  ui.draw();
+  EXPECT_TRUE(isAsMoved());
+}
+
+TEST_F(Lessons, WhatIsMovedBeforeAQuestionComesBackWithTheQuestion) {
+  open("sinks");
+  while (!page().asking()) next();
+  ui.session().scene().setup.model.sharpness = 0.5f;
+  ui.draw();
+  next();
+  EXPECT_FALSE(page().changed) << "the answer is computed";
+  back();
+  EXPECT_TRUE(page().asking());
+  EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
+}
+
 TEST_F(Lessons, TheSceneCanBeTakenAlongAndUndoGivesOnesOwnBack) {
   const app::Setup mine = own().setup;
   open("why_scale");

@@ -48,11 +48,12 @@ class Monkey {
                                       {10, &Monkey::wheel}, {14, &Monkey::press}, {6, &Monkey::type},
                                       {6, &Monkey::resize}, {5, &Monkey::look},   {2, &Monkey::open},
                                       {2, &Monkey::undo},   {1, &Monkey::reset},  {2, &Monkey::settle}};
-    std::size_t all = 0, at = 0;
+    std::size_t all = 0;
     for (const Kind& kind : kKinds) all += kind.share;
     std::size_t chosen = dice_.below(all);
-    while (chosen >= kKinds[at].share) chosen -= kKinds[at++].share;
-    (this->*kKinds[at].act)();
+    const Kind* kind = kKinds;
+    for (; chosen >= kind->share; ++kind) chosen -= kind->share;
+    (this->*kind->act)();
     frames(1 + dice_.below(3));
     keepOffTheDisk();
   }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "app/platform/ui_state.h"
 #include "app/scene/recovery_store.h"
 #include "app/scene/scene_json.h"
 #include "tests/support/temporary_folder.h"
@@ -14,6 +15,7 @@ using app::Key;
 using app::Scene;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 constexpr auto kQuit = static_cast<Key>('Q');
 
@@ -129,6 +131,32 @@ TEST_F(Unsaved, TheDocumentBelowALessonAndTheStageAreAskedFor) {
   answer(path("stage.json"));
   EXPECT_EQ(textIn("stage.json"), "on the stage");
   EXPECT_TRUE(ui().session().wantsToQuit());
+}
+
+TEST_F(Unsaved, WhatWasChangedOnAStageIsAskedForAfterItsStepWasLeft) {
+  const auto both = UnorderedElementsAre("on the first", "on the next");
+  ASSERT_NO_FATAL_FAILURE(openLesson());
+  edit("on the first");
+  ui().key(Key::pageDown);
+  ui().draw();
+  edit("on the next");
+  EXPECT_THAT(unsavedTexts(), both);
+  ui().view().request("lesson.list");
+  ui().draw();
+  EXPECT_THAT(unsavedTexts(), both) << "the lesson was left";
+  ui().chord(kCtrl, Key::n);
+  ui().draw();
+  EXPECT_THAT(unsavedTexts(), both) << "another scene was opened";
+  ui().session().requestQuit();
+  app::uiState().watches = true;
+  ui().draw();
+  EXPECT_THAT(app::uiState().texts,
+              testing::Contains(testing::Field(&app::DrawnText::text, HasSubstr("step 1 of "))));
+  const std::string first = unsavedTexts().front(), second = unsavedTexts().back();
+  ui().click("discard.save.0");
+  answer(path("first.json"));
+  EXPECT_EQ(textIn("first.json"), first);
+  EXPECT_THAT(unsavedTexts(), ElementsAre(second));
 }
 
 TEST_F(Unsaved, TheLessonsSceneThatWasTakenOverKeepsOnesOwnAndItsFile) {

@@ -38,6 +38,12 @@ struct NamedFile {
   std::string page = {};  ///< the key of the page that was shown when it was given
 };
 
+/// A document that a page has on its stage, or that comes back to it.
+struct Staged {
+  std::shared_ptr<Document> document;
+  std::string place;  ///< where a person finds it: "step 3 of Why scale"
+};
+
 /// What all pages share.
 struct PageServices {
   PageServices(const Limits& limits, std::function<void()> wake, std::function<void()> releaseIdle)
@@ -130,6 +136,9 @@ class Page {
   virtual void arrange(Document& own) { (void)own; }
   /// What is staged; null: nothing. Who works on it holds on to it: an action may take it off the stage.
   virtual std::shared_ptr<Document> staged() const { return nullptr; }
+  /// What closing the window would lose of stages: what is staged comes last, before it what was changed on a
+  /// stage and waits until the person comes back to it.
+  virtual std::vector<Staged> stages() const { return {}; }
   /// The stage's parts inside the window's. `hasSide` and `hasStrip` are of the page on it.
   virtual Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
     (void)hasSide, (void)hasStrip;

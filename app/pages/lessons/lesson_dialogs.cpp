@@ -63,8 +63,11 @@ class StepChoice : public Dialog {
       return;
     }
     std::vector<StepLine> lines;
-    for (const LessonStep& step : page_.lesson->steps)
-      lines.push_back({std::to_string(lines.size() + 1), step.title, "", std::ssize(lines) == page_.step});
+    for (const LessonStep& step : page_.lesson->steps) {
+      const bool here = std::ssize(lines) == page_.step;
+      const bool changed = here ? page_.changed : page_.waiting.contains(step.id);
+      lines.push_back({std::to_string(lines.size() + 1), step.title, changed ? "changed by you" : "", here});
+    }
     if (beginDialog(view, "lesson.steps", page_.lesson->title, 520, listHeight(lines.size())))
       if (const Index chosen = stepList(view, "lesson.goto", lines); chosen >= 0) {
         page_.goTo = chosen;

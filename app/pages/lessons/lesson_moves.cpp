@@ -1,5 +1,7 @@
 // The part of LessonsPage that moves through a lesson.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,11 @@ Scene sceneOf(const Lesson& lesson, const LessonStep& step, bool after) {
   scene.cursor = step.scene.cursor;
   scene.cursor.lab.mistake = mistake;
   return scene;
+}
+
+/// "step 3 of Why divide by √d".
+std::string stepPlace(const Lesson& lesson, Index step) {
+  return fmt::format("step {} of {}", step + 1, lesson.title);
 }
 
 }  // namespace
@@ -71,7 +78,7 @@ void LessonsPage::applyMoves(Scene& own) {
   if (*move == Move::back) moveBack(at);
   if (*move == Move::first) goTo(at, 0);
   if (*move == Move::last) goTo(at, last);
-  if (*move == Move::restore) placed_ = {};
+  if (*move == Move::restore) restoreStep();
 }
 
 void LessonsPage::moveOn(LessonCursor& at) {
@@ -115,8 +122,7 @@ void LessonsPage::place(LessonCursor& at) {
   const bool open = placed_.lesson && placed_.lesson->id == at.lesson;
   page_.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
   if (!page_.lesson) {
-    staged_.reset();
-    placed_ = {};
+    clearStage();
     page_.stage = nullptr;
     page_.problem.clear();
     return;
@@ -135,20 +141,64 @@ void LessonsPage::place(LessonCursor& at) {
       page_.problem.clear();
       studied_ = {};
     }
-    staged_ = std::make_shared<Document>(sceneOf(*page_.lesson, step, after));
-    written_ = staged_->scene();
-    // A page can't stage itself.
-    if (staged_->scene().cursor.page == "lessons") staged_->scene().cursor.page = "heads";
-    placed_ = now;
-    page_.stands = false;
-    stillFrames_ = 0;
-    services_.view.controls = {};
-    services_.view.redraw();
+    setStage(now);
     remember(at);
     takeStudy();
   }
   page_.stage = staged_.get();
   page_.changed = !sameDocument(staged_->scene(), written_);
+}
+
+/// The step as it was left where it was changed, else as the lesson has it.
+void LessonsPage::setStage(const Placed& now) {
+  clearStage();
+  const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
+  written_ = sceneOf(*now.lesson, step, now.after);
+  // A page can't stage itself.
+  if (written_.cursor.page == "lessons") written_.cursor.page = "heads";
+  const auto left = waiting_.extract({now.lesson->id, step.id, now.after});
+  staged_ = left.empty() ? std::make_shared<Document>(written_) : left.mapped().document;
+  placed_ = now;
+  page_.waiting.clear();
+  for (const auto& [where, staged] : waiting_)
+    if (std::get<0>(where) == now.lesson->id) page_.waiting.insert(std::get<1>(where));
+  renewStage();
+}
+
+/// What was changed there waits until the person comes back.
+void LessonsPage::clearStage() {
+  const Placed left = std::exchange(placed_, {});
+  const std::shared_ptr<Document> document = std::exchange(staged_, nullptr);
+  if (!document) return;
+  document->record();
+  if (!document->canUndo() && !document->canRedo()) return;
+  const std::string& step = left.lesson->steps[static_cast<std::size_t>(left.step)].id;
+  waiting_[{left.lesson->id, step, left.after}] = {document, stepPlace(*left.lesson, left.step)};
+  if (!services_.view.present)
+    services_.view.say(fmt::format("Your changes are kept in {}.", stepPlace(*left.lesson, left.step)));
+}
+
+/// A step that can be undone.
+void LessonsPage::restoreStep() {
+  staged_->record();
+  staged_->scene() = written_;
+  staged_->record();
+  renewStage();
+}
+
+/// Another scene is on the stage.
+void LessonsPage::renewStage() {
+  page_.stands = false;
+  stillFrames_ = 0;
+  services_.view.controls = {};
+  services_.view.redraw();
+}
+
+std::vector<Staged> LessonsPage::stages() const {
+  std::vector<Staged> stages;
+  for (const auto& [where, staged] : waiting_) stages.push_back(staged);
+  if (staged_) stages.push_back({staged_, stepPlace(*placed_.lesson, placed_.step)});
+  return stages;
 }
 
 void LessonsPage::remember(const LessonCursor& at) {

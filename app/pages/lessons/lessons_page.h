@@ -15,6 +15,7 @@ class LessonsPage : public Page {
   bool take(const Scene& scene) override;
   void arrange(Document& own) override;
   std::shared_ptr<Document> staged() const override { return staged_; }
+  std::vector<Staged> stages() const override;
   Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
@@ -57,6 +58,10 @@ class LessonsPage : public Page {
   void answer(LessonCursor& at);
   void goTo(LessonCursor& at, Index step);
   void place(LessonCursor& at);
+  void setStage(const Placed& now);
+  void clearStage();
+  void restoreStep();
+  void renewStage();
   void remember(const LessonCursor& at);
   void saveProgress();
   void watchFile();
@@ -72,6 +77,9 @@ class LessonsPage : public Page {
   std::shared_ptr<Document> staged_;
   Scene written_;  ///< what is on the stage as the lesson has it
   Placed placed_;
+  /// What was changed on the stage and left: it comes back with its step, found by the ids of lesson and step
+  /// and by Placed::after.
+  std::map<std::tuple<std::string, std::string, bool>, Staged> waiting_;
   LibraryQuestion asked_;
   StepQuestion studied_;           ///< what page_.study is of
   int stillFrames_ = 0;            ///< in which nothing was under way for the step

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct LessonsState {
   std::string problem;                     ///< why there is none
   bool stands = false;                     ///< the stage has all that it asked for since it was set
   bool changed = false;                    ///< the person moved something on the stage
+  std::set<std::string> waiting;           ///< ids of the lesson's other steps that were left changed
   bool blank = false;                      ///< the stage is dark, so that people listen
 
   std::optional<Move> move;     ///< asked for in this frame
